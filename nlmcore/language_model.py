@@ -1,0 +1,94 @@
+"""The one function that every language model of this course is.
+
+    logits, state = model(tokens, state=None)
+
+`tokens` is a LongTensor (batch, time). `logits[b, t]` scores the token that follows `tokens[b, :t+1]`.
+`state` is all that the model remembers of what it has read; None means nothing yet.
+
+**The chunking law.** Reading a text at once or in pieces is the same: for every k,
+
+    model(tokens)  =  model(tokens[:, :k])  followed by  model(tokens[:, k:], state after k)
+
+**A state is a value.** Reading on twice from one state gives the same both times. It is a nested tuple of
+tensors, or a frozen dataclass of them, whose first dimension is the batch; so `select` can gather rows of
+any model's state, and beam search needs to know nothing of the model.
+
+Departs from the literature: nothing is claimed here beyond notation. Jurafsky & Martin (2024, chapter 3)
+write the same model as P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its logarithms up to a constant.
+"""
+
+import dataclasses
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+State = Any
+"""None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch."""
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Anything that can be called like `logits, state = model(tokens, state)` and knows its vocabulary."""
+
+    vocab_size: int
+
+    def __call__(
+        self, tokens: Int[Tensor, "batch time"], state: State = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], State]: ...
+
+
+def select(state: State, indices: Tensor) -> State:
+    """Gather rows of a state: row i of the result is row `indices[i]` of `state`; `indices` has shape (chosen,).
+
+    Works on every model's state: tensors are gathered along their first dimension, tuples, lists,
+    dictionaries and dataclasses are walked, and what is no tensor (None, a step count) is kept. A state
+    class that knows a better way (a key-value cache) may define its own `select(indices)`.
+
+    Raises TypeError if `indices` is not a tensor of integers, IndexError if one lies outside the batch.
+    """
+    if not isinstance(indices, Tensor) or indices.dtype not in (torch.int64, torch.int32) or indices.ndim != 1:
+        raise TypeError(f"indices must be a one-dimensional tensor of integers, got {_describe(indices)}")
+    if isinstance(state, Tensor):
+        out_of_range = indices.numel() and (int(indices.min()) < 0 or int(indices.max()) >= len(state))
+        if out_of_range:
+            raise IndexError(
+                f"indices must lie in [0, {len(state)}), the state's batch,"
+                f" got {int(indices.min())} to {int(indices.max())}"
+            )
+        return state.index_select(0, indices.to(state.device))
+    if hasattr(state, "select"):
+        return state.select(indices)
+    if dataclasses.is_dataclass(state) and not isinstance(state, type):
+        fields = {f.name: select(getattr(state, f.name), indices) for f in dataclasses.fields(state)}
+        return dataclasses.replace(state, **fields)
+    if isinstance(state, tuple) and hasattr(state, "_fields"):  # a named tuple
+        return type(state)(*(select(part, indices) for part in state))
+    if isinstance(state, tuple | list):
+        return type(state)(select(part, indices) for part in state)
+    if isinstance(state, dict):
+        return {key: select(part, indices) for key, part in state.items()}
+    return state
+
+
+def check_tokens(tokens: object, vocab_size: int, name: str = "tokens") -> None:
+    """Refuse what no model can read: anything but a non-empty (batch, time) tensor of ids in the vocabulary.
+
+    Raises TypeError for a wrong type or dtype, ValueError for a wrong shape, no tokens, or a foreign id.
+    """
+    if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be a LongTensor (batch, time), got {_describe(tokens)}")
+    if tokens.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions (batch, time), got shape {tuple(tokens.shape)}")
+    if tokens.numel() == 0:
+        raise ValueError(f"{name} must hold at least one token, got shape {tuple(tokens.shape)}")
+    low, high = int(tokens.min()), int(tokens.max())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(f"{name} must be ids in [0, {vocab_size}), the vocabulary, got ids from {low} to {high}")
+
+
+def _describe(thing: object) -> str:
+    if isinstance(thing, Tensor):
+        return f"a {thing.dtype} tensor of shape {tuple(thing.shape)}"
+    return f"{type(thing).__name__} {str(thing)[:60]!r}"
