@@ -1,0 +1,77 @@
+"""Look inside a model while it runs.
+
+    with capture(model) as tape:
+        model(tokens)
+    tape["layers.3.attention"]      # weights (batch, head, query, key)
+
+Outside the `with`, attention runs through PyTorch's fused kernel and keeps no weights; inside, each
+attention computes them explicitly and hands them over. The output is the same to float tolerance.
+
+Any module with an attribute `recorder` takes part: while `recorder` is not None, the module calls it with
+its weights.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from torch import Tensor, nn
+
+
+class Tape(Mapping[str, Tensor]):
+    """What was seen, by the module's name. `tape[name]` is the latest call's; `tape.history(name)` all of them."""
+
+    def __init__(self, watched: list[str]) -> None:
+        self.watched = watched
+        self._seen: dict[str, list[Tensor]] = {}
+
+    def record(self, name: str, weights: Tensor) -> None:
+        self._seen.setdefault(name, []).append(weights.detach())
+
+    def history(self, name: str) -> list[Tensor]:
+        """Every call's weights in order: in step-by-step decoding, one entry per step."""
+        return self._seen[self._check(name)]
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.history(name)[-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._seen)
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def _check(self, name: str) -> str:
+        if name not in self._seen:
+            state = "was not run while capturing" if name in self.watched else "is no attention of this model"
+            raise KeyError(f"{name!r} {state}; the tape holds {list(self._seen)}, the model has {self.watched}")
+        return name
+
+
+@contextmanager
+def capture(model: nn.Module) -> Iterator[Tape]:
+    """Record the attention weights of every layer that runs inside the `with`. Captures may be nested.
+
+    Raises ValueError if the model has no attention to look at.
+    """
+    watched = {name: module for name, module in model.named_modules() if hasattr(module, "recorder")}
+    if not watched:
+        raise ValueError(f"{type(model).__name__} has no attention that can be captured")
+    tape = Tape(list(watched))
+    before = {name: module.recorder for name, module in watched.items()}
+
+    def listener(name: str):
+        def record(weights: Tensor) -> None:
+            tape.record(name, weights)
+            outer = before[name]
+            if callable(outer):
+                outer(weights)
+
+        return record
+
+    for name, module in watched.items():
+        module.recorder = listener(name)  # type: ignore[assignment]
+    try:
+        yield tape
+    finally:
+        for name, module in watched.items():
+            module.recorder = before[name]  # type: ignore[assignment]

