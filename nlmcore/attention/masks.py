@@ -1,0 +1,49 @@
+"""Masks: boolean, True = may attend. Combine them with `&`.
+
+A causal mask hides the future (Vaswani et al. 2017, section 3.2.3); a padding mask hides what is no token.
+"""
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+
+def causal_mask(n: int, past: int = 0, device: torch.device | str | None = None) -> Bool[Tensor, "query key"]:
+    """True where query i may look: at key j ≤ i. Shape (n, past + n), with `past` keys read before.
+
+    Raises ValueError if n < 1 or past < 0.
+    """
+    if n < 1 or past < 0:
+        raise ValueError(f"causal_mask needs n of at least 1 and past of at least 0, got n={n}, past={past}")
+    return torch.ones(n, past + n, dtype=torch.bool, device=device).tril(past)
+
+
+def padding_mask(lengths: Tensor, length: int | None = None) -> Bool[Tensor, "batch time"]:
+    """True where a token is real: lengths (batch,) gives (batch, length), by default the longest.
+
+    Give it to `MultiHeadAttention` as `padding_mask(lengths)[:, None, None, :]`.
+
+    Raises TypeError if lengths are not whole numbers, ValueError if one is negative or exceeds `length`.
+    """
+    lengths = torch.as_tensor(lengths)
+    if lengths.ndim != 1 or lengths.is_floating_point() or lengths.dtype == torch.bool:
+        raise TypeError(
+            f"lengths must be a one-dimensional tensor of integers, got {lengths.dtype} of shape {tuple(lengths.shape)}"
+        )
+    longest = int(lengths.max()) if len(lengths) else 0
+    length = longest if length is None else length
+    if len(lengths) and (int(lengths.min()) < 0 or longest > length):
+        raise ValueError(f"lengths must lie in [0, {length}], got {int(lengths.min())} to {longest}")
+    return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)
+
+
+def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
+    """Refuse a mask that is not boolean (TypeError) or does not broadcast to `shape` (ValueError)."""
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean, True = may attend, got {mask.dtype}")
+    try:
+        fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"mask must broadcast to the scores' shape {tuple(shape)}, got {tuple(mask.shape)}")
