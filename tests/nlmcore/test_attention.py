@@ -1,0 +1,283 @@
+"""Attention against naive loops, against PyTorch's own functions, and against its own laws."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from nlmcore.attention import (
+    MultiHeadAttention,
+    additive_score,
+    attend,
+    bilinear_score,
+    causal_mask,
+    dot_score,
+    masked_softmax,
+    padding_mask,
+    scaled_dot_product_attention,
+)
+from nlmcore.inspect import capture
+from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed + sum(shape)))
+
+
+# --- scores -------------------------------------------------------------------------------------------
+
+
+def naive(score, query: Tensor, keys: Tensor) -> Tensor:
+    """The definition, one pair at a time: query (batch, m, d), keys (batch, n, d)."""
+    batch, m, n = query.shape[0], query.shape[1], keys.shape[1]
+    result = torch.empty(batch, m, n)
+    for b in range(batch):
+        for i in range(m):
+            for j in range(n):
+                result[b, i, j] = score(query[b, i], keys[b, j])
+    return result
+
+
+W, W_query, W_key, v = draw(4, 6), draw(3, 4), draw(3, 6), draw(3)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "d_query"),
+    [
+        (dot_score, lambda q, k: sum(a * b for a, b in zip(q, k, strict=True)), 6),
+        (lambda q, k: bilinear_score(q, k, W), lambda q, k: q @ (W @ k), 4),
+        (
+            lambda q, k: additive_score(q, k, W_query, W_key, v),
+            lambda q, k: v @ torch.tanh(W_query @ q + W_key @ k),
+            4,
+        ),
+    ],
+    ids=["dot", "bilinear", "additive"],
+)
+def test_scores_follow_their_definition(ours, theirs, d_query: int) -> None:
+    queries, keys = draw(2, 3, d_query), draw(2, 5, 6)
+    expected = naive(theirs, queries, keys)
+    assert_close(ours(queries, keys), expected, "many queries")
+    assert_close(ours(queries[:, 0], keys), expected[:, 0], "one query per row")
+    assert_close(ours(queries[0, 0], keys[0]), expected[0, 0], "one query, no batch")
+    assert_close(ours(queries[0], keys[0]), expected[0], "many queries, no batch")
+    assert_close(ours(queries[0, 0], keys), naive(theirs, queries[:1, :1].expand(2, 1, -1), keys)[:, 0], "broadcast")
+
+
+def test_scores_say_what_does_not_fit(plain_errors: None) -> None:
+    with pytest.raises(ValueError, match="one width"):
+        dot_score(draw(4), draw(5, 6))
+    with pytest.raises(ValueError, match=r"W must have shape \(d_query, d_key\) = \(4, 6\), got \(6, 4\)"):
+        bilinear_score(draw(4), draw(5, 6), W.T)
+    with pytest.raises(ValueError, match="W_key must have shape"):
+        additive_score(draw(4), draw(5, 6), W_query, W_query, v)
+    with pytest.raises(ValueError, match="keys"):
+        dot_score(draw(4), draw(4))
+
+
+# --- attend -------------------------------------------------------------------------------------------
+
+
+def test_the_worked_scores_of_the_lecture() -> None:
+    """1.5, 0.9, 0.3, −0.5 -> e^s / Σ e^s by hand."""
+    scores = [1.5, 0.9, 0.3, -0.5]
+    by_hand = [math.exp(s) / sum(map(math.exp, scores)) for s in scores]
+    context, weights = attend(torch.tensor(scores), torch.eye(4))
+    assert weights.tolist() == pytest.approx(by_hand)
+    assert context.tolist() == pytest.approx(by_hand)
+    assert [round(w, 2) for w in by_hand] == [0.5, 0.28, 0.15, 0.07]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 6), st.integers(0, 10_000))
+def test_weights_are_a_distribution_over_what_is_allowed(batch: int, queries: int, keys: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    scores = 30 * torch.randn(batch, queries, keys, generator=generator)
+    mask = torch.rand(batch, queries, keys, generator=generator) < 0.5
+    context, weights = attend(scores, torch.randn(batch, keys, 2, generator=generator), mask)
+    assert torch.isfinite(context).all()
+    assert (weights >= 0).all()
+    assert not weights[~mask].any(), "nothing masked gets weight"
+    assert_close(weights.sum(-1), mask.any(-1).float(), "rows sum to 1, or to 0 where nothing is allowed")
+    assert not context[~mask.any(-1)].any(), "nothing to attend to gives zeros"
+    # Softmax does not see a constant added to a row.
+    assert_close(attend(scores + 7.0, context.new_ones(batch, keys, 2), mask)[1], weights, "shifted scores", 1e-4)
+
+
+def test_masking_equals_leaving_out() -> None:
+    scores, values = draw(3, 7), draw(3, 7, 2)
+    kept = torch.tensor([0, 2, 3, 6])
+    mask = torch.zeros(7, dtype=torch.bool)
+    mask[kept] = True
+    assert_close(attend(scores, values, mask)[0], attend(scores[:, kept], values[:, kept])[0], "masked = left out")
+
+
+def test_a_masked_key_has_no_influence_and_no_gradient() -> None:
+    scores, values = draw(2, 3, 4).requires_grad_(), draw(2, 4, 5).requires_grad_()
+    mask = torch.tensor([[True, True, False, True], [True, False, False, True], [False] * 4])
+    context, _ = attend(scores, values, mask)
+    context.square().sum().backward()
+    assert scores.grad is not None
+    assert values.grad is not None
+    assert torch.isfinite(scores.grad).all(), "no NaN, not even from the row without any key"
+    assert not scores.grad[:, ~mask].any()
+    assert not values.grad[:, 2].any(), "key 2 is masked everywhere"
+
+
+def test_scores_of_minus_infinity_count_as_masked() -> None:
+    assert masked_softmax(torch.full((2, 3), -math.inf)).tolist() == [[0.0] * 3] * 2
+
+
+def test_attend_says_what_does_not_fit(plain_errors: None) -> None:
+    with pytest.raises(ValueError, match="one value per score"):
+        attend(draw(3, 4), draw(3, 5, 2))
+    with pytest.raises(TypeError, match="boolean"):
+        attend(draw(3, 4), draw(3, 4, 2), torch.ones(3, 4))
+    with pytest.raises(ValueError, match="broadcast"):
+        attend(draw(3, 4), draw(3, 4, 2), torch.ones(2, 4, dtype=torch.bool))
+    with pytest.raises(ValueError, match="broadcast"):  # would silently widen the scores
+        attend(draw(3, 4), draw(3, 4, 2), torch.ones(5, 3, 4, dtype=torch.bool))
+
+
+# --- scaled dot product ---------------------------------------------------------------------------------
+
+
+def test_112_and_96() -> None:
+    """The worked numbers: scores 112 and 96, √64 = 8, so 14 and 12, so 0.88 and 0.12."""
+    q, k = torch.zeros(1, 64), torch.zeros(2, 64)
+    q[0, 0], k[0, 0], k[1, 0] = 16.0, 7.0, 6.0
+    assert dot_score(q, k).tolist() == [[112.0, 96.0]]
+    _, weights = scaled_dot_product_attention(q, k, k)
+    assert [round(w, 2) for w in weights[0].tolist()] == [0.88, 0.12]
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 5)])
+@pytest.mark.parametrize("masked", [False, True])
+def test_it_agrees_with_pytorch(shape: tuple[int, ...], masked: bool) -> None:
+    q, k, values = draw(*shape, 4, 6), draw(*shape, 7, 6), draw(*shape, 7, 3)
+    mask = draw(*shape, 4, 7) > -1 if masked else None
+    output, weights = scaled_dot_product_attention(q, k, values, mask)
+    assert_close(output, F.scaled_dot_product_attention(q, k, values, mask), "output")
+    assert weights.shape == (*shape, 4, 7)
+
+
+def test_it_computes_in_the_dtype_it_is_given() -> None:
+    q = draw(2, 3, 4).double()
+    output, weights = scaled_dot_product_attention(q, q, q)
+    assert output.dtype == weights.dtype == torch.float64
+
+
+# --- masks ----------------------------------------------------------------------------------------------
+
+
+def test_causal_mask() -> None:
+    assert causal_mask(3).tolist() == [[True, False, False], [True, True, False], [True, True, True]]
+    assert torch.equal(causal_mask(2, past=3), causal_mask(5)[3:]), "with a past: the last rows of the longer mask"
+    with pytest.raises(ValueError, match="n=0"):
+        causal_mask(0)
+
+
+def test_padding_mask(plain_errors: None) -> None:
+    assert padding_mask(torch.tensor([2, 0, 3])).int().tolist() == [[1, 1, 0], [0, 0, 0], [1, 1, 1]]
+    assert padding_mask(torch.tensor([1]), length=4).shape == (1, 4)
+    with pytest.raises(ValueError, match=r"\[0, 2\]"):
+        padding_mask(torch.tensor([3]), length=2)
+    with pytest.raises(TypeError, match="integers"):
+        padding_mask(torch.tensor([1.5]))
+
+
+# --- many heads -----------------------------------------------------------------------------------------
+
+
+def test_multi_head_attention_agrees_with_pytorch() -> None:
+    ours, theirs = MultiHeadAttention(12, 3), nn.MultiheadAttention(12, 3, batch_first=True)
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([ours.query.weight, ours.key.weight, ours.value.weight]))
+        theirs.in_proj_bias.copy_(draw(36))
+        for part, bias in zip((ours.query, ours.key, ours.value), theirs.in_proj_bias.chunk(3), strict=True):
+            part.bias.copy_(bias)
+        theirs.out_proj.weight.copy_(ours.output.weight)
+        theirs.out_proj.bias.copy_(ours.output.bias)
+    query, source = draw(2, 5, 12), draw(2, 7, 12)
+    mask = padding_mask(torch.tensor([7, 4]))
+    expected, expected_weights = theirs(
+        query, source, source, key_padding_mask=~mask, average_attn_weights=False
+    )  # inverted: theirs is True = ignore
+    assert_close(ours(query, source, mask[:, None, None, :]), expected, "fused kernel")
+    with capture(ours) as tape:
+        assert_close(ours(query, source, mask[:, None, None, :]), expected, "explicit weights")
+    assert_close(tape[""], expected_weights, "weights")
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
+@pytest.mark.parametrize("causal", [False, True])
+def test_fused_and_explicit_give_the_same_numbers(n_kv_heads: int, causal: bool) -> None:
+    attention, x = MultiHeadAttention(24, 6, n_kv_heads), draw(2, 5, 24)
+    mask = causal_mask(5) if causal else padding_mask(torch.tensor([5, 0]))[:, None, None, :]
+    fused = attention(x, mask=mask)
+    with capture(attention) as tape:
+        explicit = attention(x, mask=mask)
+    assert_close(fused, explicit, "fused against explicit (row 1 has nothing to attend to)")
+    assert tape[""].shape == (2, 6, 5, 5)
+    assert torch.isfinite(fused).all()
+
+
+def test_all_heads_of_keys_and_values_is_plain_multi_head() -> None:
+    torch.manual_seed(3)
+    full = MultiHeadAttention(12, 4)
+    torch.manual_seed(3)
+    grouped = MultiHeadAttention(12, 4, n_kv_heads=4)
+    x = draw(2, 3, 12)
+    assert torch.equal(full(x), grouped(x))
+
+
+def test_attention_without_positions_does_not_see_order() -> None:
+    attention, x = MultiHeadAttention(12, 4), draw(2, 5, 12)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    assert_close(attention(x[:, order]), attention(x)[:, order], "permuted in, permuted out")
+
+
+def test_a_causal_mask_hides_the_future() -> None:
+    attention, x = MultiHeadAttention(12, 4), draw(2, 5, 12)
+    changed = x.clone()
+    changed[:, 3:] += 1.0
+    before, after = attention(x, mask=causal_mask(5)), attention(changed, mask=causal_mask(5))
+    assert_close(after[:, :3], before[:, :3], "the past")
+    assert (after[:, 3:] - before[:, 3:]).abs().max() > 0.01
+    leaking = attention(changed) - attention(x)
+    assert leaking[:, :3].abs().max() > 0.01, "the control without a mask must leak"
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+def test_every_parameter_gets_a_gradient(explicit: bool) -> None:
+    attention = MultiHeadAttention(12, 4, 2)
+    if explicit:
+        attention.recorder = lambda weights: None
+    # A key bias shifts a row of scores by a constant, which softmax ignores: its gradient is zero by nature.
+    attention.key.bias.requires_grad_(False)
+    assert_every_parameter_gets_a_gradient(attention, attention(draw(2, 5, 12)))
+
+
+def test_dropout_acts_in_training_only() -> None:
+    attention, x = MultiHeadAttention(12, 4, dropout=0.5), draw(2, 5, 12)
+    assert not torch.equal(attention(x), attention(x))
+    attention.eval()
+    assert torch.equal(attention(x), attention(x))
+
+
+def test_multi_head_attention_says_what_does_not_fit(plain_errors: None) -> None:
+    with pytest.raises(ValueError, match="d_model=10, n_heads=3"):
+        MultiHeadAttention(10, 3)
+    with pytest.raises(ValueError, match="n_kv_heads=3"):
+        MultiHeadAttention(8, 4, 3)
+    with pytest.raises(ValueError, match="dropout"):
+        MultiHeadAttention(8, 4, dropout=1.0)
+    attention = MultiHeadAttention(8, 4)
+    with pytest.raises(ValueError, match="mask must broadcast"):
+        attention(draw(2, 3, 8), mask=torch.ones(2, 3, 3, dtype=torch.bool))
+    with pytest.raises(TypeError, match="boolean"):
+        attention(draw(2, 3, 8), mask=torch.ones(3, 3))

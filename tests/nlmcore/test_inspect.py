@@ -1,0 +1,62 @@
+import pytest
+import torch
+from torch import nn
+
+from nlmcore.attention import MultiHeadAttention
+from nlmcore.inspect import capture
+from nlmcore.transformer import TransformerConfig, TransformerEncoder
+
+CONFIG = TransformerConfig(vocab_size=11, d_model=12, n_heads=3, n_layers=2, max_length=8)
+TOKENS = torch.tensor([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]])
+
+
+def test_weights_of_every_layer_are_taped() -> None:
+    model = TransformerEncoder(CONFIG).eval()
+    with capture(model) as tape:
+        explicit = model(TOKENS)
+    assert list(tape.keys()) == ["layers.0.attention", "layers.1.attention"]
+    assert tape["layers.1.attention"].shape == (2, 3, 5, 5)
+    assert torch.allclose(tape["layers.1.attention"].sum(-1), torch.ones(2, 3, 5))
+    assert not tape["layers.1.attention"].requires_grad
+    assert torch.allclose(model(TOKENS), explicit, atol=1e-5)
+
+
+def test_it_stops_listening_even_after_an_error() -> None:
+    model = TransformerEncoder(CONFIG)
+    with pytest.raises(RuntimeError, match="midway"), capture(model):
+        raise RuntimeError("midway")
+    assert all(m.recorder is None for m in model.modules() if isinstance(m, MultiHeadAttention))
+
+
+def test_every_call_is_kept_and_the_last_comes_first_to_hand() -> None:
+    model = TransformerEncoder(CONFIG)
+    with capture(model) as tape:
+        model(TOKENS[:, :2])
+        model(TOKENS)
+    assert [w.shape[-1] for w in tape.history("layers.0.attention")] == [2, 5]
+    assert tape["layers.0.attention"].shape[-1] == 5
+
+
+def test_captures_can_be_nested() -> None:
+    model = TransformerEncoder(CONFIG)
+    with capture(model) as outer:
+        with capture(model.layers[1]) as inner:
+            model(TOKENS)
+        model(TOKENS)
+    assert len(inner.history("attention")) == 1
+    assert len(outer.history("layers.1.attention")) == 2
+
+
+def test_a_name_that_is_not_there_is_explained() -> None:
+    model = TransformerEncoder(CONFIG)
+    with capture(model) as tape:
+        pass
+    with pytest.raises(KeyError, match="was not run"):
+        tape["layers.0.attention"]
+    with pytest.raises(KeyError, match="is no attention"):
+        tape["layers.9.attention"]
+
+
+def test_a_model_without_attention_is_refused() -> None:
+    with pytest.raises(ValueError, match="Linear"), capture(nn.Linear(2, 2)):
+        pass
