@@ -1,0 +1,63 @@
+"""A computational graph as plain data: what a drawing needs, and nothing that computes.
+
+Nodes are numbered in the order of the forward pass, so every edge goes from a smaller to a larger number;
+the backward pass is the same list read from its end. `dataclasses.asdict` turns all of it into dictionaries.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Node:
+    """One number of the computation."""
+
+    id: int
+    """Its place in the forward order, from 0."""
+    op: str
+    """What made it, as short as on the board ("+", "×", "exp", "1/x"); "" for an input."""
+    formula: str
+    """The same with a place for each operand: "{} + {}", "exp({})"; "" for an input."""
+    label: str
+    """The name that it was given, or ""."""
+    value: float
+    """Forward value."""
+    grad: float
+    """Gradient of the output with respect to it: the sum of the messages on the edges that leave it."""
+    layer: int
+    """The longest way to it from an input, 0 for inputs: columns for a drawing from left to right."""
+
+    @property
+    def name(self) -> str:
+        """Its label, or else its number: v0, v1, …"""
+        return self.label or f"v{self.id}"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """`source` is an operand of `target`. An operand that is used twice (x · x) has two edges."""
+
+    source: int
+    target: int
+    local: float
+    """∂target/∂source, this operand's own slot alone."""
+    message: float
+    """What the backward pass sends down this edge: upstream × local, upstream being `target`'s gradient."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes in forward order, the output last; edges grouped by target, operands in the order of the formula."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+    @property
+    def output(self) -> Node:
+        return self.nodes[-1]
+
+    def operands(self) -> list[list[Edge]]:
+        """For every node its incoming edges, in the order of its formula."""
+        incoming: list[list[Edge]] = [[] for _ in self.nodes]
+        for edge in self.edges:
+            incoming[edge.target].append(edge)
+        return incoming
