@@ -14,8 +14,8 @@ Departs from the source: a plain number in an expression is part of the operatio
 """
 
 import math
-from numbers import Real
 
+from nlmcore.autodiff.arithmetic import as_number, divide, exp, power
 from nlmcore.autodiff.graph import Edge, Graph, Node
 
 
@@ -35,8 +35,7 @@ class Value:
     __slots__ = ("data", "formula", "grad", "inputs", "label", "local_gradients", "op")
 
     def __init__(self, data: object, label: str = "") -> None:
-        number = _number(data)
-        if number is None:
+        if (number := as_number(data)) is None:
             raise TypeError(f"data must be a real number, got {type(data).__name__} {data!r}")
         self.data: float = number
         self.grad: float = 0.0
@@ -65,44 +64,44 @@ class Value:
     # --- Operations: the value, and beside each operand its local gradient -------------------------------
 
     def __add__(self, other: object) -> "Value":
-        if (c := _number(other)) is not None:
+        if (c := as_number(other)) is not None:
             return Value.of(f"+{c:g}", f"{{}} + {c:g}", self.data + c, (self, 1.0))
         if not isinstance(other, Value):
             return NotImplemented
         return Value.of("+", "{} + {}", self.data + other.data, (self, 1.0), (other, 1.0))
 
     def __sub__(self, other: object) -> "Value":
-        if (c := _number(other)) is not None:
+        if (c := as_number(other)) is not None:
             return Value.of(f"-{c:g}", f"{{}} - {c:g}", self.data - c, (self, 1.0))
         if not isinstance(other, Value):
             return NotImplemented
         return Value.of("-", "{} - {}", self.data - other.data, (self, 1.0), (other, -1.0))
 
     def __mul__(self, other: object) -> "Value":
-        if (c := _number(other)) is not None:
+        if (c := as_number(other)) is not None:
             return Value.of(f"×{c:g}", f"{{}} × {c:g}", self.data * c, (self, c))
         if not isinstance(other, Value):
             return NotImplemented
         return Value.of("×", "{} × {}", self.data * other.data, (self, other.data), (other, self.data))
 
     def __truediv__(self, other: object) -> "Value":
-        if (c := _number(other)) is not None:
-            return Value.of(f"÷{c:g}", f"{{}} ÷ {c:g}", _divide(self.data, c), (self, 1 / c))
+        if (c := as_number(other)) is not None:
+            return Value.of(f"÷{c:g}", f"{{}} ÷ {c:g}", divide(self.data, c), (self, 1 / c))
         if not isinstance(other, Value):
             return NotImplemented
-        quotient = _divide(self.data, other.data)
+        quotient = divide(self.data, other.data)
         return Value.of("÷", "{} ÷ {}", quotient, (self, 1 / other.data), (other, -quotient / other.data))
 
     def __pow__(self, other: object) -> "Value":
         """x ** c for a plain number c, and x ** y for a value y, which needs x > 0 (∂x^y/∂y = x^y ln x)."""
-        if (c := _number(other)) is not None:
-            local = 0.0 if c == 0 else c * _power(self.data, c - 1, at_zero=math.inf)
-            return Value.of(f"**{c:g}", f"{{}} ** {c:g}", _power(self.data, c), (self, local))
+        if (c := as_number(other)) is not None:
+            local = 0.0 if c == 0 else c * power(self.data, c - 1, at_zero=math.inf)
+            return Value.of(f"**{c:g}", f"{{}} ** {c:g}", power(self.data, c), (self, local))
         if not isinstance(other, Value):
             return NotImplemented
         if self.data <= 0:
             raise ValueError(f"a base raised to a Value must be positive, got {self.data:g}; use a plain exponent")
-        result, slope = _power(self.data, other.data), other.data * _power(self.data, other.data - 1)
+        result, slope = power(self.data, other.data), other.data * power(self.data, other.data - 1)
         return Value.of("**", "{} ** {}", result, (self, slope), (other, result * math.log(self.data)))
 
     def __neg__(self) -> "Value":
@@ -110,7 +109,7 @@ class Value:
 
     def exp(self) -> "Value":
         """eˣ, which is its own derivative."""
-        e = _exp(self.data)
+        e = exp(self.data)
         return Value.of("exp", "exp({})", e, (self, e))
 
     def log(self) -> "Value":
@@ -130,7 +129,7 @@ class Value:
 
     def sigmoid(self) -> "Value":
         """σ(x) = 1/(1 + e⁻ˣ) as one node, with derivative (1 − σ)σ. Composed, it is `1 / (1 + (-x).exp())`."""
-        e = _exp(-abs(self.data))  # never overflows; σ(−x) = e⁻ˣ/(1 + e⁻ˣ)
+        e = exp(-abs(self.data))  # never overflows; σ(−x) = e⁻ˣ/(1 + e⁻ˣ)
         s = (1.0 if self.data >= 0 else e) / (1 + e)
         return Value.of("σ", "σ({})", s, (self, e / (1 + e) ** 2))
 
@@ -141,22 +140,22 @@ class Value:
         return self * other
 
     def __rsub__(self, other: object) -> "Value":
-        if (c := _number(other)) is None:
+        if (c := as_number(other)) is None:
             return NotImplemented
         return Value.of(f"{c:g}-x", f"{c:g} - {{}}", c - self.data, (self, -1.0))
 
     def __rtruediv__(self, other: object) -> "Value":
-        if (c := _number(other)) is None:
+        if (c := as_number(other)) is None:
             return NotImplemented
-        quotient = _divide(c, self.data)
+        quotient = divide(c, self.data)
         return Value.of(f"{c:g}/x", f"{c:g} / {{}}", quotient, (self, -quotient / self.data))
 
     def __rpow__(self, other: object) -> "Value":
-        if (c := _number(other)) is None:
+        if (c := as_number(other)) is None:
             return NotImplemented
         if c <= 0:
             raise ValueError(f"a base raised to a Value must be positive, got {c:g}")
-        result = _power(c, self.data)
+        result = power(c, self.data)
         return Value.of(f"{c:g}**x", f"{c:g} ** {{}}", result, (self, result * math.log(c)))
 
     # --- The backward pass -------------------------------------------------------------------------------
@@ -198,11 +197,11 @@ class Value:
     def graph(self) -> Graph:
         """The graph behind this value as plain data, with the values and gradients it has now."""
         order = self.forward_order()
-        number = {id(value): i for i, value in enumerate(order)}
+        place = {id(value): i for i, value in enumerate(order)}
         nodes: list[Node] = []
         edges: list[Edge] = []
         for i, value in enumerate(order):
-            sources = [number[id(operand)] for operand in value.inputs]
+            sources = [place[id(operand)] for operand in value.inputs]
             layer = 1 + max((nodes[s].layer for s in sources), default=-1)
             nodes.append(Node(i, value.op, value.formula, value.label, value.data, value.grad, layer))
             edges.extend(
@@ -217,38 +216,3 @@ class Value:
     def __repr__(self) -> str:
         name = f"{self.label} = " if self.label else ""
         return f"Value({name}{self.data:.6g}, grad={self.grad:.6g})"
-
-
-# --- Arithmetic as the machine does it: too large is infinite --------------------------------------------
-
-
-def _number(thing: object) -> float | None:
-    """The plain number that this is, or None. True and False are no numbers here."""
-    return float(thing) if isinstance(thing, Real) and not isinstance(thing, bool) else None
-
-
-def _exp(x: float) -> float:
-    try:
-        return math.exp(x)
-    except OverflowError:
-        return math.inf
-
-
-def _divide(a: float, b: float) -> float:
-    if b == 0:
-        raise ZeroDivisionError(f"cannot divide {a:g} by a value of 0")
-    return a / b
-
-
-def _power(base: float, exponent: float, at_zero: float | None = None) -> float:
-    """base ** exponent; `at_zero` is given for 0 to a negative power, or else that raises."""
-    if base < 0 and not float(exponent).is_integer():
-        raise ValueError(f"a negative base needs a whole exponent, got {base:g} ** {exponent:g}")
-    if base == 0 and exponent < 0:
-        if at_zero is None:
-            raise ZeroDivisionError(f"0 has no negative power, got the exponent {exponent:g}")
-        return at_zero
-    try:
-        return base**exponent
-    except OverflowError:
-        return -math.inf if base < 0 and exponent % 2 else math.inf

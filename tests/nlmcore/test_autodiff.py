@@ -161,14 +161,14 @@ def test_two_outputs_add_up_and_upstream_scales() -> None:
     assert x.grad == 4 + 50
 
 
-def test_a_hundred_thousand_steps_deep() -> None:
+def test_deeper_than_pythons_recursion_limit() -> None:
     x = Value(0.0)
     y = x
-    for _ in range(100_000):
+    for _ in range(20_000):
         y = y + 1
     y.backward()
-    assert (y.data, x.grad) == (100_000, 1)
-    assert y.graph().nodes[-1].layer == 100_000
+    assert (y.data, x.grad) == (20_000, 1)
+    assert y.graph().nodes[-1].layer == 20_000
     del y
     gc.collect()
 

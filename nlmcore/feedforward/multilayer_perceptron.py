@@ -1,0 +1,133 @@
+"""A multilayer perceptron whose backpropagation is written by hand.
+
+Source: Rumelhart, Hinton & Williams (1986), "Learning representations by back-propagating errors", in the
+matrix form of CS231n.
+
+    forward     h⁰ = x,    aˡ = W^l h^{l-1} + b^l,    h^l = f(a^l),    and the last layer's a^L are the scores
+    backward    δ^l = ∂L/∂a^l:      δ^L = (softmax(a^L) − y)/batch for the mean log loss L
+                ∂L/∂W^l = Σ δ^l (h^{l-1})ᵀ,    ∂L/∂b^l = Σ δ^l,    δ^{l-1} = ((W^l)ᵀ δ^l) ⊙ f'(a^{l-1})
+
+Symbols: the sums run over the batch. Rows are examples, so W h is written `h @ W.T`, and the layer l of the
+equations is `weights[l-1]`: Python counts from 0. f' is written as a function of h = f(a), which is what the
+forward pass has kept: σ' = (1 − σ)σ, tanh' = 1 − tanh².
+
+Departs from the source: cross-entropy in place of squared error, batches in place of single examples.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from nlmcore.feedforward.window import check_sizes
+
+
+@dataclass(frozen=True)
+class Activation:
+    """f, and f' as a function of h = f(a)."""
+
+    name: str
+    function: Callable[[Tensor], Tensor]
+    derivative: Callable[[Tensor], Tensor]
+
+
+SIGMOID = Activation("sigmoid", torch.sigmoid, lambda h: (1 - h) * h)
+TANH = Activation("tanh", torch.tanh, lambda h: 1 - h * h)
+RELU = Activation("relu", torch.relu, lambda h: (h > 0).to(h.dtype))
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """∂L/∂W^l and ∂L/∂b^l for every layer, and ∂L/∂x."""
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+    x: Tensor
+
+
+def forward(
+    x: Float[Tensor, "batch d_in"], weights: Sequence[Tensor], biases: Sequence[Tensor], f: Activation
+) -> list[Tensor]:
+    """Every layer's output [x, h¹, …, h^{L-1}, scores]: what the backward pass needs. W^l is (d_out, d_in)."""
+    h = [x]
+    for W, b in zip(weights[:-1], biases[:-1], strict=True):
+        h.append(f.function(h[-1] @ W.T + b))
+    h.append(h[-1] @ weights[-1].T + biases[-1])  # the scores: no activation
+    return h
+
+
+def cross_entropy(
+    scores: Float[Tensor, "batch label"], targets: Int[Tensor, " batch"]
+) -> tuple[Float[Tensor, ""], Float[Tensor, "batch label"]]:
+    """L = mean of −ln softmax(scores)[target], and ∂L/∂scores = (softmax(scores) − one-hot target)/batch."""
+    log_p = scores.log_softmax(dim=-1)
+    rows = torch.arange(len(scores), device=scores.device)
+    delta = log_p.exp()
+    delta[rows, targets.long()] -= 1
+    return -log_p[rows, targets.long()].mean(), delta / len(scores)
+
+
+def backward(h: Sequence[Tensor], delta: Tensor, weights: Sequence[Tensor], f: Activation) -> Gradients:
+    """Carry δ = ∂L/∂scores (batch, label) back through the layers whose outputs `forward` has kept in h."""
+    d_weights, d_biases = [], []
+    for layer in range(len(weights) - 1, -1, -1):
+        d_weights.append(delta.T @ h[layer])  # (d_out, d_in): summed over the batch
+        d_biases.append(delta.sum(dim=0))
+        d_h = delta @ weights[layer]  # upstream for the layer below
+        delta = d_h * f.derivative(h[layer]) if layer > 0 else d_h
+    return Gradients(tuple(reversed(d_weights)), tuple(reversed(d_biases)), delta)
+
+
+class MultiLayerPerceptron(nn.Module):
+    """Layers of `sizes`, as (d_in, d_hidden, …, d_out), with the activation f between them.
+
+    `backpropagate` fills `.grad` by the equations above, so that any optimiser of PyTorch can follow it;
+    `forward` is differentiable by autograd too, which is how the tests check the hand-written pass.
+
+    Raises ValueError for fewer than two sizes or a size below 1.
+    """
+
+    def __init__(self, sizes: Sequence[int], activation: Activation = SIGMOID) -> None:
+        super().__init__()
+        if len(sizes) < 2:
+            raise ValueError(f"sizes must name at least an input and an output width, got {list(sizes)}")
+        check_sizes(**{f"sizes[{i}]": size for i, size in enumerate(sizes)})
+        self.sizes, self.activation = tuple(sizes), activation
+        layers = [nn.Linear(d_in, d_out) for d_in, d_out in pairwise(sizes)]
+        self.weights = nn.ParameterList([layer.weight for layer in layers])  # with nn.Linear's initialisation
+        self.biases = nn.ParameterList([layer.bias for layer in layers])
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x (batch, d_in) -> scores (batch, d_out)."""
+        self._check(x)
+        return forward(x, list(self.weights), list(self.biases), self.activation)[-1]
+
+    @torch.no_grad()
+    def backpropagate(self, x: Tensor, targets: Tensor) -> Tensor:
+        """Mean log loss of labels `targets` (batch,); adds its gradient to every parameter's `.grad`, by hand."""
+        self._check(x)
+        if not isinstance(targets, Tensor) or targets.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"targets must be a LongTensor (batch,), got {getattr(targets, 'dtype', type(targets))}")
+        if targets.shape != (len(x),):
+            raise ValueError(f"targets must have shape ({len(x)},), one label per example, got {tuple(targets.shape)}")
+        if int(targets.min()) < 0 or int(targets.max()) >= self.sizes[-1]:
+            raise ValueError(
+                f"targets must be labels in [0, {self.sizes[-1]}), got {int(targets.min())} to {int(targets.max())}"
+            )
+        weights, biases = list(self.weights), list(self.biases)
+        h = forward(x, weights, biases, self.activation)
+        loss, delta = cross_entropy(h[-1], targets)
+        gradients = backward(h, delta, weights, self.activation)
+        for parameter, gradient in zip(weights + biases, gradients.weights + gradients.biases, strict=True):
+            # accumulates, as loss.backward() does
+            parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad + gradient
+        return loss
+
+    def _check(self, x: object) -> None:
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            raise TypeError(f"x must be a float tensor (batch, {self.sizes[0]}), got {getattr(x, 'dtype', type(x))}")
+        if x.ndim != 2 or x.shape[1] != self.sizes[0] or not len(x):
+            raise ValueError(f"x must have shape (batch, {self.sizes[0]}) with batch ≥ 1, got {tuple(x.shape)}")
