@@ -1,0 +1,102 @@
+"""Small worlds to turn a knob in: softmax, a query among keys, the width of queries and keys, masks.
+
+Each is handed the functions that it demonstrates, the reference's or the student's own.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import ipywidgets
+import torch
+from torch import Tensor
+
+from nlmcore.show.figures import heatmap_svg, plane_svg, softmax_svg
+from nlmcore.show.widgets.live import Live, live, slider
+
+Attend = Callable[..., tuple[Tensor, Tensor]]
+"""(scores, values, mask=None) -> (context, weights), like `nlmcore.attention.attend`."""
+
+
+def softmax_playground(attend: Attend, scores: Sequence[float], labels: Sequence[str]) -> Live:
+    """A slider per score, and one that multiplies them all; the weights follow."""
+
+    def draw(scale: float, **values: float) -> str:
+        s = torch.tensor([values[f"s{i}"] for i in range(len(labels))]) * scale
+        _, weights = attend(s, torch.eye(len(labels)))
+        return softmax_svg(s, weights, labels, extra=f"the weights sum to {weights.sum():.2f}")
+
+    sliders = {
+        f"s{i}": slider(float(score), -3.0, 3.0, 0.1, f"score of {label}", "300px")
+        for i, (label, score) in enumerate(zip(labels, scores, strict=True))
+    }
+    scale = slider(1.0, 0.0, 8.0, 0.1, "multiply all scores by", "420px")
+    return live(draw, rows=[list(sliders), ["scale"]], **sliders, scale=scale)
+
+
+def query_playground(
+    attend: Attend, scores: Mapping[str, Callable[[Tensor, Tensor], Tensor]], keys: Tensor, labels: Sequence[str]
+) -> Live:
+    """Turn a query among keys in the plane, under each score; disks grow with the weights.
+
+    scores: name -> function (query (2,), keys (key, 2)) -> (key,). The keys are their own values.
+    """
+
+    def draw(score: str, angle: int, length: float) -> str:
+        radians = math.radians(angle)
+        query = torch.tensor([math.cos(radians), math.sin(radians)]) * length
+        context, weights = attend(scores[score](query, keys), keys)
+        return plane_svg(query, keys, weights, context, labels, title=score)
+
+    return live(
+        draw,
+        rows=[["score"], ["angle", "length"]],
+        score=ipywidgets.Dropdown(options=list(scores), description="score", layout=ipywidgets.Layout(width="420px")),
+        angle=slider(30, 0, 355, 5, "angle of the query (°)"),
+        length=slider(1.5, 0.0, 1.8, 0.1, "its length"),
+    )
+
+
+def width_playground(attend: Attend, n_keys: int = 6, seed: int = 0) -> Live:
+    """A random query and random keys of growing width d, with and without the division by √d."""
+    widest = 512
+    generator = torch.Generator().manual_seed(seed)
+    query, keys = torch.randn(widest, generator=generator), torch.randn(n_keys, widest, generator=generator)
+    labels = [f"k{j + 1}" for j in range(n_keys)]
+
+    def draw(d: int, divide: bool) -> str:
+        scores = keys[:, :d] @ query[:d] / (math.sqrt(d) if divide else 1.0)
+        _, weights = attend(scores, torch.eye(n_keys))
+        spread = f"standard deviation of the scores {scores.std(correction=0):.2f}, largest weight {weights.max():.3f}"
+        return softmax_svg(scores, weights, labels, extra=spread)
+
+    return live(
+        draw,
+        d=ipywidgets.SelectionSlider(
+            options=[2**i for i in range(1, 10)],
+            value=64,
+            description="width d",
+            layout=ipywidgets.Layout(width="360px"),
+        ),
+        divide=ipywidgets.Checkbox(value=False, description="divide the scores by √d", indent=False),
+    )
+
+
+def mask_playground(attend: Attend, words: Sequence[str], scores: Tensor, masks: Mapping[str, Tensor]) -> Live:
+    """One matrix of scores under each mask; × marks what is forbidden.
+
+    scores (query, key), one row and one column per word; masks: name -> boolean, broadcasts to the scores.
+    """
+
+    def draw(mask: str) -> str:
+        allowed = masks[mask].expand(scores.shape)
+        _, weights = attend(scores, torch.eye(scores.shape[-1]), allowed)
+        sums = ", ".join(f"{total:.0f}" for total in weights.sum(-1).tolist())
+        alt = (
+            f"Attention weights under the mask {mask!r}; {int((~allowed).sum())} entries forbidden; rows sum to {sums}."
+        )
+        return heatmap_svg(weights.masked_fill(~allowed, math.nan), words, words, alt=alt, cell=54, title=mask)
+
+    return live(
+        draw,
+        mask=ipywidgets.ToggleButtons(options=list(masks), description="mask", style={"button_width": "auto"}),
+    )
