@@ -1,0 +1,23 @@
+"""Convolutional networks over text: a language model, a classifier, and a sequence-to-sequence model.
+
+`gated` is the layer that the first and the last are built from: a convolution followed by a gated linear unit.
+"""
+
+from nlmcore.convolutional.conv_encoder import ConvEncoder
+from nlmcore.convolutional.conv_lm import ConvLM
+from nlmcore.convolutional.conv_seq2seq import ConvSeq2Seq, ConvSeq2SeqState
+from nlmcore.convolutional.gated import GatedConvolution, causal_inputs, gated_linear_unit
+from nlmcore.convolutional.multi_step_attention import MultiStepAttention
+from nlmcore.convolutional.text_cnn import TextCNN
+
+__all__ = [
+    "ConvEncoder",
+    "ConvLM",
+    "ConvSeq2Seq",
+    "ConvSeq2SeqState",
+    "GatedConvolution",
+    "MultiStepAttention",
+    "TextCNN",
+    "causal_inputs",
+    "gated_linear_unit",
+]

@@ -1,0 +1,62 @@
+"""A convolution over time followed by a gated linear unit, and what makes it causal.
+
+Source: Dauphin, Fan, Auli & Grangier (2017), "Language modeling with gated convolutional networks", section 2;
+Gehring et al. (2017), "Convolutional sequence to sequence learning", sections 3.2 and 3.5.
+
+    [A; B]_t = W [x_{t-(k-1)δ}; …; x_{t-δ}; x_t] + b         k inputs, δ apart, give 2d numbers
+    GLU([A; B]) = A ⊙ σ(B)                                   d of them; the other d are their gates
+
+Symbols: k is kernel_size, d is d_model, δ is the dilation (1 in both papers). Dauphin writes the two halves as
+X∗W + b and X∗V + c; here they are one convolution with 2d outputs, as Gehring has it.
+
+The linear path A lets gradients through unscaled wherever its gate is open; a gated tanh would shrink them.
+
+Departs from the papers: no weight normalisation.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+def gated_linear_unit(x: Float[Tensor, "*batch twice"]) -> Float[Tensor, "*batch half"]:
+    """GLU([A; B]) = A ⊙ σ(B): the first half of the last dimension, gated by the second.
+
+    Raises ValueError if the last dimension is odd.
+    """
+    if x.shape[-1] % 2:
+        raise ValueError(f"x must have an even last dimension, values and their gates, got shape {tuple(x.shape)}")
+    A, B = x.chunk(2, dim=-1)
+    return A * torch.sigmoid(B)
+
+
+def causal_inputs(
+    x: Float[Tensor, "batch time d_model"], past: Float[Tensor, "batch past d_model"]
+) -> tuple[Float[Tensor, "batch past_and_time d_model"], Float[Tensor, "batch past d_model"]]:
+    """Put the inputs before x in front of it; returns that, and the inputs to keep for the next piece of text.
+
+    With past of length (k-1)δ, a convolution over the result gives one output per step of x, and none of them
+    sees a later step. Zeros stand before the beginning of a text.
+    """
+    inputs = torch.cat([past, x], dim=1)
+    return inputs, inputs[:, inputs.shape[1] - past.shape[1] :].clone()
+
+
+class GatedConvolution(nn.Module):
+    """GLU(W ∗ x + b): (batch, (k-1)δ + time, d_model) -> (batch, time, d_model); the caller pads.
+
+    Weights start as N(0, √(4p/n)) with n = k·d_model inputs, p of which dropout keeps, because a gate that is
+    half open lets a quarter of the variance through (Gehring et al., section 3.5).
+    """
+
+    def __init__(self, d_model: int, kernel_size: int, dilation: int = 1, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.convolution = nn.Conv1d(d_model, 2 * d_model, kernel_size, dilation=dilation)
+        nn.init.normal_(self.convolution.weight, std=(4 * (1 - dropout) / (kernel_size * d_model)) ** 0.5)
+        nn.init.zeros_(self.convolution.bias)  # type: ignore[arg-type]
+        self.dropout = dropout
+
+    def forward(self, x: Float[Tensor, "batch past_and_time d_model"]) -> Float[Tensor, "batch time d_model"]:
+        x = F.dropout(x, self.dropout, self.training)
+        return gated_linear_unit(self.convolution(x.mT).mT)  # PyTorch convolves over the last dimension

@@ -1,0 +1,89 @@
+"""A sentence classifier: filters of several widths, the strongest response of each anywhere in the text.
+
+Source: Kim (2014), "Convolutional neural networks for sentence classification", section 2.
+
+    c_i = f(w · [x_i; …; x_{i+h-1}] + b)        one filter of width h at place i        (2)
+    ĉ = max_i c_i                               max over time, one number per filter    (4)
+    y = W (z ∘ r) + b,   z = [ĉ₁, …, ĉ_m]       r drops features while training         (5, 6)
+
+Symbols: h is one of `widths`; w and b are `filters`; m = len(widths) · n_filters; W, b are `output`;
+f is the rectifier, as in the paper's experiments.
+
+A text keeps its answer however much padding follows or precedes it: windows that touch no real token take no
+part in the maximum, and padding inside a window counts as zeros. Windows may overhang both ends of the text
+by all but one token, as in the author's code, so that a text shorter than a filter is read too.
+
+Departs from the paper: one channel (theirs may be two, one frozen); copy pretrained vectors into
+`embedding.weight`, and freeze them by `requires_grad_(False)`, for its static and non-static variants.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from nlmcore.convolutional.checks import check_mask, check_options
+from nlmcore.language_model import check_tokens
+
+
+def max_over_time(
+    features: Float[Tensor, "batch n_filters place"], allowed: Bool[Tensor, "batch place"]
+) -> Float[Tensor, "batch n_filters"]:
+    """The largest feature among the places that are allowed."""
+    return features.masked_fill(~allowed.unsqueeze(1), -torch.inf).amax(dim=-1)
+
+
+class TextCNN(nn.Module):
+    """`logits = model(tokens, mask)`: (batch, time) -> (batch, n_classes).
+
+    Raises ValueError for no widths, sizes below 1, or a dropout outside [0, 1).
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        n_classes: int,
+        d_embedding: int = 128,
+        widths: Sequence[int] = (3, 4, 5),
+        n_filters: int = 100,
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__()
+        check_options(dropout, vocab_size=vocab_size, n_classes=n_classes, d_embedding=d_embedding, n_filters=n_filters)
+        if not widths:
+            raise ValueError("widths must name at least one filter width, got none")
+        check_options(**{f"widths[{i}]": width for i, width in enumerate(widths)})
+        self.vocab_size, self.widths = vocab_size, tuple(widths)
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.filters = nn.ModuleList(nn.Conv1d(d_embedding, n_filters, width) for width in widths)
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(n_filters * len(self.widths), n_classes)
+
+    def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        """tokens and mask (batch, time), True = a real token (None: all are) -> logits (batch, n_classes)."""
+        check_tokens(tokens, self.vocab_size)
+        return self.output(self.dropout(self.features(tokens, check_mask(mask, tokens))))
+
+    def features(self, tokens: Tensor, mask: Bool[Tensor, "batch time"]) -> Float[Tensor, "batch feature"]:
+        """z = [ĉ₁, …, ĉ_m]: every filter's strongest response, width by width."""
+        x = self.embedding(tokens) * mask.unsqueeze(-1)  # padding is zeros
+        strongest = []
+        for width, convolution in zip(self.widths, self.filters, strict=True):
+            overhang = width - 1
+            c = torch.relu(convolution(F.pad(x.mT, (overhang, overhang))))  # (batch, n_filters, place)
+            real = F.pad(mask, (overhang, overhang)).unfold(1, width, 1).any(dim=-1)  # (batch, place)
+            strongest.append(max_over_time(c, real))
+        return torch.cat(strongest, dim=1)
+
+    @torch.no_grad()
+    def clip_norms(self, limit: float = 3.0) -> None:
+        """Scale each class's weight vector back to `limit` where it is longer: call it after an optimiser step."""
+        if limit <= 0:
+            raise ValueError(f"limit must be positive, got {limit}")
+        self.output.weight.copy_(torch.renorm(self.output.weight, p=2, dim=0, maxnorm=limit))
+
+    def receptive_field(self) -> int:
+        """How many neighbouring tokens one feature can depend on: the widest filter."""
+        return max(self.widths)

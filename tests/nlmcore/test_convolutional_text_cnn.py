@@ -1,0 +1,143 @@
+"""Kim's classifier against loops over windows; padding must not show."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from nlmcore.convolutional import TextCNN
+from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
+
+TOKENS = torch.randint(1, 11, (3, 7), generator=torch.Generator().manual_seed(3))
+LENGTHS = (7, 2, 4)
+MASK = torch.arange(7) < torch.tensor(LENGTHS)[:, None]
+
+
+def text_cnn(**options: object) -> TextCNN:
+    torch.manual_seed(0)
+    sizes = {"n_classes": 4, "d_embedding": 5, "widths": (2, 3), "n_filters": 6, **options}
+    return TextCNN(11, **sizes).eval()  # type: ignore[arg-type]
+
+
+def features_by_hand(model: TextCNN, text: list[int]) -> Tensor:
+    """Slide every filter over the text, zeros around it, and keep its largest response."""
+    strongest = []
+    for width, convolution in zip(model.widths, model.filters, strict=True):
+        for w, b in zip(convolution.weight, convolution.bias, strict=True):  # w: (d_embedding, width)
+            best = -torch.inf
+            for start in range(1 - width, len(text)):
+                response = b.item()
+                for j in range(width):
+                    if 0 <= start + j < len(text):
+                        response += (w[:, j] @ model.embedding.weight[text[start + j]]).item()
+                best = max(best, max(0.0, response))
+            strongest.append(best)
+    return torch.tensor(strongest)
+
+
+@torch.no_grad()
+def test_the_equations_filter_by_filter() -> None:
+    model = text_cnn()
+    logits = model(TOKENS, MASK)
+    assert logits.shape == (3, 4)
+    for row, length in enumerate(LENGTHS):
+        z = features_by_hand(model, TOKENS[row, :length].tolist())
+        assert_close(logits[row], model.output.weight @ z + model.output.bias, f"row {row}")
+
+
+@torch.no_grad()
+def test_padding_does_not_show() -> None:
+    """However much, on whichever side, and whatever ids stand there: the texts' own answers."""
+    model = text_cnn(widths=(1, 2, 5))
+    alone = torch.cat([model(TOKENS[i : i + 1, :n]) for i, n in enumerate(LENGTHS)])
+    assert_close(model(TOKENS, MASK), alone, "padded to the longest")
+    assert_close(model(TOKENS.where(MASK, 7), MASK), alone, "other ids in the padding")
+    assert_close(model(F.pad(TOKENS, (0, 9)), F.pad(MASK, (0, 9))), alone, "more padding behind")
+    assert_close(model(F.pad(TOKENS, (6, 1)), F.pad(MASK, (6, 1))), alone, "padding in front")
+    assert (model(TOKENS) - alone)[1:].abs().max() > 1e-3  # without the mask it would show
+
+
+@torch.no_grad()
+def test_the_inside_of_a_long_text_is_a_plain_convolution() -> None:
+    model = text_cnn(widths=(3,))
+    x = model.embedding(TOKENS).mT
+    plain = F.relu(F.conv1d(x, model.filters[0].weight, model.filters[0].bias)).amax(dim=-1)
+    assert (model.features(TOKENS, torch.ones_like(MASK)) >= plain - 1e-6).all()
+
+
+@torch.no_grad()
+def test_where_a_phrase_stands_does_not_matter() -> None:
+    model = text_cnn(widths=(1, 2))
+    early, late, other = torch.tensor([[5, 3, 8, 5, 5, 5]]), torch.tensor([[5, 5, 5, 3, 8, 5]]), torch.tensor([[5] * 6])
+    assert_close(model(early), model(late), "the same phrase elsewhere")
+    assert (model(early) - model(other)).abs().max() > 1e-3
+
+
+def test_every_parameter_gets_a_gradient() -> None:
+    model = text_cnn().train()
+    assert_every_parameter_gets_a_gradient(model, model(TOKENS, MASK))
+
+
+def test_padding_gets_no_gradient() -> None:
+    model = text_cnn()
+    tokens = TOKENS.where(MASK, 0)
+    model(tokens, MASK).sum().backward()
+    assert model.embedding.weight.grad is not None
+    assert not model.embedding.weight.grad[0].any()
+
+
+def test_dropout_acts_in_training_alone() -> None:
+    model = text_cnn()
+    assert torch.equal(model(TOKENS), model(TOKENS))
+    model.train()
+    assert not torch.equal(model(TOKENS), model(TOKENS))
+
+
+def test_norms_are_clipped_and_shorter_ones_kept() -> None:
+    model = text_cnn()
+    with torch.no_grad():
+        model.output.weight[0] *= 100
+    before = model.output.weight.detach().clone()
+    model.clip_norms(3.0)
+    assert model.output.weight[0].norm().item() == pytest.approx(3)
+    assert_close(model.output.weight[0] / 3, before[0] / before[0].norm(), "direction")
+    assert torch.equal(model.output.weight[1:], before[1:])
+    with pytest.raises(ValueError, match="limit"):
+        model.clip_norms(0.0)
+
+
+def test_it_learns_to_spot_a_pair_of_words() -> None:
+    """Label 1 if 3 is followed by 4 anywhere: needs width 2 and order."""
+    generator = torch.Generator().manual_seed(0)
+    texts = torch.randint(1, 11, (128, 7), generator=generator)
+    texts[:64, 2:4] = torch.tensor([3, 4])
+    texts[64:, 2:4] = torch.tensor([4, 3])
+    labels = ((texts[:, :-1] == 3) & (texts[:, 1:] == 4)).any(dim=1).long()
+    torch.manual_seed(0)
+    model = TextCNN(11, 2, d_embedding=8, widths=(2,), n_filters=16, dropout=0.2)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    for _ in range(60):
+        loss = F.cross_entropy(model(texts), labels)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert (model.eval()(texts).argmax(dim=1) == labels).float().mean() > 0.98
+
+
+def test_bad_input() -> None:
+    model = text_cnn()
+    for tokens in (TOKENS.float(), TOKENS[0], TOKENS[:, :0], TOKENS + 11, [[1]]):
+        with pytest.raises((ValueError, TypeError), match="tokens"):
+            model(tokens)
+    nothing = MASK.clone()
+    nothing[1] = False
+    for mask in (MASK[:, :6], MASK[:2], MASK.long(), MASK[0], nothing, [[True]]):
+        with pytest.raises((ValueError, TypeError), match="mask"):
+            model(TOKENS, mask)
+    for name in ("vocab_size", "n_classes", "d_embedding", "n_filters"):
+        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+            TextCNN(**{"vocab_size": 5, "n_classes": 2, name: 0})
+    for options in ({"widths": ()}, {"widths": (2, 0)}, {"dropout": 1.0}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            text_cnn(**options)
+    assert model.receptive_field() == 3
