@@ -4,7 +4,7 @@ Functions whose name ends in `_svg` or `_html` return text that a browser draws:
 redrawn at every key press. The others return a matplotlib figure (`Picture`).
 """
 
-from nlmcore.show.figures.attention import attention_html
+from nlmcore.show.figures.attention import attention_html, attention_lines_svg
 from nlmcore.show.figures.charts import bars, curves
 from nlmcore.show.figures.diagrams import encoder_decoder
 from nlmcore.show.figures.heatmaps import head_grid, heatmap, heatmaps
@@ -16,6 +16,7 @@ from nlmcore.show.figures.svg import heatmap_svg
 __all__ = [
     "Picture",
     "attention_html",
+    "attention_lines_svg",
     "bars",
     "curves",
     "encoder_decoder",

@@ -5,8 +5,9 @@ the others, with or without a running kernel.
 """
 
 import html
+import zlib
 from collections.abc import Sequence
-from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,6 @@ from nlmcore.show.figures.svg import blue, check_labels, heatmap_svg, ink_on, la
 
 _ROW, _GAP = 27.0, 190.0  # height of a token, and the width of the space that lines cross, in pixels
 _SHOWN_FROM = 0.02  # fainter lines are left out
-_names = count()
 
 
 def attention_html(
@@ -37,15 +37,8 @@ def attention_html(
     check_labels(matrix, queries, keys)
     if selected is not None and not 0 <= selected < len(queries):
         raise ValueError(f"selected must be a row in [0, {len(queries)}) or None, got {selected}")
-    name = f"nlm-attention-{next(_names)}"
     says = describe(matrix, queries, keys, selected)
-    style = (
-        f".{name} .row{{opacity:{0.05 if selected is not None else 0.75}}}.{name} .row.on{{opacity:1}}"
-        f".{name} .rows:hover .row{{opacity:0.04}}.{name} .rows .row:hover{{opacity:1}}"
-        f".{name} .keys{{opacity:0}}.{name} .row.on .keys,.{name} .row:hover .keys{{opacity:1}}"
-        f".{name} .rows:hover .row.on:not(:hover) .keys{{opacity:0}}"
-    )
-    lines = _lines(matrix, queries, keys, selected, says)
+    lines = attention_lines_svg(matrix, queries, keys, selected=selected)
     grid = heatmap_svg(
         matrix,
         queries,
@@ -57,7 +50,7 @@ def attention_html(
     )
     heading = f'<div style="font-size:17px;font-weight:bold;color:#1a1a1a">{html.escape(title)}</div>' if title else ""
     return (
-        f'<div class="{name}" style="background:#fff;padding:8px"><style>{style}</style>{heading}'
+        f'<div style="background:#fff;padding:8px">{heading}'
         f'<div style="display:flex;flex-wrap:wrap;gap:24px;align-items:flex-end">{lines}{grid}</div></div>'
     )
 
@@ -72,7 +65,18 @@ def describe(matrix: np.ndarray, queries: Sequence[str], keys: Sequence[str], se
     return "Attention: " + "; ".join(sentences) + "."
 
 
-def _lines(matrix: np.ndarray, queries: Sequence[str], keys: Sequence[str], selected: int | None, says: str) -> str:
+def attention_lines_svg(
+    weights: ArrayLike, queries: Sequence[str], keys: Sequence[str] | None = None, *, selected: int | None = None
+) -> str:
+    """The lines alone, one drawing that also stands as a file: weights (query, key).
+
+    Raises ValueError if labels and weights do not fit, or `selected` is no row.
+    """
+    matrix = np.asarray(weights, dtype=float)
+    keys = queries if keys is None else keys
+    check_labels(matrix, queries, keys)
+    if selected is not None and not 0 <= selected < len(queries):
+        raise ValueError(f"selected must be a row in [0, {len(queries)}) or None, got {selected}")
     left, right = max(label_width(queries), 96.0), label_width(keys)
     start, end, top = left + 4, left + _GAP, 30.0
     height = top + _ROW * max(len(queries), len(keys)) + 6
@@ -114,4 +118,23 @@ def _lines(matrix: np.ndarray, queries: Sequence[str], keys: Sequence[str], sele
     for i, query in enumerate(queries):
         bold = 'font-weight="bold"' if i == selected else ""
         body.append(text(left, top + _ROW * (i + 0.5) + 5, query, 15, "end", f'{bold} pointer-events="none"'))
-    return svg(end + right + 52, height, "".join(body), says)
+    style = _style(f"nlm-{zlib.crc32(repr((matrix.tolist(), queries, selected)).encode()):08x}", selected)
+    says = describe(matrix, queries, keys, selected)
+    return svg(end + right + 52, height, style.css + "".join(body), says, f'class="{style.name}"')
+
+
+class _Style(NamedTuple):
+    name: str
+    css: str
+
+
+def _style(name: str, selected: int | None) -> _Style:
+    """Show the selected row and fade the others; while the pointer rests on a row, show that one instead."""
+    rest = 0.05 if selected is not None else 0.75
+    rules = [
+        f".{name} .row{{opacity:{rest}}}.{name} .row.on{{opacity:1}}",
+        f".{name} .rows:hover .row{{opacity:0.04}}.{name} .rows .row:hover{{opacity:1}}",
+        f".{name} .keys{{opacity:0}}.{name} .row.on .keys,.{name} .row:hover .keys{{opacity:1}}",
+        f".{name} .rows:hover .row.on:not(:hover) .keys{{opacity:0}}",
+    ]
+    return _Style(name, f"<style>{''.join(rules)}</style>")
