@@ -1,0 +1,103 @@
+"""Students' notebooks under `exercises/`, built from `solutions/` by `autograder.release`; nobody's work is lost.
+
+`autograder.release` (nbgrader underneath) writes every exercise anew. Here it is called only when something that it
+reads has changed, and a notebook that a student has worked in since it was released is put back as it was.
+Standard library only at import.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.course import notebooks
+
+RECORD = "exercises/.built.json"
+"""What was built last: a digest of everything read, and one of every file written."""
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _inputs(root: Path) -> Iterator[Path]:
+    for folder, patterns in {"solutions": ("**/*",), "autograder": ("*.py", "checks/**/*.py")}.items():
+        for pattern in patterns:
+            for path in sorted((root / folder).glob(pattern)):
+                hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
+                if path.is_file() and not hidden and path.suffix != ".ipynb":
+                    yield path
+    yield from (path for path in [root / "nbgrader_config.py"] if path.exists())
+
+
+def fingerprint(root: Path) -> str:
+    """Changes when the exercises may have to be built again."""
+    whole = hashlib.sha256()
+    for path in _inputs(root):
+        whole.update(f"{path.relative_to(root).as_posix()} {_digest(path)}\n".encode())
+    return whole.hexdigest()[:16]
+
+
+def _outputs(root: Path) -> list[Path]:
+    """The files of the students' folders: `exercises/<assignment>/…`."""
+    folder = root / "exercises"
+    found = (path for path in folder.glob("*/**/*") if path.is_file())
+    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts and "__pycache__" not in path.parts)
+
+
+def _record(root: Path) -> dict[str, dict[str, str]]:
+    try:
+        document = json.loads((root / RECORD).read_text(encoding="utf-8"))
+        return {"inputs": dict(document["inputs"]), "files": dict(document["files"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"inputs": {}, "files": {}}
+
+
+def worked_in(root: Path) -> list[Path]:
+    """Files under `exercises/` that are not as they were released: somebody's work."""
+    files = _record(root)["files"]
+    return [path for path in _outputs(root) if files.get(path.relative_to(root).as_posix()) != _digest(path)]
+
+
+def available() -> bool:
+    """Whether this checkout has the part that releases exercises."""
+    return importlib.util.find_spec("autograder.release") is not None
+
+
+def current(root: Path) -> bool:
+    """Whether there is nothing to build: all that a build reads and writes is as the last one left it, or worked in."""
+    if not available() or not any((root / "solutions").glob("*/*.py")):
+        return True
+    record = _record(root)
+    complete = bool(record["files"]) and all((root / name).exists() for name in record["files"])
+    return complete and record["inputs"].get("digest") == fingerprint(root)
+
+
+def build(root: Path) -> tuple[int, list[str]]:
+    """Build the exercises where needed. Returns how many notebooks are new, and what the user should know."""
+    if current(root):
+        return 0, []
+    record, digest = _record(root), fingerprint(root)
+    mine = {path: notebooks.keep(path, root) for path in worked_in(root)}
+    before = {path: _digest(path) for path in _outputs(root)}
+    importlib.import_module("autograder.release").build_exercises(root)  # nbgrader is imported here, not before
+    released = {path: _digest(path) for path in _outputs(root)}
+    notes = []
+    for path, copy in mine.items():  # copied aside first, so that nothing is lost if this is stopped half-way
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(copy, path)
+        copy.unlink()
+        name = path.relative_to(root).as_posix()
+        if path in released and record["files"].get(name) not in (None, released[path]):
+            notes.append(
+                f"{name} has your work in it and is left as it is; the exercise itself has changed since.\n"
+                "    To get the new one: rename yours, then build again."
+            )
+    files = {path.relative_to(root).as_posix(): value for path, value in sorted(released.items()) if path.exists()}
+    text = json.dumps({"inputs": {"digest": digest}, "files": files}, indent=1, sort_keys=True)
+    (root / RECORD).write_text(text + "\n", encoding="utf-8")
+    new = [p for p, value in released.items() if p.suffix == ".ipynb" and p not in mine and before.get(p) != value]
+    return len(new), notes

@@ -1,0 +1,75 @@
+"""JupyterLab, started on the first lecture with the course's own settings. Standard library only."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from autograder.course.environment import Environment
+
+SETTINGS = "autograder/jupyter"
+
+
+def first_lecture(root: Path) -> Path | None:
+    """The lecture with the lowest number, as a notebook if that is built."""
+    found = [path for path in (root / "lectures").glob("*.py") if re.match(r"\d+_", path.name)]
+    if not found:
+        return None
+    text = min(found, key=lambda path: (int(path.name.split("_")[0]), path.name))
+    return text.with_suffix(".ipynb")
+
+
+def command(environment: Environment, arguments: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    """The command line of JupyterLab. What the user adds comes last, so that it wins."""
+    root = environment.root
+    line = [str(environment.python), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
+    lecture = first_lecture(root)
+    if lecture is not None:
+        line.append(f"--LabApp.default_url=/lab/tree/{quote(lecture.relative_to(root).as_posix())}")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        line.append("--allow-root")
+    browser = environ.get("NLM_BROWSER", "")
+    if browser:
+        line.append("--no-browser" if browser.lower() in ("none", "no", "0", "false") else f"--browser={browser}")
+    return [*line, *arguments]
+
+
+def variables(environment: Environment, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment variables: the course's settings first, and the environment's own kernel before all others.
+
+    A kernel called `python3` in the user's home folder, left there by another installation, would otherwise run the
+    lectures with another Python.
+    """
+    result = dict(environ)
+    for name, first in {
+        "JUPYTER_CONFIG_PATH": environment.root / SETTINGS,
+        "JUPYTER_PATH": environment.prefix / "share" / "jupyter",
+    }.items():
+        result[name] = os.pathsep.join([str(first), *filter(None, [environ.get(name, "")])])
+    result["JUPYTER_PREFER_ENV_PATH"] = "1"
+    scripts = str(environment.python.parent)
+    result["PATH"] = os.pathsep.join([scripts, environ.get("PATH", "")])
+    for name in ("PYTHONHOME", "PYTHONPATH"):
+        result.pop(name, None)
+    if not environment.here:
+        result["VIRTUAL_ENV"] = str(environment.prefix)
+    return result
+
+
+def become(line: Sequence[str], environ: Mapping[str, str], folder: Path) -> int:
+    """Turn this process into another program (on Windows: run it and wait). Returns only on Windows."""
+    os.chdir(folder)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name != "nt":
+        os.execve(line[0], list(line), dict(environ))
+    import subprocess
+
+    process = subprocess.Popen(line, env=dict(environ))
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # Ctrl-C reaches both; JupyterLab asks its question, this only waits
+            continue

