@@ -1,0 +1,132 @@
+"""Counting every n-gram of a text, up to an order, by sorting instead of by hashing.
+
+An n-gram (h, w) is its prefix h and its last word w. Prefixes of one order are numbered 0, 1, 2, ..., so an
+n-gram of the next order is one integer,
+
+    key(h, w) = id(h) · V + w,
+
+and counting is sorting: equal keys end up side by side, and the rank of a key among the distinct ones is the
+id of that n-gram, from which the keys of the next order are made. All n-grams of all orders form a trie, one
+sorted array per order (the reverse of the suffix array of Stolcke 2002's SRILM tries; Heafield 2011 lays out
+KenLM's trie in the same way). The children of a prefix lie next to each other.
+
+Symbols: h context (prefix) of order-1 words, h' the same without its first word (suffix), w word, c(h, w) count.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy import ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Ngrams:
+    """All n-grams of one order that a text holds: one level of the trie, sorted by key."""
+
+    order: int
+    vocab_size: int
+    keys: ndarray
+    """(ngrams,) id(prefix) · V + word, ascending; the position in this array is the n-gram's id."""
+    counts: ndarray
+    """(ngrams,) how often each occurs; at least 1."""
+    suffix: ndarray
+    """(ngrams,) the id, one order lower, of the n-gram without its first word: (h, w) -> (h', w)."""
+    contexts: int
+    """How many n-grams there are one order lower: every one of them may be a context here."""
+    context_suffix: ndarray
+    """(contexts,) `suffix` of the level below: h -> h'."""
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def prefix(self) -> ndarray:
+        """(ngrams,) the id of each n-gram's context h, one order lower."""
+        return self.keys // self.vocab_size
+
+    @cached_property
+    def word(self) -> ndarray:
+        """(ngrams,) the last word of each n-gram."""
+        return self.keys - self.prefix * self.vocab_size
+
+    @cached_property
+    def starts(self) -> ndarray:
+        """(contexts + 1,) the n-grams of context h are those from starts[h] up to starts[h + 1]."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.prefix, minlength=self.contexts))])
+
+    def sum_by_context(self, values: ndarray) -> ndarray:
+        """(ngrams,) -> (contexts,): Σ_w values(h, w) for every context h."""
+        return np.bincount(self.prefix, weights=values, minlength=self.contexts)
+
+    def find(self, prefix: ndarray, word: ndarray) -> ndarray:
+        """The ids of the n-grams (prefix, word), any shape; -1 for a prefix of -1 and for what was never seen."""
+        if not len(self):
+            return np.full(np.broadcast(prefix, word).shape, -1)
+        wanted = np.where(prefix >= 0, prefix * self.vocab_size + word, -1).ravel()
+        # Searching for sorted keys walks memory in order, which makes it over ten times as fast.
+        wanted, position = sort_with_positions(wanted + 1) if wanted.size > 1000 else (wanted + 1, None)
+        wanted -= 1
+        place = np.minimum(np.searchsorted(self.keys, wanted), len(self) - 1)
+        found = np.where(self.keys[place] == wanted, place, -1)
+        if position is not None:
+            in_order = np.empty_like(found)
+            in_order[position] = found
+            found = in_order
+        return found.reshape(prefix.shape)
+
+
+def count_ngrams(tokens: ndarray, lengths: ndarray, order: int, vocab_size: int) -> list[Ngrams]:
+    """All n-grams of orders 1 to `order` in sequences laid end to end; none crosses a boundary.
+
+    tokens: (time,) ids; lengths: (sequences,) with lengths.sum() == time. Level m-1 of the list is order m.
+    """
+    offset = np.arange(len(tokens)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # place in its own sequence
+    node = np.zeros(len(tokens), dtype=np.int64)  # id of the n-gram that ends at each token; order 0 has one: the root
+    below_suffix, contexts, levels = np.zeros(1, dtype=np.int64), 1, []
+    for m in range(1, order + 1):
+        ends = np.flatnonzero(offset >= m - 1)  # where an n-gram of m words ends
+        keys = tokens[ends] if m == 1 else node[ends - 1] * vocab_size + tokens[ends]
+        keys, position = sort_with_positions(keys)
+        is_first = np.ones(len(keys), dtype=bool)
+        is_first[1:] = keys[1:] != keys[:-1]
+        first = np.flatnonzero(is_first)
+        where = ends[position]
+        suffix = node[where[first]]
+        node = np.full(len(tokens), -1)
+        node[where] = np.cumsum(is_first) - 1
+        counts = np.diff(np.append(first, len(keys)))
+        level = Ngrams(m, vocab_size, keys[first], counts, suffix, contexts, below_suffix)
+        levels.append(level)
+        below_suffix, contexts = suffix, len(level)
+    return levels
+
+
+def walk(
+    levels: list[Ngrams], tokens: ndarray, starts: ndarray | None = None
+) -> Iterator[tuple[Ngrams, ndarray, ndarray]]:
+    """For each order m, the contexts and n-grams met on reading `tokens` (batch, time), each row from its beginning.
+
+    Yields (level, context (batch, time + 1), ngram (batch, time)): context[b, t] is the id of the m-1 words before
+    place t, ngram[b, t] that of those and tokens[b, t]; -1 where the row is too short or they were never seen.
+    starts: places at which a new sequence begins within the row, and history with it.
+    """
+    context = np.zeros((tokens.shape[0], tokens.shape[1] + 1), dtype=np.int64)  # no words: the root, always seen
+    for level in levels:
+        ngram = level.find(context[:, :-1], tokens)
+        yield level, context, ngram
+        context = np.full_like(context, -1)
+        context[:, 1:] = ngram  # the n-gram that ends at t - 1 is the context at t
+        if starts is not None:
+            context[:, starts] = -1
+
+
+def sort_with_positions(keys: ndarray) -> tuple[ndarray, ndarray]:
+    """Sorted keys (non-negative), and where each stood. Key and place in one integer sort 3 to 10 times as fast."""
+    place_bits = max(1, len(keys) - 1).bit_length()
+    if len(keys) and int(keys.max()).bit_length() + place_bits > 63:
+        position = np.argsort(keys, kind="stable")
+        return keys[position], position
+    packed = np.sort(keys << place_bits | np.arange(len(keys)))
+    return packed >> place_bits, packed & ((1 << place_bits) - 1)

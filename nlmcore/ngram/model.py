@@ -1,0 +1,194 @@
+"""The n-gram language model: P(next word) depends on the last order-1 words alone.
+
+Source: Shannon 1951; Jelinek 1976. Equation (the Markov assumption):
+
+    P(w₁ ... w_T) = Πₜ P(wₜ | w₁ ... wₜ₋₁) ≈ Πₜ P(wₜ | wₜ₋ₙ₊₁ ... wₜ₋₁)
+
+How P(w | h) is estimated is `nlmcore.ngram.smoothing` and `nlmcore.ngram.backoff`. The result is one number per
+n-gram seen and one per context, as in an ARPA file, and is read like one (`nlmcore.ngram.table`).
+
+Symbols: n order, V vocab_size, w word, h context.
+Departs from the papers: nothing is added at sequence boundaries. The first words of a sequence have shorter contexts
+and take the lower order's distribution; whoever wants P(w | beginning) puts <bos> in front, and <eos> behind.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from typing import Any, SupportsIndex
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy import ndarray
+from torch import Tensor
+
+from nlmcore.language_model import check_tokens
+from nlmcore.ngram import storage
+from nlmcore.ngram.backoff import KatzBackoff, StupidBackoff
+from nlmcore.ngram.counts import count_ngrams
+from nlmcore.ngram.smoothing import (
+    MLE,
+    AbsoluteDiscounting,
+    Additive,
+    Interpolation,
+    KneserNey,
+    Smoothing,
+    WittenBell,
+)
+from nlmcore.ngram.table import BackoffTable
+from nlmcore.ngram.text import as_integer, as_sequences
+from nlmcore.ngram.weights import fit_weights, held_out_components, leave_one_out_components
+
+SMOOTHINGS: dict[str, type[Smoothing]] = {
+    "mle": MLE,
+    "additive": Additive,
+    "interpolation": Interpolation,
+    "absolute_discounting": AbsoluteDiscounting,
+    "kneser_ney": KneserNey,
+    "witten_bell": WittenBell,
+    "katz_backoff": KatzBackoff,
+    "stupid_backoff": StupidBackoff,
+}
+MAX_ORDER = 7
+
+
+class NGramLM:
+    """`NGramLM(order, vocab_size, smoothing).fit(tokens)`; then a language model like any other.
+
+    order: 1 to 7, how many words an n-gram has. smoothing: a name in SMOOTHINGS. options, each for its smoothing:
+    `pseudocount` (additive), `weights` (interpolation, lowest order first), `discount` (absolute_discounting,
+    kneser_ney), `factor` (stupid_backoff), and for all `base="uniform" | "unigram"`, what the lowest order falls
+    back to.
+    """
+
+    def __init__(self, order: int, vocab_size: int, smoothing: str = "kneser_ney", **options: Any) -> None:
+        self.order = as_integer("order", order, 1, MAX_ORDER)
+        self.vocab_size = as_integer("vocab_size", vocab_size, 1, 2**31)
+        if not isinstance(smoothing, str) or smoothing not in SMOOTHINGS:
+            raise ValueError(f"smoothing must be one of {', '.join(SMOOTHINGS)}, got {smoothing!r}")
+        allowed = [field.name for field in fields(SMOOTHINGS[smoothing])]
+        for name in options:
+            if name not in allowed:
+                raise ValueError(f"{name} is no option of smoothing={smoothing!r}, which takes {', '.join(allowed)}")
+        if options.get("weights") is not None:
+            if isinstance(options["weights"], str) or not isinstance(options["weights"], Iterable):
+                raise TypeError(f"weights must be a list of numbers, got {options['weights']!r}")
+            options["weights"] = tuple(options["weights"])
+        self._weights_given = options.get("weights") is not None
+        self.smoothing = smoothing
+        self.rule = SMOOTHINGS[smoothing](**options).for_order(self.order)
+        self._table: BackoffTable | None = None
+
+    def __repr__(self) -> str:
+        sizes = " + ".join(str(len(level)) for level in self._table.levels) if self._table else ""
+        return (
+            f"NGramLM(order={self.order}, vocab_size={self.vocab_size}, {self.rule}, n-grams: {sizes or 'not fitted'})"
+        )
+
+    @property
+    def weights(self) -> tuple[float, ...] | None:
+        """Interpolation's λ, the uniform distribution's first; None for other smoothings."""
+        return getattr(self.rule, "weights", None)
+
+    def fit(self, tokens: object, heldout: object = None) -> "NGramLM":
+        """Count and estimate. tokens: a sequence of ids, or a list of sequences (n-grams never cross from one to the
+        next); a LongTensor (batch, time) is a list of its rows. What was fitted before is forgotten.
+
+        heldout: text of the same form, on which interpolation without given `weights` fits them; without it every
+        word of the training text is held out in turn.
+        """
+        if heldout is not None and (self._weights_given or not isinstance(self.rule, Interpolation)):
+            given = " with given weights" if self._weights_given else ""
+            raise ValueError(
+                f"heldout must be None but for smoothing='interpolation' without weights, got {self.smoothing!r}{given}"
+            )
+        levels = count_ngrams(*as_sequences("tokens", tokens, self.vocab_size), self.order, self.vocab_size)
+        if isinstance(self.rule, Interpolation) and not self._weights_given:
+            events = (
+                leave_one_out_components(levels)
+                if heldout is None
+                else held_out_components(levels, *as_sequences("heldout", heldout, self.vocab_size))
+            )
+            weights = fit_weights(*events, uniform=self.rule.base == "uniform")
+            self.rule = replace(self.rule, weights=tuple(weights.tolist()))
+        self._table = BackoffTable(levels, self.rule.estimate(levels), self.rule.chained)
+        return self
+
+    # --- probabilities ---
+
+    def probability(self, word: SupportsIndex, context: Sequence[SupportsIndex] | Tensor | ndarray = ()) -> float:
+        """P(word | context), of which the last order-1 words count. An empty context: the unigram distribution."""
+        words = [*self._context(context), as_integer("word", word, 0, self.vocab_size - 1)]
+        return float(np.exp(self.table.score(np.array([words]))[0, -1]))
+
+    def distribution(self, context: Sequence[SupportsIndex] | Tensor | ndarray = ()) -> Float[Tensor, " vocab"]:
+        """P(w | context) for every word w of the vocabulary, in double precision."""
+        words = np.array([self._context(context)], dtype=np.int64)
+        return torch.from_numpy(np.exp(self.table.dense(words, words.shape[1], np.float64)[0, 0]))
+
+    def log_probabilities(self, tokens: Tensor, state: Tensor | None = None) -> Float[Tensor, "batch time"]:
+        """log P(tokens[b, t] | state, tokens[b, :t]): what perplexity needs, without a row of V logits per token.
+
+        One more than `model(tokens)` tells: its first column scores the first word, by the state alone.
+        """
+        read, start = self._read(tokens, state)
+        return torch.from_numpy(self.table.score(read)[:, start:]).to(tokens.device, torch.get_default_dtype())
+
+    def __call__(
+        self, tokens: Tensor, state: Tensor | None = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], Int[Tensor, "batch context"]]:
+        """tokens (batch, time) -> logits (log-probabilities that need no softmax), and the last order-1 tokens."""
+        read, start = self._read(tokens, state)
+        logits = torch.from_numpy(self.table.dense(read, start + 1, np.float32))
+        kept = read[:, max(0, read.shape[1] - (self.order - 1)) :]
+        return logits.to(tokens.device, torch.get_default_dtype()), torch.from_numpy(kept.copy()).to(tokens.device)
+
+    # --- what comes in ---
+
+    @property
+    def table(self) -> BackoffTable:
+        """The n-grams and their probabilities; raises RuntimeError before `fit`."""
+        if self._table is None:
+            raise RuntimeError("this NGramLM has counted nothing yet: call fit(tokens) first")
+        return self._table
+
+    def _context(self, context: Sequence[SupportsIndex] | Tensor | ndarray) -> list[int]:
+        if not isinstance(context, Iterable) or (isinstance(context, Tensor | ndarray) and context.ndim != 1):
+            raise TypeError(f"context must be a sequence of ids, got {type(context).__name__} {context!r}")
+        words = context.tolist() if isinstance(context, Tensor | ndarray) else list(context)
+        words = [as_integer(f"context[{i}]", word, 0, self.vocab_size - 1) for i, word in enumerate(words)]
+        return words[len(words) - (self.order - 1) :] if len(words) >= self.order else words
+
+    def _read(self, tokens: Tensor, state: Tensor | None) -> tuple[ndarray, int]:
+        """State and tokens in one matrix, and where the tokens begin."""
+        check_tokens(tokens, self.vocab_size)
+        new = tokens.cpu().numpy().astype(np.int64)
+        if state is None:
+            return new, 0
+        if not isinstance(state, Tensor) or state.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"state must be a LongTensor (batch, context) or None, got {type(state).__name__}")
+        if state.ndim != 2 or state.shape[0] != tokens.shape[0] or state.shape[1] >= max(1, self.order):
+            raise ValueError(
+                f"state must be (batch={tokens.shape[0]}, at most order-1={self.order - 1}), got {tuple(state.shape)}"
+            )
+        if state.numel():
+            check_tokens(state, self.vocab_size, "state")
+        return np.concatenate([state.cpu().numpy().astype(np.int64), new], axis=1), state.shape[1]
+
+    # --- to a file and back ---
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Counts and settings as safetensors; the probabilities follow from them."""
+        given = {field.name: getattr(self.rule, field.name) for field in fields(self.rule)}
+        settings = {"order": self.order, "vocab_size": self.vocab_size, "smoothing": self.smoothing, "options": given}
+        storage.save(path, {**settings, "weights_given": self._weights_given}, self.table.levels)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "NGramLM":
+        """What `save` wrote; raises ValueError for a file that is cut short or holds something else."""
+        settings, levels = storage.load(path)
+        model = cls(settings["order"], settings["vocab_size"], settings["smoothing"], **settings["options"])
+        model._weights_given = settings["weights_given"]
+        model._table = BackoffTable(levels, model.rule.estimate(levels), model.rule.chained)
+        return model
