@@ -1,0 +1,42 @@
+"""Recurrent networks: cells written as equations, layers of them, and the models built from them.
+
+    state_t = cell(x_t, state_{t-1})                     RNNCell, UGRNNCell, GRUCell, LSTMCell
+    outputs, state = recurrent(x, state)                 Recurrent: stacked, bidirectional, residual
+    logits, state = model(tokens, state)                 RecurrentLM
+    logits = tagger(tokens, mask)                        SequenceTagger: one answer per token
+    logits = classifier(tokens, mask)                    SequenceClassifier: one answer per text
+
+Masks are boolean and True means *a real token*; padded positions change nothing.
+"""
+
+from nlmcore.recurrent.cell import Cell, CellState, Gates, LSTMState
+from nlmcore.recurrent.gru import GRUCell
+from nlmcore.recurrent.language_model import RecurrentLM
+from nlmcore.recurrent.lstm import LSTMCell
+from nlmcore.recurrent.recurrent import CELLS, Recurrent, RecurrentState
+from nlmcore.recurrent.rnn import RNNCell
+from nlmcore.recurrent.sequence_classifier import SequenceClassifier, last_state, mean_output
+from nlmcore.recurrent.sequence_tagger import SequenceTagger
+from nlmcore.recurrent.through_time import Unrolled, unroll
+from nlmcore.recurrent.ugrnn import UGRNNCell
+
+__all__ = [
+    "CELLS",
+    "Cell",
+    "CellState",
+    "GRUCell",
+    "Gates",
+    "LSTMCell",
+    "LSTMState",
+    "RNNCell",
+    "Recurrent",
+    "RecurrentLM",
+    "RecurrentState",
+    "SequenceClassifier",
+    "SequenceTagger",
+    "UGRNNCell",
+    "Unrolled",
+    "last_state",
+    "mean_output",
+    "unroll",
+]

@@ -1,0 +1,53 @@
+"""The gated recurrent unit. Cho et al. (2014), "Learning phrase representations using RNN encoder-decoder",
+section 2.3, in the variant that PyTorch and cuDNN compute.
+
+    r_t = σ(W^r x_t + b^r + U^r h_{t-1} + d^r)               reset gate
+    z_t = σ(W^z x_t + b^z + U^z h_{t-1} + d^z)               update gate: how much is kept
+    n_t = tanh(W^n x_t + b^n + r_t ⊙ (U^n h_{t-1} + d^n))    candidate ("new")
+    h_t = z_t ⊙ h_{t-1} + (1 − z_t) ⊙ n_t
+
+Symbols: weight_ih stacks W^r, W^z, W^n; weight_hh stacks U^r, U^z, U^n; bias_ih is b, bias_hh is d.
+The paper writes h̃ for n. Lecture 7's G and R are z and n.
+
+Departs from the paper: Cho et al. reset *before* the product, n = tanh(W x + U (r ⊙ h)); here the reset comes
+after it, r ⊙ (U h + d), so that all three products with h are one (and d^n cannot be merged into b^n).
+The two are different functions, of equal quality as far as is known. Their prints have no biases.
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from nlmcore.recurrent.cell import Cell, CellState, Gates, check_torch
+
+
+class GRUCell(Cell):
+    """Two gates and one state. Same numbers as torch.nn.GRUCell."""
+
+    blocks = ("reset", "update", "candidate")
+
+    def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
+        h = cast(Tensor, state)
+        sizes = (2 * self.hidden_size, self.hidden_size)
+        from_x, n_from_x = projected.split(sizes, dim=-1)
+        from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, dim=-1)
+        r, z = torch.sigmoid(from_x + from_h).chunk(2, dim=-1)
+        n = torch.tanh(torch.addcmul(n_from_x, r, n_from_h))  # n_from_x + r ⊙ n_from_h
+        h = torch.lerp(n, h, z)  # n + z ⊙ (h − n) = z h + (1 − z) n
+        return h, {"reset": r, "update": z, "candidate": n}
+
+    def input_bias(self) -> Tensor:
+        return self.bias_ih  # d = bias_hh has to wait: its part in n is multiplied by r
+
+    def kernel(self) -> Callable | None:
+        return torch._VF.gru  # type: ignore[attr-defined]
+
+    @classmethod
+    def from_torch(cls, module: nn.GRUCell) -> "GRUCell":
+        """This cell with the weights of a torch.nn.GRUCell."""
+        check_torch(module, nn.GRUCell)
+        cell = cls(module.input_size, module.hidden_size)
+        cell.copy_weights(module)
+        return cell

@@ -1,0 +1,72 @@
+"""The recurrent language model. Mikolov et al. (2010), "Recurrent neural network based language model";
+with LSTM cells and dropout: Zaremba, Sutskever & Vinyals (2014); tied weights: Press & Wolf (2017), Inan et al. (2017).
+
+    h_t = recurrent(e(w_t), h_{t-1}),   P(w_{t+1} | w_1 … w_t) = softmax(V h_t + b)
+    tied:  V is the embedding matrix, so that P is softmax(e(w) · h_t + b)
+
+Symbols: e is `embedding`, V and b are `output`. Lecture 5's U and W are in the cells.
+
+Initialisation: embeddings N(0, 0.1²), small because with tied weights they are also V; b is 0.
+
+Departs from the papers: where tied weights meet an embedding size that differs from the hidden size, a linear
+map V' stands between (`to_embedding`), as in Press & Wolf's projection but without their regulariser.
+"""
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nlmcore.language_model import check_tokens
+from nlmcore.recurrent.cell import AnyState, Cell
+from nlmcore.recurrent.recurrent import Recurrent, RecurrentState
+
+
+class RecurrentLM(nn.Module):
+    """`logits, state = model(tokens, state)` with any recurrent cell. Its state is that of `Recurrent`.
+
+    embedding_size is hidden_size unless given.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        cell: str | Callable[[int, int], Cell] = "lstm",
+        embedding_size: int | None = None,
+        hidden_size: int = 256,
+        layers: int = 1,
+        residual: bool = False,
+        dropout: float = 0.0,
+        tie_weights: bool = False,
+        fused: bool = True,
+    ) -> None:
+        super().__init__()
+        embedding_size = hidden_size if embedding_size is None else embedding_size
+        if vocab_size < 1 or embedding_size < 1:
+            raise ValueError(
+                "vocab_size and embedding_size must be at least 1,"
+                f" got vocab_size={vocab_size}, embedding_size={embedding_size}"
+            )
+        self.vocab_size, self.dropout = vocab_size, dropout
+        self.embedding = nn.Embedding(vocab_size, embedding_size)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        self.recurrent = Recurrent(
+            cell, embedding_size, hidden_size, layers, residual=residual, dropout=dropout, fused=fused
+        )
+        bridge = tie_weights and embedding_size != hidden_size
+        self.to_embedding = nn.Linear(hidden_size, embedding_size, bias=False) if bridge else nn.Identity()
+        self.output = nn.Linear(embedding_size if tie_weights else hidden_size, vocab_size)
+        nn.init.zeros_(self.output.bias)
+        if tie_weights:
+            self.output.weight = self.embedding.weight
+
+    def forward(
+        self, tokens: Tensor, state: AnyState | None = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], RecurrentState]:
+        """Score the token after each of `tokens` (batch, time), having read what `state` remembers."""
+        check_tokens(tokens, self.vocab_size)
+        embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
+        hidden, after = self.recurrent(embedded, state)
+        hidden = F.dropout(hidden, self.dropout, self.training)
+        return self.output(self.to_embedding(hidden)), after

@@ -1,0 +1,51 @@
+"""The vanilla recurrent network (Elman 1990, "Finding structure in time").
+
+    h_t = tanh(W x_t + U h_{t-1} + b)
+
+Lecture 5 writes h_t = σ(U h_{t-1} + W x_t) with any squashing σ, and y_t = softmax(V h_t); V belongs to the
+language model, not to the cell. Here W is weight_ih, U is weight_hh, b is bias_ih + bias_hh.
+
+Departs from the paper: tanh, where Elman's units are logistic (`activation=torch.sigmoid` gives those;
+torch.relu gives those of Le, Jaitly & Hinton 2015). Two biases that are only ever added, because PyTorch has two.
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from nlmcore.recurrent.cell import Cell, CellState, Gates, check_torch
+
+
+class RNNCell(Cell):
+    """h_t = tanh(W x_t + U h_{t-1} + b). Same numbers as torch.nn.RNNCell."""
+
+    blocks = ("hidden",)
+
+    def __init__(self, input_size: int, hidden_size: int, activation: Callable[[Tensor], Tensor] = torch.tanh) -> None:
+        super().__init__(input_size, hidden_size)
+        self.activation = activation
+
+    def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
+        h = cast(Tensor, state)
+        h = self.activation(torch.addmm(projected, h, U))
+        return h, {"hidden": h}
+
+    def input_bias(self) -> Tensor:
+        return self.bias_ih + self.bias_hh
+
+    def kernel(self) -> Callable | None:
+        return _KERNELS.get(self.activation)
+
+    @classmethod
+    def from_torch(cls, module: nn.RNNCell) -> "RNNCell":
+        """This cell with the weights of a torch.nn.RNNCell, tanh or relu."""
+        check_torch(module, nn.RNNCell)
+        activation = {"tanh": torch.tanh, "relu": torch.relu}[module.nonlinearity]
+        cell = cls(module.input_size, module.hidden_size, activation)
+        cell.copy_weights(module)
+        return cell
+
+
+_KERNELS: dict[Callable, Callable] = {torch.tanh: torch._VF.rnn_tanh, torch.relu: torch._VF.rnn_relu}  # type: ignore[attr-defined]

@@ -1,0 +1,43 @@
+"""The update-gate RNN: one gate, the smallest cell that can keep its memory.
+Collins, Sohl-Dickstein & Sussillo (2016), "Capacity and trainability in recurrent neural networks", section 2.
+
+    R_t = tanh(W^R x_t + U^R h_{t-1} + b^R)           what could be written
+    G_t = σ(W^G x_t + U^G h_{t-1} + b^G)              how much is kept
+    h_t = G_t ⊙ h_{t-1} + (1 − G_t) ⊙ R_t             a residual connection through time
+
+Symbols: lecture 7 writes W^{xR}, W^{hR} for our W^R, U^R, and −B for +b; the paper writes c_t and g_t for R_t
+and G_t. weight_ih stacks W^R over W^G, weight_hh stacks U^R over U^G.
+
+Departs from the paper: b^G starts at 1 (the gate starts mostly open); there it is tuned per task.
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from nlmcore.recurrent.cell import Cell, CellState, Gates
+
+
+class UGRNNCell(Cell):
+    """h_t = G ⊙ h_{t-1} + (1 − G) ⊙ R, with R a vanilla RNN's step and G a gate."""
+
+    blocks = ("candidate", "gate")
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__(input_size, hidden_size, two_biases=False)
+        torch.nn.init.ones_(self.bias_ih[hidden_size:])
+
+    def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
+        h = cast(Tensor, state)
+        candidate, gate = torch.addmm(projected, h, U).chunk(2, dim=-1)
+        R, G = torch.tanh(candidate), torch.sigmoid(gate)
+        h = R + G * (h - R)  # = G h + (1 − G) R, with one product less
+        return h, {"candidate": R, "gate": G}
+
+    def input_bias(self) -> Tensor:
+        return self.bias_ih
+
+    def kernel(self) -> Callable | None:
+        return None

@@ -1,0 +1,401 @@
+"""Recurrent layers: agreement with torch.nn, step by step = fused, masks, and the models built from them."""
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from nlmcore.language_model import select
+from nlmcore.recurrent import (
+    CELLS,
+    LSTMState,
+    Recurrent,
+    RecurrentLM,
+    RNNCell,
+    SequenceClassifier,
+    SequenceTagger,
+    unroll,
+)
+from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
+
+BATCH, TIME, INPUT, HIDDEN, VOCAB = 4, 6, 5, 7, 11
+WITH_KERNEL = ["rnn", "gru", "lstm"]
+PEERS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+
+
+def random_state(network: Recurrent, batch: int = BATCH):
+    zeros = network.zero_state(batch)
+    if isinstance(zeros, LSTMState):
+        return LSTMState(torch.randn_like(zeros.h), torch.randn_like(zeros.c))
+    return torch.randn_like(zeros)
+
+
+def parts(state) -> tuple[Tensor, ...]:
+    return state if isinstance(state, tuple) else (state,)
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+def ragged_mask() -> Tensor:
+    """Right-padded, left-padded, with a hole, and whole."""
+    mask = torch.ones(BATCH, TIME, dtype=torch.bool)
+    mask[0, 4:] = False
+    mask[1, :3] = False
+    mask[2, [1, 3]] = False
+    return mask
+
+
+# --- the same numbers as torch.nn, layers and directions and all ---------------------------------------------------
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("name", WITH_KERNEL)
+def test_same_numbers_and_gradients_as_torch(name: str, bidirectional: bool, fused: bool) -> None:
+    theirs = PEERS[name](INPUT, HIDDEN, num_layers=3, bidirectional=bidirectional, batch_first=True)
+    ours = Recurrent.from_torch(theirs, fused=fused)
+    x = torch.randn(BATCH, TIME, INPUT)
+    state = random_state(ours)
+    hx = tuple(part.transpose(0, 1).contiguous() for part in parts(state))
+    expected, final = theirs(x, hx if name == "lstm" else hx[0])
+    outputs, last = ours(x, state)
+    assert_close(outputs, expected, "outputs")
+    for mine, other in zip(parts(last), parts(final), strict=True):
+        assert_close(mine, other.transpose(0, 1), "final state")
+    projection = torch.randn_like(expected)
+    (sum(part.sum() for part in parts(final)) + (expected * projection).sum()).backward()
+    (sum(part.sum() for part in parts(last)) + (outputs * projection).sum()).backward()
+    for cell, names in zip(ours.cells, theirs._all_weights, strict=True):
+        for (mine_name, mine), other_name in zip(cell.named_parameters(), names, strict=True):
+            assert_close(mine.grad, getattr(theirs, other_name).grad, f"gradient of {mine_name}", 1e-4)
+
+
+def test_relu_network_too() -> None:
+    theirs = nn.RNN(INPUT, HIDDEN, nonlinearity="relu", batch_first=True)
+    x = torch.randn(BATCH, TIME, INPUT)
+    for fused in (True, False):
+        assert_close(Recurrent.from_torch(theirs, fused=fused)(x)[0], theirs(x)[0], f"fused={fused}")
+
+
+def test_what_cannot_be_copied_from_torch_is_refused() -> None:
+    with pytest.raises(ValueError, match="no projection"):
+        Recurrent.from_torch(nn.LSTM(3, 4, proj_size=2))
+    with pytest.raises(ValueError, match="biases"):
+        Recurrent.from_torch(nn.GRU(3, 4, bias=False))
+    with pytest.raises(TypeError, match="module"):
+        Recurrent.from_torch(nn.Linear(3, 4))  # type: ignore[arg-type]
+
+
+# --- step by step = fused ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("name", WITH_KERNEL)
+def test_step_by_step_equals_fused(name: str, residual: bool, bidirectional: bool, masked: bool) -> None:
+    fused = Recurrent(name, INPUT, HIDDEN, 3, bidirectional, residual, dropout=0.4)
+    step = copy.deepcopy(fused)
+    step.fused = False
+    x, state = torch.randn(BATCH, TIME, INPUT), random_state(fused)
+    mask = ragged_mask() if masked else None
+    results = []
+    for network in (fused, step):
+        torch.manual_seed(1)  # the same dropout
+        mine = x.clone().requires_grad_()
+        outputs, last = network(mine, state, mask)
+        (outputs.sin().sum() + sum(part.cos().sum() for part in parts(last))).backward()
+        results.append((outputs, *parts(last), mine.grad, *(p.grad for p in network.parameters())))
+    for a, b in zip(*results, strict=True):
+        assert_close(a, b, "fused against step by step", 1e-4)
+
+
+def test_lstm_gradient_by_hand_is_the_gradient() -> None:
+    network = Recurrent("lstm", 3, 4, bidirectional=True, fused=False).double()
+    x = torch.randn(2, 5, 3, dtype=torch.double, requires_grad=True)
+    h, c = (torch.randn(2, 2, 4, dtype=torch.double, requires_grad=True) for _ in range(2))
+    weights = dict(network.named_parameters())
+
+    def run(x, h, c, *values):
+        outputs, state = torch.func.functional_call(
+            network, dict(zip(weights, values, strict=True)), (x, LSTMState(h, c))
+        )
+        return outputs, *state
+
+    assert torch.autograd.gradcheck(run, (x, h, c, *weights.values()))
+
+
+def test_lstm_gradient_by_hand_equals_pytorchs_graph() -> None:
+    network = Recurrent("lstm", INPUT, HIDDEN, fused=False)
+    x = torch.randn(BATCH, TIME, INPUT)
+    cell = network.cells[0]
+    by_hand = torch.autograd.grad(network(x)[0].sin().sum(), list(cell.parameters()))
+    by_graph = torch.autograd.grad(unroll(cell, x).states.h.sin().sum(), list(cell.parameters()))
+    for a, b in zip(by_hand, by_graph, strict=True):
+        assert_close(a, b, "by hand against autograd")
+
+
+def test_weights_changed_before_the_backward_pass_are_noticed() -> None:
+    network = Recurrent("lstm", INPUT, HIDDEN, fused=False)
+    outputs, _ = network(torch.randn(BATCH, TIME, INPUT))
+    with torch.no_grad():
+        network.cells[0].weight_hh.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        outputs.sum().backward()
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_gradients_flow_in_evaluation_mode(name: str) -> None:
+    network = Recurrent(name, INPUT, HIDDEN, 2).eval()
+    outputs, _ = network(torch.randn(BATCH, TIME, INPUT))
+    assert_every_parameter_gets_a_gradient(network, outputs)
+
+
+# --- what layers, directions and residuals mean, by naive loops ----------------------------------------------------
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("name", CELLS)
+def test_a_stack_is_cells_called_in_a_loop(name: str, fused: bool) -> None:
+    network = Recurrent(name, INPUT, HIDDEN, layers=2, residual=True, fused=fused)
+    x = torch.randn(BATCH, TIME, INPUT)
+    outputs, _ = network(x)
+    lower, upper = None, None
+    for t in range(TIME):
+        lower = network.cells[0](x[:, t], lower)
+        below = parts(lower)[0]
+        upper = network.cells[1](below, upper)
+        assert_close(outputs[:, t], below + parts(upper)[0], f"time {t}")
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_backward_direction_reads_from_the_end(name: str) -> None:
+    network = Recurrent(name, INPUT, HIDDEN, bidirectional=True)
+    x = torch.randn(BATCH, TIME, INPUT)
+    outputs, last = network(x)
+    state = None
+    for t in reversed(range(TIME)):
+        state = network.cells[1](x[:, t], state)
+        assert_close(outputs[:, t, HIDDEN:], parts(state)[0], f"time {t}")
+    assert_close(parts(last)[0][:, 1], parts(state)[0], "last state")
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_reading_in_pieces_is_reading_at_once(name: str) -> None:
+    network = Recurrent(name, INPUT, HIDDEN, layers=2)
+    x = torch.randn(BATCH, TIME, INPUT)
+    whole, end = network(x)
+    first, middle = network(x[:, :2])
+    second, finish = network(x[:, 2:], middle)
+    assert_close(torch.cat([first, second], dim=1), whole, "outputs")
+    for a, b in zip(parts(finish), parts(end), strict=True):
+        assert_close(a, b, "state")
+
+
+def test_states_are_batch_first_for_select() -> None:
+    network = Recurrent("lstm", INPUT, HIDDEN, layers=2)
+    x, state = torch.randn(BATCH, TIME, INPUT), random_state(network)
+    pick = torch.tensor([2, 0])
+    assert_close(network(x[pick], select(state, pick))[0], network(x, state)[0][pick], "selected rows")
+
+
+def test_replacing_a_cell_works() -> None:
+    network = Recurrent("gru", INPUT, HIDDEN)
+    other = CELLS["lstm"](INPUT, HIDDEN)
+    network.cells[0] = other
+    assert_close(network(torch.ones(1, 1, INPUT))[0][:, 0], other(torch.ones(1, INPUT)).h, "the new cell's output")
+
+
+def test_a_cell_of_ones_own_runs_step_by_step() -> None:
+    network = Recurrent(lambda i, h: RNNCell(i, h, torch.sigmoid), INPUT, HIDDEN)
+    x = torch.randn(BATCH, 1, INPUT)
+    cell = network.cells[0]
+    expected = torch.sigmoid(x[:, 0] @ cell.weight_ih.T + cell.bias_ih + cell.bias_hh)
+    assert_close(network(x)[0][:, 0], expected, "logistic units")
+
+
+# --- masks ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("name", CELLS)
+def test_padding_changes_nothing(name: str, bidirectional: bool, fused: bool) -> None:
+    network = Recurrent(name, INPUT, HIDDEN, 2, bidirectional, residual=True, fused=fused)
+    x, mask, state = torch.randn(BATCH, TIME, INPUT), ragged_mask(), random_state(network)
+    outputs, last = network(x, state, mask)
+    garbage = torch.where(mask.unsqueeze(-1), x, 1e4)
+    again, last_again = network(garbage, state, mask)
+    assert torch.equal(again, outputs)
+    assert not outputs[~mask].any()
+    for row in range(BATCH):
+        alone, end = network(x[row : row + 1, mask[row]], select(state, torch.tensor([row])))
+        assert_close(outputs[row, mask[row]], alone[0], f"row {row} without its padding")
+        for a, b, c in zip(parts(last), parts(end), parts(last_again), strict=True):
+            assert_close(a[row], b[0], f"state of row {row}")
+            assert torch.equal(a, c)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("name", CELLS)
+def test_a_row_of_padding_keeps_its_state(name: str, fused: bool) -> None:
+    network = Recurrent(name, INPUT, HIDDEN, 2, fused=fused)
+    mask = torch.ones(BATCH, TIME, dtype=torch.bool)
+    mask[1] = False
+    state = random_state(network)
+    outputs, last = network(torch.randn(BATCH, TIME, INPUT), state, mask)
+    assert not outputs[1].any()
+    for before, after in zip(parts(state), parts(last), strict=True):
+        assert torch.equal(before[1], after[1])
+
+
+# --- unroll --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("name", CELLS)
+def test_unroll_shows_every_state_of_every_cell(name: str, bidirectional: bool) -> None:
+    network = Recurrent(name, INPUT, HIDDEN, 2, bidirectional, residual=True)
+    x, state = torch.randn(BATCH, TIME, INPUT), random_state(network)
+    outputs, last = network(x, state)
+    seen = network.unroll(x, state)
+    assert len(seen) == len(network.cells)
+    for k, (run, cell) in enumerate(zip(seen, network.cells, strict=True)):
+        end = 0 if bidirectional and k % 2 else TIME - 1
+        for part, whole in zip(parts(run.states), parts(last), strict=True):
+            assert part.shape == (BATCH, TIME, HIDDEN)
+            assert_close(part[:, end], whole[:, k], f"last state of cell {k}")
+        assert set(run.gates) >= set(cell.blocks)
+        assert all(gate.shape == (BATCH, TIME, HIDDEN) for gate in run.gates.values())
+    directions = 2 if bidirectional else 1
+    below, top = (torch.cat([parts(r.states)[0] for r in part], -1) for part in (seen[:directions], seen[directions:]))
+    assert_close(below + top, outputs, "outputs")
+
+
+def test_unroll_refuses_what_it_cannot_read() -> None:
+    with pytest.raises((ValueError, TypeError), match="x"):
+        unroll(RNNCell(INPUT, HIDDEN), torch.randn(BATCH, INPUT))
+
+
+# --- the models ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("tie_weights", [False, True])
+@pytest.mark.parametrize("name", CELLS)
+def test_recurrent_language_models_obey_the_laws(name: str, tie_weights: bool, fused: bool) -> None:
+    model = RecurrentLM(VOCAB, name, 5, HIDDEN, layers=2, residual=True, tie_weights=tie_weights, fused=fused)
+    assert_language_model(model, torch.randint(VOCAB, (3, 6)))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_parameter_of_every_model_gets_a_gradient(name: str) -> None:
+    tokens = torch.randint(VOCAB, (3, 6))
+    for model in (
+        RecurrentLM(VOCAB, name, hidden_size=HIDDEN, layers=2),
+        RecurrentLM(VOCAB, name, 5, HIDDEN, tie_weights=True),
+        SequenceTagger(VOCAB, 3, name, 5, HIDDEN, 2),
+        SequenceClassifier(VOCAB, 3, name, 5, HIDDEN, bidirectional=True),
+    ):
+        output = model(tokens)
+        assert_every_parameter_gets_a_gradient(model, output[0] if isinstance(output, tuple) else output)
+
+
+@pytest.mark.parametrize("embedding_size", [None, 5])
+def test_tied_weights_are_one_matrix(embedding_size: int | None) -> None:
+    model = RecurrentLM(VOCAB, "gru", embedding_size, HIDDEN, tie_weights=True)
+    assert model.output.weight is model.embedding.weight
+    hidden, _ = model.recurrent(model.embedding(torch.tensor([[3, 1]])))
+    if embedding_size is not None:
+        hidden = hidden @ model.to_embedding.weight.T
+    expected = hidden @ model.embedding.weight.T + model.output.bias
+    assert_close(model(torch.tensor([[3, 1]]))[0], expected, "logits")
+
+
+def test_dropout_acts_in_training_alone() -> None:
+    model = RecurrentLM(VOCAB, "rnn", hidden_size=HIDDEN, layers=2, dropout=0.5)
+    tokens = torch.randint(VOCAB, (3, 6))
+    assert not torch.equal(model(tokens)[0], model(tokens)[0])
+    model.eval()
+    assert torch.equal(model(tokens)[0], model(tokens)[0])
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("name", CELLS)
+def test_taggers_and_classifiers_ignore_padding(name: str, bidirectional: bool) -> None:
+    tokens, mask = torch.randint(1, VOCAB, (BATCH, TIME)), ragged_mask()
+    other = torch.where(mask, tokens, 0)
+    tagger = SequenceTagger(VOCAB, 3, name, 5, HIDDEN, 2, bidirectional)
+    assert torch.equal(tagger(tokens, mask)[mask], tagger(other, mask)[mask])
+    for pool in ("last", "mean"):
+        classifier = SequenceClassifier(VOCAB, 3, name, 5, HIDDEN, 2, bidirectional, pool=pool)
+        assert torch.equal(classifier(tokens, mask), classifier(other, mask))
+        for row in range(BATCH):
+            alone = classifier(tokens[row : row + 1, mask[row]])
+            assert_close(classifier(tokens, mask)[row], alone[0], f"{pool}, row {row} without its padding")
+
+
+def test_pools_are_what_they_say() -> None:
+    classifier = SequenceClassifier(VOCAB, 3, "gru", 5, HIDDEN, 2, bidirectional=True, pool="mean")
+    tokens = torch.randint(VOCAB, (2, TIME))
+    outputs, state = classifier.recurrent(classifier.embedding(tokens))
+    assert_close(classifier(tokens), classifier.output(outputs.mean(1)), "mean")
+    last = torch.cat([outputs[:, -1, :HIDDEN], outputs[:, 0, HIDDEN:]], -1)
+    assert_close(torch.cat([state[:, 2], state[:, 3]], -1), last, "each direction's last state")
+    classifier = SequenceClassifier(VOCAB, 3, "gru", 5, HIDDEN, pool=lambda o, s, m, d: o.amax(1))
+    assert classifier(tokens).shape == (2, 3)
+
+
+# --- bad input -----------------------------------------------------------------------------------------------------
+
+
+def test_bad_sizes_are_refused() -> None:
+    for options, message in (
+        ({"cell": "lstn"}, "'lstn'"),
+        ({"layers": 0}, "layers.*0"),
+        ({"dropout": 1.5}, "dropout.*1.5"),
+        ({"hidden_size": 0}, "hidden_size.*0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Recurrent(**{"cell": "rnn", "input_size": 3, "hidden_size": 4} | options)
+    with pytest.raises(ValueError, match="vocab_size"):
+        RecurrentLM(0)
+    with pytest.raises(ValueError, match="n_tags"):
+        SequenceTagger(5, 0)
+    with pytest.raises(ValueError, match="n_classes"):
+        SequenceClassifier(5, 0)
+    with pytest.raises(ValueError, match="'median'"):
+        SequenceClassifier(5, 2, pool="median")
+
+
+def test_bad_input_is_refused() -> None:
+    network = Recurrent("lstm", INPUT, HIDDEN)
+    x = torch.randn(BATCH, TIME, INPUT)
+    for bad, error in (
+        (x.long(), TypeError),
+        (x[0], ValueError),
+        (x[:, :0], ValueError),
+        (x[..., 1:], ValueError),
+    ):
+        with pytest.raises(error, match="x must"):
+            network(bad)
+    zeros = torch.zeros(BATCH, 1, HIDDEN)
+    with pytest.raises((TypeError, ValueError), match="state"):
+        network(x, zeros)
+    with pytest.raises(ValueError, match=r"c of the state.*\(4, 1, 7\)"):
+        network(x, LSTMState(zeros, zeros[1:]))
+    with pytest.raises(TypeError, match=r"mask.*boolean.*float32"):
+        network(x, mask=torch.ones(BATCH, TIME))
+    with pytest.raises(ValueError, match=r"mask.*\(4, 6\).*\(4, 5\)"):
+        network(x, mask=torch.ones(BATCH, TIME - 1, dtype=torch.bool))
+    model = RecurrentLM(VOCAB, hidden_size=HIDDEN)
+    with pytest.raises(ValueError, match=str(VOCAB)):
+        model(torch.tensor([[VOCAB]]))
+    with pytest.raises(TypeError, match="float32"):
+        model(torch.zeros(1, 2))
+    with pytest.raises(ValueError, match="mask"):
+        SequenceClassifier(VOCAB, 2)(torch.tensor([[1, 2]]), torch.ones(2, 1, dtype=torch.bool))
