@@ -5,7 +5,7 @@
 
 Returned are what the decoder's attention compares with, z = z^L, and what it fetches, √½ (z + e).
 
-Symbols: C is `embedding`, p is `positions`, W^l and b^l are `layers.{l-1}.convolution`.
+Symbols: C is `embedding`, p is `positions`, W^l and b^l are `layers.{l-1}.linear`.
 
 A padded position is zeros before every convolution, and positions count real tokens only, so a source means
 the same however it is padded.

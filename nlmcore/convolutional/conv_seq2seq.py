@@ -7,8 +7,8 @@ Source: Gehring, Auli, Grangier, Yarats & Dauphin (2017), "Convolutional sequenc
     h^l = √½ (h^{l-1} + √½ (u^l + c^l))                                  c^l: what layer l's attention fetches
     p(y_{i+1} | y_1…y_i, x) = softmax(W_o h^L_i + b_o)
 
-Symbols: C is `embedding`, p is `positions`, W^l and b^l are `layers.{l-1}.convolution`, c^l comes from
-`layers.{l-1}.attention`, W_o and b_o are `output`; the source's side is `encoder`.
+Symbols: C is `embedding`, p is `positions`, W^l and b^l are `layers.{l-1}.convolution.linear`, c^l comes
+from `layers.{l-1}.attention`, W_o and b_o are `output`; the source's side is `encoder`.
 
 Departs from the paper: as the encoder and the attention do, which see; the √½ around u + c is the authors' code.
 """

@@ -44,7 +44,10 @@ def causal_inputs(
 
 
 class GatedConvolution(nn.Module):
-    """GLU(W ∗ x + b): (batch, (k-1)δ + time, d_model) -> (batch, time, d_model); the caller pads.
+    """GLU(W [window] + b): (batch, (k-1)δ + time, d_model) -> (batch, time, d_model); the caller pads.
+
+    A convolution over time is one linear map applied to every window of k inputs, and so it is written here;
+    as a matrix product it is also faster on a CPU than nn.Conv1d, which wants time last.
 
     Weights start as N(0, √(4p/n)) with n = k·d_model inputs, p of which dropout keeps, because a gate that is
     half open lets a quarter of the variance through (Gehring et al., section 3.5).
@@ -52,11 +55,14 @@ class GatedConvolution(nn.Module):
 
     def __init__(self, d_model: int, kernel_size: int, dilation: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
-        self.convolution = nn.Conv1d(d_model, 2 * d_model, kernel_size, dilation=dilation)
-        nn.init.normal_(self.convolution.weight, std=(4 * (1 - dropout) / (kernel_size * d_model)) ** 0.5)
-        nn.init.zeros_(self.convolution.bias)  # type: ignore[arg-type]
-        self.dropout = dropout
+        self.kernel_size, self.dilation, self.dropout = kernel_size, dilation, dropout
+        self.linear = nn.Linear(kernel_size * d_model, 2 * d_model)  # the oldest input's columns first
+        nn.init.normal_(self.linear.weight, std=(4 * (1 - dropout) / (kernel_size * d_model)) ** 0.5)
+        nn.init.zeros_(self.linear.bias)
 
     def forward(self, x: Float[Tensor, "batch past_and_time d_model"]) -> Float[Tensor, "batch time d_model"]:
         x = F.dropout(x, self.dropout, self.training)
-        return gated_linear_unit(self.convolution(x.mT).mT)  # PyTorch convolves over the last dimension
+        time = x.shape[1] - (self.kernel_size - 1) * self.dilation
+        starts = [j * self.dilation for j in range(self.kernel_size)]
+        windows = torch.cat([x[:, start : start + time] for start in starts], dim=-1)  # (batch, time, k · d_model)
+        return gated_linear_unit(self.linear(windows))

@@ -61,6 +61,11 @@ def test_the_receptive_field_of_doubling_dilations() -> None:
     assert conv_lm(layers=4, kernel_size=3).receptive_field() == 9
 
 
+def kernel(layer: GatedConvolution) -> Tensor:
+    """The weights as nn.Conv1d keeps them: (2 · d_model, d_model, kernel_size)."""
+    return layer.linear.weight.unflatten(1, (layer.kernel_size, -1)).mT
+
+
 @pytest.mark.parametrize("dilation", [1, 2])
 @torch.no_grad()
 def test_the_equations_word_by_word(dilation: int) -> None:
@@ -69,7 +74,7 @@ def test_the_equations_word_by_word(dilation: int) -> None:
     for row in range(3):
         h = [model.embedding.weight[i] for i in TOKENS[row]]
         for layer, δ in zip(model.layers, (dilation, 1), strict=True):
-            W, b = layer.convolution.weight, layer.convolution.bias  # (12, 6, 3)
+            W, b = kernel(layer), layer.linear.bias  # (12, 6, 3)
             new = []
             for t in range(9):
                 both = b.clone()
@@ -88,7 +93,7 @@ def test_a_layer_is_conv1d_with_zeros_on_the_left_and_glu() -> None:
     torch.manual_seed(0)
     layer, x = GatedConvolution(6, 3, dilation=2), torch.randn(2, 7, 6)
     inputs, kept = causal_inputs(x, torch.zeros(2, 4, 6))
-    expected = F.glu(F.conv1d(F.pad(x.mT, (4, 0)), layer.convolution.weight, layer.convolution.bias, dilation=2), dim=1)
+    expected = F.glu(F.conv1d(F.pad(x.mT, (4, 0)), kernel(layer), layer.linear.bias, dilation=2), dim=1)
     assert_close(layer(inputs), expected.mT, "gated convolution")
     assert torch.equal(kept, x[:, -4:])
     assert torch.equal(causal_inputs(x[:, :1], kept)[1], torch.cat([kept[:, 1:], x[:, :1]], dim=1))

@@ -11,6 +11,7 @@ from nlmcore.convolutional import ConvEncoder, ConvSeq2Seq, ConvSeq2SeqState
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
+from tests.nlmcore.test_convolutional import kernel
 
 GENERATOR = torch.Generator().manual_seed(5)
 SOURCE = torch.randint(0, 13, (3, 6), generator=GENERATOR)
@@ -58,13 +59,13 @@ def test_the_equations_word_by_word() -> None:
         e = [encoder.embedding.weight[SOURCE[row, j]] + encoder.positions.weight[j] for j in range(m)]
         z = list(e)
         for layer in encoder.layers:
-            W, b = layer.convolution.weight, layer.convolution.bias
+            W, b = kernel(layer), layer.linear.bias
             around = [[z[i] if 0 <= i < m else None for i in (j - 1, j, j + 1)] for j in range(m)]
             z = [HALF * (z[j] + gated(W, b, around[j])) for j in range(m)]
         g = [model.embedding.weight[w] + model.positions.weight[i] for i, w in enumerate(TARGET[row])]
         h = list(g)
         for layer in model.layers:
-            W, b = layer.convolution.convolution.weight, layer.convolution.convolution.bias
+            W, b = kernel(layer.convolution), layer.convolution.linear.bias
             new = []
             for i in range(8):
                 u = gated(W, b, [h[s] if s >= 0 else None for s in (i - 2, i - 1, i)])
