@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, LSTMState
 from nlmcore.recurrent.fused import flatten, run_kernel
+from nlmcore.recurrent.fused_padded import run_padded_kernel
 from nlmcore.recurrent.gru import GRUCell
 from nlmcore.recurrent.lstm import LSTMCell
 from nlmcore.recurrent.masks import check_padding_mask
@@ -83,6 +84,7 @@ class Recurrent(nn.Module):
         self._check_input(x)
         if mask is not None:
             check_padding_mask(mask, (x.shape[0], x.shape[1]))
+            x = x.masked_fill(~mask.unsqueeze(-1), 0.0)  # whatever stands there, even NaN, is not read
             mask = None if bool(mask.all()) else mask.T  # (time, batch)
         cells = cast(list[Cell], list(self.cells))
         states = self._unpack(state, x)
@@ -144,7 +146,7 @@ class Recurrent(nn.Module):
         kernels = {cell.kernel() for cell in cells}
         recording = any(cell.gate_recorder is not None for cell in cells)
         if self.fused and len(kernels) == 1 and None not in kernels and not recording:
-            return run_kernel(cells, x, states, mask)
+            return run_kernel(cells, x, states) if mask is None else run_padded_kernel(cells, x, states, mask)
         runs = [run(cell, x, states[k], mask, reverse=k == 1) for k, cell in enumerate(cells)]
         return torch.cat([outputs for outputs, _ in runs], dim=-1), [last for _, last in runs]
 

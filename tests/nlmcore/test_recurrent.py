@@ -1,6 +1,7 @@
 """Recurrent layers: agreement with torch.nn, step by step = fused, masks, and the models built from them."""
 
 import copy
+import math
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from nlmcore.recurrent import (
     SequenceTagger,
     unroll,
 )
+from nlmcore.recurrent.fused_padded import _run_held, _run_packed
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 
 BATCH, TIME, INPUT, HIDDEN, VOCAB = 4, 6, 5, 7, 11
@@ -251,6 +253,28 @@ def test_a_row_of_padding_keeps_its_state(name: str, fused: bool) -> None:
     assert not outputs[1].any()
     for before, after in zip(parts(state), parts(last), strict=True):
         assert torch.equal(before[1], after[1])
+
+
+@pytest.mark.parametrize("name", WITH_KERNEL)
+def test_packing_for_the_gpu_gives_what_holding_gives(name: str) -> None:
+    cell, x = CELLS[name](INPUT, HIDDEN), torch.randn(TIME, BATCH, INPUT)
+    lengths = torch.tensor([3, 6, 1, 4])
+    state = cell(torch.randn(BATCH, INPUT))
+    (held, last), (packed, end) = (run(cell, x, state, lengths) for run in (_run_held, _run_packed))
+    real = torch.arange(TIME).unsqueeze(-1) < lengths
+    assert_close(packed[real], held[real], "outputs")
+    for a, b in zip(parts(end), parts(last), strict=True):
+        assert_close(a, b, "last state")
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_padding_of_nan_is_not_read(fused: bool) -> None:
+    network, mask = Recurrent("lstm", INPUT, HIDDEN, bidirectional=True, fused=fused), ragged_mask()
+    x = torch.randn(BATCH, TIME, INPUT)
+    outputs, _ = network(torch.where(mask.unsqueeze(-1), x, math.nan), mask=mask)
+    assert torch.equal(outputs, network(x, mask=mask)[0])
+    outputs.sum().backward()
+    assert all(torch.isfinite(p.grad).all() for p in network.parameters())
 
 
 # --- unroll --------------------------------------------------------------------------------------------------------
