@@ -1,0 +1,124 @@
+"""Minimum Bayes risk: not the most probable text, but the one that is most like all the others.
+
+    h* = argmax_h  1/S * sum_s utility(h, y_s),      y_1 ... y_S ~ P(. | prompt)
+
+A model may spread its mass over a thousand good texts that agree with each other, while the single most probable
+one is odd (often empty). Samples vote: each is a candidate, and each is a reference for every candidate.
+Source: Eikema & Aziz (2020, "Is MAP Decoding All You Need?", their sampling-based minimum Bayes risk).
+Departs from the paper: the utility is yours to give (they use METEOR); the default is the F1 of shared words
+(`shared_words`), which needs no library.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from nlmcore.decoding.arguments import check_count
+from nlmcore.decoding.results import Generation, Hypothesis, best_first
+from nlmcore.decoding.sampling import sample
+from nlmcore.decoding.tree import SearchTree
+from nlmcore.language_model import LanguageModel, State
+
+Utility = Callable[[list[int], list[int]], float]
+"""(hypothesis, reference) -> how good the hypothesis is if the reference is right; higher is better."""
+
+
+def shared_words(hypothesis: Sequence[int], reference: Sequence[int]) -> float:
+    """F1 of the tokens two texts share, with repetitions counted; two empty texts agree fully."""
+    if not hypothesis and not reference:
+        return 1.0
+    shared = (Counter(hypothesis) & Counter(reference)).total()
+    return 2 * shared / (len(hypothesis) + len(reference))
+
+
+@torch.no_grad()
+def minimum_bayes_risk(
+    model: LanguageModel,
+    prompt: Int[Tensor, "batch time"],
+    max_new_tokens: int,
+    *,
+    eos: int | None = None,
+    state: State = None,
+    num_samples: int = 16,
+    utility: Utility = shared_words,
+    temperature: float | int = 1.0,
+    top_k: int | None = None,
+    top_p: float | int | None = None,
+    min_p: float | int | None = None,
+    typical_p: float | int | None = None,
+    generator: torch.Generator | None = None,
+    trace: bool = False,
+) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], SearchTree]:
+    """The distinct texts among `num_samples` draws, best first, for each prompt; `score` is the expected utility.
+
+    The paper samples without reshaping; temperature and filters are `sample`'s. `utility` sees token ids,
+    without <eos>.
+    """
+    check_count("num_samples", num_samples)
+    if not callable(utility):
+        raise TypeError(f"utility must be a function (hypothesis, reference) -> float, got {utility!r:.60}")
+    drawn = sample(
+        model,
+        prompt,
+        max_new_tokens,
+        eos=eos,
+        state=state,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        min_p=min_p,
+        typical_p=typical_p,
+        num_samples=num_samples,
+        generator=generator,
+    )
+    assert isinstance(drawn, Generation)  # no trace was asked for
+    tree = SearchTree(len(prompt))
+    ranked = []
+    for row in range(len(prompt)):
+        votes: Counter[tuple[int, ...]] = Counter()
+        log_probs: dict[tuple[int, ...], list[float]] = {}
+        for i in range(row * num_samples, (row + 1) * num_samples):
+            tokens = drawn.tokens[i].tolist()
+            if drawn.finished[i]:
+                tokens = tokens[: tokens.index(eos) + 1]
+            votes[tuple(tokens)] += 1
+            log_probs[tuple(tokens)] = drawn.log_probs[i, : len(tokens)].tolist()
+        ranked.append(best_first(_expected_utilities(votes, log_probs, eos, utility)))
+        if trace:
+            _grow(tree, row, ranked[-1], log_probs)
+    return (ranked, tree) if trace else ranked
+
+
+def _expected_utilities(votes, log_probs, eos: int | None, utility: Utility) -> list[Hypothesis]:
+    words = {text: list(text[:-1] if text and text[-1] == eos else text) for text in votes}
+    return [
+        Hypothesis(
+            list(text),
+            math.fsum(log_probs[text]),
+            float(sum(count * utility(words[text], words[other]) for other, count in votes.items()) / votes.total()),
+        )
+        for text in votes
+    ]
+
+
+def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs) -> None:
+    """The samples as one tree: shared beginnings are shared branches; `score` at the last token of each."""
+    places: dict[tuple[int, ...], int] = {(): tree.roots[row].id}
+    for hypothesis in hypotheses:
+        text = tuple(hypothesis.tokens)
+        for t, token in enumerate(text):
+            if text[: t + 1] in places:
+                continue
+            last = t + 1 == len(text)
+            places[text[: t + 1]] = tree.add(
+                places[text[:t]],
+                token,
+                log_probs[text][t],
+                "finished" if last else "kept",
+                score=hypothesis.score if last else None,
+            )
+    tree.mark_best(row, hypotheses[0].tokens)

@@ -1,0 +1,90 @@
+"""Exhaustive search: score every text there is. Exact, and prohibitive beyond a toy vocabulary.
+
+    argmax over w_1 ... w_n of  ln P(w_1 ... w_n) / n ** length_penalty
+
+A text is complete when it ends in <eos> or has `max_new_tokens` tokens. There are up to V ** max_new_tokens of
+them: eleven words from a vocabulary of 50,000 make more texts than the Earth has atoms. The oracle that
+beam search is held to. Source: folklore; Jurafsky & Martin (2024, section 13.4) on why nobody does it.
+"""
+
+import math
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from nlmcore.decoding.arguments import check_count, check_length_penalty, check_request
+from nlmcore.decoding.reading import read
+from nlmcore.decoding.results import Hypothesis, best_first, score
+from nlmcore.decoding.tree import SearchTree
+from nlmcore.language_model import LanguageModel, State, select
+
+
+@torch.no_grad()
+def exhaustive_search(
+    model: LanguageModel,
+    prompt: Int[Tensor, "batch time"],
+    max_new_tokens: int,
+    *,
+    eos: int | None = None,
+    state: State = None,
+    length_penalty: float | int = 0.0,
+    num_hypotheses: int | None = None,
+    limit: int = 1_000_000,
+    trace: bool = False,
+) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], SearchTree]:
+    """Every text of non-zero probability (or the `num_hypotheses` best), best first, for each prompt.
+
+    Refuses with ValueError if there are more than `limit` texts to score.
+    """
+    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    check_length_penalty(length_penalty, max_new_tokens)
+    check_count("limit", limit)
+    if num_hypotheses is not None:
+        check_count("num_hypotheses", num_hypotheses)
+    _check_size(len(prompt), model.vocab_size, max_new_tokens, limit)
+
+    complete: list[list[Hypothesis]] = [[] for _ in range(len(prompt))]
+    if max_new_tokens == 0:
+        complete = [[Hypothesis([], 0.0, 0.0)] for _ in range(len(prompt))]
+    tree = SearchTree(len(prompt))
+    owner = torch.arange(len(prompt), device=prompt.device)  # the prompt that each open text continues
+    node = owner.tolist()
+    texts, totals, unread = prompt[:, :0], None, prompt
+    for length in range(1, max_new_tokens + 1):
+        log_probs, state = read(model, unread, state)  # (text, vocab)
+        totals = log_probs if totals is None else totals[:, None] + log_probs
+        parent, word = (totals > -math.inf).nonzero(as_tuple=True)
+        texts = torch.cat([texts[parent], word[:, None]], dim=1)
+        owner, total = owner[parent], totals[parent, word]
+        done = torch.full_like(word, length == max_new_tokens, dtype=torch.bool)
+        if eos is not None:
+            done |= word == eos
+        if trace:
+            rows = zip(parent.tolist(), word.tolist(), log_probs[parent, word].tolist(), done.tolist(), strict=True)
+            node = [tree.add(node[p], w, lp, "finished" if end else "kept") for p, w, lp, end in rows]
+            node = [n for n, end in zip(node, done.tolist(), strict=True) if not end]
+        for text, prompt_row, log_prob in zip(
+            texts[done].tolist(), owner[done].tolist(), total[done].tolist(), strict=True
+        ):
+            complete[prompt_row].append(Hypothesis(text, log_prob, score(log_prob, length, length_penalty)))
+        going = (~done).nonzero()[:, 0]
+        if len(going) == 0:
+            break
+        texts, owner, totals = texts[going], owner[going], total[going]
+        state, unread = select(state, parent[going]), word[going, None]
+
+    ranked = [best_first(hypotheses)[:num_hypotheses] for hypotheses in complete]
+    if not trace:
+        return ranked
+    for row, hypotheses in enumerate(ranked):
+        tree.mark_best(row, hypotheses[0].tokens)
+    return ranked, tree
+
+
+def _check_size(prompts: int, vocab_size: int, max_new_tokens: int, limit: int) -> None:
+    if math.log(prompts) + max_new_tokens * math.log(vocab_size) > math.log(limit) + 1e-9:
+        raise ValueError(
+            f"exhaustive_search would score {prompts} × {vocab_size} ** {max_new_tokens} texts, more than"
+            f" limit={limit:,}; lower max_new_tokens, use a smaller vocabulary, or use beam_search"
+        )

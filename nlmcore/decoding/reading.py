@@ -1,0 +1,56 @@
+"""How every algorithm asks a model for what comes next: in evaluation mode, without gradients, as log-probabilities.
+
+`torch.no_grad`, not `inference_mode`: a buffer that a model builds at its first call (a table of positions)
+would otherwise be an inference tensor, and the model could not be trained afterwards.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from nlmcore.language_model import LanguageModel, State
+
+
+@torch.no_grad()
+def read_every(
+    model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
+) -> tuple[Float[Tensor, "batch time vocab"], State]:
+    """ln P(next token) after every position, and the state after the last one."""
+    logits, state = in_evaluation_mode(model, model, tokens, state)
+    return log_probabilities(logits), state
+
+
+@torch.no_grad()
+def read(
+    model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
+) -> tuple[Float[Tensor, "batch vocab"], State]:
+    """ln P(next token) after the last position only, and the state there."""
+    logits, state = in_evaluation_mode(model, model, tokens, state)
+    return log_probabilities(logits[:, -1]), state
+
+
+def log_probabilities(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:
+    """log_softmax, in at least single precision; refuses logits that give no distribution."""
+    if logits.dtype in (torch.float16, torch.bfloat16):
+        logits = logits.float()
+    log_probs = logits.log_softmax(dim=-1)
+    # One NaN or +inf, or nothing but -inf, makes the whole row NaN: looking at one column is enough.
+    if log_probs[..., 0].isnan().any():
+        raise ValueError("model gave logits that are no distribution (NaN, +inf, or all -inf); they must be finite")
+    return log_probs
+
+
+def in_evaluation_mode(model: LanguageModel, function, *arguments):
+    """Call `function` with dropout off, then put every submodule back into the mode it was in.
+
+    A text drawn with dropout on is almost always a forgotten `model.eval()`.
+    """
+    if not isinstance(model, nn.Module) or not model.training:
+        return function(*arguments)
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        return function(*arguments)
+    finally:
+        for module in training:
+            module.training = True

@@ -1,0 +1,142 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nlmcore.decoding import (
+    divide_by_temperature,
+    keep_min_p,
+    keep_top_k,
+    keep_top_p,
+    keep_typical,
+    reshape,
+)
+
+# By hand: 0.4, 0.3, 0.2, 0.1, out of order so that sorting must be undone.
+P = torch.tensor([[0.2, 0.4, 0.1, 0.3]])
+LOG_P = P.log()
+
+
+def kept(logits: torch.Tensor) -> list[int]:
+    return (logits[0] > -math.inf).nonzero()[:, 0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"), [(1, [1]), (2, [1, 3]), (3, [0, 1, 3]), (4, [0, 1, 2, 3]), (9, [0, 1, 2, 3])]
+)
+def test_top_k_by_hand(k: int, expected: list[int]) -> None:
+    assert kept(keep_top_k(LOG_P, k)) == expected
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [
+        (0.0, [1]),
+        (0.39, [1]),
+        (0.4, [1]),
+        (0.41, [1, 3]),
+        (0.7, [1, 3]),
+        (0.9, [0, 1, 3]),
+        (0.91, [0, 1, 2, 3]),
+        (1, [0, 1, 2, 3]),
+    ],
+)
+def test_top_p_by_hand(p: float, expected: list[int]) -> None:
+    assert kept(keep_top_p(LOG_P, p)) == expected
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [(0, [0, 1, 2, 3]), (0.25, [0, 1, 2, 3]), (0.3, [0, 1, 3]), (0.5, [0, 1, 3]), (0.6, [1, 3]), (1, [1])],
+)
+def test_min_p_by_hand(p: float, expected: list[int]) -> None:
+    assert kept(keep_min_p(LOG_P, p)) == expected
+
+
+def test_typical_by_hand() -> None:
+    # H = 1.280 nats; surprises and gaps to H: 0.916 (0.364), 1.204 (0.076), 1.609 (0.330), 2.303 (1.023).
+    # In order of typicality: 0.3, 0.2, 0.4, 0.1. The most probable token comes third.
+    assert kept(keep_typical(LOG_P, 0.3)) == [3]
+    assert kept(keep_typical(LOG_P, 0.31)) == [0, 3]
+    assert kept(keep_typical(LOG_P, 0.5)) == [0, 3]
+    assert kept(keep_typical(LOG_P, 0.51)) == [0, 1, 3]
+    assert kept(keep_typical(LOG_P, 1.0)) == [0, 1, 2, 3]
+
+
+def test_temperature_by_hand() -> None:
+    # T = 1/2 squares the probabilities: 0.04, 0.16, 0.01, 0.09 over 0.30.
+    cold = divide_by_temperature(LOG_P, 0.5).softmax(-1)
+    assert torch.allclose(cold, torch.tensor([[4 / 30, 16 / 30, 1 / 30, 9 / 30]]))
+    assert kept(divide_by_temperature(LOG_P, 0)) == [1]
+    assert divide_by_temperature(LOG_P, 1e-30).softmax(-1).tolist() == [[0.0, 1.0, 0.0, 0.0]]
+
+
+def test_filters_come_in_the_contracts_order() -> None:
+    # T = 1/2: 16, 9, 4, 1 thirtieths. top_k=3 leaves 16, 9, 4 of 29: top_p=0.87 needs all three (25/29 = 0.862 < 0.87),
+    # where before top_k (25/30) it also would, but min_p=0.3 on what is left drops 4/16 and keeps 9/16.
+    got = reshape(LOG_P, temperature=0.5, top_k=3, top_p=0.87, min_p=0.3).exp()
+    assert torch.allclose(got, torch.tensor([[0.0, 16 / 25, 0.0, 9 / 25]]))
+    # top_p sees what top_k left, renormalised: 0.4 / 0.7 = 0.571 >= 0.55 leaves one token; alone it would leave two.
+    assert kept(reshape(LOG_P, top_k=2, top_p=0.55)) == [1]
+    assert kept(reshape(LOG_P, top_p=0.55)) == [1, 3]
+
+
+def test_ties_go_to_the_lower_id() -> None:
+    equal = torch.zeros(1, 5)
+    assert kept(keep_top_k(equal, 2)) == [0, 1]
+    assert kept(keep_top_p(equal, 0.4)) == [0, 1]
+    assert kept(keep_typical(equal, 0.4)) == [0, 1]
+
+
+def test_impossible_tokens_stay_impossible() -> None:
+    logits = torch.tensor([[-math.inf, 0.0, 1.0, -math.inf, 0.5]])
+    for options in ({"top_k": 4}, {"top_p": 0.99}, {"min_p": 0.01}, {"typical_p": 0.99}, {"temperature": 3.0}, {}):
+        got = reshape(logits, **options)
+        assert not got.isnan().any()
+        assert kept(got) == [1, 2, 4]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10_000),
+    p=st.floats(0, 1),
+    k=st.integers(1, 12),
+    temperature=st.floats(0.1, 5),
+)
+def test_filtering_is_a_distribution_proportional_to_what_it_kept(
+    seed: int, p: float, k: int, temperature: float
+) -> None:
+    logits = torch.randn(3, 9, generator=torch.Generator().manual_seed(seed))
+    for options in ({"top_k": k}, {"top_p": p}, {"min_p": p}, {"typical_p": p}):
+        got = reshape(logits, temperature=temperature, **options).exp()
+        assert torch.allclose(got.sum(-1), torch.ones(3))
+        expected = (logits / temperature).softmax(-1) * (got > 0)
+        assert torch.allclose(got, expected / expected.sum(-1, keepdim=True), atol=1e-6)
+
+
+def test_leading_dimensions_are_kept() -> None:
+    logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0))
+    got = reshape(logits, top_p=0.7)
+    assert got.shape == logits.shape
+    assert torch.equal(got[1, 2], reshape(logits[1, 2], top_p=0.7))
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"temperature": -0.1}, "temperature"),
+        ({"temperature": math.nan}, "temperature"),
+        ({"top_k": 0}, "top_k"),
+        ({"top_p": 1.5}, "top_p"),
+        ({"top_p": -0.1}, "top_p"),
+        ({"min_p": 2}, "min_p"),
+        ({"typical_p": -1}, "typical_p"),
+        ({"top_k": 2.5}, "top_k"),
+        ({"top_p": "0.9"}, "top_p"),
+    ],
+)
+def test_bad_filters_are_named(options: dict, name: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=name):
+        reshape(LOG_P, **options)
