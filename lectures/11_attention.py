@@ -16,8 +16,8 @@
 # *The animal did not cross the street because **it** was too tired.* What is "it"? You looked back at one word of the
 # sentence, and you knew which one. This lecture gives a network the same ability: to look back, and to learn where.
 #
-# ![Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word "it" is selected;
-# its thickest line, weight 0.69, goes to "animal".](figures/11_it_reads_animal.svg)
+# <img src="figures/11_it_reads_animal.svg" width="420" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected;
+# its thickest line, weight 0.69, goes to 'animal'.">
 #
 # *One attention head of a real network reading that sentence. Nobody told it what "it" means. By the end you can compute
 # this picture by hand, and in section 7 you explore all 72 heads of the network yourself.*
@@ -79,8 +79,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 figures.encoder_decoder(
     ["the", "black", "cat"],
     ["le", "chat", "noir"],
-    alt="An encoder reads 'the black cat' into states h1, h2, h3; a single vector c leads to the decoder states s1, s2, s3, "
-    "which write 'le chat noir'.",
+    alt="An encoder reads 'the black cat' into states h1, h2, h3; a single vector c leads to "
+    "the decoder states s1, s2, s3, which write 'le chat noir'.",
 )
 
 # %% [markdown]
@@ -94,9 +94,10 @@ figures.encoder_decoder(
 # > **Predict before you run.** With $d = 256$ numbers, how many words can be read back without an error?
 # > Five? Fifty? Two hundred and fifty-six?
 
+
 # %%
 def read_back(n, d, keep_all, vocabulary=1000, texts=20):
-    """Share of words read back right from one vector (keep_all=False), or from all n vectors by attention."""
+    """Share of words read back right: from one vector, or from all n by attention."""
     draw = torch.Generator().manual_seed(n * d)
     words = torch.randint(0, 2, (vocabulary, d), generator=draw) * 2.0 - 1
     positions = torch.randint(0, 2, (n, d), generator=draw) * 2.0 - 1
@@ -110,7 +111,9 @@ def read_back(n, d, keep_all, vocabulary=1000, texts=20):
 
 
 lengths = [1, 2, 4, 8, 16, 32, 64, 128]
-kept = {f"one vector, d = {d}": [read_back(n, d, keep_all=False) for n in lengths] for d in (64, 256, 1024)}
+kept = {}
+for d in (64, 256, 1024):
+    kept[f"one vector, d = {d}"] = [read_back(n, d, keep_all=False) for n in lengths]
 kept["all n vectors, d = 64"] = [read_back(n, 64, keep_all=True) for n in lengths]
 figures.curves(
     lengths,
@@ -118,14 +121,15 @@ figures.curves(
     x_title="words in the text",
     y_title="share read back right",
     log_x=True,
-    alt="Share of words read back against the length of the text. One vector of 64, 256 and 1024 numbers fails from about "
-    "4, 16 and 64 words on; keeping all vectors and reading by attention stays at 1.",
+    alt="Share of words read back against the length of the text. One vector of 64, 256 and "
+    "1024 numbers fails from about 4, 16 and 64 words on; keeping all vectors and reading"
+    " by attention stays at 1.",
 )
 
 # %% [markdown]
 # <details><summary><b>What to notice</b> (click after you have predicted)</summary>
 #
-# - With $d = 256$ it works up to about 8 words and is half wrong at 32: far fewer words than numbers.
+# - With $d = 256$ it works up to 8 words; of 32 words only a third come back right. Far fewer words than numbers.
 # - Four times the numbers buy about four times the words. A wider vector moves the cliff; it does not remove it.
 # - The last line keeps *all* $n$ vectors, of only 64 numbers each, and picks the right one when asked. It does not fall.
 #   It uses the function that this lecture is about.
@@ -133,7 +137,8 @@ figures.curves(
 #   way: the translations of Cho et al. (2014b) and of the models without attention in Bahdanau et al. (2015, figure 2)
 #   get worse from about 20 words on.
 # </details>
-#
+
+# %% [markdown]
 # The idea that follows from it: **do not pack. Keep all the encoder's states and let the decoder look at them.** The
 # encoder becomes a read-only memory.
 
@@ -153,8 +158,8 @@ figures.encoder_decoder(
     ["the", "black", "cat"],
     ["le", "chat"],
     weights=[0.05, 0.10, 0.85],
-    alt="To write its second word the decoder receives a context c2, a mixture of the encoder states with weights 0.05, "
-    "0.10 and 0.85: most of it is h3, the state of 'cat'.",
+    alt="To write its second word the decoder receives a context c2, a mixture of the encoder"
+    " states with weights 0.05, 0.10 and 0.85: most of it is h3, the state of 'cat'.",
 )
 
 # %% [markdown]
@@ -181,7 +186,8 @@ print("weights ", [round(w, 2) for w in weights], " sum", round(sum(weights), 2)
 #
 # $4.48 / 8.90 = 0.50$. A negative score gives a small weight, $0.61 / 8.90 = 0.07$, never a negative one: $e^s > 0$.
 # </details>
-#
+
+# %% [markdown]
 # `attend` does both steps: softmax, then the weighted sum. Its whole source:
 
 # %%
@@ -229,14 +235,19 @@ W = torch.randn(8, 8, generator=draw) / math.sqrt(8)
 W_query, W_key = torch.randn(16, 8, generator=draw), torch.randn(16, 8, generator=draw)
 v = torch.randn(16, generator=draw)
 
-three = [dot_score(queries, keys), bilinear_score(queries, keys, W), additive_score(queries, keys, W_query, W_key, v)]
+three = [
+    dot_score(queries, keys),
+    bilinear_score(queries, keys, W),
+    additive_score(queries, keys, W_query, W_key, v),
+]
 figures.heatmaps(
     three,
     ["dot product", "bilinear", "additive"],
     ["le", "chat", "noir"],
     ["the", "black", "cat", "."],
-    alt="Three heatmaps of scores for the same three queries and four keys, under the dot product, a bilinear form and a "
-    "small network. The numbers differ, since the weights here are random: each score asks another question.",
+    alt="Three heatmaps of scores for the same three queries and four keys, under the dot "
+    "product, a bilinear form and a small network. The numbers differ, since the weights "
+    "here are random: each score asks another question.",
 )
 
 # %% [markdown]
@@ -250,7 +261,8 @@ figures.heatmaps(
 # %%
 plane_keys = torch.tensor([[0.9, 0.5], [0.55, 0.95], [-1.0, 0.35], [-0.2, -1.1]])
 quarter_turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
-A, B, u = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), 2 * torch.eye(3, 2), torch.tensor([1.5, 1.5, -1.0])
+A, B = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), 2 * torch.eye(3, 2)
+u = torch.tensor([1.5, 1.5, -1.0])
 widgets.query_playground(
     attend,
     {
@@ -265,14 +277,15 @@ widgets.query_playground(
 # %% [markdown]
 # <details><summary><b>What to notice</b></summary>
 #
-# - **Dot product**: point the query *at* "idea" (about 260°). Alike attracts.
-# - **Bilinear**: the largest weight comes a quarter turn later (about 350°). $W$ lets the model look for something *other*
+# - **Dot product**: point the query *at* "idea" (265°). Alike attracts.
+# - **Bilinear**: the same weight comes a quarter turn later (355°). $W$ lets the model look for something *other*
 #   than itself: a verb for its subject, an adjective for its noun.
 # - At length 0 dot and bilinear scores are all 0, the weights equal, the context a plain average. The additive score still
 #   prefers some keys, whatever the query: $v \cdot \tanh(W_k k)$ does not vanish.
 # - The green diamond never leaves the area that the keys span. Attention mixes values; it cannot invent one.
 # </details>
-#
+
+# %% [markdown]
 # **Which one to use?** Vaswani et al. (2017, section 3.2.1) report that additive and dot-product scores work alike for
 # narrow vectors, and that dot products are far faster: all scores are *one* matrix product. They come at a price that
 # section 4 pays.
@@ -313,7 +326,8 @@ print("without dividing ", attend(dot_score(q, k), values)[1][0])
 # Without the division the difference is 16 instead of 2, and $1 / (1 + e^{-16})$ is 1 to six decimals: the second word is
 # shut out.
 # </details>
-#
+
+# %% [markdown]
 # **Why $\sqrt{d}$?** If the $d$ entries of $q$ and $k$ are independent with mean 0 and variance 1, then
 # $q \cdot k = \sum_{i=1}^d q_i k_i$ has variance $d$: wide vectors make large scores, and large scores make softmax a hard
 # choice from the first day of training. Dividing by $\sqrt d$ brings the variance back to 1, whatever the width.
@@ -324,14 +338,23 @@ print("without dividing ", attend(dot_score(q, k), values)[1][0])
 widgets.width_playground(attend)
 
 # %% [markdown]
+# <details><summary><b>Answer</b></summary>
+#
+# 1.00, and 0.50 with the division. Compare the line under the bars: without the division the scores spread wider and wider
+# as $d$ grows.
+# </details>
+
+# %% [markdown]
 # The harm is in the gradient. The derivative of a softmax weight with respect to its own score is $\alpha (1 - \alpha)$:
 # near 0 and near 1 it vanishes, and what has no gradient does not learn. Averaged over 200 random queries:
+
 
 # %%
 def mean_slope(d, divide):
     """The mean of α(1 − α) over 200 random queries that meet six random keys of width d."""
     draw = torch.Generator().manual_seed(d)
-    scores = dot_score(torch.randn(200, 1, d, generator=draw), torch.randn(200, 6, d, generator=draw))
+    queries = torch.randn(200, 1, d, generator=draw)
+    scores = dot_score(queries, torch.randn(200, 6, d, generator=draw))
     _, alpha = attend(scores / math.sqrt(d) if divide else scores, torch.eye(6).expand(200, 6, 6))
     return (alpha * (1 - alpha)).mean().item()
 
@@ -346,17 +369,18 @@ figures.curves(
     x_title="width d of queries and keys",
     y_title="mean of α(1 − α)",
     log_x=True,
-    alt="The mean derivative of a softmax weight against the width d: level when scores are divided by the root of d, "
-    "falling towards zero when they are not.",
+    alt="The mean derivative of a softmax weight against the width d: level when scores are "
+    "divided by the root of d, falling towards zero when they are not.",
 )
 
 # %% [markdown]
 # <details><summary><b>What to notice</b></summary>
 #
-# Divided by $\sqrt d$, the curve is flat at about 0.11. Not divided, it has fallen to about a sixth of that at $d = 512$ and
-# keeps falling. The additive score needs no such care: $\tanh$ keeps each of its terms between −1 and 1.
+# Divided by $\sqrt d$, the curve is flat at about 0.12. Not divided, it has fallen to 0.007 at $d = 512$: seventeen times
+# less to learn from. The additive score needs no such care: $\tanh$ keeps each of its terms between −1 and 1.
 # </details>
-#
+
+# %% [markdown]
 # > **What goes wrong.** Three mistakes that the assignment will catch: dividing by $d$ instead of $\sqrt d$ (weights nearly
 # > equal, attention blurs); taking the softmax over the *queries* (columns sum to 1, rows do not); multiplying
 # > $K Q^\top$ instead of $Q K^\top$ (the right shape when there are as many queries as keys, and wrong).
@@ -368,8 +392,8 @@ figures.curves(
 # that predicts the next word must not look at it: the future is hidden by a **causal mask**. Our masks are boolean,
 # `True` = *may attend*, and they combine with `&`.
 #
-# > **Predict before you click.** Under the causal mask, what stands in the first row? Under "padding, all three", where no
-# > word is real?
+# > **Predict before you click.** Under the causal mask, what stands in the first row? Under "nothing is real", where
+# > all four words are padding?
 
 # %%
 words = ["the", "cat", "sat", "<pad>"]
@@ -391,7 +415,8 @@ widgets.mask_playground(attend, words, scores, masks)
 # - The row of `<pad>` itself is full of numbers. Nobody reads it, so it does not matter; but a loss must not count it.
 # - Nothing to read gives zeros. A softmax of nothing is 0/0; many a training run has died of the NaN that comes out.
 # </details>
-#
+
+# %% [markdown]
 # > **What goes wrong.** Masking *after* the softmax looks right and is not:
 
 # %%
@@ -422,9 +447,10 @@ print("row sums, masked after softmax: ", wrong.sum(-1))
 # %%
 for n_heads in (1, 4, 12):
     layer = MultiHeadAttention(384, n_heads)
-    print(f"{n_heads:2} heads of {layer.d_head:3}: {sum(p.numel() for p in layer.parameters()):,} parameters")
+    size = sum(p.numel() for p in layer.parameters())
+    print(f"{n_heads:2} heads of {layer.d_head:3}: {size:,} parameters")
 
-x = torch.randn(1, 5, 384, generator=torch.Generator().manual_seed(0))  # (batch, time, d_model): five word vectors
+x = torch.randn(1, 5, 384, generator=torch.Generator().manual_seed(0))  # five word vectors
 print("in ", tuple(x.shape), "  out", tuple(layer(x, mask=causal_mask(5)).shape))
 
 # %% [markdown]
@@ -433,11 +459,13 @@ print("in ", tuple(x.shape), "  out", tuple(layer(x, mask=causal_mask(5)).shape)
 # Exactly as many. The heads *share* the 384 numbers. Twelve heads make twelve choices per word at the price of one, each
 # in a narrower space.
 # </details>
-#
+
+# %% [markdown]
 # How it is done, with the shapes that every implementation has and that half of all bugs are about:
 
 # %%
-Code(inspect.getsource(MultiHeadAttention.forward) + "\n" + inspect.getsource(MultiHeadAttention._split), language="python")
+parts = (MultiHeadAttention.forward, MultiHeadAttention._split)
+Code("\n".join(inspect.getsource(part) for part in parts), language="python")
 
 # %% [markdown]
 # > **What goes wrong.** Cutting `(batch, time, 384)` directly into `(batch, 12, time, 32)` with a `view` also gives the right
@@ -461,8 +489,9 @@ tokens = torch.tensor([tokenizer.encode(sentence)])
 with torch.no_grad(), capture(encoder) as tape:
     encoder(tokens)
 
-print(tokenizer.pieces(sentence))
-print({name: tuple(weights.shape) for name, weights in tape.items()})
+print(*tokenizer.pieces(sentence))
+for name, weights in tape.items():
+    print(name, tuple(weights.shape))
 
 # %% [markdown]
 # Tokens: `[CLS]` and `[SEP]` are marks that BERT puts around every text. Weights: (batch, head, query, key). All 72 heads
@@ -471,8 +500,9 @@ print({name: tuple(weights.shape) for name, weights in tape.items()})
 # %%
 figures.head_grid(
     torch.cat(list(tape.values())),
-    alt="72 small heatmaps, 6 layers of 12 heads. Some heads show a diagonal: they read the word before or after. Many, above "
-    "all in layers 2 to 4, show one dark first column: they read the mark [CLS] from everywhere.",
+    alt="72 small heatmaps, 6 layers of 12 heads. Some heads show a diagonal: they read the "
+    "word before or after. Many, above all in layers 2 to 4, show one dark first column: "
+    "they read the mark [CLS] from everywhere.",
 )
 
 # %% [markdown]
@@ -507,7 +537,8 @@ widgets.attention_explorer(
 #   somewhere. Clark et al. (2019) found the same in BERT, at `[SEP]`; it reads as "nothing here".
 # - Layer 3, head 1 links "it" to "animal" with weight 0.69.
 # </details>
-#
+
+# %% [markdown]
 # **Does that head understand "it"?** Test it, do not believe the picture. Change one word, so that "it" must be something
 # else, and see whether the head follows:
 
@@ -524,7 +555,8 @@ for text, first, second in pairs:
         encoder(torch.tensor([tokenizer.encode(text)]))
     pieces = tokenizer.pieces(text)
     row = tape["layers.3.attention"][0, 1, pieces.index("it")]
-    print(f"  {first} {row[pieces.index(first)]:.2f}   {second} {row[pieces.index(second)]:.2f}   {text}")
+    seen = {word: round(row[pieces.index(word)].item(), 2) for word in (first, second)}
+    print(f"  {seen}   {text}")
 
 # %% [markdown]
 # <details><summary><b>What to notice</b></summary>

@@ -1,6 +1,6 @@
 """Draw the pictures that lectures show where no kernel runs. Repeat with:
 
-    python lectures/figures/make.py
+python lectures/figures/make.py
 """
 
 from pathlib import Path
@@ -13,7 +13,9 @@ HERE = Path(__file__).parent
 
 
 def it_reads_animal() -> str:
-    words, weights = all_attention(*minilm(), "The animal did not cross the street because it was too tired.")
+    words, weights = all_attention(
+        *minilm(), "The animal did not cross the street because it was too tired."
+    )
     return attention_lines_svg(weights[3, 1], words, selected=words.index("it"))
 
 

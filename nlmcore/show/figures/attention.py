@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from nlmcore.show.figures.svg import blue, check_labels, heatmap_svg, ink_on, label_width, svg, text
 
-_ROW, _GAP = 27.0, 190.0  # height of a token, and the width of the space that lines cross, in pixels
+_ROW, _GAP = 27.0, 150.0  # height of a token, and the width of the space that lines cross, in pixels
 _SHOWN_FROM = 0.02  # fainter lines are left out
 
 
@@ -51,7 +51,7 @@ def attention_html(
     heading = f'<div style="font-size:17px;font-weight:bold;color:#1a1a1a">{html.escape(title)}</div>' if title else ""
     return (
         f'<div style="background:#fff;padding:8px">{heading}'
-        f'<div style="display:flex;flex-wrap:wrap;gap:24px;align-items:flex-end">{lines}{grid}</div></div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:12px;align-items:flex-end">{lines}{grid}</div></div>'
     )
 
 

@@ -35,7 +35,7 @@ def svg(width: float, height: float, body: str, alt: str, extra: str = "") -> st
         raise ValueError("a drawing needs alternative text: alt='what is to be seen'")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(alt)}" {extra}'
-        f' viewBox="0 0 {width:.0f} {height:.0f}" style="width:{width:.0f}px;max-width:100%;height:auto;'
+        f' width="{width:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;height:auto;'
         f'background:#fff;{FONT}">{body}</svg>'
     )
 

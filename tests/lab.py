@@ -1,0 +1,149 @@
+"""A private JupyterLab and a real Chromium, for tests that look at notebooks as people do."""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+# What the visible notebook is doing. The kernel's name is part of it: the indicator says idle with no kernel too.
+_STATE = """() => {
+    const nb = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)');
+    if (!nb || document.querySelector('.jp-Dialog')) return null;
+    const code = [...nb.querySelectorAll('.jp-CodeCell')];
+    const prompt = c => c.querySelector('.jp-InputPrompt')?.textContent ?? '';
+    return { kernel: nb.querySelector('.jp-KernelName')?.innerText,
+             status: nb.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status,
+             cells: code.length, waiting: code.filter(c => /\\*/.test(prompt(c))).length,
+             done: code.filter(c => /\\d/.test(prompt(c))).length,
+             error: [...nb.querySelectorAll('[data-mime-type="application/vnd.jupyter.stderr"]')]
+                    .map(e => e.innerText).join('\\n') };
+}"""
+
+
+def find_chromium() -> str:
+    """The browser's path. Skips the test where there is none, and fails it under CI, which installs one."""
+    for name in (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome", "chrome"):
+        path = shutil.which(name) if name else None
+        if path:
+            return path
+    advice = (
+        "no Chromium found. Debian and Ubuntu: apt-get install chromium fonts-dejavu-core; macOS: brew install"
+        " --cask chromium; or set CHROMIUM to the path of a Chromium or Chrome"
+    )
+    if os.environ.get("CI"):
+        pytest.fail(advice)
+    pytest.skip(advice)
+
+
+@contextmanager
+def running_lab(work: Path, private: Path) -> Iterator[tuple[str, str]]:
+    """JupyterLab on loopback over the folder `work`; its settings, port and token are its own. (url, token)."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token = secrets.token_hex(16)
+    settings = private / "config" / "labconfig"
+    settings.mkdir(parents=True)
+    quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+    (settings / "default_setting_overrides.json").write_text(json.dumps(quiet))
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "IPYTHONDIR": "ipython",
+        "MPLCONFIGDIR": "mpl",
+        "HOME": "",
+    }
+    environment = os.environ | {name: str(private / folder) for name, folder in folders.items()}
+    environment |= {"OMP_NUM_THREADS": "1"}
+    environment.pop("JUPYTER_TOKEN", None)
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
+        *("--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={work}"),
+        *("--LabApp.extension_manager=readonly", "--LabApp.news_url=None"),
+    ]
+    log_path = private / "lab.log"
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(command, env=environment, cwd=work, stdout=log, stderr=subprocess.STDOUT)
+        url = f"http://127.0.0.1:{port}"
+        try:
+            deadline = time.monotonic() + 120
+            while True:
+                try:
+                    with urllib.request.urlopen(f"{url}/api?token={token}", timeout=2):
+                        break
+                except OSError:
+                    ended = process.poll() is not None
+                    if ended or time.monotonic() > deadline:
+                        pytest.fail(f"JupyterLab did not start:\n{log_path.read_text()[-3000:]}")
+                    time.sleep(0.1)
+            yield url, token
+        finally:
+            process.terminate()  # the server shuts its kernels down
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def run_all_cells(page, timeout: float = 120_000) -> None:
+    """Wait for the kernel, run every cell, wait for the end; fail on anything written to stderr."""
+    page.wait_for_function(
+        f"() => {{ const s = ({_STATE})(); return s && s.cells && s.status === 'idle' && s.kernel"
+        " && s.kernel !== 'No Kernel' }",
+        timeout=timeout,
+    )
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.wait_for_function(
+        f"() => {{ const s = ({_STATE})(); return s && (s.error || (!s.waiting && s.status === 'idle'"
+        " && s.done === s.cells)) }",
+        timeout=timeout,
+    )
+    error = page.evaluate(_STATE)["error"]
+    assert not error, error
+
+
+_WATCH = """(box) => {
+  const picture = () => [...box.querySelectorAll('svg, .widget-html-content img')].map(e => e.outerHTML).join('');
+  const watch = window.__watch = { pressed: null, first: null, before: picture() };
+  window.addEventListener('keydown', () => { watch.pressed = performance.now(); }, { capture: true, once: true });
+  const tick = () => {
+    const changed = watch.pressed !== null && picture() !== watch.before;
+    if (changed) { watch.first = performance.now() - watch.pressed; return; }
+    requestAnimationFrame(tick);
+  };
+  requestAnimationFrame(tick);
+}"""
+
+
+def key_to_picture(page, box, focus, key: str) -> float:
+    """Press a key on the control `focus` inside the widget `box`; ms until the first frame with another picture."""
+    focus.focus()
+    box.evaluate(_WATCH)
+    page.keyboard.press(key)
+    page.wait_for_function("() => window.__watch.first !== null", timeout=10_000)
+    page.wait_for_timeout(150)
+    return page.evaluate("() => window.__watch.first")
