@@ -1,0 +1,78 @@
+"""Small arrays in words: three decimals, and of a large array the part that is worth looking at."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+_LIMIT = 6
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of numbers as text."""
+
+    title: str
+    """Which part of the array this is: "" for all of it, "[0, 1]" for a slice."""
+    rows: list[list[str]]
+    marked: list[list[bool]]
+    """Where it differs from what was expected."""
+
+
+def describe(tensor: Tensor) -> str:
+    """ "float32, shape (2, 3)"."""
+    shape = f"shape {tuple(tensor.shape)}" if tensor.ndim else "one number"
+    return f"{str(tensor.dtype).removeprefix('torch.')}, {shape}"
+
+
+def worst_slice(got: Tensor, expected: Tensor) -> tuple[int, ...]:
+    """The leading indices of the matrix in which two arrays of one shape differ most."""
+    if got.ndim <= 2:
+        return ()
+    distance = (got.double() - expected.double()).abs().nan_to_num(nan=torch.inf).flatten(-2).amax(-1)
+    return tuple(int(i) for i in torch.unravel_index(distance.argmax(), distance.shape))
+
+
+def grid(tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] | None = None) -> Grid:
+    """The array as a table; where it differs from `other` (of the same shape) is marked.
+
+    Of an array with more than two axes one matrix is shown: the one at the indices `leading`, by default the
+    first. Of a long row or column the first six.
+    """
+    leading = (0,) * max(tensor.ndim - 2, 0) if leading is None else leading
+    if tensor.numel() == 0:
+        return Grid("", [["(empty)"]], [[False]])
+    matrix = torch.atleast_2d(tensor[leading])
+    differs = torch.zeros(matrix.shape, dtype=torch.bool)
+    if other is not None and other.shape == tensor.shape:
+        twin = torch.atleast_2d(other[leading]).double()
+        differs = ~torch.isclose(matrix.double(), twin, rtol=1e-4, atol=1e-4)
+    rows = [[_number(value) for value in row[:_LIMIT].tolist()] for row in matrix[:_LIMIT]]
+    marked = [[bool(value) for value in row[:_LIMIT].tolist()] for row in differs[:_LIMIT]]
+    if matrix.shape[1] > _LIMIT:
+        rows, marked = [[*row, "…"] for row in rows], [[*row, False] for row in marked]
+    if matrix.shape[0] > _LIMIT:
+        rows.append(["…"])
+        marked.append([False])
+    return Grid(f"[{', '.join(map(str, leading))}]" if leading else "", rows, marked)
+
+
+def as_text(table: Grid) -> list[str]:
+    """One line per row, columns aligned, a star behind what differs."""
+    starred = any(any(row) for row in table.marked)
+    width = max(len(value) for row in table.rows for value in row)
+    lines = []
+    for row, marks in zip(table.rows, table.marked, strict=True):
+        values = (f"{v:>{width}}" + ("*" if m else " " if starred else "") for v, m in zip(row, marks, strict=True))
+        lines.append("  ".join(values).rstrip())
+    return lines
+
+
+def _number(value: float | int | bool) -> str:
+    if isinstance(value, (bool, int)):
+        return str(value)
+    if value != value:
+        return "NaN"
+    if abs(value) >= 1e5 and abs(value) != float("inf"):
+        return f"{value:.2e}"
+    return f"{value:.3f}".replace("-0.000", "0.000")

@@ -1,0 +1,126 @@
+"""What must hold of an exercise, and of the notebook that asks it, before either reaches a student.
+
+An exercise whose reference loses a point, or with a misconception that passes or is not recognised, does not
+build; nor does a notebook whose test cells would give a wrong mark. Every function returns sentences, one
+per fault; none is well.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from typing import Any
+
+from autograder.specification import Exercise
+from autograder.verdict import Verdict, alike, answers, judge, questions
+
+HIDDEN_SEEDS = range(5)
+
+
+def exercise_faults(exercise: Exercise, seeds: Iterable[int] = HIDDEN_SEEDS) -> list[str]:
+    """The reference earns everything, every misconception fails and is named, and no two look the same."""
+    return [*_reference_faults(exercise, seeds), *_misconception_faults(exercise), *_twins(exercise)]
+
+
+def verdict_on(exercise: Exercise, function: Any, seed: int | None = None) -> Verdict:
+    """The verdict on a function that may use closed names: the reference does."""
+    asked = questions(exercise, seed)
+    return judge(exercise, asked, answers(function, exercise, asked), seed=seed)
+
+
+def _reference_faults(exercise: Exercise, seeds: Iterable[int]) -> list[str]:
+    found = []
+    for seed in (None, *seeds):
+        verdict = verdict_on(exercise, exercise.reference, seed)
+        found += [
+            f"{exercise.name}: the reference fails “{f.about.name}” with seed {seed}: {f.complaint}"
+            for f in verdict.findings
+            if not f.holds
+        ]
+    for row in answers(exercise.reference, exercise, questions(exercise)):
+        if any(o.is_floating_point() and o.isnan().any() for outcome in row for o in outcome.outputs):
+            found.append(f"{exercise.name}: the reference gives NaN, which is never right")
+    return found
+
+
+def _misconception_faults(exercise: Exercise) -> list[str]:
+    found = []
+    for mistake in exercise.misconceptions:
+        verdict = verdict_on(exercise, mistake.implementation)
+        what = f"{exercise.name}: the misconception {mistake.id!r}"
+        if verdict.passed:
+            found.append(f"{what} passes the visible check")
+        acceptable = {mistake.id, *mistake.looks_like}
+        for finding in verdict.findings:
+            named = None if finding.misconception is None else finding.misconception.id
+            if not finding.holds and named not in acceptable:
+                found.append(f"{what} fails “{finding.about.name}” and is called {named or 'nothing'}")
+    return found
+
+
+def _twins(exercise: Exercise) -> list[str]:
+    asked = questions(exercise)
+    given = {m.id: answers(m.implementation, exercise, asked) for m in exercise.misconceptions}
+    return [
+        f"{exercise.name}: the misconceptions {one.id!r} and {other.id!r} cannot be told apart on the public inputs"
+        for one, other in combinations(exercise.misconceptions, 2)
+        if other.id not in one.looks_like
+        and one.id not in other.looks_like
+        and all(alike(a, b, exercise) for a, b in zip(given[one.id], given[other.id], strict=True))
+    ]
+
+
+# --- the notebook -----------------------------------------------------------------------------------------
+
+
+def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[str]:
+    """Whether a master notebook asks these exercises, each in one test cell that marks it rightly.
+
+    A test cell shows the visible check and ends with the hidden one, whose value is the mark; the points in
+    its metadata are the exercise's; the text says the minutes, points and difficulty of the declaration.
+    """
+    found, asked = [], []
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or not about.get("grade") or "check(" not in cell.source:
+            continue
+        where = f"test cell {about.get('grade_id')!r}"
+        names = [name for name, _ in _checks(cell.source)]
+        if not names or not _ends_with_hidden_check(cell.source):
+            found.append(f"{where} must end with check(…, hidden=True) as its last line, in the hidden region")
+        for name in sorted(set(names)):
+            asked.append(name)
+            if name not in exercises:
+                found.append(f"{where} checks {name!r}, which is not declared")
+            elif float(about.get("points", -1)) != exercises[name].points:
+                found.append(f"{where} gives {about.get('points')} points, {name} has {exercises[name].points:g}")
+    for name, exercise in exercises.items():
+        if asked.count(name) != 1:
+            found.append(f"{name} is asked in {asked.count(name)} test cells of the notebook, not in one")
+        if stated(exercise) not in text:
+            found.append(f"the text of {name} should say: {stated(exercise)}")
+    return found
+
+
+def stated(exercise: Exercise) -> str:
+    """How a question's heading puts it: "10 minutes · 2 points · easy"."""
+    return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}"
+
+
+def _checks(source: str) -> list[tuple[str, bool]]:
+    """(exercise, hidden) for every call of `check` with a name."""
+    calls = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and node.args:
+            name = node.args[0]
+            if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                calls.append((name.value, any(k.arg == "hidden" for k in node.keywords)))
+    return calls
+
+
+def _ends_with_hidden_check(source: str) -> bool:
+    body = ast.parse(source).body
+    if not body or not isinstance(body[-1], ast.Expr):
+        return False
+    lines = [line for line in source.split("\n") if line.strip() and not line.strip().startswith("#")]
+    return any(hidden for _, hidden in _checks(ast.unparse(body[-1]))) and not lines[-1].rstrip().endswith(";")

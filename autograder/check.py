@@ -1,0 +1,158 @@
+"""What a student runs: `check("attention.dot_score", dot_score)`.
+
+It looks at every property on small public inputs and says in words what holds, what does not, and, where the
+outputs look like a known mistake, which. A wrong function stops the cell with `CheckFailed`, without a
+traceback; one that is not written yet does not, so "run all" goes through an unfinished notebook.
+
+In a test cell's hidden region, `check(..., hidden=True)` does the same on fresh random inputs and shows none
+of them. It is the last expression of the cell, and its value is the mark: nbgrader reads a number that a
+test cell displays as partial credit. While nbgrader grades (it sets NBGRADER_EXECUTION=autograde), the
+visible check does not stop the cell, so that the hidden one is reached.
+
+Hidden inputs are drawn from a new seed each time; NLM_HIDDEN_SEED in the environment repeats one.
+"""
+
+import contextlib
+import importlib
+import io
+import os
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from autograder.closed import closed_names_used
+from autograder.report import Report
+from autograder.specification import Exercise
+from autograder.verdict import GraderFault, Verdict, answers, judge, questions
+
+__all__ = ["CheckFailed", "GraderFault", "Mark", "check", "passes"]
+
+INSTRUCTOR = {"nlm-course": {"audience": "instructor"}}
+"""Metadata of an output that feedback to students leaves out."""
+
+
+class CheckFailed(AssertionError):  # noqa: N818  (said to students and instructors, not an Error to them)
+    """The function is not right yet. Its text is the whole report; Jupyter shows it without a traceback."""
+
+    def __init__(self, report: Report, shown: bool) -> None:
+        super().__init__(str(report))
+        self.report = report
+        self._shown = shown
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints in place of a traceback: one line if the report is already on the screen."""
+        if self._shown:
+            return [f"{self.report.headline} What is missing is said above."]
+        return str(self.report).split("\n")
+
+
+class Mark:
+    """Points earned on fresh inputs. Displayed as a bare number, which is what nbgrader reads."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.points = verdict.points
+        self.of = verdict.exercise.points
+
+    def __repr__(self) -> str:
+        return f"{self.points:g}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>Mark: {self.points:g} of {self.of:g}</p>"
+
+
+def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> Mark | None:
+    """Look at `function` as the exercise `name` asks, and say what was found.
+
+    Visible: shows a report; raises CheckFailed if something written is wrong. Hidden: shows a report without
+    inputs and returns the mark, whatever it is. Raises ValueError for an unknown exercise, TypeError for
+    something that cannot be called.
+    """
+    exercise = find(name)
+    grading = os.environ.get("NBGRADER_EXECUTION", "")
+    verdict = examine(exercise, function, _seed() if hidden else None)
+    report = Report(verdict)
+    if hidden:
+        _show(report)
+        if not verdict.passed:
+            _show_instructor(f"Hidden inputs of {name}: NLM_HIDDEN_SEED={verdict.seed} repeats them.")
+        return Mark(verdict)
+    if grading == "autograde":
+        _show(report)
+        return Mark(verdict)
+    if verdict.passed or (verdict.unwritten and grading != "validate"):
+        _show(report)
+        return None
+    raise CheckFailed(report, shown=grading != "validate" and _in_notebook() and _show(report))
+
+
+def passes(name: str, function: Callable[..., Any]) -> bool:
+    """Whether the visible check would pass. Says nothing."""
+    return examine(find(name), function, None).passed
+
+
+def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) -> Verdict:
+    """The verdict on a function in this very process; with a seed, on hidden inputs too.
+
+    What the function prints on hidden inputs is dropped: it could print them.
+    """
+    if not callable(function):
+        raise TypeError(f"check needs the function itself, got {type(function).__name__}: {function!r}")
+    asked = questions(exercise, seed)
+    quiet = contextlib.ExitStack()
+    if seed is not None:
+        quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
+    with quiet:
+        given = answers(function, exercise, asked)
+    return judge(exercise, asked, given, closed=closed_names_used(function, exercise.closed), seed=seed)
+
+
+def find(name: str) -> Exercise:
+    """The exercise "assignment.function", from `autograder.checks.<assignment>`."""
+    assignment, _, _ = name.partition(".")
+    known: dict[str, Exercise] = {}
+    if assignment.isidentifier():
+        try:
+            known = importlib.import_module(f"autograder.checks.{assignment}").EXERCISES
+        except ModuleNotFoundError as error:
+            if error.name != f"autograder.checks.{assignment}":
+                raise
+    if name not in known:
+        there = f"there are {', '.join(known)}" if known else f"there is no assignment {assignment!r}"
+        raise ValueError(f"no exercise is called {name!r}; {there}")
+    return known[name]
+
+
+def _seed() -> int:
+    given = os.environ.get("NLM_HIDDEN_SEED", "")
+    if given and not given.isdecimal():
+        raise ValueError(f"NLM_HIDDEN_SEED must be a whole number, got {given!r}")
+    return int(given) if given else secrets.randbits(32)
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    shell = get_ipython()  # type: ignore[no-untyped-call]
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _show(report: Report) -> bool:
+    if _in_notebook():
+        from IPython.display import display
+
+        display(report)  # type: ignore[no-untyped-call]
+    else:
+        print(report)
+    return True
+
+
+def _show_instructor(words: str) -> None:
+    if _in_notebook():
+        from IPython.display import display
+
+        display({"text/plain": words}, raw=True, metadata=INSTRUCTOR)  # type: ignore[no-untyped-call]
+    else:
+        print(words)

@@ -1,0 +1,1 @@
+"""The exercises, one module per assignment: `autograder.checks.<assignment>.EXERCISES`."""

@@ -1,0 +1,143 @@
+"""Question 4: several heads, as one function of the matrices."""
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+import nlmcore.attention as reference
+from autograder.checks.attention.heads_mistakes import MISCONCEPTIONS, join, split
+from autograder.checks.attention.laws import mask_renormalises, mask_with_an_empty_row
+from autograder.checks.attention.scaled import CLOSED
+from autograder.draw import Draw
+from autograder.judges import close, law, same_shapes, same_values
+from autograder.outcome import Outcome
+from autograder.specification import Case, Exercise, Property, case
+
+RETURNS = ("output", "weights")
+MASK = 6
+
+
+def _reference(
+    x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, n_heads: int, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    q, k, v = (split(x @ W, n_heads) for W in (W_q, W_k, W_v))
+    mixed, weights = reference.scaled_dot_product_attention(q, k, v, mask)
+    return join(mixed) @ W_o, weights
+
+
+# --- inputs -----------------------------------------------------------------------------------------------
+
+
+def _weights(draw: Draw, d_in: int, d_model: int, d_out: int) -> tuple[Tensor, ...]:
+    shapes = [(d_in, d_model)] * 3 + [(d_model, d_out)]
+    return tuple(draw.normal(*shape) / shape[0] ** 0.5 for shape in shapes)
+
+
+def _square(draw: Draw, n_heads: int, batch: int = 2) -> tuple[Tensor | int, ...]:
+    """Arguments in which every matrix is square; time and d_head differ from each other and from the heads."""
+    time = draw.integer(4, max(4, draw.largest))
+    d_head = 3 if n_heads == 2 else 2
+    d_model = n_heads * d_head
+    return draw.normal(batch, time, d_model), *_weights(draw, d_model, d_model, d_model), n_heads
+
+
+def _one_head(draw: Draw) -> list[Case]:
+    time, d = draw.sizes(2)
+    return [
+        case("one head", draw.normal(2, time, d), *_weights(draw, d, d, d), 1),
+        case("one head, one word", draw.normal(1, 1, d), *_weights(draw, d, d, d), 1),
+    ]
+
+
+def _several_heads(draw: Draw) -> list[Case]:
+    time, d_head, n_heads = draw.sizes(3)
+    d_model = n_heads * d_head
+    return [
+        case("two heads", *_square(draw, 2)),
+        case("three heads", *_square(draw, 3, batch=1)),
+        case(
+            "x narrower than d_model",
+            draw.normal(2, time, d_model - 1),
+            *_weights(draw, d_model - 1, d_model, 3),
+            n_heads,
+        ),
+    ]
+
+
+def _masked(draw: Draw) -> list[Case]:
+    cases = []
+    for label, batch, make in (
+        ("one mask for all heads", 2, lambda time: draw.mask(2, 1, time, time)),
+        ("one mask for all sentences and heads", 2, lambda time: draw.mask(time, time)),
+        ("a word with no key allowed", 1, lambda time: mask_with_an_empty_row(draw, 1, 1, time, time)),
+    ):
+        arguments = _square(draw, 2, batch)
+        mask = make(arguments[0].shape[1])  # type: ignore[union-attr]
+        cases.append(Case(label=label, calls=(arguments, (*arguments, mask))))
+    return cases
+
+
+def _outputs(draw: Draw) -> list[Case]:
+    arguments = _square(draw, 2)
+    time = arguments[0].shape[1]  # type: ignore[union-attr]
+    return [
+        case("two heads", *arguments),
+        case("two heads and a mask", *arguments, draw.mask(2, 1, time, time)),
+        case("three heads", *_square(draw, 3)),
+    ]
+
+
+def _alone_and_together(draw: Draw) -> list[Case]:
+    x, *rest = _square(draw, 2, batch=3)
+    assert isinstance(x, Tensor)
+    return [Case(label="a sentence alone and in a batch", calls=((x, *rest), (x[1:2], *rest)))]
+
+
+# --- laws -------------------------------------------------------------------------------------------------
+
+
+def _output_follows(case: Case, got: Sequence[Outcome]) -> str | None:
+    """The output is right, given the weights that came back."""
+    for arguments, outcome in zip(case.calls, got, strict=True):
+        x, _, _, W_v, W_o, n_heads = arguments[:6]
+        output, weights = outcome.outputs
+        if not close(output, join(weights.double() @ split(x.double() @ W_v.double(), n_heads)) @ W_o.double()):
+            return (
+                "the output is not that of your own weights: each head sums its values, the heads are joined, W_o mixes"
+            )
+    return None
+
+
+def _batch_does_not_matter(case: Case, got: Sequence[Outcome]) -> str | None:
+    together, alone = got
+    pairs = zip(together.outputs, alone.outputs, strict=True)
+    return None if all(close(a[1:2], b) for a, b in pairs) else "a sentence's result depends on the other sentences"
+
+
+MULTI_HEAD_ATTENTION = Exercise(
+    name="attention.multi_head_attention",
+    title="Several heads",
+    signature="multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None)",
+    arguments=("x", "W_q", "W_k", "W_v", "W_o", "n_heads", "mask"),
+    returns=RETURNS,
+    minutes=35,
+    difficulty="hard",
+    reference=_reference,
+    properties=(
+        Property(name="the shapes are right", points=0.5, cases=_several_heads, judge=same_shapes(RETURNS)),
+        Property(name="with one head it is plain attention", points=1, cases=_one_head, judge=same_values(RETURNS)),
+        Property(
+            name="every head has its own weights", points=2, cases=_several_heads, judge=same_values(RETURNS, [1])
+        ),
+        Property(name="heads are joined and mixed", points=1, cases=_outputs, judge=law(_output_follows)),
+        Property(name="the mask holds for every head", points=1, cases=_masked, judge=law(mask_renormalises(MASK))),
+        Property(
+            name="a sentence alone gives what it gives in a batch",
+            points=0.5,
+            cases=_alone_and_together,
+            judge=law(_batch_does_not_matter),
+        ),
+    ),
+    misconceptions=MISCONCEPTIONS,
+    closed=CLOSED,
+)

@@ -1,0 +1,207 @@
+"""Question 2b: queries, keys and values, and the division by √d that keeps the softmax from saturating."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+import nlmcore.attention as reference
+from autograder.checks.attention.laws import mask_renormalises, mask_with_an_empty_row, weighted_sum_of
+from autograder.checks.attention.scores import REFERENCE_ITSELF
+from autograder.checks.attention.weighted_sum_mistakes import softmax
+from autograder.draw import Draw
+from autograder.judges import law, same_shapes, same_values
+from autograder.specification import Case, Exercise, Misconception, Property, case
+
+RETURNS = ("output", "weights")
+VALUES, MASK = 2, 3
+
+CLOSED = (
+    REFERENCE_ITSELF,
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.MultiheadAttention",
+    "torch.nn.functional.multi_head_attention_forward",
+)
+
+
+def _qkv(draw: Draw, *leading: int) -> tuple[Tensor, Tensor, Tensor]:
+    query, key, d = draw.sizes(3)
+    return draw.normal(*leading, query, d), draw.normal(*leading, key, d), draw.normal(*leading, key, d + 1)
+
+
+def _one_sentence(draw: Draw) -> list[Case]:
+    n, d = draw.sizes(2)
+    return [
+        case("one sentence", *_qkv(draw)),
+        case("as many queries as keys", draw.normal(n, d), draw.normal(n, d), draw.normal(n, d)),
+        case("a single query and a single key", draw.normal(1, d), draw.normal(1, d), draw.normal(1, n)),
+    ]
+
+
+def _leading(draw: Draw) -> list[Case]:
+    n, d = draw.sizes(2)
+    return [
+        case("a batch", *_qkv(draw, 2)),
+        case("a batch with heads, float64", *(x.double() for x in _qkv(draw, 2, 3))),
+        case(
+            "a batch of slices of larger tensors", draw.strided(2, n, d), draw.strided(2, n, d), draw.strided(2, n, d)
+        ),
+    ]
+
+
+def _sums(draw: Draw) -> list[Case]:
+    q, k, v = _qkv(draw, 2)
+    return [case("a batch", q, k, v), case("a batch with a mask", q, k, v, draw.mask(2, q.shape[1], k.shape[1]))]
+
+
+def _masked(draw: Draw) -> list[Case]:
+    cases = []
+    for label, leading, make in (
+        ("one sentence", (), draw.mask),
+        ("one mask for a whole batch", (2,), draw.mask),
+        ("a query with no key allowed", (2,), lambda *shape: mask_with_an_empty_row(draw, *shape)),
+    ):
+        q, k, v = _qkv(draw, *leading)
+        cases.append(Case(label=label, calls=((q, k, v), (q, k, v, make(q.shape[-2], k.shape[-2])))))
+    return cases
+
+
+Scale = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def _with(
+    scores: Scale, after: float | None = None, use_mask: bool = True, invert: bool = False
+) -> Callable[..., object]:
+    """Attention with these scores, right in everything else."""
+
+    def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        seen = mask if use_mask else None
+        weights = softmax(scores(q, k, v), ~seen if invert and seen is not None else seen)
+        if after is not None:
+            weights = weights * q.shape[-1] ** after
+        return weights @ v, weights
+
+    return attention
+
+
+def _scaled(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return q @ k.mT / math.sqrt(q.shape[-1])
+
+
+def _over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    weights = softmax(_scaled(q, k, v), mask, dim=-2)
+    return weights @ v, weights
+
+
+def _nan(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    scores = _scaled(q, k, v)
+    weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), -1)
+    return weights @ v, weights
+
+
+SCALED_DOT_PRODUCT_ATTENTION = Exercise(
+    name="attention.scaled_dot_product_attention",
+    title="Queries, keys and values",
+    signature="scaled_dot_product_attention(q, k, v, mask=None)",
+    arguments=("q", "k", "v", "mask"),
+    returns=RETURNS,
+    minutes=15,
+    difficulty="easy",
+    reference=lambda q, k, v, mask=None: reference.scaled_dot_product_attention(q, k, v, mask),
+    properties=(
+        Property(name="the shapes are right", points=0.5, cases=_one_sentence, judge=same_shapes(RETURNS)),
+        Property(
+            name="the weights are right for one sentence",
+            points=1.5,
+            cases=_one_sentence,
+            judge=same_values(RETURNS, [1]),
+        ),
+        Property(
+            name="the output is the weighted sum of the values",
+            points=0.5,
+            cases=_sums,
+            judge=law(weighted_sum_of(VALUES)),
+        ),
+        Property(name="the mask is obeyed", points=1, cases=_masked, judge=law(mask_renormalises(MASK))),
+        Property(name="any number of leading axes", points=0.5, cases=_leading, judge=same_values(RETURNS)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="not-scaled",
+            sentence=(
+                "The division by √d is missing: these are the weights of the plain dot products. With wide vectors"
+                " they pile up on a single key, and the gradient vanishes."
+            ),
+            implementation=_with(lambda q, k, v: q @ k.mT),
+        ),
+        Misconception(
+            id="divided-by-d",
+            sentence=(
+                "You divided by d, and it should be √d. The dot product of d independent numbers has standard"
+                " deviation √d."
+            ),
+            implementation=_with(lambda q, k, v: q @ k.mT / q.shape[-1]),
+        ),
+        Misconception(
+            id="multiplied-by-root-d",
+            sentence="You multiplied by √d, and it should be divided.",
+            implementation=_with(lambda q, k, v: q @ k.mT * math.sqrt(q.shape[-1])),
+        ),
+        Misconception(
+            id="root-of-value-width",
+            sentence=(
+                "You divided by the root of the values' width. d is the width of queries and keys: the number of"
+                " products in each score."
+            ),
+            implementation=_with(lambda q, k, v: q @ k.mT / math.sqrt(v.shape[-1])),
+        ),
+        Misconception(
+            id="root-of-key-count",
+            sentence="You divided by the root of the number of keys. d is the width of a query, its last axis.",
+            implementation=_with(lambda q, k, v: q @ k.mT / math.sqrt(k.shape[-2])),
+        ),
+        Misconception(
+            id="scaled-after-softmax",
+            sentence=(
+                "You divided the weights by √d, after the softmax; so they no longer sum to 1. Divide the scores,"
+                " before it."
+            ),
+            implementation=_with(lambda q, k, v: q @ k.mT, after=-0.5),
+        ),
+        Misconception(
+            id="queries-and-keys-swapped",
+            sentence=(
+                "Queries and keys have changed places: row i of your scores belongs to key i. Scores are Q Kᵀ: one"
+                " row per query."
+            ),
+            implementation=_with(lambda q, k, v: k @ q.mT / math.sqrt(q.shape[-1])),
+        ),
+        Misconception(
+            id="softmax-over-queries",
+            sentence=(
+                "Your result is what one gets with the softmax over the queries. Each row of the weights, one query,"
+                " should sum to 1."
+            ),
+            implementation=_over_queries,
+        ),
+        Misconception(
+            id="mask-ignored",
+            sentence="The mask changes nothing in your result. Is it handed on to attend?",
+            implementation=_with(_scaled, use_mask=False),
+        ),
+        Misconception(
+            id="mask-inverted",
+            sentence="The mask is read the wrong way round: True means “may attend”.",
+            implementation=_with(_scaled, invert=True),
+        ),
+        Misconception(
+            id="nan-where-nothing-is-allowed",
+            sentence=(
+                "A query with no key allowed gives NaN. It should get zeros; your attend from question 2 does that."
+            ),
+            implementation=_nan,
+        ),
+    ),
+    closed=CLOSED,
+)

@@ -1,0 +1,44 @@
+"""Random inputs from a seed: the same seed draws the same inputs, on every machine."""
+
+import random
+
+import torch
+from torch import Tensor
+
+
+class Draw:
+    """A source of inputs. `largest` bounds every size, so that public inputs are small enough to print."""
+
+    def __init__(self, seed: int | str, largest: int) -> None:
+        self.largest = largest
+        self._random = random.Random(f"draw {seed}")  # text is hashed the same way everywhere
+        self._generator = torch.Generator().manual_seed(self._random.getrandbits(62))
+
+    def sizes(self, count: int) -> list[int]:
+        """`count` sizes from 2 upwards, all different: a swapped axis cannot hide behind an equal one."""
+        return self._random.sample(range(2, max(self.largest, count + 1) + 1), count)
+
+    def integer(self, low: int, high: int) -> int:
+        """A whole number, both ends included."""
+        return self._random.randint(low, high)
+
+    def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Independent normal numbers, mean 0 and variance 1, drawn as float64 and rounded."""
+        return torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype)
+
+    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+        """Whole numbers, both ends included, as int64."""
+        return torch.randint(low, high + 1, shape, generator=self._generator)
+
+    def mask(self, *shape: int) -> Tensor:
+        """A boolean mask (…, query, key), True = may attend: in every row one key may, and one may not.
+
+        Needs two keys or more.
+        """
+        order = torch.rand(*shape, generator=self._generator).argsort(dim=-1)
+        allowed = torch.rand(*shape, generator=self._generator) < 0.5
+        return (allowed | (order == 0)) & (order != 1)
+
+    def strided(self, *shape: int) -> Tensor:
+        """Normal numbers as a slice of something larger: right in every way, but not contiguous."""
+        return self.normal(*shape[:-1], 2 * shape[-1])[..., ::2]

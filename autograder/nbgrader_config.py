@@ -1,0 +1,62 @@
+"""nbgrader's settings for this course; `nbgrader_config.py` at the top of the checkout calls `configure`."""
+
+import os
+import re
+import shutil
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+SOURCE, RELEASE = "solutions", "exercises"
+
+
+def configure(c: Any, root: Path) -> None:
+    """Fill nbgrader's configuration object `c` for the course that lies at `root`."""
+    # Imported here: these load nbgrader, which only its own commands need.
+    from nbconvert.preprocessors import ClearMetadataPreprocessor, CSSHTMLHeaderPreprocessor
+    from nbgrader.preprocessors import (
+        AssignLatePenalties,
+        CheckCellMetadata,
+        GetGrades,
+        IgnorePattern,
+        LimitOutput,
+        SaveAutoGrades,
+    )
+
+    from autograder.execute import CourseExecute
+    from autograder.feedback import HideFromStudents
+
+    _scripts_on_path()
+    c.CourseDirectory.course_id = "neural-language-models"
+    c.CourseDirectory.source_directory = SOURCE
+    c.CourseDirectory.release_directory = RELEASE
+    # nbgrader copies every file of an assignment's folder to the students except these names.
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".*", *text_masters(root)]
+
+    # A mark scheme may stand in the locked cell that asks the question, next to the answer it is for.
+    c.ClearMarkScheme.enforce_metadata = False
+    c.OverwriteCells.add_missing_cells = True  # a deleted test cell is put back, not left without a mark
+
+    # nbgrader's own lists, with our parts in the places of Execute and after GetGrades.
+    c.Autograde.autograde_preprocessors = [
+        CourseExecute,
+        IgnorePattern,
+        ClearMetadataPreprocessor,
+        LimitOutput,
+        SaveAutoGrades,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]
+    c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents, CSSHTMLHeaderPreprocessor]
+
+
+def _scripts_on_path() -> None:
+    """nbgrader runs `alembic` by its bare name: it must be found where no environment has been activated too."""
+    if shutil.which("alembic") is None:
+        os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+
+
+def text_masters(root: Path) -> list[str]:
+    """The names of the solutions' text sources, which no student may get: files of `solutions/*/` with cells."""
+    texts = (root / SOURCE).glob("*/*.py")
+    return sorted({path.name for path in texts if re.search(r"^# %%", path.read_text(encoding="utf-8"), re.M)})

@@ -1,0 +1,513 @@
+# %% [markdown]
+# # Assignment: attention
+#
+# Seven small functions, from a dot product to multi-head attention. At the end the last of them runs inside a real network,
+# MiniLM, and draws the picture that the lecture began with: the head in which *it* looks at *animal*.
+#
+# | question | function | minutes | points | |
+# |---|---|---|---|---|
+# | 1a | `dot_score` | 5 | 2 | easy |
+# | 1b | `bilinear_score` | 10 | 2 | easy |
+# | 1c | `additive_score` | 15 | 3 | medium |
+# | 2a | `attend` | 30 | 6 | medium |
+# | 2b | `scaled_dot_product_attention` | 15 | 4 | easy |
+# | 3 | `decoder_mask` | 15 | 3 | medium |
+# | 4 | `multi_head_attention` | 35 | 6 | hard |
+# | 5 | in your own words | 20 | 4 | written |
+#
+# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
+# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
+# like. A question that you have not begun says so and stops nothing: *Run → Run All Cells* always works up to your first
+# mistake. Your mark comes from the same questions put with fresh numbers, property by property, so half a solution earns
+# its half.
+#
+# **What is closed.** `nlmcore.attention` holds all of this, and PyTorch has most of it ready-made: here you write it
+# yourself. Everything else is open, and each question says where more than that is closed. If you need a function from an
+# earlier question, call yours.
+#
+# You need the lecture *Attention*, sections 2 to 6. About two and a half hours. Nothing is fetched from the network.
+
+# %%
+import math
+
+import torch
+
+from autograder.check import check, passes
+from nlmcore.show import figures
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## 1. Three scores
+#
+# A decoder is about to write a word. It has *one* vector in mind, the query $q$, and looks at the $n$ vectors that the encoder
+# left behind, the keys $k_1, \dots, k_n$. A **score** says how well each key fits: one number per key, any real number.
+#
+# In question 1 there is no batch: `query` has shape `(d,)` and `keys` has shape `(n, d)`, one key per row.
+#
+# ### 1a. The dot product
+#
+# *5 minutes · 2 points · easy*
+#
+# $$s_j = q \cdot k_j = \sum_{i=1}^{d} q_i\, k_{ji}$$
+#
+# It has nothing to learn, and asks that queries and keys have the same width. By hand, for two keys:
+#
+# $$q = (1, 2, 0), \quad k_1 = (3, 1, 5), \quad k_2 = (-1, 0, 2): \qquad s_1 = 3 + 2 + 0 = 5, \quad s_2 = -1 + 0 + 0 = -1 .$$
+#
+# **Looked at:** one score per key; the right numbers; a single key, float64, and keys that are a slice of something larger.
+#
+# <details><summary>A hint</summary>
+#
+# `keys @ query` is a matrix times a vector: (n, d) times (d,) gives (n,).
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "dot_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def dot_score(query, keys):
+    """The dot product of one query with every key.
+
+    query (d,), keys (n, d) -> scores (n,)
+    """
+    ### BEGIN SOLUTION
+    return keys @ query
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_dot_score", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("attention.dot_score", dot_score)
+### BEGIN HIDDEN TESTS
+check("attention.dot_score", dot_score, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1b. A matrix in between
+#
+# *10 minutes · 2 points · easy*
+#
+# Under the dot product like attracts like. A verb that looks for its subject wants something *else* than itself. A matrix $W$
+# between the two lets the model learn what should meet what, and lets query and keys have different widths:
+#
+# $$s_j = q^\top W\, k_j \qquad W: d_q \times d_k$$
+#
+# By hand, with a $W$ that exchanges the two coordinates: $W = \begin{pmatrix} 0 & 1 \\ 1 & 0 \end{pmatrix}$, $q = (2, 5)$, $k = (1, 0)$.
+# Then $W k = (0, 1)$ and $s = q \cdot (0, 1) = 5$, where the plain dot product would give 2.
+#
+# **Looked at:** one score per key; the right numbers; widths that differ, and a single key.
+#
+# <details><summary>A hint</summary>
+#
+# Take the query through W first: `query @ W` has the width of a key. Then it is question 1a. To see whether W stands the right
+# way round, follow the widths: (d_q,) @ (d_q, d_k).
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "bilinear_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bilinear_score(query, keys, W):
+    """qᵀ W k for every key k.
+
+    query (d_q,), keys (n, d_k), W (d_q, d_k) -> scores (n,)
+    """
+    ### BEGIN SOLUTION
+    return dot_score(query @ W, keys)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_bilinear_score", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("attention.bilinear_score", bilinear_score)
+### BEGIN HIDDEN TESTS
+check("attention.bilinear_score", bilinear_score, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1c. A small network
+#
+# *15 minutes · 3 points · medium*
+#
+# The first published score (Bahdanau et al. 2015) is a network with one hidden layer that sees query and key together:
+#
+# $$s_j = v \cdot \tanh(W_q\, q + W_k\, k_j) \qquad W_q: d_s \times d_q, \quad W_k: d_s \times d_k, \quad v: d_s$$
+#
+# By hand, with a hidden layer of $d_s = 2$ units. Say $W_q\, q = (0.5, -1)$ and $W_k\, k_1 = (0.5, 1)$. The hidden layer is
+# $\tanh(1, 0) = (0.76, 0)$; with $v = (2, 3)$ the score is $2 \cdot 0.76 + 3 \cdot 0 = 1.52$.
+#
+# > **Before you write it:** what would happen to the *weights* (after the softmax) if one left out the tanh? The check knows
+# > the answer.
+#
+# **Looked at:** one score per key; the right numbers; widths that differ, a single key and a single hidden unit.
+#
+# <details><summary>A hint</summary>
+#
+# `W_query @ query` has shape (d_s,). For all keys at once, `keys @ W_key.T` has shape (n, d_s). Adding the two broadcasts the
+# first over the rows of the second.
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "additive_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def additive_score(query, keys, W_query, W_key, v):
+    """v · tanh(W_query q + W_key k) for every key k.
+
+    query (d_q,), keys (n, d_k), W_query (d_s, d_q), W_key (d_s, d_k), v (d_s,) -> scores (n,)
+    """
+    ### BEGIN SOLUTION
+    hidden = torch.tanh(W_query @ query + keys @ W_key.T)  # (n, d_s)
+    return hidden @ v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_additive_score", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("attention.additive_score", additive_score)
+### BEGIN HIDDEN TESTS
+check("attention.additive_score", additive_score, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. From scores to a context
+#
+# ### 2a. A softmax that can look away
+#
+# *30 minutes · 6 points · medium*
+#
+# Softmax turns the scores of one query into weights that are positive and sum to 1; the context is the sum of the values with
+# these weights:
+#
+# $$\alpha_j = \frac{e^{s_j}}{\sum_{j'} e^{s_{j'}}}, \qquad c = \sum_j \alpha_j v_j .$$
+#
+# Some keys must not be looked at: padding, or the future. A **mask** says which may: boolean, **True = may attend**. A masked
+# key gets the weight 0, and the others share the whole: their weights sum to 1.
+#
+# By hand, for the scores 1.5, 0.9, 0.3, −0.5, without a mask and with the first key masked:
+
+# %%
+scores = torch.tensor([1.5, 0.9, 0.3, -0.5])
+e = torch.exp(scores)
+print("exp(scores)          ", e, " sum", round(e.sum().item(), 2))
+print("weights              ", e / e.sum())
+
+allowed = torch.tensor([False, True, True, True])
+print("first key masked     ", e * allowed / (e * allowed).sum())
+
+# %% [markdown]
+# Now write it for many queries at once, and properly. Three things go wrong in practice, and each has cost somebody a week:
+#
+# 1. **Large scores.** $e^{89}$ is more than a float32 can hold, and infinity divided by infinity is NaN. Adding the same number
+#    to all scores changes no weight ($e^{s+a} = e^a e^s$, and $e^a$ cancels). So subtract from each row its largest score
+#    that counts.
+# 2. **Nothing to look at.** A row in which every key is masked has the sum 0, and $0/0$ is NaN. Such a query gets weights and
+#    a context of zeros.
+# 3. **The caller's tensor.** `scores.masked_fill_(…)` and `scores[…] = …` write into the tensor that you were given. Leave it
+#    as it was.
+#
+# **Closed here, besides the usual:** `torch.softmax` and its relatives. Write it with `exp`, `sum` and `amax`.
+#
+# **Shapes.** `scores (..., query, key)`, `values (..., key, d)`, and `mask` anything that broadcasts to the scores, or None. The dots
+# stand for any number of leading axes: none, a batch, a batch and heads. Work on the last two axes, and the rest takes care
+# of itself.
+#
+# **Looked at:** the shapes; the weights without a mask; the context, given *your* weights; masked keys; rows without any key;
+# very large scores; inputs left alone.
+#
+# <details><summary>A hint on the mask</summary>
+#
+# `scores.masked_fill(~mask, -math.inf)` gives a new tensor, and $e^{-\infty}$ is exactly 0.
+# </details>
+# <details><summary>A hint on the empty row</summary>
+#
+# If all scores of a row are −∞, so is its largest, and −∞ − (−∞) is NaN. `torch.where(condition, a, b)`, or `torch.nan_to_num` on
+# the maximum, mends that; at the end divide by the sum only where it is not 0.
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "attend", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attend(scores, values, mask=None):
+    """Softmax over the keys that may be attended, then the sum of values with these weights.
+
+    scores (..., query, key), values (..., key, d), mask broadcasts to scores, True = may attend
+    -> (context (..., query, d), weights (..., query, key))
+    """
+    ### BEGIN SOLUTION
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    largest = scores.amax(dim=-1, keepdim=True)
+    largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key
+    e = torch.exp(scores - largest)
+    total = e.sum(dim=-1, keepdim=True)
+    weights = e / torch.where(total == 0, 1.0, total)
+    return weights @ values, weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_attend", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("attention.attend", attend)
+### BEGIN HIDDEN TESTS
+check("attention.attend", attend, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2b. Queries, keys and values
+#
+# *15 minutes · 4 points · easy*
+#
+# Many queries at once, one per row of $Q$; keys and values in the rows of $K$ and $V$. All dot products are one matrix product:
+#
+# $$\mathrm{attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
+#
+# $d$ is the width of queries and keys. A dot product of $d$ independent numbers has standard deviation $\sqrt d$; divided by
+# it, scores have the same spread however wide the vectors are, and the softmax does not harden into a choice of one key.
+#
+# By hand, with $d = 64$: the dot products 112 and 96, divided by $\sqrt{64} = 8$, are 14 and 12, and the weights
+# $1/(1+e^{-2}) = 0.88$ and $0.12$. Without the division they would be 1.0000 and 0.0000.
+#
+# Softmax is open again from here on; your `attend` does the rest.
+#
+# **Looked at:** the shapes; the weights; the output, given your weights; the mask; leading axes.
+#
+# <details><summary>A hint</summary>
+#
+# `k.mT` (or `k.transpose(-2, -1)`) exchanges the last two axes and leaves the leading ones alone; `k.T` exchanges all of them.
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scaled_dot_product_attention(q, k, v, mask=None):
+    """softmax(Q Kᵀ / √d) V.
+
+    q (..., query, d), k (..., key, d), v (..., key, d_v), mask broadcasts to (..., query, key), True = may attend
+    -> (output (..., query, d_v), weights (..., query, key))
+    """
+    ### BEGIN SOLUTION
+    return attend(q @ k.mT / math.sqrt(q.shape[-1]), v, mask)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_scaled_dot_product_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("attention.scaled_dot_product_attention", scaled_dot_product_attention)
+### BEGIN HIDDEN TESTS
+check("attention.scaled_dot_product_attention", scaled_dot_product_attention, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. Neither the future nor the padding
+#
+# *15 minutes · 3 points · medium*
+#
+# A decoder learns to predict the next word, so the word at position $t$ may look at positions $0, \dots, t$ and no further. And
+# sentences of a batch have different lengths: the shorter ones are filled up with padding, which is no word and which nobody
+# should read. One mask for both, for a batch of sentences with the given `lengths`, all padded to `time` positions.
+#
+# The picture shows it for one sentence of length 3, padded to 4. Dark = True = may attend.
+
+# %%
+figures.heatmap(
+    [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0]],
+    ["query 0", "query 1", "query 2", "query 3 (padding)"],
+    ["key 0", "key 1", "key 2", "key 3 (padding)"],
+    alt="A mask of 4 queries and 4 keys. Query 0 may attend to key 0; query 1 to keys 0 and 1; queries 2 and 3 to keys 0, 1 "
+    "and 2. Nobody may attend to key 3, which is padding.",
+)
+
+# %% [markdown]
+# The rows at padding (query 3) may stay as they are: what is computed there is read by nobody.
+#
+# The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over however many heads there are.
+#
+# **Looked at:** boolean, and the shape; the future; the padding; both together, with an empty sentence in the batch and with
+# more room than the longest sentence needs.
+#
+# <details><summary>A hint</summary>
+#
+# `position = torch.arange(time)`. "Key is not after query" compares a row of positions with a column of them:
+# `position[None, :] <= position[:, None]`, shape (time, time). "Key is a word" compares positions with lengths:
+# `position < lengths[:, None]`, shape (batch, time). Give both the four axes with `None`, then combine them.
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decoder_mask(lengths, time):
+    """True where a query may attend to a key: not in the future, and not padding.
+
+    lengths (batch,) whole numbers from 0 to time -> mask (batch, 1, time, time), boolean
+    """
+    ### BEGIN SOLUTION
+    position = torch.arange(time)
+    past = position[None, :] <= position[:, None]  # (query, key)
+    word = position < lengths[:, None]  # (batch, key)
+    return past[None, None, :, :] & word[:, None, None, :]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_decoder_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("attention.decoder_mask", decoder_mask)
+### BEGIN HIDDEN TESTS
+check("attention.decoder_mask", decoder_mask, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 4. Several heads
+#
+# *35 minutes · 6 points · hard*
+#
+# One softmax per word is one question per word. Several **heads** ask several questions at once, each in its own part of the
+# dimensions:
+#
+# 1. every word sends out a query, offers a key and hands over a value: $Q = X W_q$, $K = X W_k$, $V = X W_v$;
+# 2. $Q$, $K$ and $V$ are cut along `d_model` into `n_heads` parts of $d_{head} = d_{model} / n_{heads}$ numbers: head 0 gets the
+#    first $d_{head}$, head 1 the next, and so on;
+# 3. each head attends on its own, scaled by $\sqrt{d_{head}}$;
+# 4. the heads' outputs are laid side by side again, and $W_o$ mixes them.
+#
+# The cut, for two words `a`, `b`, with `d_model` 4 and 2 heads. Every head gets *a part of every word*:
+#
+# ```text
+#           X W_q : (time, d_model)                  heads : (head, time, d_head)
+#
+#     word a   [ a0  a1 | a2  a3 ]                   head 0   [ a0 a1 ]     head 1   [ a2 a3 ]
+#     word b   [ b0  b1 | b2  b3 ]         →                  [ b0 b1 ]              [ b2 b3 ]
+# ```
+#
+# In memory the numbers lie as a0 a1 a2 a3 b0 b1 b2 b3. What goes wrong if one reshapes them straight to (head, time, d_head)?
+
+# %%
+two_words = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])  # a0 … a3 are 0 … 3, b0 … b3 are 10 … 13
+print("(time, d_model):                          ", two_words.tolist())
+print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).tolist())
+
+# %% [markdown]
+# In this question matrices are written as in the formula, $X W$, with shape (in, out); `nn.Linear` keeps them as (out, in).
+# `x` may be narrower or wider than `d_model`, and `W_o` decides the width of the output. Return the weights of every head too:
+# `(batch, head, time, time)`.
+#
+# **Looked at:** the shapes; one head, which is plain attention; every head's weights; the output, given your weights; the mask;
+# a sentence alone and in a batch.
+#
+# <details><summary>A hint on cutting</summary>
+#
+# `x.reshape(batch, time, n_heads, d_head)` cuts every word; `.transpose(1, 2)` then brings the heads to the front.
+# </details>
+# <details><summary>A hint on joining</summary>
+#
+# The same two steps backwards: `.transpose(1, 2)`, then `.reshape(batch, time, n_heads * d_head)`.
+# </details>
+# <details><summary>Stuck because of an earlier question?</summary>
+#
+# `torch.softmax` is open here, so this can be solved without your `attend`.
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "multi_head_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    """Self-attention in n_heads parts of d_model; the parts are joined and mixed by W_o.
+
+    x (batch, time, d_in), W_q, W_k and W_v (d_in, d_model), W_o (d_model, d_out),
+    mask broadcasts to (batch, head, time, time), True = may attend
+    -> (output (batch, time, d_out), weights (batch, head, time, time))
+    """
+    ### BEGIN SOLUTION
+    batch, time, _ = x.shape
+
+    def cut(y):  # (batch, time, d_model) -> (batch, head, time, d_head)
+        return y.reshape(batch, time, n_heads, -1).transpose(1, 2)
+
+    mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
+    joined = mixed.transpose(1, 2).reshape(batch, time, -1)  # (batch, time, d_model)
+    return joined @ W_o, weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_multi_head_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("attention.multi_head_attention", multi_head_attention)
+### BEGIN HIDDEN TESTS
+check("attention.multi_head_attention", multi_head_attention, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Your function in a real network
+#
+# MiniLM is a Transformer with 6 layers of 12 heads, trained on a billion sentence pairs. The next cell reads a sentence with it,
+# and keeps what goes into its fourth layer, and that layer's matrices. Then *your* `multi_head_attention` does the layer's
+# work. Nothing to write here: run it when question 4 passes.
+#
+# MiniLM adds a constant to every projection, $x W + b$. Your function has no $b$, and needs none: with a 1 appended to $x$ and
+# $b$ as one more row of $W$, the product is the same.
+
+# %%
+from nlmcore.inspect import capture
+from nlmcore.pretrained import minilm
+
+sentence = "The animal did not cross the street because it was too tired."
+layer, head = 3, 1
+
+encoder, tokenizer = minilm()
+attention = encoder.layers[layer].attention
+
+
+def matrix(linear):
+    """W with b as its last row: (in + 1, out)."""
+    return torch.cat([linear.weight.T, linear.bias[None, :]])
+
+
+def read(sentence):
+    """What goes into the layer, with a 1 appended to every word's vector; and the layer's own weights."""
+    seen = []
+    hook = attention.register_forward_pre_hook(lambda module, given: seen.append(given[0]))
+    with capture(encoder) as tape, torch.no_grad():
+        encoder(torch.tensor([tokenizer.encode(sentence)]))
+    hook.remove()
+    return torch.cat([seen[0], torch.ones(*seen[0].shape[:2], 1)], dim=-1), tape[f"layers.{layer}.attention"]
+
+
+if passes("attention.multi_head_attention", multi_head_attention):
+    x, theirs = read(sentence)
+    with torch.no_grad():
+        output, weights = multi_head_attention(
+            x, matrix(attention.query), matrix(attention.key), matrix(attention.value), attention.output.weight.T, n_heads=12
+        )
+    print(f"Largest difference between your weights and MiniLM's own: {(weights - theirs).abs().max():.7f}")
+    picture = figures.attention_html(weights[0, head], tokenizer.pieces(sentence), selected=9)
+else:
+    picture = "<p>Come back here when question 4 passes.</p>"
+
+from IPython.display import HTML
+
+HTML(picture)
+
+# %% [markdown]
+# Hover over the words. Then change `sentence` (what if the street was too *wide*?), `layer` (0 to 5) and `head` (0 to 11): many
+# heads look at the word before or after, or at `[SEP]`, the mark at the end. That last habit is worth a thought for
+# question 5.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5. In your own words
+#
+# *20 minutes · 4 points · written, read by a person*
+#
+# In about eight sentences, for somebody who knows what a vector is and has not heard the lecture:
+#
+# 1. Why is one vector of fixed width a bottleneck for a translator, and how does attention get around it?
+# 2. What does attention cost for a source of $n$ and a target of $m$ words, and what is bought with it?
+# 3. Describe one situation in which an attention heatmap would mislead its reader about why the model answered as it did.
+#
+# ### BEGIN MARK SCHEME
+# One point each; half points are fine. Wording does not matter, the reason does.
+#
+# 1. **Bottleneck** (1): the vector has the same number of entries whether the sentence has 3 words or 60, so what can be told
+#    apart is limited, and early words are overwritten. Half a point for "it forgets" without the fixed size.
+# 2. **Way around** (1): all encoder states are kept (a memory that is only read), and each step computes its own weighted sum
+#    of them. Half a point if it does not say that the weights depend on the step.
+# 3. **Cost** (1): a score for every pair, O(n·m) in place of O(n+m); bought: every word is one step away, all scores at once
+#    in parallel. Half a point for the cost alone.
+# 4. **Misleading heatmap** (1): any of these, with a reason: a large weight on [SEP] or punctuation, where the head rests and the
+#    value is small; the output depends on weight times *value*, not on the weight; what sits at a position in layer 4 is already a
+#    mixture of many words; other weights could give the same answer (Jain & Wallace 2019), so the picture is not the reason.
+#    Nothing for "it may be wrong" without a mechanism.
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# An encoder that hands over one vector has the same number of entries for three words as for sixty, so beyond some length two
+# different sentences must end in nearly the same vector, and the decoder cannot know which it was. Attention keeps the state
+# of every source word and lets each step of the decoder compute its own weights, so nothing has to be packed.
+#
+# Each of the m steps scores each of the n words: n·m scores in place of n+m steps. For that every source word is one step away
+# from every target word, and the scores can all be computed at once.
+#
+# In many heads of MiniLM the largest weight falls on [SEP], the mark at the end. The heatmap then suggests that the mark
+# matters, while its value vector is close to zero and adds almost nothing: the head is resting. What counts is the weight
+# times the value, and after the first layer the value at a position is itself a mixture of other words.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
+# hold your own words. Save the notebook under its own name: the grader looks for `attention.ipynb`.
