@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from nlmcore.show.figures.picture import COLOURS, Picture, drawn, new_picture
 
+Point = tuple[float | int, float | int]
+
 _ENCODER, _DECODER, _CONTEXT = COLOURS[0], COLOURS[1], COLOURS[2]
 
 
@@ -87,14 +89,14 @@ def encoder_decoder(
     return picture
 
 
-def _box(ax: Axes, x: float, y: float, words: str, colour: str) -> None:
+def _box(ax: Axes, x: float | int, y: float | int, words: str, colour: str) -> None:
     ax.add_patch(
         FancyBboxPatch((x - 0.28, y - 0.28), 0.56, 0.56, boxstyle="round,pad=0.05", facecolor=colour, edgecolor="none")
     )
     ax.text(x, y, words, ha="center", va="center", fontsize=17, color="white")
 
 
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], curve: float = 0.0) -> None:
+def _arrow(ax: Axes, start: Point, end: Point, curve: float = 0.0) -> None:
     bend = f"arc3,rad={curve}"
     ax.add_patch(
         FancyArrowPatch(

@@ -111,6 +111,6 @@ def _one(ax: Axes, array: np.ndarray, rows: Sequence[str], columns: Sequence[str
     if numbers:
         for (i, j), value in np.ndenumerate(array):
             if not np.isnan(value):
-                dark = abs(value) / reach > 0.6
+                dark = abs(value) / reach > 0.67
                 ax.text(j, i, f"{value:.2f}", ha="center", va="center", color="white" if dark else "black", fontsize=12)
     return image

@@ -30,7 +30,6 @@ STYLE: Any = {
     "axes.prop_cycle": cycler(color=COLOURS),
     "lines.linewidth": 2.5,
     "legend.frameon": False,
-    "svg.hashsalt": "nlmcore",  # the same picture is the same bytes
 }
 
 
@@ -40,7 +39,7 @@ class Picture(Figure):
     alt: str = ""
 
     def svg(self) -> str:
-        """The picture as SVG text; the same bytes for the same picture."""
+        """The picture as SVG text."""
         buffer = io.StringIO()
         with matplotlib.rc_context(STYLE):
             self.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
@@ -72,7 +71,7 @@ def drawn(function: Callable[P, Picture]) -> Callable[P, Picture]:
     return draw
 
 
-def new_picture(width: float, height: float, alt: str) -> Picture:
+def new_picture(width: float | int, height: float | int, alt: str) -> Picture:
     """An empty picture of so many inches, laid out so that labels never overlap the axes."""
     picture = Picture(figsize=(width, height), layout="constrained")
     picture.alt = alt

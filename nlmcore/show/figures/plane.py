@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nlmcore.show.figures.svg import FAINT, svg, text
+from nlmcore.show.figures.svg import FAINT, Pixels, svg, text
 
 _WIDE, _HIGH, _UNIT = 560.0, 400.0, 100.0  # pixels of the picture, and of a vector of length 1
 _HALO = 'style="paint-order:stroke;stroke:#fff;stroke-width:5px"'
@@ -66,6 +66,6 @@ def plane_svg(
     return svg(_WIDE, _HIGH + top, "".join(body), says)
 
 
-def _diamond(x: float, y: float) -> str:
+def _diamond(x: Pixels, y: Pixels) -> str:
     corners = f"M{x:.1f},{y - 9:.1f} l9,9 l-9,9 l-9,-9 z"
     return f'<path d="{corners}" fill="#009E73" stroke="#fff" stroke-width="1.5"/>'

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+Pixels = float | int
+
 FONT = "font-family:'DejaVu Sans',Verdana,sans-serif"
 INK, FAINT = "#1a1a1a", "#8a8a8a"
 
@@ -16,7 +18,7 @@ _BLUES = np.array(
 )
 
 
-def blue(weight: float) -> str:
+def blue(weight: float | np.floating | int) -> str:
     """The colour of a number between 0 (white) and 1 (dark blue)."""
     position = min(max(float(weight), 0.0), 1.0) * (len(_BLUES) - 1)
     low = min(int(position), len(_BLUES) - 2)
@@ -24,12 +26,12 @@ def blue(weight: float) -> str:
     return "#{:02x}{:02x}{:02x}".format(*(round(c) for c in rgb))
 
 
-def ink_on(weight: float) -> str:
+def ink_on(weight: float | np.floating | int) -> str:
     """Black or white, whichever can be read on `blue(weight)`."""
-    return "#ffffff" if weight > 0.55 else INK
+    return "#ffffff" if weight > 0.67 else "#000000"  # contrast of at least 4.5 : 1 everywhere
 
 
-def svg(width: float, height: float, body: str, alt: str, extra: str = "") -> str:
+def svg(width: Pixels, height: Pixels, body: str, alt: str, extra: str = "") -> str:
     """One drawing on white, that scales down with the page; `alt` is what a screen reader says."""
     if not alt.strip():
         raise ValueError("a drawing needs alternative text: alt='what is to be seen'")
@@ -40,14 +42,14 @@ def svg(width: float, height: float, body: str, alt: str, extra: str = "") -> st
     )
 
 
-def text(x: float, y: float, words: str, size: float = 15, anchor: str = "start", more: str = "") -> str:
+def text(x: Pixels, y: Pixels, words: str, size: Pixels = 15, anchor: str = "start", more: str = "") -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{INK}" {more}>'
         f"{html.escape(words)}</text>"
     )
 
 
-def label_width(labels: Sequence[str], size: float = 15) -> float:
+def label_width(labels: Sequence[str], size: Pixels = 15) -> float:
     """Pixels that the longest label takes, a little generously."""
     return max((len(label) for label in labels), default=0) * size * 0.66 + 8
 
@@ -67,7 +69,7 @@ def heatmap_svg(
     *,
     alt: str,
     title: str = "",
-    cell: float = 30,
+    cell: Pixels = 30,
     numbers: bool | None = None,
     highlight: int | None = None,
 ) -> str:

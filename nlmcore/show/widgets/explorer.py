@@ -6,7 +6,7 @@ redraws.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import ipywidgets
 import numpy as np
@@ -20,6 +20,7 @@ from nlmcore.show.widgets.live import Live, slider
 _ALL, _LONGEST = "all words", 40
 
 
+@runtime_checkable
 class _Tokenizer(Protocol):
     def encode(self, text: str) -> list[int]: ...
     def pieces(self, text: str) -> list[str]: ...
@@ -55,12 +56,14 @@ def attention_explorer(
     yours. tokenizer: `encode(text)` and `pieces(text)`. Resting the pointer on a token previews its row,
     clicking its button keeps it.
 
-    Raises ValueError if there is no sentence.
+    Raises ValueError if there is no sentence, or the first one has no such token.
     """
     if not sentences:
         raise ValueError("attention_explorer needs at least one sentence")
     weights_of = lru_cache(maxsize=32)(lambda sentence: all_attention(model, tokenizer, sentence))
     words, weights = weights_of(sentences[0])
+    if token is not None and token not in words:
+        raise ValueError(f"token must be one of the first sentence's, got {token!r}; they are {words}")
     wide = ipywidgets.Layout(width="min(860px, 98%)")
     initial: dict[str, Any] = {"style": {"description_width": "70px"}, "layout": wide}
     choose = ipywidgets.Dropdown(options=list(sentences), description="sentence", **initial)

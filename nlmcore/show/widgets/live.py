@@ -63,7 +63,7 @@ def live(draw: Callable[..., str], *, rows: Sequence[Sequence[str]] | None = Non
 
 
 def slider(
-    value: float, low: float, high: float, step: float, label: str, width: str = "340px"
+    value: float | int, low: float | int, high: float | int, step: float | int, label: str, width: str = "340px"
 ) -> ipywidgets.IntSlider | ipywidgets.FloatSlider:
     """A slider with room for its label; whole numbers if all four are."""
     whole = all(isinstance(v, int) for v in (value, low, high, step))
