@@ -1,0 +1,278 @@
+"""Diagnostics: held to closed forms (a linear network), to loops over autograd, and to torch.nn's own layers."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from nlmcore.diagnostics import (
+    gate_activations,
+    gradient_norms,
+    jacobian_norms,
+    language_model_gradient_norms,
+    record_gates,
+    recurrent_matrices,
+    rescale,
+    saturation,
+    spectrum,
+)
+from nlmcore.recurrent import CELLS, Recurrent, RecurrentLM, RNNCell
+from tests.laws import assert_close
+
+BATCH, TIME, INPUT, HIDDEN, VOCAB = 2, 6, 3, 5, 11
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+def linear_cell(U: Tensor) -> RNNCell:
+    """h_t = U h_{t-1} + W x_t: every gradient is a power of U."""
+    cell = RNNCell(INPUT, len(U), activation=lambda a: a)
+    with torch.no_grad():
+        cell.weight_hh.copy_(U)
+    return cell
+
+
+# --- gradient norms ------------------------------------------------------------------------------------------------
+
+
+def test_a_linear_networks_gradient_is_a_power_of_its_matrix() -> None:
+    U = torch.randn(HIDDEN, HIDDEN) / 2
+    cell = linear_cell(U)
+    norms = gradient_norms(cell, torch.randn(BATCH, TIME, INPUT))
+    gradient = torch.ones(HIDDEN)
+    for t in reversed(range(TIME)):
+        assert_close(norms.state[:, t], gradient.norm().expand(BATCH), f"state at {t}")
+        assert_close(norms.input[:, t], (cell.weight_ih.T @ gradient).norm().detach().expand(BATCH), f"input at {t}")
+        gradient = U.T @ gradient
+
+
+@pytest.mark.parametrize(("radius", "grows"), [(0.5, False), (2.0, True)])
+def test_gradients_vanish_and_explode_as_the_spectral_radius_says(radius: float, grows: bool) -> None:
+    U = rescale(torch.randn(HIDDEN, HIDDEN), radius)
+    state = gradient_norms(linear_cell(U), torch.randn(1, 40, INPUT)).state[0]
+    per_step = (state[0] / state[-1]) ** (1 / 39)
+    assert (per_step > 1) == grows
+    assert float(per_step) == pytest.approx(radius, rel=0.1)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_norms_are_autograds_by_a_separate_pass_per_time(name: str) -> None:
+    """The oracle cuts the run at each time, makes that state a leaf, and reads on from it."""
+    cell, x = CELLS[name](INPUT, HIDDEN), torch.randn(BATCH, TIME, INPUT)
+    norms = gradient_norms(cell, x, loss=lambda s: (s[0] if isinstance(s, tuple) else s).square().sum(1))
+    state = None
+    for t in range(TIME):
+        state = cell(x[:, t], state)
+        leaves = [p.detach().requires_grad_() for p in (state if isinstance(state, tuple) else (state,))]
+        onward = type(state)(*leaves) if isinstance(state, tuple) else leaves[0]
+        for later in range(t + 1, TIME):
+            onward = cell(x[:, later], onward)
+        loss = (onward[0] if isinstance(onward, tuple) else onward).square().sum()
+        gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
+        assert_close(norms.state[:, t], torch.cat(gradients, 1).norm(dim=1), f"{name} at {t}")
+        for part, gradient in zip(norms.parts, gradients, strict=True):
+            assert_close(part[:, t], gradient.norm(dim=1), f"part of {name} at {t}")
+
+
+@pytest.mark.parametrize("cell", [nn.RNNCell(INPUT, HIDDEN), nn.GRUCell(INPUT, HIDDEN), nn.LSTMCell(INPUT, HIDDEN)])
+def test_torchs_own_cells_can_be_measured(cell: nn.Module) -> None:
+    norms = gradient_norms(cell, torch.randn(BATCH, TIME, INPUT))
+    assert norms.state.shape == norms.input.shape == (BATCH, TIME)
+    assert (norms.state > 0).all()
+
+
+def test_an_lstm_that_keeps_its_memory_keeps_its_gradient() -> None:
+    """The lecture's point: through c_t = f ⊙ c_{t-1} + …, with f near 1, gradients survive where tanh's vanish."""
+    x = torch.randn(BATCH, 60, INPUT)
+    lstm, rnn = CELLS["lstm"](INPUT, HIDDEN), CELLS["rnn"](INPUT, HIDDEN)
+    with torch.no_grad():
+        lstm.bias_ih[HIDDEN : 2 * HIDDEN] = 6.0
+    gated, plain = (gradient_norms(cell, x).state.mean(0) for cell in (lstm, rnn))
+    assert gated[0] / gated[-1] > 0.2
+    assert plain[0] / plain[-1] < 1e-3
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("name", CELLS)
+def test_language_model_norms_are_those_of_its_embeddings_and_states(name: str, fused: bool) -> None:
+    model = RecurrentLM(VOCAB, name, hidden_size=HIDDEN, layers=2, dropout=0.5, fused=fused)
+    tokens = torch.randint(VOCAB, (BATCH, TIME))
+    at = 3
+    norms = language_model_gradient_norms(model, tokens, at)
+    assert model.training
+    model.eval()
+    assert norms.state.shape == (BATCH, at)
+    embedded = model.embedding(tokens).detach().requires_grad_()
+    logits = model.output(model.recurrent(embedded)[0])[:, at]
+    (-logits.log_softmax(-1)[range(BATCH), tokens[:, at + 1]].sum()).backward()
+    assert_close(norms.input, embedded.grad[:, : at + 1].norm(dim=-1), "inputs")
+    for t in range(at):
+        _, state = model(tokens[:, : t + 1])
+        leaves = [p.detach().requires_grad_() for p in (state if isinstance(state, tuple) else (state,))]
+        onward = type(state)(*leaves) if isinstance(state, tuple) else leaves[0]
+        logits, _ = model(tokens[:, t + 1 : at + 1], onward)
+        loss = -logits[:, -1].log_softmax(-1)[range(BATCH), tokens[:, at + 1]].sum()
+        gradients = torch.autograd.grad(loss, leaves)
+        assert_close(norms.state[:, t], torch.cat(gradients, 2).flatten(1).norm(dim=1), f"state at {t}")
+
+
+def test_by_default_the_last_prediction_is_measured() -> None:
+    model = RecurrentLM(VOCAB, "gru", hidden_size=HIDDEN)
+    tokens = torch.randint(VOCAB, (BATCH, TIME))
+    assert torch.equal(
+        language_model_gradient_norms(model, tokens).state, language_model_gradient_norms(model, tokens, TIME - 2).state
+    )
+
+
+# --- Jacobians -----------------------------------------------------------------------------------------------------
+
+
+def test_jacobians_of_a_linear_network_are_its_matrix() -> None:
+    U = torch.randn(HIDDEN, HIDDEN) / 2
+    norms = jacobian_norms(linear_cell(U), torch.randn(BATCH, TIME, INPUT))
+    for k in range(TIME - 1):
+        assert_close(norms.steps[:, k], torch.linalg.matrix_norm(U, 2).expand(BATCH), "one step")
+        power = torch.linalg.matrix_power(U, TIME - 1 - k)
+        assert_close(norms.products[:, k], torch.linalg.matrix_norm(power, 2).expand(BATCH), f"from {k}")
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_products_obey_pascanus_bound_and_bound_the_gradient(name: str) -> None:
+    cell, x = CELLS[name](INPUT, HIDDEN), torch.randn(BATCH, TIME, INPUT)
+    norms = jacobian_norms(cell, x)
+    bound = norms.steps.flip(1).cumprod(1).flip(1)
+    assert (norms.products <= bound * 1.0001).all()
+    gradients = gradient_norms(cell, x).state
+    assert (gradients[:, :-1] <= norms.products * gradients[:, -1:] * 1.0001).all()
+
+
+def test_a_vanilla_networks_jacobian_is_the_lectures() -> None:
+    cell, x = CELLS["rnn"](INPUT, HIDDEN), torch.randn(1, 2, INPUT)
+    h = cell(x[:, 1], cell(x[:, 0]))
+    by_hand = torch.diag(1 - h[0] ** 2) @ cell.weight_hh
+    assert_close(jacobian_norms(cell, x).steps[0, 0], torch.linalg.matrix_norm(by_hand, 2).detach(), "diag(1 − h²) U")
+
+
+# --- gates ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_recorded_gates_are_those_of_unroll_and_leave_the_numbers_alone(name: str) -> None:
+    network, x = Recurrent(name, INPUT, HIDDEN, 2, bidirectional=True), torch.randn(BATCH, TIME, INPUT)
+    with record_gates(network) as tape:
+        outputs, _ = network(x)
+    assert_close(outputs, network(x)[0], "outputs while recording")
+    for k, run in enumerate(network.unroll(x)):
+        gates = tape[f"cells.{k}"]
+        assert set(gates) == set(run.gates)
+        for gate, values in gates.items():
+            assert_close(values, run.gates[gate], f"{gate} of cell {k}")
+            assert not values.requires_grad
+    assert all(cell.gate_recorder is None for cell in network.cells)
+
+
+def test_calls_in_a_row_are_joined_in_time() -> None:
+    model = RecurrentLM(VOCAB, "lstm", hidden_size=HIDDEN).eval()
+    tokens = torch.randint(VOCAB, (BATCH, TIME))
+    at_once = gate_activations(model, tokens)["recurrent.cells.0"]["forget"]
+    with record_gates(model) as tape:
+        _, state = model(tokens[:, :2])
+        model(tokens[:, 2:], state)
+    assert_close(tape["recurrent.cells.0"]["forget"], at_once, "in two pieces")
+    with record_gates(model) as tape:
+        cell, state = model.recurrent.cells[0], None
+        for x in model.embedding(tokens).unbind(1):
+            state = cell(x, state)
+    assert_close(tape["recurrent.cells.0"]["forget"], at_once, "cell by cell")
+
+
+def test_recording_ends_when_something_fails() -> None:
+    model = RecurrentLM(VOCAB, "lstm", hidden_size=HIDDEN)
+    with pytest.raises(ValueError, match="tokens"), record_gates(model):
+        model(torch.tensor([[VOCAB]]))
+    assert model.recurrent.cells[0].gate_recorder is None
+    with pytest.raises(ValueError, match="Linear"), record_gates(nn.Linear(2, 2)):
+        pass
+    with record_gates(model) as tape, pytest.raises(KeyError, match=r"recurrent\.cells\.0"):
+        tape["elsewhere"]
+
+
+def test_saturation_counts() -> None:
+    activations = torch.tensor([[[0.05, 0.5], [0.95, 0.5], [0.99, 0.91], [0.0, 0.5]]])
+    left, right = saturation(activations)
+    assert left.tolist() == [0.5, 0.0]
+    assert right.tolist() == [0.5, 0.25]
+    with pytest.raises(ValueError, match=r"low=0\.9"):
+        saturation(activations, low=0.9, high=0.1)
+
+
+# --- matrices ------------------------------------------------------------------------------------------------------
+
+
+def test_a_rotation_neither_grows_nor_shrinks() -> None:
+    angle = 0.3
+    seen = spectrum(torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]))
+    assert seen.radius == pytest.approx(1.0)
+    assert seen.singular_values.tolist() == pytest.approx([1.0, 1.0])
+    assert sorted(seen.eigenvalues.angle().abs().tolist()) == pytest.approx([angle, angle])
+
+
+def test_eigenvalues_are_not_singular_values() -> None:
+    seen = spectrum(torch.tensor([[0.5, 10.0], [0.0, 0.2]]))
+    assert seen.eigenvalues.real.tolist() == pytest.approx([0.5, 0.2])
+    assert float(seen.singular_values[0]) > 10
+
+
+def test_rescaling_sets_the_radius() -> None:
+    matrix = torch.randn(HIDDEN, HIDDEN)
+    assert spectrum(rescale(matrix, 1.25)).radius == pytest.approx(1.25, rel=1e-5)
+    with pytest.raises(ValueError, match="-1"):
+        rescale(matrix, -1.0)
+    with pytest.raises(ValueError, match="no eigenvalue"):
+        rescale(torch.zeros(2, 2), 1.0)
+
+
+def test_recurrent_matrices_of_ours_and_of_torchs() -> None:
+    theirs = nn.LSTM(INPUT, HIDDEN, num_layers=2)
+    ours = recurrent_matrices(Recurrent.from_torch(theirs))
+    assert list(ours)[:5] == ["cells.0.input", "cells.0.forget", "cells.0.candidate", "cells.0.output", "cells.1.input"]
+    for mine, other in zip(ours.values(), recurrent_matrices(theirs).values(), strict=True):
+        assert torch.equal(mine, other)
+    assert list(recurrent_matrices(nn.GRUCell(INPUT, HIDDEN))) == ["weight_hh.0", "weight_hh.1", "weight_hh.2"]
+
+
+# --- bad input -----------------------------------------------------------------------------------------------------
+
+
+def test_bad_input_is_refused() -> None:
+    cell = RNNCell(INPUT, HIDDEN)
+    for measure in (gradient_norms, jacobian_norms):
+        with pytest.raises(ValueError, match="inputs"):
+            measure(cell, torch.randn(BATCH, INPUT))
+        with pytest.raises(TypeError, match="inputs"):
+            measure(cell, torch.ones(BATCH, TIME, INPUT, dtype=torch.long))
+    with pytest.raises(ValueError, match="two times"):
+        jacobian_norms(cell, torch.randn(BATCH, 1, INPUT))
+    with pytest.raises(ValueError, match="square"):
+        spectrum(torch.randn(2, 3))
+    with pytest.raises(ValueError, match="finite"):
+        spectrum(torch.full((2, 2), math.nan))
+    with pytest.raises(ValueError, match="no recurrent matrix"):
+        recurrent_matrices(nn.Linear(2, 2))
+    model = RecurrentLM(VOCAB, hidden_size=HIDDEN)
+    for at in (0, 5, -1):
+        with pytest.raises(ValueError, match=str(at)):
+            language_model_gradient_norms(model, torch.randint(VOCAB, (BATCH, TIME)), at)
+
+    class Counts:
+        vocab_size = VOCAB
+
+        def __call__(self, tokens: Tensor, state: Tensor | None = None):
+            return torch.zeros(*tokens.shape, VOCAB), tokens[:, -1:]
+
+    with pytest.raises(ValueError, match="no gradient"):
+        language_model_gradient_norms(Counts(), torch.randint(VOCAB, (BATCH, TIME)))
