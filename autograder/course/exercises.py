@@ -83,13 +83,16 @@ def build(root: Path) -> tuple[int, list[str]]:
     record, digest = _record(root), fingerprint(root)
     mine = {path: notebooks.keep(path, root) for path in worked_in(root)}
     before = {path: _digest(path) for path in _outputs(root)}
-    importlib.import_module("autograder.release").build_exercises(root)  # nbgrader is imported here, not before
-    released = {path: _digest(path) for path in _outputs(root)}
+    try:
+        importlib.import_module("autograder.release").build_exercises(root)  # nbgrader is imported here, not before
+    finally:
+        released = {path: _digest(path) for path in _outputs(root)}
+        for path, copy in mine.items():  # they were copied aside first: nothing is lost even if this is killed
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(copy, path)
+            copy.unlink()
     notes = []
-    for path, copy in mine.items():  # copied aside first, so that nothing is lost if this is stopped half-way
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(copy, path)
-        copy.unlink()
+    for path in mine:
         name = path.relative_to(root).as_posix()
         if path in released and record["files"].get(name) not in (None, released[path]):
             notes.append(

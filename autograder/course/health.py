@@ -16,6 +16,8 @@ from urllib.request import url2pathname
 
 from autograder.course.requirements import Requirement, Wanted, canonical
 
+UNFINISHED = "the last set-up did not finish"
+
 
 @dataclass(frozen=True)
 class Installed:
@@ -40,19 +42,28 @@ def leftovers(site: Path) -> list[Path]:
     return sorted(site.glob("~*"))
 
 
-def fault(distribution: Installed) -> str:
-    """What is wrong with the files of one distribution; empty where all are as they were installed."""
-    folder, site = distribution.folder, distribution.folder.parent
+def _files(distribution: Installed) -> list[list[str]]:
+    """The rows of a distribution's list of files: name, hash, size."""
+    with (distribution.folder / "RECORD").open(encoding="utf-8", newline="") as record:
+        return [row for row in csv.reader(record) if len(row) >= 3]
+
+
+def description_fault(distribution: Installed) -> str:
+    """What is wrong with what a distribution says about itself; pip can neither use nor remove it then."""
     try:
-        if not (folder / "METADATA").stat().st_size:
-            return "METADATA is empty"
-        with (folder / "RECORD").open(encoding="utf-8", newline="") as record:
-            rows = [row for row in csv.reader(record) if len(row) >= 3]
+        if not (distribution.folder / "METADATA").stat().st_size:
+            return "its description is empty"
+        return "" if _files(distribution) else "its list of files is empty"
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        return f"its own description cannot be read ({type(error).__name__})"
-    if not rows:
-        return "its list of files is empty"
-    for name, _, size in rows:
+        return f"its description cannot be read ({type(error).__name__})"
+
+
+def fault(distribution: Installed) -> str:
+    """What is wrong with one distribution; empty where every file is there, as long as it was when installed."""
+    if wrong := description_fault(distribution):
+        return wrong
+    site = distribution.folder.parent
+    for name, _, size in _files(distribution):
         if not size or name.endswith((".pyc", ".exe")) or name.startswith(("../../../bin/", "../../Scripts/")):
             continue  # caches and start-up scripts differ from machine to machine
         try:
@@ -150,7 +161,7 @@ def examine(
     missing = [str(r) for r in requirements if r.name not in have or not r.met_by(have[r.name].version)]
     unfinished = ""
     if stamp is None:
-        unfinished = "the last set-up did not finish"
+        unfinished = UNFINISHED
     elif stamp.fingerprint != wanted.fingerprint(stamp.extras):
         unfinished = "the course asks for other packages than it did"
     elif not set(extras) <= set(stamp.extras):

@@ -1,15 +1,12 @@
 """Text and notebook, side by side: `lectures/NN_topic.py` in git, `lectures/NN_topic.ipynb` built from it.
 
-The text (jupytext's py:percent) is the source. `build` makes the notebooks, the same bytes every time; `sync` takes
-what was changed in a notebook back to its text. Neither ever drops somebody's work: a notebook remembers which text
-it was built from, so that "changed" is a fact and not a matter of clocks, and where both sides have changed the
-notebook is put aside under `kept/` first.
+`build` makes the notebooks; `sync` takes what was changed in a notebook back to its text. Neither ever drops
+somebody's work: a notebook remembers which text it was built from, so that "changed" is a fact and not a matter of
+clocks, and where both sides have changed the notebook is put aside under `kept/` first.
 
 Standard library only at import; jupytext is imported when it is needed.
 """
 
-import hashlib
-import json
 import os
 import re
 import time
@@ -19,10 +16,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-TEXT = "py:percent"
+from autograder.course.text import BUILT_FROM, as_json, canonical, digest, from_text, to_text
+
 FOLDERS = ("lectures/*.py", "solutions/*/*.py")
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-_GRADE_ID = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 
 class Relation(Enum):
@@ -54,72 +50,6 @@ def pairs(root: Path) -> Iterator[Pair]:
                 yield Pair(path)
 
 
-def _settings(root: Path) -> Any:
-    from jupytext.config import load_jupytext_configuration_file
-
-    return load_jupytext_configuration_file(str(root / "pyproject.toml"))
-
-
-def to_text(notebook: Any, root: Path) -> str:
-    """A notebook as text: sources, cell types and the metadata that are meant to last; no outputs, no kernel."""
-    import copy
-
-    import jupytext
-
-    notebook = copy.deepcopy(notebook)
-    notebook.metadata.clear()  # kernel, widget states and what JupyterLab notes for itself have no place in the text
-    for cell in notebook.cells:
-        cell.metadata = _sorted(cell.metadata)  # as every notebook on disk has it: nbformat sorts when it saves
-    text = jupytext.writes(notebook, fmt=TEXT, config=_settings(root))
-    return str(text) if text.endswith("\n") else f"{text}\n"
-
-
-def from_text(text: str, root: Path) -> Any:
-    """Text as a notebook: the same one every time, cell ids included."""
-    import jupytext
-
-    notebook = jupytext.reads(text, fmt=TEXT, config=_settings(root))
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    taken: set[str] = set()
-    for cell in notebook.cells:
-        cell["id"] = _cell_id(cell, taken)
-        cell.metadata = _sorted(cell.metadata)
-    base = _digest(to_text(notebook, root))
-    notebook.metadata = type(notebook.metadata)(
-        kernelspec=dict(KERNEL), language_info={"name": "python"}, nlmcourse={"built_from": base}
-    )
-    return notebook
-
-
-def _sorted(value: Any) -> Any:
-    """Dictionaries with their keys in order, all the way down."""
-    if isinstance(value, dict):
-        return type(value)((key, _sorted(value[key])) for key in sorted(value))
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
-
-
-def _cell_id(cell: Any, taken: set[str]) -> str:
-    """nbgrader's own id where there is one; else a digest of the content: it stays when other cells come and go."""
-    wanted = str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
-    if not _GRADE_ID.match(wanted):
-        wanted = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]
-    found, number = wanted, 1
-    while found in taken:
-        number += 1
-        found = f"{wanted[:60]}-{number}"
-    taken.add(found)
-    return found
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def canonical(text: str, root: Path) -> str:
-    """The text as jupytext writes it: a fixed point of text -> notebook -> text."""
-    return to_text(from_text(text, root), root)
-
-
 def _read(path: Path) -> Any:
     import nbformat
 
@@ -138,8 +68,8 @@ def relation(pair: Pair, root: Path) -> Relation:
     here, there = canonical(text, root), to_text(notebook, root)
     if here == there:
         return Relation.SAME
-    base = notebook.metadata.get("nlmcourse", {}).get("built_from", "")
-    text_changed, notebook_changed = _digest(here) != base, _digest(there) != base
+    base = notebook.metadata.get("nlmcourse", {}).get(BUILT_FROM, "")
+    text_changed, notebook_changed = digest(here) != base, digest(there) != base
     if notebook_changed:
         return Relation.BOTH_CHANGED if text_changed else Relation.NOTEBOOK_CHANGED
     return Relation.TEXT_CHANGED
@@ -151,7 +81,7 @@ def write_notebook(pair: Pair, root: Path) -> None:
 
     notebook = from_text(pair.text.read_text(encoding="utf-8"), root)
     nbformat.validate(notebook)
-    _replace(pair.notebook, _as_json(notebook))
+    _replace(pair.notebook, as_json(notebook))
     _same_time(pair)
 
 
@@ -255,10 +185,6 @@ def _take_in(pair: Pair, root: Path) -> None:
     notebook = _read(pair.notebook)
     text = to_text(notebook, root)
     _replace(pair.text, text)
-    notebook.metadata["nlmcourse"] = {"built_from": _digest(text)}
-    _replace(pair.notebook, _as_json(notebook))
+    notebook.metadata["nlmcourse"] = {BUILT_FROM: digest(text)}
+    _replace(pair.notebook, as_json(notebook))
     _same_time(pair)
-
-
-def _as_json(notebook: Any) -> str:
-    return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

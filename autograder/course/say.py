@@ -1,14 +1,4 @@
-"""What the launcher prints: numbered steps with their time, and pip's noise in a log instead of on the screen."""
-
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
-
-TAIL = 20
-"""How many lines of the log are shown when a step fails."""
+"""What the launcher says: short lines, durations as one says them, and what to do about a failure."""
 
 _NO_NETWORK = (
     "Temporary failure in name resolution",
@@ -44,6 +34,11 @@ def took(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
+def unreachable(log: str) -> bool:
+    """Whether a log says that the other side could not be reached."""
+    return any(sign in log for sign in _NO_NETWORK)
+
+
 def advice(log: str) -> str:
     """What to do about a failed step, from the words that its log contains."""
     if "No space left on device" in log or "Errno 28" in log:
@@ -54,7 +49,7 @@ def advice(log: str) -> str:
             "company or a university, ask for its certificate file, set PIP_CERT=/path/to/it.pem and run the same\n"
             "command again."
         )
-    if any(sign in log for sign in _NO_NETWORK):
+    if unreachable(log):
         return (
             "The package index could not be reached: this machine has no network just now, or it needs a proxy\n"
             "(set HTTPS_PROXY=http://host:port). Nothing is lost: run the same command again when the network is\n"
@@ -70,90 +65,3 @@ def advice(log: str) -> str:
     if "Permission denied" in log:
         return "A file could not be written. Check that the folder belongs to you (sudo is never needed)."
     return "Run the same command again; if it fails in the same way, the whole log says more."
-
-
-class Steps:
-    """Numbered steps, each with its time; a failure leaves the log's last words on the screen and raises."""
-
-    def __init__(self, total: int, log: Path) -> None:
-        self.total, self.log, self.number = total, log, 0
-
-    def run(
-        self,
-        what: str,
-        *commands: Sequence[str],
-        env: dict[str, str] | None = None,
-        stop_at: Callable[[str], bool] | None = None,
-        may_fail: bool = False,
-    ) -> bool:
-        """Run the commands one after the other as one step.
-
-        Returns True when all have ended well. `stop_at` is shown what the running command has printed so far; when it
-        says True the command is stopped and the answer is False. A failing command raises `SetupError` with the last
-        lines of the log, or with `may_fail` gives False.
-        """
-        self.number += 1
-        head = f"  {self.number}/{self.total}  {what} ... "
-        started = time.monotonic()
-        print(head, end="\r" if sys.stdout.isatty() else "", flush=True)
-        for command in commands:
-            code = self._run(command, head, started, env, stop_at)
-            if code is None or (code and may_fail):
-                self._end_line(head, "not to be had here")
-                self.number -= 1
-                return False
-            if code:
-                self._end_line(head, f"failed after {took(time.monotonic() - started)}")
-                raise SetupError(self.failure(what, code))
-        self._end_line(head, took(time.monotonic() - started))
-        return True
-
-    def last_output(self) -> str:
-        """What the last command has printed."""
-        text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
-        return text[text.rfind("\n$ ") + 1 :]
-
-    def failure(self, what: str, code: int) -> str:
-        text = self.last_output()
-        tail = "\n".join("    " + row for row in text.splitlines()[-TAIL:])
-        return f"\n{what}: failed (exit code {code}). The last lines of {self.log}:\n\n{tail}\n\n{advice(text)}"
-
-    def _run(
-        self,
-        command: Sequence[str],
-        head: str,
-        started: float,
-        env: dict[str, str] | None,
-        stop_at: Callable[[str], bool] | None,
-    ) -> int | None:
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("a", encoding="utf-8") as log:
-            log.write("\n$ " + " ".join(command) + "\n")
-            log.flush()
-            process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=env)
-            try:
-                while True:
-                    with suppress(subprocess.TimeoutExpired):
-                        return process.wait(timeout=0.2)
-                    if sys.stdout.isatty():
-                        print(f"\r{head}{took(time.monotonic() - started)} ", end="\r", flush=True)
-                    if stop_at is not None and stop_at(self.last_output()):
-                        self._kill(process)
-                        return None
-            except BaseException:
-                self._kill(process)
-                raise
-
-    @staticmethod
-    def _kill(process: "subprocess.Popen[bytes]") -> None:
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-    @staticmethod
-    def _end_line(head: str, result: str) -> None:
-        """Finish the step's line: written over on a terminal, written on in a file."""
-        line(f"\r{head}{result:<20}".rstrip() if sys.stdout.isatty() else result)

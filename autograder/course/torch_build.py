@@ -13,6 +13,7 @@ from pathlib import Path
 from autograder.course import say
 from autograder.course.health import installed
 from autograder.course.requirements import Wanted
+from autograder.course.steps import Steps
 
 BUILDS = ("cpu", "cuda", "default")
 _WHEEL = re.compile(
@@ -49,7 +50,7 @@ def kind(site: Path, platform: str = sys.platform) -> str:
     return "cuda" if needs_cuda and platform.startswith("linux") else "cpu"
 
 
-def install(python: Path, site: Path, wanted: Wanted, build: str, steps: say.Steps, env: dict[str, str]) -> None:
+def install(python: Path, site: Path, wanted: Wanted, build: str, steps: Steps) -> None:
     """Install torch, and nothing else, into the environment of `python`."""
     pip = [str(python), "-m", "pip", "install", "--no-deps", "--progress-bar", "off"]
     if "torch" in installed(site):
@@ -58,35 +59,48 @@ def install(python: Path, site: Path, wanted: Wanted, build: str, steps: say.Ste
     in_range = str(next(r for r in wanted.base if r.name == "torch"))
 
     if build == "cpu":
-        what = f"PyTorch {wanted.torch}, CPU build (about 200 MB)"
-        if steps.run(what, [*pip, exact], env=env, stop_at=is_cuda_download, may_fail=True):
-            return
-        if is_cuda_download(steps.last_output()):
-            if _with_uv(what, python, exact, "cpu", steps, env):
+        with steps.step(f"PyTorch {wanted.torch}, CPU build (about 200 MB)"):
+            done = steps.call(*pip, exact, may_fail=True, stop_at=is_cuda_download)
+            cuda = is_cuda_download(steps.last_output())
+            if done or (cuda and _with_uv(python, exact, "cpu", steps)):
                 return
-            say.line("       PyTorch's own store of CPU builds cannot be reached from here, so this goes on with the")
-            say.line("       CUDA build that the package index offers. It runs without a GPU as well, but takes about")
-            say.line(
-                "       3 GB. To stop, press Ctrl-C; to use a CPU wheel that you have, see README.md, Troubleshooting."
-            )
+            if cuda:
+                steps.give_up("not to be had from here")
+            else:
+                _in_range(pip, in_range, steps)
+                return
+        for line in NO_CPU_BUILD.splitlines():
+            say.line(f"       {line}")
+        with steps.step(f"PyTorch {wanted.torch}, CUDA build (about 3 GB)", instead=True):
+            steps.call(*pip, exact)
     elif build == "cuda" and not sys.platform.startswith("linux"):
-        if _with_uv(f"PyTorch {wanted.torch}, CUDA build (about 3 GB)", python, exact, "auto", steps, env):
-            return
-        message = "The CUDA build could not be installed. TORCH=cpu installs the CPU build."
-        raise say.SetupError(f"{message}\n{steps.last_output()}")
+        with steps.step(f"PyTorch {wanted.torch}, CUDA build (about 3 GB)"):
+            if not _with_uv(python, exact, "auto", steps):
+                message = "The CUDA build could not be installed. TORCH=cpu installs the CPU build."
+                raise say.SetupError(f"{message}\n{steps.last_output()}")
     else:
         size = "CUDA build (about 3 GB)" if build == "cuda" else "the package index's own build"
-        if steps.run(f"PyTorch {wanted.torch}, {size}", [*pip, exact], env=env, may_fail=True):
-            return
-    if "No matching distribution" in steps.last_output():  # not for this Python or machine: the newest in the range
-        steps.run(f"PyTorch ({in_range})", [*pip, in_range], env=env)
-    else:
-        steps.run(f"PyTorch {wanted.torch}", [*pip, exact], env=env)
+        with steps.step(f"PyTorch {wanted.torch}, {size}"):
+            if not steps.call(*pip, exact, may_fail=True):
+                _in_range(pip, in_range, steps)
 
 
-def _with_uv(what: str, python: Path, exact: str, backend: str, steps: say.Steps, env: dict[str, str]) -> bool:
+def _in_range(pip: list[str], requirement: str, steps: Steps) -> None:
+    """Where the tested version has no build for this Python or this machine: the newest of the range."""
+    if "No matching distribution" not in steps.last_output() or say.unreachable(steps.last_output()):
+        raise say.SetupError(steps.failure())
+    steps.call(*pip, requirement)
+
+
+NO_CPU_BUILD = """\
+PyTorch's own store of CPU builds cannot be reached from here, so this goes on with the CUDA
+build that the package index offers. It runs without a GPU as well, but takes about 3 GB.
+To stop, press Ctrl-C; to use a CPU wheel that you have: README.md, Troubleshooting."""
+
+
+def _with_uv(python: Path, exact: str, backend: str, steps: Steps) -> bool:
     """Ask uv, which knows PyTorch's own indexes; --no-deps: all else still comes by way of pip's settings."""
-    pip = [str(python), "-m", "pip", "install", "--progress-bar", "off", "uv"]
     uv = [str(python), "-m", "uv", "pip", "install", "--python", str(python), "--no-deps"]
     uv += ["--reinstall-package", "torch", f"--torch-backend={backend}", exact]
-    return steps.run(what, pip, uv, env={"UV_HTTP_TIMEOUT": "60", **env}, may_fail=True)
+    got_uv = steps.call(str(python), "-m", "pip", "install", "--progress-bar", "off", "uv", may_fail=True)
+    return got_uv and steps.call(*uv, may_fail=True)
