@@ -1,0 +1,106 @@
+"""The numbers that the prose of lecture 11 quotes are those that its own cells compute."""
+
+import math
+from pathlib import Path
+
+import jupytext
+import pytest
+import torch
+
+from nlmcore.attention import attend, bilinear_score, dot_score
+from nlmcore.inspect import capture
+
+LECTURE = Path(__file__).parents[2] / "lectures" / "11_attention.py"
+
+
+@pytest.fixture(scope="module")
+def cells() -> list:
+    return jupytext.read(LECTURE).cells
+
+
+@pytest.fixture(scope="module")
+def prose(cells: list) -> str:
+    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.fixture(scope="module")
+def ran(cells: list) -> dict:
+    """The names that the lecture has defined after its last cell."""
+    names: dict = {}
+    for cell in cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, str(LECTURE), "exec"), names)
+    return names
+
+
+def test_one_vector_holds_few_words(ran: dict, prose: str) -> None:
+    kept = {name: dict(zip(ran["lengths"], shares, strict=True)) for name, shares in ran["kept"].items()}
+    middle = kept["one vector, d = 256"]
+    assert "it works up to 8 words; of 32 words only a third come back right" in prose
+    assert [middle[n] for n in (1, 2, 4, 8)] == [1.0] * 4
+    assert 0.28 < middle[32] < 0.38
+    assert set(kept["all n vectors, d = 64"].values()) == {1.0}, "the last line does not fall"
+    assert "Four times the numbers buy about four times the words" in prose
+    cliffs = [min(n for n, share in kept[f"one vector, d = {d}"].items() if share < 0.5) for d in (64, 256, 1024)]
+    assert cliffs == [8, 32, 128]
+
+
+def test_softmax_by_hand(prose: str) -> None:
+    exponentials = [math.exp(s) for s in (1.5, 0.9, 0.3, -0.5)]
+    total = sum(exponentials)
+    assert f"${exponentials[0]:.2f} / {total:.2f} = {exponentials[0] / total:.2f}$" in prose
+    assert f"${exponentials[3]:.2f} / {total:.2f} = {exponentials[3] / total:.2f}$" in prose
+
+
+@pytest.mark.parametrize(
+    ("name", "angle"), [("dot product: q·k", 265), ("bilinear: q·Wk, W a quarter turn", 355)], ids=["dot", "bilinear"]
+)
+def test_where_the_query_must_point_for_idea(ran: dict, prose: str, name: str, angle: int) -> None:
+    keys = ran["plane_keys"]
+
+    def weight(degrees: int) -> float:
+        query = 1.5 * torch.tensor([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+        score = dot_score(query, keys) if name.startswith("dot") else bilinear_score(query, keys, ran["quarter_turn"])
+        return attend(score, keys)[1][3].item()
+
+    assert max(range(0, 360, 5), key=weight) == angle
+    assert f"({angle}°)" in prose
+
+
+def test_the_slope_of_softmax(ran: dict, prose: str) -> None:
+    slopes = [ran["mean_slope"](d, True) for d in ran["widths"]]
+    assert all(round(s, 2) == 0.12 for s in slopes)
+    assert "flat at about 0.12" in prose
+    undivided = ran["mean_slope"](512, False)
+    assert f"fallen to {undivided:.3f} at $d = 512$" in prose
+    assert round(slopes[-2] / undivided) in range(15, 19), "'seventeen times'"
+
+
+def test_what_the_heads_read(ran: dict, prose: str) -> None:
+    with torch.no_grad(), capture(ran["encoder"]) as tape:
+        ran["encoder"](ran["tokens"])
+    words = ran["tokenizer"].pieces(ran["sentence"])
+    weights = torch.cat(list(tape.values()))  # (layer, head, query, key)
+    n = len(words)
+    before = weights[0, 2, torch.arange(1, n), torch.arange(n - 1)]
+    assert before.min() > 0.99
+    assert "Layer 0, head 2 reads the word before, with weight 1.00" in prose
+    after = weights[:, :, torch.arange(n - 1), torch.arange(1, n)].mean(-1)
+    assert divmod(int(after.argmax()), 12) == (1, 8)
+    assert "Layer 1, head 8 prefers the word after" in prose
+    assert weights[4, 5, :, 0].mean() > 0.85
+    assert "Layer 4, head 5 and many others park on `[CLS]`" in prose
+    seen = weights[3, 1, words.index("it"), words.index("animal")].item()
+    assert f'links "it" to "animal" with weight {seen:.2f}' in prose
+
+
+def test_the_head_does_not_follow_the_meaning(ran: dict, prose: str) -> None:
+    assert "in both sentences of each pair it prefers the same noun" in prose
+    preferred = []
+    for text, first, second in ran["pairs"]:
+        with torch.no_grad(), capture(ran["encoder"]) as tape:
+            ran["encoder"](torch.tensor([ran["tokenizer"].encode(text)]))
+        pieces = ran["tokenizer"].pieces(text)
+        row = tape["layers.3.attention"][0, 1, pieces.index("it")]
+        preferred.append(first if row[pieces.index(first)] > row[pieces.index(second)] else second)
+    assert preferred == ["animal", "animal", "bottle", "bottle"]
