@@ -1,0 +1,235 @@
+"""The training loop: batches in, a trained model out, and nothing lost on the way.
+
+    for batch in batches:  loss -> gradient -> clipped -> AdamW step with a scheduled learning rate
+
+Around that line: a progress bar, a held-out loss with early stopping, a record of every step for live curves,
+checkpoints, and a resume that goes on exactly: on a CPU the losses are those of the uninterrupted run, to the bit.
+Source of the optimiser: Loshchilov & Hutter (2019, AdamW), PyTorch's fused kernel.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from nlmcore.training.batches import Lane
+from nlmcore.training.clipping import clip_gradients
+from nlmcore.training.history import History, Record, Stopped
+from nlmcore.training.interruption import Interruption
+from nlmcore.training.randomness import RandomState
+from nlmcore.training.resume import Run, load_run, save_run
+from nlmcore.training.scoring import evaluate, scorer, to_device
+from nlmcore.training.states import detach
+
+
+def fit(
+    model: nn.Module,
+    batches: Iterable[Any] | Callable[[int], Iterable[Any]],
+    *,
+    steps: int | None = None,
+    epochs: int | None = None,
+    loss: Callable | None = None,
+    optimizer: torch.optim.Optimizer | None = None,
+    learning_rate: float | int = 1e-3,
+    weight_decay: float | int = 0.0,
+    schedule: Callable[[int], float] | None = None,
+    clip_norm: float | int | None = 1.0,
+    carry_state: bool = False,
+    validation: Iterable[Any] | Callable[[nn.Module], float] | None = None,
+    evaluate_every: int | None = None,
+    patience: int | None = None,
+    keep_best: bool = True,
+    on_step: Callable[[Record], None] | None = None,
+    progress: bool = True,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int | None = None,
+    resume: bool = False,
+    generators: Sequence[torch.Generator] = (),
+) -> History:
+    """Train `model` in place until `steps` updates or `epochs` passes are done, whichever comes first.
+
+    batches         an iterable that can be gone over again, or a function epoch -> iterable (for another order each
+                    time); `nlmcore.training.scoring` says what a batch may be
+    loss            loss(model, batch) -> tensor; None is teacher forcing
+    optimizer       by default AdamW(learning_rate, weight_decay), fused
+    schedule        step (from 1) -> factor of the learning rate
+    clip_norm       largest norm of the gradient; None does not clip
+    carry_state     truncated backpropagation through time: batches continue each other row by row, the state is
+                    handed on (detached) within an epoch; a `loss` is then loss(model, batch, state) -> (loss, state)
+    validation      held-out batches, or a function model -> number to be made small; looked at every
+                    `evaluate_every` steps (None: after every epoch) and at the last step
+    patience        stop after so many evaluations without a better one
+    keep_best       leave the model with its best held-out weights (needs validation)
+    on_step         is called with a `Record` after every step: draw a live curve there
+    checkpoint      a file, written every `checkpoint_every` steps, at the end, and at Ctrl-C, which stops cleanly
+    resume          go on from that file if there is one. All arguments must be those of the first call; more steps
+                    are allowed. Draw random numbers from torch or `random`, or name your generators:
+    generators      those that batches or the loss draw from
+
+    FloatingPointError if the loss or its gradient is no longer finite; the last checkpoint is then still good.
+    """
+    _check_model_and_data(model, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume)
+    _check_counts(steps, epochs, evaluate_every, patience, checkpoint_every)
+    _check_step(schedule, clip_norm)
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if not parameters:
+        raise ValueError("model must have parameters that require a gradient, got none")
+    device = parameters[0].device
+    if optimizer is None:
+        fused = all(parameter.device.type in ("cpu", "cuda") for parameter in parameters)
+        optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=fused)
+    for group in optimizer.param_groups:
+        group.setdefault("initial_lr", group["lr"])
+    schedule = schedule or (lambda step: 1.0)
+    # The data draws on a lane of its own, which follows from the global seed.
+    seed = int(torch.randint(2**62, ()))
+    lane = Lane(batches, generators, RandomState.seeded(seed))
+    run = Run(model, optimizer, lane, generators, scorer(loss, carry_state), schedule, device)
+    if resume and checkpoint is not None and Path(checkpoint).exists():
+        load_run(run, checkpoint)
+    else:
+        lane.begin_epoch(0)
+
+    began = time.monotonic() - run.history.seconds
+    with _training_mode(model), Interruption() as interruption, _bar(steps, run.history.steps, progress) as bar:
+        while (stopped := _reason(run, steps, epochs, patience, interruption.wanted)) is None:
+            if lane.epoch_is_over:
+                lane.begin_epoch(lane.start.epoch + 1)
+                run.carried = None
+            value, norm = _update(run, parameters, clip_norm, carry_state)
+            run.history.seconds = time.monotonic() - began
+            step = run.history.steps
+            held_out = None
+            if validation is not None and _evaluation_is_due(run, steps, epochs, evaluate_every):
+                held_out = _evaluate(run, validation, loss, carry_state, keep_best)
+            bar.update()
+            bar.set_postfix(loss=value, **{} if held_out is None else {"held out": held_out}, refresh=False)
+            if on_step is not None:
+                rate = run.history.learning_rates[-1]
+                try:
+                    on_step(Record(step, lane.start.epoch, value, rate, norm, run.history.seconds, held_out))
+                except KeyboardInterrupt:
+                    interruption.wanted = True
+            if checkpoint is not None and checkpoint_every is not None and step % checkpoint_every == 0:
+                save_run(run, checkpoint)
+        run.history.stopped = stopped
+        if checkpoint is not None:
+            save_run(run, checkpoint)
+            if stopped == "interrupted":
+                bar.write(f"interrupted after step {run.history.steps}; saved to {checkpoint}")
+    if run.best is not None and keep_best:
+        model.load_state_dict(run.best)
+    return run.history
+
+
+def _update(
+    run: Run, parameters: list[nn.Parameter], clip_norm: float | int | None, carry_state: bool
+) -> tuple[float, float]:
+    """One step: returns the loss before it and the gradient's norm before clipping."""
+    history = run.history
+    step = history.steps + 1
+    factor = run.schedule(step)
+    for group in run.optimizer.param_groups:
+        group["lr"] = group["initial_lr"] * factor
+    run.last_batch = batch = run.lane.next()
+    run.optimizer.zero_grad(set_to_none=True)
+    piece = run.score(run.model, to_device(batch, run.device), run.carried)
+    value = float(piece.loss.detach())
+    if not math.isfinite(value):
+        raise FloatingPointError(f"loss is {value} at step {step}; a lower learning_rate or clip_norm may help")
+    piece.loss.backward()
+    norm = clip_gradients(parameters, math.inf if clip_norm is None else clip_norm)
+    if not math.isfinite(norm):
+        raise FloatingPointError(f"the gradient's norm is {norm} at step {step}; a lower learning_rate may help")
+    run.optimizer.step()
+    run.carried = detach(piece.state) if carry_state else None
+    history.losses.append(value)
+    history.learning_rates.append(float(run.optimizer.param_groups[0]["lr"]))
+    history.gradient_norms.append(norm)
+    return value, norm
+
+
+def _evaluation_is_due(run: Run, steps: int | None, epochs: int | None, evaluate_every: int | None) -> bool:
+    """Every so many steps, or after every epoch; and always at the end."""
+    step, epoch_is_over = run.history.steps, run.lane.epoch_is_over
+    regular = epoch_is_over if evaluate_every is None else step % evaluate_every == 0
+    return regular or step == steps or (epoch_is_over and run.lane.start.epoch + 1 == epochs)
+
+
+def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, keep_best: bool) -> float:
+    """The held-out loss now, entered into the history; the weights are kept if it is the best so far."""
+    history = run.history
+    value = (
+        float(validation(run.model))
+        if callable(validation)
+        else evaluate(run.model, validation, loss, carry_state=carry_state)
+    )
+    history.validation[history.steps] = value
+    if history.best_step is None or value < history.validation[history.best_step]:
+        history.best_step, run.stale = history.steps, 0
+        if keep_best:
+            run.best = {name: tensor.detach().clone() for name, tensor in run.model.state_dict().items()}
+    else:
+        run.stale += 1
+    return value
+
+
+def _reason(run: Run, steps: int | None, epochs: int | None, patience: int | None, interrupted: bool) -> Stopped | None:
+    """Why to stop now, if at all."""
+    if steps is not None and run.history.steps >= steps:
+        return "steps"
+    if epochs is not None and run.lane.epoch_is_over and run.lane.start.epoch + 1 >= epochs:
+        return "epochs"
+    if patience is not None and run.stale >= patience:
+        return "patience"
+    return "interrupted" if interrupted else None
+
+
+@contextmanager
+def _training_mode(model: nn.Module) -> Iterator[None]:
+    """Dropout on; afterwards every submodule is in the mode it was in."""
+    before = {module: module.training for module in model.modules()}
+    model.train()
+    try:
+        yield
+    finally:
+        for module, training in before.items():
+            module.training = training
+
+
+def _bar(steps: int | None, done: int, progress: bool):
+    from tqdm.auto import tqdm  # here, so that importing nlmcore loads torch and nothing heavier
+
+    return tqdm(total=steps, initial=done, disable=not progress, unit="step", dynamic_ncols=True)
+
+
+def _check_model_and_data(model, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume) -> None:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    if validation is None and (patience is not None or evaluate_every is not None):
+        raise ValueError("patience and evaluate_every need validation batches, got validation=None")
+    if checkpoint is None and (resume or checkpoint_every is not None):
+        raise ValueError("resume and checkpoint_every need a checkpoint file, got checkpoint=None")
+
+
+def _check_counts(steps, epochs, evaluate_every, patience, checkpoint_every) -> None:
+    if steps is None and epochs is None:
+        raise ValueError("steps or epochs must be given, got neither")
+    counts = {"steps": steps, "epochs": epochs, "evaluate_every": evaluate_every, "patience": patience}
+    for name, value in (counts | {"checkpoint_every": checkpoint_every}).items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise TypeError(f"{name} must be an integer or None, got {value!r}")
+        if value is not None and value < 1:
+            raise ValueError(f"{name} must be at least 1, got {value}")
+
+
+def _check_step(schedule, clip_norm) -> None:
+    if clip_norm is not None and not clip_norm > 0:
+        raise ValueError(f"clip_norm must be greater than 0, or None not to clip, got {clip_norm}")
+    if schedule is not None and not callable(schedule):
+        raise TypeError(f"schedule must be a function step -> factor, got {schedule!r:.60}")

@@ -1,0 +1,67 @@
+"""Truncated backpropagation through time: a long text in pieces, its state carried over, its gradient cut.
+
+    for piece in truncated_backpropagation(model, tokens, length=20):
+        optimizer.zero_grad()
+        piece.loss.backward()          # reaches back to the start of the piece, no further
+        optimizer.step()
+
+The numbers forward are those of reading the whole text (the chunking law), as long as the weights stay; backward,
+the product of Jacobians dh_t/dh_k stops at the cut: after about 20 steps little of it is left anyway.
+Source: Williams & Peng (1990); in language models Mikolov et al. (2010).
+Departs from the papers: pieces do not overlap (their k1 = k2 = length), as everyone does now.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from nlmcore.language_model import LanguageModel, State
+from nlmcore.training.losses import next_token_loss, shift
+from nlmcore.training.states import detach
+
+
+class Piece(NamedTuple):
+    """One stretch of the text, ready for `loss.backward()`."""
+
+    loss: Tensor
+    """Mean negative log-likelihood of its predictions, in nats."""
+    predictions: int
+    """How many real tokens that is the mean of: the weight of this piece in an average over the text."""
+    state: State
+    """What the model remembers at its end, cut from its past."""
+
+
+def truncated_backpropagation(
+    model: LanguageModel,
+    tokens: Int[Tensor, "batch time"],
+    length: int,
+    targets: Int[Tensor, "batch time"] | None = None,
+    *,
+    mask: Bool[Tensor, "batch time"] | None = None,
+    state: State = None,
+) -> Iterator[Piece]:
+    """Read `tokens` in pieces of `length` predictions (the last may be shorter) and yield each with its loss.
+
+    `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not yielded.
+    `state` is where to begin; it is cut too. Arguments are checked at once, not at the first piece.
+    """
+    if isinstance(length, bool) or not isinstance(length, int):
+        raise TypeError(f"length must be an integer, got {length!r}")
+    if length < 1:
+        raise ValueError(f"length must be at least 1, got {length}")
+    return _pieces(model, *shift(model, tokens, targets, mask), length, detach(state))
+
+
+def _pieces(
+    model: LanguageModel, inputs: Tensor, targets: Tensor, mask: Tensor | None, length: int, state: State
+) -> Iterator[Piece]:
+    for start in range(0, inputs.shape[1], length):
+        here = slice(start, start + length)
+        logits, state = model(inputs[:, here], state)
+        state = detach(state)
+        real = None if mask is None else mask[:, here]
+        predictions = targets[:, here].numel() if real is None else int(real.sum())
+        if predictions:
+            yield Piece(next_token_loss(logits, targets[:, here], real), predictions, state)

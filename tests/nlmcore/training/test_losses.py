@@ -1,0 +1,101 @@
+import math
+
+import pytest
+import torch
+
+from nlmcore.training import next_token_loss, teacher_forcing_loss
+from tests.nlmcore.training.models import TinyGRU, TinySeq2Seq, text
+
+TOKENS = text(4, 7)
+MASK = torch.tensor([[1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 0]]).bool()
+
+
+def naive(model, tokens, mask=None, state=None) -> float:
+    """One prediction at a time."""
+    total, count = 0.0, 0
+    for b in range(len(tokens)):
+        here = None if state is None else (state[0][b : b + 1], state[1])
+        for t in range(1, tokens.shape[1]):
+            logits, here = model(tokens[b : b + 1, t - 1 : t], here)
+            if mask is None or mask[b, t]:
+                total -= logits[0, 0].log_softmax(-1)[tokens[b, t]].item()
+                count += 1
+    return total / count
+
+
+@pytest.mark.parametrize("mask", [None, MASK])
+def test_it_is_the_mean_over_real_predictions(mask) -> None:
+    model = TinyGRU().eval()
+    assert teacher_forcing_loss(model, TOKENS, mask=mask).item() == pytest.approx(naive(model, TOKENS, mask), abs=1e-5)
+
+
+def test_explicit_targets_are_the_same_text_shifted() -> None:
+    model = TinyGRU().eval()
+    whole = teacher_forcing_loss(model, TOKENS, mask=MASK)
+    shifted = teacher_forcing_loss(model, TOKENS[:, :-1], TOKENS[:, 1:], mask=MASK[:, 1:])
+    assert torch.equal(whole, shifted)
+
+
+def test_what_is_written_in_the_padding_does_not_matter() -> None:
+    model = TinyGRU().eval()
+    padded = TOKENS.masked_fill(~MASK, 0)
+    assert torch.equal(teacher_forcing_loss(model, padded, mask=MASK), teacher_forcing_loss(model, TOKENS, mask=MASK))
+
+
+def test_a_state_is_read_on_from() -> None:
+    model = TinyGRU().eval()
+    _, state = model(TOKENS[:, :3])
+    assert teacher_forcing_loss(model, TOKENS[:, 3:], state=state).item() == pytest.approx(
+        naive(model, TOKENS[:, 3:], state=state), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("source_mask", [None, MASK])
+def test_a_source_is_encoded_first(source_mask) -> None:
+    model, source = TinySeq2Seq().eval(), text(4, 7, seed=5)
+    expected = naive(model, TOKENS, MASK, model.encode(source, source_mask))
+    got = teacher_forcing_loss(model, TOKENS, mask=MASK, source=source, source_mask=source_mask)
+    assert got.item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_nats() -> None:
+    assert next_token_loss(torch.zeros(2, 3, 8), torch.zeros(2, 3, dtype=torch.long)).item() == pytest.approx(
+        math.log(8)
+    )
+
+
+def test_gradients_flow_only_from_real_targets() -> None:
+    logits = torch.randn(4, 7, 11, requires_grad=True)
+    next_token_loss(logits, TOKENS, MASK).backward()
+    assert torch.equal(logits.grad.abs().sum(-1) > 0, MASK)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "options", "name"),
+    [
+        ([[1, 2]], {}, "tokens"),
+        (TOKENS.float(), {}, "tokens"),
+        (TOKENS[0], {}, "tokens"),
+        (TOKENS[:, :0], {}, "tokens"),
+        (TOKENS[:, :1], {}, "tokens"),
+        (TOKENS + 10, {}, "tokens"),
+        (TOKENS, {"targets": TOKENS[:, 1:]}, "targets"),
+        (TOKENS, {"targets": TOKENS + 10}, "targets"),
+        (TOKENS, {"mask": MASK[:, 1:]}, "mask"),
+        (TOKENS, {"mask": MASK.float()}, "mask"),
+        (TOKENS, {"mask": MASK & False}, "mask"),
+        (TOKENS, {"source": TOKENS}, "source"),
+        (TOKENS, {"source_mask": MASK}, "source"),
+    ],
+)
+def test_bad_input_is_named(tokens, options: dict, name: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=name):
+        teacher_forcing_loss(TinyGRU(), tokens, **options)
+
+
+def test_source_and_state_exclude_each_other_and_the_source_mask_must_fit() -> None:
+    model = TinySeq2Seq()
+    with pytest.raises(ValueError, match="state and source"):
+        teacher_forcing_loss(model, TOKENS, source=TOKENS, state=model.encode(TOKENS))
+    with pytest.raises((ValueError, TypeError), match="source_mask"):
+        teacher_forcing_loss(model, TOKENS, source=TOKENS, source_mask=MASK[:, 1:])
