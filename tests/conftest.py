@@ -1,9 +1,35 @@
-"""Shared fixtures."""
+"""Shared fixtures; the fast tests first, the slow ones and those that need a browser last."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
+
+# Before torch is loaded: on a busy machine one thread is faster than several that wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import jaxtyping
 import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What fails quickly should be seen quickly: `slow` after the rest, `browser` after that."""
+    items.sort(key=lambda item: 2 * bool(item.get_closest_marker("browser")) + bool(item.get_closest_marker("slow")))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def artefacts() -> Path:
+    """Where pictures, timings and executed notebooks are left to be looked at."""
+    folder = ROOT / "artefacts"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture

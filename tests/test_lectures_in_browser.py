@@ -9,9 +9,9 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-import jupytext
 import pytest
 
+from autograder.course import text
 from tests.lab import CHROMIUM_FLAGS, find_chromium, key_to_picture, run_all_cells, running_lab
 
 ROOT = Path(__file__).parents[1]
@@ -42,7 +42,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     work, private = tmp_path_factory.mktemp("course"), tmp_path_factory.mktemp("private")
     shutil.copytree(ROOT / "lectures" / "figures", work / "figures")
     for lecture in LECTURES:
-        jupytext.write(jupytext.read(lecture), work / f"{lecture.stem}.ipynb")
+        notebook = text.from_text(lecture.read_text(encoding="utf-8"), ROOT)
+        (work / f"{lecture.stem}.ipynb").write_text(text.as_json(notebook), encoding="utf-8")
     with running_lab(work, private) as address:
         yield address
 
