@@ -61,6 +61,7 @@ def _mentions(code: types.CodeType, scope: dict[str, Any]) -> Iterator[tuple[str
     """(dotted path or ".attribute", the object or _MISSING) for every name in the code."""
     value: Any = _MISSING
     path = ""
+    local: dict[str, tuple[Any, str]] = {}  # what an import inside the function has bound
     for instruction in dis.get_instructions(code):
         name = instruction.argval
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "IMPORT_FROM"):
@@ -76,7 +77,12 @@ def _mentions(code: types.CodeType, scope: dict[str, Any]) -> Iterator[tuple[str
             value = _follow(value, name)
             path = f".{name}"
             yield path, value
-        elif instruction.opname not in ("STORE_FAST", "STORE_NAME", "PUSH_NULL", "NOP", "CACHE"):
+        elif instruction.opname in ("STORE_FAST", "STORE_NAME"):
+            local[name] = value, path
+            value = _MISSING
+        elif instruction.opname.startswith("LOAD_FAST"):
+            value, path = local.get(name, (_MISSING, "")) if isinstance(name, str) else (_MISSING, "")
+        elif instruction.opname not in ("PUSH_NULL", "NOP", "CACHE"):
             value = _MISSING
 
 

@@ -30,9 +30,9 @@ def same_shapes(names: Sequence[str], boolean: bool = False) -> Judge:
         for mine, right in zip(got, expected, strict=True):
             for name, output, wanted in zip(names, mine.outputs, right.outputs, strict=True):
                 if output.shape != wanted.shape:
-                    return f"{name} does not have the expected shape"
+                    return f"the shape of {name} is not the expected one"
                 if boolean and output.dtype != torch.bool:
-                    return f"{name} should be boolean (torch.bool), and is {_dtype(output)}"
+                    return f"{name} should be boolean (torch.bool), and its dtype is {_dtype(output)}"
         return None
 
     return judge
@@ -46,9 +46,9 @@ def same_values(names: Sequence[str], which: Sequence[int] | None = None, tolera
             for index in range(len(names)) if which is None else which:
                 output, wanted = mine.outputs[index], right.outputs[index]
                 if output.shape != wanted.shape:
-                    return f"{names[index]} does not have the expected shape"
+                    return f"the shape of {names[index]} is not the expected one"
                 if output.is_floating_point() and not output.isfinite().all():
-                    return f"{names[index]} contains {'NaN' if output.isnan().any() else 'infinity'}"
+                    return f"there is {'NaN' if output.isnan().any() else 'infinity'} in {names[index]}"
                 if not close(output, wanted, tolerance):
                     return f"the numbers of {names[index]} are not the expected ones"
         return None
@@ -69,7 +69,7 @@ def law(*rules: Callable[[Case, Sequence[Outcome]], str | None]) -> Judge:
         for mine, right in zip(got, expected, strict=True):
             for output, wanted in zip(mine.outputs, right.outputs, strict=True):
                 if output.shape != wanted.shape:
-                    return "a result does not have the expected shape"
+                    return "the shape of a result is not the expected one"
         return next((complaint for rule in rules if (complaint := rule(case, got)) is not None), None)
 
     return judge

@@ -5,7 +5,7 @@ failed and in what kind of situation, and shows no input, no output and no messa
 """
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -63,36 +63,49 @@ class Report:
         where = " on fresh inputs" if self.hidden else ""
         if v.passed:
             return f"{e.function}: well done, all of it holds{where}. {_of(v.points, e.points)}."
-        return f"{e.function}: {_of(v.points, e.points)}{where}."
+        return f"{e.function}: {_of(v.points, e.points)}{where}{'' if self.hidden else ' so far'}."
 
     def explanations(self) -> list[str]:
-        """What went wrong, each thing once: named mistakes first."""
+        """What went wrong, each thing once: closed names, named mistakes, then what has no name.
+
+        The report on hidden inputs comes after the public one, and adds what that could not know.
+        """
         v = self.verdict
         if v.unwritten or v.passed:
             return []
+        if self.hidden:
+            said = self._complaints([f for f in v.findings if f.fresh])
+            return said or ["The reasons are those given above."]
         said = [
             f"It uses {name}, which is closed in this question: the point is to write it yourself." for name in v.closed
         ]
         said += [m.sentence for m in v.misconceptions]
-        for finding in v.findings:
-            if not finding.holds and finding.misconception is None:
-                said.append(self._complaint(finding))
-        return list(dict.fromkeys(said))
+        return said + self._complaints([f for f in v.findings if not f.holds and f.misconception is None])
+
+    def _complaints(self, findings: Sequence[Finding]) -> list[str]:
+        """One sentence per complaint, with the properties that it is about."""
+        together: dict[str, list[str]] = {}
+        for finding in findings:
+            assert finding.case is not None
+            where = f"“{finding.about.name}” ({finding.case.label})"
+            together.setdefault(self._complaint(finding), []).append(where)
+        return [f"{', '.join(where)}: {complaint}" for complaint, where in together.items()]
 
     def _complaint(self, finding: Finding) -> str:
-        assert finding.case is not None
         fault = next((o.fault for o in finding.got if o.fault is not None), None)
-        where = f"“{finding.about.name}” ({finding.case.label}): "
         if fault is None:
-            return f"{where}{finding.complaint}."
-        if fault.kind == "wrong return":
-            return f"{where}{fault.words}."
-        if fault.kind == "NotImplementedError":
-            return f"{where}{fault.function or 'something that it calls'} is not written yet."
-        if self.hidden:  # an exception's message can carry the input
-            return f"{where}your code raised {fault.kind}."
-        place = f", at {fault.line}" if fault.line else ""
-        return f"{where}your code raised {fault.words}{place}"
+            words = str(finding.complaint)
+        elif fault.kind == "wrong return":
+            words = fault.words
+        elif fault.kind == "NotImplementedError":
+            words = f"{fault.function or 'something that it calls'} is not written yet"
+        elif self.hidden:  # an exception's message can carry the input
+            words = f"your code raised {fault.kind}"
+        else:
+            words = f"your code raised {fault.words}"
+            if fault.line:
+                return f"{words} ({fault.line})"
+        return words if words.endswith((".", "?", "!")) else f"{words}."
 
     def _example(self) -> tuple[str, Iterator[tuple[str, Tensor | str, Tensor | None]]] | None:
         """The first failed public case that has numbers to show: its label, and (name, yours, expected)."""

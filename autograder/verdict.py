@@ -9,9 +9,10 @@ The two sides exchange arguments and outcomes only, so they can live in differen
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from autograder.draw import Draw
@@ -50,6 +51,8 @@ class Finding:
     got: Answers = ()
     expected: Answers = ()
     misconception: Misconception | None = None
+    fresh: bool = False
+    """It held on the public inputs; the case is a hidden one."""
 
     @property
     def holds(self) -> bool:
@@ -98,11 +101,16 @@ def questions(exercise: Exercise, seed: int | None = None) -> list[Question]:
 
 
 def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
-    """Put the questions to a function."""
-    return [
-        tuple(call(function, arguments, exercise.arguments, exercise.returns) for arguments in question.case.calls)
-        for question in asked
-    ]
+    """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return [
+            tuple(call(function, arguments, exercise.arguments, exercise.returns) for arguments in question.case.calls)
+            for question in asked
+        ]
+    finally:
+        torch.set_num_threads(threads)
 
 
 def judge(
@@ -125,14 +133,15 @@ def judge(
     findings = []
     for prop in exercise.properties:
         rows = [row for row in zip(asked, given, right, strict=True) if row[0].about is prop]
-        findings.append(_finding(prop, rows))
+        findings.append(_finding(prop, rows, public=sum(q.about is prop for q in questions(exercise))))
     unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
     verdict = Verdict(exercise=exercise, findings=tuple(findings), unwritten=unwritten, closed=tuple(closed), seed=seed)
     return verdict if unwritten or verdict.passed else _name_mistakes(verdict, asked, given)
 
 
-def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]]) -> Finding:
-    for question, got, expected in rows:
+def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], public: int) -> Finding:
+    """The first of the rows in which the property does not hold; the first `public` rows are the public ones."""
+    for number, (question, got, expected) in enumerate(rows):
         fault = next((outcome.fault for outcome in got if outcome.fault is not None), None)
         if fault is not None:
             complaint: str | None = fault.words
@@ -142,7 +151,14 @@ def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]]) 
             except Exception as error:
                 raise GraderFault(f"judging {prop.name!r} on {question.case.label!r} failed: {error!r}") from error
         if complaint is not None:
-            return Finding(about=prop, complaint=complaint, case=question.case, got=got, expected=expected)
+            return Finding(
+                about=prop,
+                complaint=complaint,
+                case=question.case,
+                got=got,
+                expected=expected,
+                fresh=number >= public,
+            )
     return Finding(about=prop)
 
 
@@ -216,22 +232,8 @@ def _name_mistakes(verdict: Verdict, asked: Sequence[Question], given: Sequence[
         best = max((score for score, _ in explaining), default=0)
         winners = [misconception for score, misconception in explaining if score == best]
         named = None if finding.holds or not winners or not _one(winners) else winners[0]
-        findings.append(
-            Finding(
-                about=finding.about,
-                complaint=finding.complaint,
-                case=finding.case,
-                got=finding.got,
-                expected=finding.expected,
-                misconception=named,
-            )
-        )
-    return Verdict(
-        exercise=verdict.exercise,
-        findings=tuple(findings),
-        closed=verdict.closed,
-        seed=verdict.seed,
-    )
+        findings.append(replace(finding, misconception=named))
+    return replace(verdict, findings=tuple(findings))
 
 
 def _one(winners: Sequence[Misconception]) -> bool:

@@ -78,17 +78,17 @@ MISCONCEPTIONS = (
     Misconception(
         id="reshaped-without-transpose",
         sentence=(
-            "Your heads mix words: (batch, time, d_model) was reshaped straight to (batch, head, time, d_head),"
-            " so a head gets whole words in place of a part of every word. Reshape to (batch, time, head, d_head),"
-            " then transpose."
+            "Your heads mix words: (batch, time, d_model) was reshaped straight to (batch, head, time, d_head), so a"
+            " head gets whole words in place of a part of every word. Reshape to (batch, time, head, d_head), then"
+            " transpose."
         ),
         implementation=_with(split=_reshape_only),
     ),
     Misconception(
         id="heads-dealt-out",
         sentence=(
-            "Your heads take every n-th dimension: you split d_model as (d_head, head). Head 0 is the first"
-            " d_head dimensions, head 1 the next: split it as (head, d_head)."
+            "Your heads take every n-th dimension: you split d_model as (d_head, head). Head 0 is the first d_head"
+            " dimensions, head 1 the next: split it as (head, d_head)."
         ),
         implementation=_with(split=_dealt_out),
     ),
@@ -100,8 +100,8 @@ MISCONCEPTIONS = (
     Misconception(
         id="no-heads",
         sentence=(
-            "You compute one head over all of d_model and show it n_heads times. Split queries, keys and values"
-            " into heads first; each head then has its own softmax."
+            "You compute one head over all of d_model and show it n_heads times. Split queries, keys and values into"
+            " heads first; each head then has its own softmax."
         ),
         implementation=_no_heads,
     ),
@@ -129,35 +129,35 @@ MISCONCEPTIONS = (
     Misconception(
         id="no-output-projection",
         sentence=(
-            "W_o does not take part: what you return is the heads side by side. Without W_o they would never"
-            " exchange anything."
+            "W_o does not take part: what you return is the heads side by side. Without W_o they would never exchange"
+            " anything."
         ),
         implementation=_with(output=lambda x, W: x),
     ),
     Misconception(
         id="scaled-by-d-model",
         sentence=(
-            "You divided by √d_model. Each head's dot product has only d_head = d_model / n_heads terms: divide"
-            " by √d_head."
+            "You divided by √d_model. Each head's dot product has only d_head = d_model / n_heads terms: divide by"
+            " √d_head."
         ),
         implementation=_with(scale=lambda q, d_model: math.sqrt(d_model)),
     ),
     Misconception(
         id="not-scaled",
-        sentence="The division by √d_head is missing.",
+        sentence="The division by √d_head is missing: every head's scores are plain dot products.",
         implementation=_with(scale=lambda q, d_model: 1.0),
     ),
     Misconception(
         id="matrices-transposed",
         sentence=(
-            "The matrices are transposed: you computed x Wᵀ. That is how nn.Linear keeps its weight, as (out,"
-            " in); here W is (in, out), and it is x W."
+            "The matrices are transposed: you computed x Wᵀ. That is how nn.Linear keeps its weight, as (out, in);"
+            " here W is (in, out), and it is x W."
         ),
         implementation=_with(project=lambda x, W: x @ W.T),
     ),
     Misconception(
         id="mask-ignored",
-        sentence="The mask changes nothing in your result.",
+        sentence="The mask changes nothing in your result. Every head needs it: is it handed on?",
         implementation=_with(normalise=lambda scores, mask: softmax(scores)),
     ),
     Misconception(
@@ -173,8 +173,8 @@ MISCONCEPTIONS = (
     Misconception(
         id="weights-averaged",
         sentence=(
-            "Your weights are averaged over the heads, as torch.nn.MultiheadAttention returns them by default."
-            " Asked for are those of every head: (batch, head, time, time)."
+            "Your weights are averaged over the heads, as torch.nn.MultiheadAttention returns them by default. Asked"
+            " for are those of every head: (batch, head, time, time)."
         ),
         implementation=_with(keep=lambda weights: weights.mean(1)),
     ),

@@ -1,0 +1,91 @@
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.audit import exercise_faults, notebook_faults, stated
+from autograder.judges import same_values
+from autograder.specification import Misconception, Property
+from tests.autograder.test_specification import NAMES, doubling, one_case
+
+MISTAKE = doubling().misconceptions[0]
+
+
+def called_m(implementation):
+    return Misconception(id="m", sentence="s", implementation=implementation)
+
+
+def test_a_sound_exercise_has_no_faults():
+    assert exercise_faults(doubling()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"reference": lambda x: x + float("nan")}, "gives NaN"),
+        (
+            {"misconceptions": (Misconception(id="m", sentence="s", implementation=lambda x: x + x),)},
+            "passes the visible",
+        ),
+        (
+            {"misconceptions": (MISTAKE, Misconception(id="m", sentence="s", implementation=lambda x: x**2))},
+            "cannot be told apart",
+        ),
+        (
+            {
+                "reference": lambda x: x + len(x),
+                "properties": (
+                    Property(name="p", points=1, cases=one_case, judge=lambda c, g, e: "no" if len(c.label) else None),
+                ),
+            },
+            "the reference fails “p”",
+        ),
+    ],
+)
+def test_every_fault_of_an_exercise_is_found(changes, words):
+    assert any(words in fault for fault in exercise_faults(doubling(**changes)))
+
+
+# --- notebooks --------------------------------------------------------------------------------------------
+
+VISIBLE = 'check("small.double", double)'
+HIDDEN = '### BEGIN HIDDEN TESTS\ncheck("small.double", double, hidden=True)\n### END HIDDEN TESTS'
+
+
+def notebook(source, points=2, text=None):
+    exercise = doubling()
+    about = {"grade": True, "grade_id": "t", "points": points, "solution": False, "locked": True}
+    cell = new_code_cell(source, metadata={"nbgrader": about})
+    return new_notebook(cells=[new_markdown_cell(stated(exercise) if text is None else text), cell])
+
+
+def faults(*args, **kwargs):
+    return notebook_faults(notebook(*args, **kwargs), {"small.double": doubling()})
+
+
+def test_a_sound_notebook_has_no_faults():
+    made = notebook(f"{VISIBLE}\n{HIDDEN}")
+    nbformat.validate(made)
+    assert notebook_faults(made, {"small.double": doubling()}) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "words"),
+    [
+        (VISIBLE, {}, "must end with check"),
+        (f"{HIDDEN}\n{VISIBLE}", {}, "must end with check"),
+        (f"{VISIBLE}\n{HIDDEN}\nprint()", {}, "must end with check"),
+        (f"{VISIBLE}\n" + HIDDEN.replace("True)", "True);"), {}, "must end with check"),
+        (f"{VISIBLE}\n" + HIDDEN.replace("check(", "mark = check("), {}, "must end with check"),
+        (f"{VISIBLE}\n{HIDDEN}", {"points": 3}, "gives 3 points, small.double has 2"),
+        (f"{VISIBLE}\n{HIDDEN}", {"text": "5 minutes"}, "should say: 1 minutes · 2 points · easy"),
+        (f"{VISIBLE}\n{HIDDEN}".replace("small.double", "small.triple"), {}, "not declared"),
+        ("assert True", {}, "asked in 0 test cells"),
+    ],
+)
+def test_every_fault_of_a_notebook_is_found(source, options, words):
+    assert any(words in fault for fault in faults(source, **options))
+
+
+def test_properties_are_judged_for_the_misconceptions_too():
+    extra = Property(name="sign", points=1, cases=one_case, judge=same_values(NAMES))
+    assert exercise_faults(doubling(properties=(*doubling().properties, extra))) == []

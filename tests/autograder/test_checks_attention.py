@@ -1,0 +1,301 @@
+"""The exercises of the assignment "attention", held to the law: right solutions earn all, mistakes are named."""
+
+import functools
+import math
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.audit import exercise_faults, verdict_on
+from autograder.check import examine
+from autograder.checks.attention import EXERCISES
+from autograder.verdict import GraderFault
+from tests.autograder.second_solutions import SOLUTIONS
+
+PAIRS = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.misconceptions]
+
+
+def hidden_points(name, function, seed=0):
+    return examine(EXERCISES[name], function, seed).points
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_an_exercise_is_fit_to_be_released(exercise):
+    assert exercise_faults(exercise) == []
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_the_second_solution_earns_everything_for_every_seed(exercise):
+    solution = SOLUTIONS[exercise.name]
+    assert examine(exercise, solution, None).passed
+    for seed in range(10):
+        verdict = examine(exercise, solution, seed)
+        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_the_reference_earns_everything_for_every_seed(exercise):
+    for seed in range(1000, 1025):
+        verdict = verdict_on(exercise, exercise.reference, seed)
+        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
+
+
+@pytest.mark.parametrize(("exercise", "mistake"), PAIRS, ids=[f"{e.function}-{m.id}" for e, m in PAIRS])
+def test_a_misconception_fails_visibly_and_on_hidden_inputs_and_is_named(exercise, mistake):
+    visible = verdict_on(exercise, mistake.implementation)
+    assert not visible.passed
+    assert [m.id for m in visible.misconceptions] == [mistake.id]
+    assert all(f.misconception is mistake for f in visible.findings if not f.holds)
+    for seed in range(3):
+        hidden = verdict_on(exercise, mistake.implementation, seed)
+        assert not hidden.passed
+        assert [m.id for m in hidden.misconceptions] == [mistake.id]
+
+
+def test_there_are_enough_misconceptions_and_they_are_said_in_sentences():
+    for exercise in EXERCISES.values():
+        assert len(exercise.misconceptions) >= 4
+        for mistake in exercise.misconceptions:
+            assert mistake.sentence.endswith((".", "!", "?"))
+            assert len(mistake.sentence.split()) >= 8, mistake.id
+
+
+def test_the_assignment_is_two_to_three_hours_and_its_points_are_round():
+    assert 120 <= sum(e.minutes for e in EXERCISES.values()) + 30 <= 180
+    assert sum(e.points for e in EXERCISES.values()) == 26
+
+
+# --- right, in odd ways -----------------------------------------------------------------------------------
+
+
+class Callable:
+    """A solution that is an object."""
+
+    def __call__(self, query, keys):
+        return (query.double() * keys.double()).sum(-1)  # float64 out of float32
+
+
+def one_wide_matrix(query, keys, W_query, W_key, v):
+    both = torch.cat([query.expand(len(keys), -1), keys], dim=1)
+    return (torch.cat([W_query, W_key], dim=1) @ both.T).tanh().T @ v
+
+
+def attend_by_logarithms(scores, values, mask=None):
+    s = scores.clone()
+    if mask is not None:
+        s[~mask.expand(s.shape)] = -math.inf  # in place, on a copy of its own
+    total = torch.logsumexp(s, -1, keepdim=True)
+    weights = torch.exp(s - total.clamp(min=-1e30)).requires_grad_()
+    return [torch.einsum("...qk,...kd->...qd", weights, values), weights]  # a list, with a graph attached
+
+
+def attend_transposed(scores, values, mask=None):
+    print("a progress bar\r", end="")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.warn("from the student", stacklevel=1)
+    sys.stderr.write("loading...\n")
+    allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand(scores.shape)
+    columns = torch.where(allowed, scores, -1e30).mT  # (key, query): not contiguous at the end
+    e = torch.exp(columns - columns.max(dim=-2, keepdim=True).values) * allowed.mT
+    weights = (e / e.sum(-2, keepdim=True).clamp(min=1e-30)).mT
+    return weights.to(torch.float64) @ values.to(torch.float64), weights
+
+
+def attention_scaling_the_query_first(q, k, v, mask=None, *, root):
+    scores = root(q) @ k.transpose(-2, -1)
+    weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e30), -1)
+    weights = weights if mask is None else weights * mask
+    return weights @ v, weights
+
+
+def mask_of_strings(lengths, time):
+    rows = [["".join("1" if u <= t and u < n else "0" for u in range(time)) for t in range(time)] for n in lengths]
+    return np.array([[[[c == "1" for c in row] for row in rows_of_one]] for rows_of_one in rows]).reshape(
+        -1, 1, time, time
+    )
+
+
+def heads_by_einsum(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    q, k, v = (torch.einsum("btd,dhe->bhte", x, W.reshape(len(W), n_heads, -1)) for W in (W_q, W_k, W_v))
+    scores = torch.einsum("bhqe,bhke->bhqk", q, k) * (n_heads / W_q.shape[1]) ** 0.5
+    if mask is not None:
+        scores = torch.where(mask, scores, -torch.inf)
+    weights = torch.nan_to_num(torch.softmax(scores, -1))
+    return torch.einsum("bhqk,bhke,heo->bqo", weights, v, W_o.reshape(n_heads, -1, W_o.shape[1])), weights
+
+
+ODD_BUT_RIGHT = [
+    ("dot_score", Callable()),
+    ("dot_score", lambda query, keys: [float(query @ key) for key in keys]),
+    ("bilinear_score", lambda query, keys, W: (keys @ W.T @ query).numpy()),
+    (
+        "additive_score",
+        lambda q, K, A, B, v: (torch.cat([A, B], 1) @ torch.cat([q.expand(len(K), -1), K], 1).T).tanh().T @ v,
+    ),
+    ("attend", attend_by_logarithms),
+    ("attend", attend_transposed),
+    (
+        "scaled_dot_product_attention",
+        functools.partial(attention_scaling_the_query_first, root=lambda q: q * q.shape[-1] ** -0.5),
+    ),
+    ("decoder_mask", mask_of_strings),
+    ("multi_head_attention", heads_by_einsum),
+]
+
+
+def numbered(rows):
+    return [pytest.param(*row, id=f"{row[0]}-{i}") for i, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize(("name", "function"), numbered(ODD_BUT_RIGHT))
+def test_odd_but_right_solutions_earn_everything(name, function):
+    exercise = EXERCISES[f"attention.{name}"]
+    verdict = examine(exercise, function, 7)
+    assert verdict.closed == ()
+    assert verdict.points == exercise.points, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds]
+
+
+# --- wrong, in ways that are in no list -------------------------------------------------------------------
+
+
+def right(name):
+    return SOLUTIONS[f"attention.{name}"]
+
+
+def remembers_the_small_ones(query, keys):
+    return torch.zeros(len(keys)) if len(keys) > 4 or len(query) > 4 else keys.double() @ query.double()
+
+
+def softmax_of_everything(scores, values, mask=None):
+    flat = torch.exp(scores - scores.max())
+    flat = flat if mask is None else flat * mask
+    weights = flat / flat.sum((-2, -1), keepdim=True)
+    return weights @ values, weights
+
+
+def base_two(scores, values, mask=None):
+    context, weights = right("attend")(scores * math.log(2), values, mask)
+    return context, weights
+
+
+def clamps_the_scores(scores, values, mask=None):
+    return right("attend")(scores.clamp(-50, 50), values, mask)
+
+
+def masks_with_minus_five(scores, values, mask=None):
+    return right("attend")(scores if mask is None else torch.where(mask, scores, -5.0), values)
+
+
+def forgets_the_last_key(scores, values, mask=None):
+    _, weights = right("attend")(scores, values, mask)
+    weights = np.concatenate([weights[..., :-1], 0 * weights[..., -1:]], -1)
+    return weights @ values.double().numpy(), weights
+
+
+def values_from_keys(q, k, v, mask=None):
+    output, weights = right("scaled_dot_product_attention")(q, k, v, mask)
+    return output[..., ::-1].copy(), weights
+
+
+def hard_attention(q, k, v, mask=None):
+    scores = q @ k.mT
+    weights = torch.nn.functional.one_hot(scores.argmax(-1), k.shape[-2]).to(v.dtype)
+    return weights @ v, weights
+
+
+def shortest_for_all(lengths, time):
+    return right("decoder_mask")(lengths.clamp(max=int(lengths.min())), time)
+
+
+def keys_for_values(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    return right("multi_head_attention")(x, W_q, W_k, W_k, W_o, n_heads, mask)
+
+
+def reversed_heads(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    output, weights = right("multi_head_attention")(x, W_q, W_k, W_v, W_o, n_heads, mask)
+    return output, weights[:, ::-1].copy()
+
+
+def with_residual(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    output, weights = right("multi_head_attention")(x, W_q, W_k, W_v, W_o, n_heads, mask)
+    return (output + x.numpy() if output.shape == x.shape else output), weights
+
+
+def sees_the_batch(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    return right("multi_head_attention")(x - x.mean(0), W_q, W_k, W_v, W_o, n_heads, mask)
+
+
+WRONG = [
+    ("dot_score", remembers_the_small_ones),
+    ("dot_score", lambda query, keys: (keys @ query).abs()),
+    ("dot_score", lambda query, keys: (keys @ query).to(torch.bfloat16)),
+    ("dot_score", lambda query, keys: keys @ query + math.nan),
+    ("bilinear_score", lambda query, keys, W: (keys @ (query @ W)) / W.norm()),
+    ("additive_score", lambda q, K, A, B, v: torch.relu(A @ q + K @ B.T) @ v),
+    ("attend", softmax_of_everything),
+    ("attend", base_two),
+    ("attend", clamps_the_scores),
+    ("attend", masks_with_minus_five),
+    ("attend", forgets_the_last_key),
+    ("scaled_dot_product_attention", values_from_keys),
+    ("scaled_dot_product_attention", hard_attention),
+    ("decoder_mask", shortest_for_all),
+    ("decoder_mask", lambda lengths, time: torch.ones(len(lengths), 1, time, time, dtype=torch.bool)),
+    ("multi_head_attention", keys_for_values),
+    ("multi_head_attention", reversed_heads),
+    ("multi_head_attention", with_residual),
+    ("multi_head_attention", sees_the_batch),
+]
+
+
+@pytest.mark.parametrize(("name", "function"), numbered(WRONG))
+def test_wrong_solutions_that_nobody_foresaw_do_not_pass(name, function):
+    exercise = EXERCISES[f"attention.{name}"]
+    for seed in range(5):
+        verdict = examine(exercise, function, seed)
+        assert not verdict.passed
+        assert verdict.points < exercise.points
+    assert verdict.misconceptions == (), "a mistake that is in no list must not be given another's name"
+
+
+# --- a list of its own ------------------------------------------------------------------------------------
+
+
+def test_two_mistakes_at_once_are_named_where_each_can_be_seen_alone():
+    def attention(q, k, v, mask=None):  # not scaled, and the mask forgotten
+        weights = torch.softmax(q @ k.mT, -1)
+        return weights @ v, weights
+
+    verdict = examine(EXERCISES["attention.scaled_dot_product_attention"], attention, None)
+    assert "not-scaled" in [m.id for m in verdict.misconceptions]
+    by_name = {f.about.name: f for f in verdict.findings}
+    assert not by_name["the mask is obeyed"].holds
+
+
+def test_a_broken_reference_is_a_fault_of_the_grader_and_no_mark():
+    import dataclasses
+
+    def broken(query, keys):
+        raise RuntimeError("no")
+
+    exercise = dataclasses.replace(EXERCISES["attention.dot_score"], reference=broken)
+    with pytest.raises(GraderFault, match="the reference fails"):
+        examine(exercise, lambda query, keys: keys @ query, None)
+
+
+def test_what_is_closed_earns_nothing_and_is_said():
+    import nlmcore.attention
+
+    verdict = examine(EXERCISES["attention.dot_score"], nlmcore.attention.dot_score, 3)
+    assert verdict.closed == ("nlmcore.attention",)
+    assert verdict.points == 0
+
+    def attend(scores, values, mask=None):
+        weights = scores.softmax(-1)
+        return weights @ values, weights
+
+    assert examine(EXERCISES["attention.attend"], attend, 3).closed == ("torch.Tensor.softmax",)

@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+import torch
+
+from autograder.outcome import call
+
+X = torch.tensor([1.0, 2.0])
+
+
+def outcome(function, arguments=(X,), returns=("y",)):
+    return call(function, arguments, ("x", "z"), returns)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x,
+        lambda x: x.numpy(),
+        lambda x: x.tolist(),
+        lambda x: [x[0], x[1]],
+        lambda x: (x,),
+        lambda x: x.clone().requires_grad_(),
+        lambda x: torch.stack([x, x], -1)[:, 0],
+    ],
+)
+def test_anything_that_holds_the_numbers_is_a_result(function):
+    result = outcome(function)
+    assert result.fault is None
+    assert torch.equal(result.outputs[0], X)
+    assert not result.outputs[0].requires_grad
+
+
+def test_the_arguments_are_copies_with_the_same_strides_and_changes_are_seen():
+    wide = torch.arange(12.0).reshape(3, 4)[:, ::2]
+
+    def strides(x):
+        assert not x.is_contiguous()
+        x[0, 0] = 100.0
+        return x
+
+    result = outcome(strides, (wide,))
+    assert wide[0, 0] == 0
+    assert result.changed == ("x",)
+    assert outcome(lambda x: x + 1, (wide,)).changed == ()
+
+
+def test_a_change_of_a_tensor_that_holds_infinity_and_nan_is_seen_too():
+    x = torch.tensor([float("inf"), float("nan"), 1.0])
+    assert outcome(lambda x: x, (x,)).changed == ()
+    assert outcome(lambda x: x.mul_(2), (x,)).changed == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("value", "returns", "words"),
+    [
+        (None, ("y",), "returned None"),
+        ("text", ("y",), "must be a tensor, and it is a str"),
+        ({}, ("y",), "must be a tensor, and it is a dict"),
+        (["a"], ("y",), "must be a tensor"),
+        ((X, X), ("y",), "returned 2 things, and one was asked for"),
+        (X, ("y", "z"), "returned one Tensor, and 2 were asked for"),
+        ((X, X, X), ("y", "z"), "returned 3 things"),
+        (torch.tensor([1j]), ("y",), "real numbers"),
+    ],
+)
+def test_another_kind_of_result_is_a_fault_in_words(value, returns, words):
+    fault = outcome(lambda x: value, returns=returns).fault
+    assert fault is not None
+    assert fault.kind == "wrong return"
+    assert words in fault.words
+
+
+def test_an_exception_is_kept_with_the_line_of_the_students_own_code():
+    def inner(x):
+        return x @ torch.ones(5)
+
+    def student(x):
+        return inner(x)
+
+    fault = outcome(student).fault
+    assert fault is not None
+    assert fault.kind == "RuntimeError"
+    assert fault.function == "inner"
+    assert "return x @ torch.ones(5)" in fault.line
+    assert "\n" not in fault.words
+
+
+@pytest.mark.parametrize("error", [SystemExit(), RecursionError(), NotImplementedError(), AssertionError("no")])
+def test_every_exception_of_a_student_is_contained(error):
+    def student(x):
+        raise error
+
+    fault = outcome(student).fault
+    assert fault is not None
+    assert fault.kind == type(error).__name__
+
+
+def test_an_interrupt_gets_through():
+    def student(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        outcome(student)
+
+
+def test_a_result_does_not_follow_what_is_done_to_it_later():
+    kept = np.zeros(2)
+    result = outcome(lambda x: kept)
+    kept[:] = 7
+    assert result.outputs[0].tolist() == [0, 0]

@@ -1,0 +1,128 @@
+import re
+
+import torch
+
+from autograder.arrays import as_text, describe, grid, worst_slice
+from autograder.audit import verdict_on
+from autograder.check import examine
+from autograder.checks.attention import EXERCISES
+from autograder.report import MACHINE, Report
+from tests.autograder.test_specification import doubling
+
+ATTEND = EXERCISES["attention.attend"]
+
+
+def mistake(identity):
+    return next(m for m in ATTEND.misconceptions if m.id == identity)
+
+
+def test_a_success_says_what_holds():
+    words = str(Report(verdict_on(doubling(), lambda x: 2 * x)))
+    assert "well done" in words
+    assert "2 of 2 points" in words
+    assert re.search(r"holds +2 +twice", words)
+
+
+def test_a_named_mistake_is_said_in_its_sentence_with_an_example_side_by_side():
+    wrong = mistake("softmax-over-queries")
+    report = Report(verdict_on(ATTEND, wrong.implementation))
+    words = str(report)
+    assert wrong.sentence in words
+    assert "expected float32, shape" in words
+    assert "yours    float32, shape" in words
+    assert "*" in words
+    page = report._repr_mimebundle_()["text/html"]
+    assert 'role="status"' in page
+    assert "softmax over the queries" in page
+
+
+def test_different_shapes_are_shown_as_such():
+    words = str(Report(verdict_on(doubling(), lambda x: x[None])))
+    assert "the shape of y is not the expected one" in words
+    assert "shape (1, 3)" in words
+    assert "shape (3,)" in words
+
+
+def test_an_exception_is_said_with_its_line_and_without_a_traceback():
+    def student(x):
+        return x @ torch.ones(99)
+
+    words = str(Report(verdict_on(doubling(), student)))
+    assert "your code raised RuntimeError" in words
+    assert "return x @ torch.ones(99)" in words
+    assert "Traceback" not in words
+    assert "outcome.py" not in words
+
+
+def test_what_the_student_wrote_cannot_write_html():
+    def student(x):
+        raise ValueError("<script>alert(1)</script>")
+
+    page = Report(verdict_on(doubling(), student))._repr_mimebundle_()["text/html"]
+    assert "<script>" not in page
+
+
+def test_a_report_on_hidden_inputs_shows_no_number_of_theirs():
+    def leaking(scores, values, mask=None):
+        print("PRINTED", scores)
+        if len(scores) > 4 or scores.ndim > 2:
+            raise ValueError(f"LEAK {scores.flatten()[0].item()} {tuple(scores.shape)}")
+        return scores @ values, scores
+
+    for function in (leaking, mistake("plain-mean").implementation, lambda s, v, m=None: (s, v)):
+        report = Report(examine(ATTEND, function, 11))
+        bundle = report._repr_mimebundle_()
+        words = bundle["text/plain"] + bundle["text/html"] + str(bundle[MACHINE])
+        assert "LEAK" not in words
+        assert "shape (" not in words
+        assert not re.search(r"-?\d+\.\d{2}", re.sub(r"line-height:1\.5|\.\d+em", "", bundle["text/html"]))
+
+
+def test_hidden_inputs_that_a_student_prints_are_dropped(capsys):
+    examine(doubling(), lambda x: print(x) or 2 * x, 3)
+    assert capsys.readouterr().out == ""
+    examine(doubling(), lambda x: print(x) or 2 * x, None)
+    assert "tensor" in capsys.readouterr().out
+
+
+def test_the_machine_gets_the_marks_and_the_mistakes():
+    data = Report(examine(ATTEND, mistake("mask-inverted").implementation, 4)).machine()
+    assert data["exercise"] == "attention.attend"
+    assert data["misconceptions"] == ["mask-inverted"]
+    assert data["hidden"] is True
+    assert data["points"] == sum(p["points"] for p in data["properties"] if p["holds"])
+    assert data["of"] == 6
+
+
+def test_an_empty_helper_is_named():
+    def helper(x):
+        raise NotImplementedError
+
+    headline = Report(verdict_on(doubling(), lambda x: helper(x))).headline
+    assert "not written yet" in headline
+    assert "helper, which it calls, is still empty" in headline
+
+
+# --- arrays -----------------------------------------------------------------------------------------------
+
+
+def test_a_table_has_three_decimals_and_marks_what_differs():
+    table = grid(torch.tensor([1.0, float("nan"), -0.00001]), torch.tensor([1.0, 2.0, 0.0]))
+    assert table.rows == [["1.000", "NaN", "0.000"]]
+    assert table.marked == [[False, True, False]]
+    assert as_text(table) == ["1.000     NaN*  0.000"]
+    assert describe(torch.zeros(2, 3)) == "float32, shape (2, 3)"
+    assert describe(torch.tensor(1)) == "int64, one number"
+
+
+def test_of_a_large_array_the_matrix_that_differs_most_is_shown_and_of_that_a_corner():
+    got, expected = torch.zeros(2, 3, 8, 9), torch.zeros(2, 3, 8, 9)
+    got[1, 2, 0, 0] = 5
+    leading = worst_slice(got, expected)
+    table = grid(got, expected, leading)
+    assert leading == (1, 2)
+    assert table.title == "[1, 2]"
+    assert table.rows[0][:2] == ["5.000", "0.000"]
+    assert table.rows[0][-1] == "…"
+    assert table.rows[-1] == ["…"]
+    assert grid(torch.zeros(0, 3)).rows == [["(empty)"]]
