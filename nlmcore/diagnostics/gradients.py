@@ -56,13 +56,16 @@ def gradient_norms(
     return _norms(final, states, read)
 
 
-def language_model_gradient_norms(model: LanguageModel, tokens: Tensor, at: int | None = None) -> GradientNorms:
+def language_model_gradient_norms(
+    model: LanguageModel, tokens: Tensor, at: int | None = None, state: State = None
+) -> GradientNorms:
     """The loss of one prediction, −ln P(tokens[:, at + 1] | tokens[:, : at + 1]), differentiated through time.
 
     Works on every language model whose state is made of floats: it is read one token at a time, and its states
     are what is differentiated. `at` is T, by default the last time that has a next token. The columns of
     `state` are times 0 … at − 1 (the prediction is made from the state before and token `at`), those of
     `input` times 0 … at. Inputs are the outputs of the model's nn.Embedding. Dropout is off meanwhile.
+    `state` is what has been read before: for a seq2seq model what `encode` gave.
 
     Raises ValueError if `at` has no next token, or if the model's state cannot be differentiated.
     """
@@ -72,12 +75,11 @@ def language_model_gradient_norms(model: LanguageModel, tokens: Tensor, at: int 
         raise ValueError(
             f"at must lie in [1, {tokens.shape[1] - 2}], so that there is a past and a next token, got {at}"
         )
-    embedded: list[Tensor] = []
+    seen: dict[nn.Module, list[Tensor]] = {}  # what each embedding gave, call by call
     embeddings = [m for m in model.modules() if isinstance(m, nn.Embedding)] if isinstance(model, nn.Module) else []
-    hooks = [m.register_forward_hook(lambda _, __, output: embedded.append(output)) for m in embeddings[:1]]
+    hooks = [m.register_forward_hook(lambda m, _, output: seen.setdefault(m, []).append(output)) for m in embeddings]
     training = isinstance(model, nn.Module) and model.training
     states: list[State] = []
-    state: State = None
     try:
         if isinstance(model, nn.Module):
             model.eval()
@@ -92,7 +94,7 @@ def language_model_gradient_norms(model: LanguageModel, tokens: Tensor, at: int 
             hook.remove()
         if isinstance(model, nn.Module):
             model.train(training)
-    return _norms(loss, states[:-1], embedded if len(embedded) == at + 1 else None)
+    return _norms(loss, states[:-1], next((outputs for outputs in seen.values() if len(outputs) == at + 1), None))
 
 
 def _norms(loss: Tensor, states: list[State], inputs: list[Tensor] | None) -> GradientNorms:

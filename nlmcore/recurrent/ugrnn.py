@@ -1,5 +1,5 @@
 """The update-gate RNN: one gate, the smallest cell that can keep its memory.
-Collins, Sohl-Dickstein & Sussillo (2016), "Capacity and trainability in recurrent neural networks", section 2.
+Collins, Sohl-Dickstein & Sussillo (2016), "Capacity and trainability in recurrent neural networks".
 
     R_t = tanh(W^R x_t + U^R h_{t-1} + b^R)           what could be written
     G_t = σ(W^G x_t + U^G h_{t-1} + b^G)              how much is kept

@@ -1,0 +1,105 @@
+"""Attention of a recurrent decoder: a score with weights of its own, over a source that is read many times.
+
+    e_ij = score(s_{i-1}, h_j),   α_i = softmax(e_i),   c_i = Σ_j α_ij h_j
+
+The functions are those of `nlmcore.attention`; the modules here hold their weights. The part of a score that
+does not depend on the query, W h_j, is computed once per source (`prepare`), not once per target token.
+
+Luong, Pham & Manning (2015), section 3.1: dot and bilinear ("general"); Bahdanau, Cho & Bengio (2015), section
+A.1.2: additive.
+
+Departs from the papers: nothing in the scores; what is compared with what is the decoder's affair.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from nlmcore.attention import attend, dot_score
+
+
+class Score(nn.Module, ABC):
+    """score(s, h_j) for every j, in two parts: `keys = prepare(h)` once, then `score(s, keys)` for every query s."""
+
+    @abstractmethod
+    def prepare(self, states: Tensor) -> Tensor:
+        """Encoder states (batch, source, hidden) to keys (batch, source, d_key)."""
+
+    @abstractmethod
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        """Scores (batch, source) of one query (batch, hidden) per text."""
+
+
+class DotScore(Score):
+    """s · h_j. No weights: decoder and encoder must learn one space."""
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+
+    def prepare(self, states: Tensor) -> Tensor:
+        return states
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        return dot_score(query, keys)
+
+
+class BilinearScore(Score):
+    """s · W h_j: `nlmcore.attention.bilinear_score` with W h_j computed once."""
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.W = nn.Parameter(torch.empty(hidden_size, hidden_size))
+        nn.init.xavier_uniform_(self.W)
+
+    def prepare(self, states: Tensor) -> Tensor:
+        return states @ self.W.T
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        return dot_score(query, keys)
+
+
+class AdditiveScore(Score):
+    """v · tanh(W_query s + W_key h_j): `nlmcore.attention.additive_score` with W_key h_j computed once."""
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.W_query = nn.Parameter(torch.empty(hidden_size, hidden_size))
+        self.W_key = nn.Parameter(torch.empty(hidden_size, hidden_size))
+        self.v = nn.Parameter(torch.empty(hidden_size))
+        nn.init.xavier_uniform_(self.W_query)
+        nn.init.xavier_uniform_(self.W_key)
+        nn.init.uniform_(self.v, -(hidden_size**-0.5), hidden_size**-0.5)
+
+    def prepare(self, states: Tensor) -> Tensor:
+        return states @ self.W_key.T
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        return torch.tanh((query @ self.W_query.T).unsqueeze(-2) + keys) @ self.v
+
+
+SCORES: dict[str, Callable[[int], Score]] = {"dot": DotScore, "bilinear": BilinearScore, "additive": AdditiveScore}
+
+
+class Attention(nn.Module):
+    """context, weights = attention(query, keys, values, mask). `nlmcore.inspect.capture` sees its weights.
+
+    A decoder asks once per target token and hands the weights of all of them to `recorder` at the end, as
+    (batch, head, query, key) with one head.
+    """
+
+    def __init__(self, score: Score) -> None:
+        super().__init__()
+        self.score = score
+        self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch hidden"],
+        keys: Float[Tensor, "batch source d_key"],
+        values: Float[Tensor, "batch source hidden"],
+        mask: Bool[Tensor, "batch source"] | None,
+    ) -> tuple[Float[Tensor, "batch hidden"], Float[Tensor, "batch source"]]:
+        return attend(self.score(query, keys), values, mask)

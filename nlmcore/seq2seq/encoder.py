@@ -1,0 +1,61 @@
+"""The encoder: a recurrent network reads the source; its states are all that the decoder will know of it.
+
+    h_i = encoder(e(x_i), h_{i-1}),   i = 1 … n              left to right: c = h_n
+    h_i = encoder(e(x_i), h_{i+1}),   i = n … 1              reversed (Sutskever et al. 2014, section 3.3): c = h_1
+    h_i = [forward_i ; backward_i]                           both (Bahdanau et al. 2015, section 3.2)
+
+Reversing puts the first source words next to the first target words; the decoder starts in a fresh memory of
+them. Outputs are always in the source's order, whichever way they were read.
+
+Departs from the papers: each direction of a bidirectional encoder has half of hidden_size, so that h_i and the
+decoder's state have one width (in 2015 h_i is twice as wide, and only the backward half starts the decoder).
+"""
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nlmcore.recurrent import Cell, LSTMState, Recurrent, RecurrentState
+
+
+class Encoder(nn.Module):
+    """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each."""
+
+    def __init__(
+        self,
+        vocab_size: int,
+        cell: str | Callable[[int, int], Cell],
+        embedding_size: int,
+        hidden_size: int,
+        layers: int = 1,
+        bidirectional: bool = False,
+        reverse: bool = False,
+        dropout: float = 0.0,
+        fused: bool = True,
+    ) -> None:
+        super().__init__()
+        if bidirectional and hidden_size % 2:
+            raise ValueError(f"hidden_size must be even for a bidirectional encoder, got {hidden_size}")
+        self.reverse, self.dropout = reverse, dropout
+        self.embedding = nn.Embedding(vocab_size, embedding_size)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        width = hidden_size // 2 if bidirectional else hidden_size
+        self.recurrent = Recurrent(
+            cell, embedding_size, width, layers, bidirectional=bidirectional, dropout=dropout, fused=fused
+        )
+
+    def forward(self, source: Tensor, mask: Tensor) -> tuple[Tensor, RecurrentState]:
+        """source and mask (batch, source), True = a real token; outputs (batch, source, hidden), zero at padding."""
+        embedded = F.dropout(self.embedding(source), self.dropout, self.training)
+        if self.reverse:
+            outputs, state = self.recurrent(embedded.flip(1), mask=mask.flip(1))
+            return outputs.flip(1), self._join(state)
+        outputs, state = self.recurrent(embedded, mask=mask)
+        return outputs, self._join(state)
+
+    def _join(self, state: RecurrentState) -> RecurrentState:
+        """(batch, layers · directions, width) to (batch, layers, hidden): a layer's directions side by side."""
+        if isinstance(state, LSTMState):
+            return LSTMState(*(part.unflatten(1, (self.recurrent.layers, -1)).flatten(2) for part in state))
+        return state.unflatten(1, (self.recurrent.layers, -1)).flatten(2)

@@ -1,0 +1,119 @@
+"""Encoder and decoder together: P(y | x) = Π_i P(y_i | y_1 … y_{i-1}, x).
+
+    state = model.encode(source, source_mask)      h_1 … h_n = encoder(x)
+    logits, state = model(tokens, state)           P(y_{i+1} | y_1 … y_i, x) = softmax(V s_i + b)
+
+Sutskever, Vinyals & Le (2014), "Sequence to sequence learning with neural networks"; Cho et al. (2014),
+"Learning phrase representations using RNN encoder-decoder"; Bahdanau, Cho & Bengio (2015), "Neural machine
+translation by jointly learning to align and translate"; Luong, Pham & Manning (2015), "Effective approaches to
+attention-based neural machine translation".
+
+Symbols: e is `encoder.embedding` and `embedding`; V and b are `output`. `decoders` has the equations of the three
+ways in which s_i knows of x.
+
+Departs from the papers: as `encoder` and `decoders` say.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nlmcore.language_model import check_tokens
+from nlmcore.recurrent import Cell
+from nlmcore.recurrent.masks import check_padding_mask
+from nlmcore.seq2seq.attention import SCORES
+from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder
+from nlmcore.seq2seq.encoder import Encoder
+from nlmcore.seq2seq.state import Seq2SeqState
+
+CONTEXTS = ("initial", "every_step", "attention")
+
+
+class Seq2Seq(nn.Module):
+    """A language model of the target that has read a source. `vocab_size` is the target's.
+
+    Its attention weights are seen by `nlmcore.inspect.capture` as `decoder.attention`.
+
+    Raises ValueError for an unknown context or score, sizes below 1, a dropout outside [0, 1), or an odd
+    hidden_size with a bidirectional encoder.
+    """
+
+    def __init__(
+        self,
+        source_vocab_size: int,
+        target_vocab_size: int,
+        cell: str | Callable[[int, int], Cell] = "gru",
+        embedding_size: int = 64,
+        hidden_size: int = 128,
+        layers: int = 1,
+        context: str = "attention",
+        score: str = "dot",
+        reverse_source: bool = False,
+        bidirectional: bool = False,
+        dropout: float = 0.0,
+        fused: bool = True,
+    ) -> None:
+        super().__init__()
+        if context not in CONTEXTS:
+            raise ValueError(f"context must be one of {list(CONTEXTS)}, got {context!r}")
+        if score not in SCORES:
+            raise ValueError(f"score must be one of {sorted(SCORES)}, got {score!r}")
+        for name, size in (
+            ("source_vocab_size", source_vocab_size),
+            ("target_vocab_size", target_vocab_size),
+            ("embedding_size", embedding_size),
+        ):
+            if size < 1:
+                raise ValueError(f"{name} must be at least 1, got {size}")
+        self.source_vocab_size, self.vocab_size, self.dropout = source_vocab_size, target_vocab_size, dropout
+        self.encoder = Encoder(
+            source_vocab_size, cell, embedding_size, hidden_size, layers, bidirectional, reverse_source, dropout, fused
+        )
+        self.embedding = nn.Embedding(target_vocab_size, embedding_size)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        sizes = (cell, embedding_size, hidden_size, layers, dropout, fused)
+        self.decoder: Decoder
+        if context == "attention":
+            self.decoder = AttentionDecoder(*sizes, SCORES[score](hidden_size))
+        else:
+            self.decoder = {"initial": InitialStateDecoder, "every_step": EveryStepDecoder}[context](*sizes)
+        self.output = nn.Linear(hidden_size, target_vocab_size)
+
+    def encode(self, source: Tensor, source_mask: Tensor | None = None) -> Seq2SeqState:
+        """Read source (batch, source); source_mask like it, True = a real token, None: all are.
+
+        Raises ValueError for a text without a real token.
+        """
+        mask = check_source(source, source_mask, self.source_vocab_size)
+        outputs, state = self.encoder(source, mask)
+        return self.decoder.start(outputs, state, mask)
+
+    def forward(
+        self, tokens: Tensor, state: Seq2SeqState | None = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], Seq2SeqState]:
+        """tokens (batch, time) of the target, `<bos>` first; state from `encode` or from an earlier call."""
+        check_tokens(tokens, self.vocab_size)
+        if not isinstance(state, Seq2SeqState):
+            raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
+        if state.batch != len(tokens):
+            raise ValueError(f"state must have one source per text, got {state.batch} for {len(tokens)} texts")
+        embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
+        hidden, recurrent = self.decoder(embedded, state)
+        logits = self.output(F.dropout(hidden, self.dropout, self.training))
+        return logits, dataclasses.replace(state, recurrent=recurrent)
+
+
+def check_source(source: Tensor, source_mask: Tensor | None, vocab_size: int, name: str = "source") -> Tensor:
+    """The mask to use, after refusing a source that cannot be read."""
+    check_tokens(source, vocab_size, name)
+    if source_mask is None:
+        return torch.ones_like(source, dtype=torch.bool)
+    check_padding_mask(source_mask, tuple(source.shape), f"{name}_mask")
+    if not source_mask.any(dim=1).all():
+        empty = (~source_mask.any(dim=1)).nonzero().flatten().tolist()
+        raise ValueError(f"{name}_mask must leave every text at least one real token, got none in rows {empty}")
+    return source_mask
