@@ -78,8 +78,20 @@ def keep_top_p(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tens
     """The nucleus: the fewest most probable tokens that hold at least p of the mass."""
     if p >= 1:
         return logits  # summing to 1 in floating point could cut the tail off
-    by_probability = logits.softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
-    return _keep_first(logits, by_probability.indices, by_probability.values, p)
+    probabilities = logits.softmax(dim=-1)
+    kept = torch.zeros_like(logits, dtype=torch.bool)
+    rows = torch.arange(len(logits), device=logits.device)
+    # Sorting a vocabulary of 50,000 costs more than a small model's step, and the nucleus is nearly always in the
+    # first few hundred: look there first, and further only in rows that need it.
+    looked_at = 256
+    while len(rows):
+        likely = highest(probabilities[rows], looked_at)
+        found = probabilities[rows].gather(-1, likely)
+        enough = (found.sum(dim=-1) >= p) | (looked_at >= logits.shape[-1])
+        kept[rows[enough]] = _first(likely[enough], found[enough], p, kept[rows[enough]])
+        rows = rows[~enough]
+        looked_at *= 16
+    return logits.masked_fill(~kept, -math.inf)
 
 
 def keep_min_p(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tensor, "row vocab"]:
@@ -96,12 +108,13 @@ def keep_typical(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Te
     q = log_q.exp()
     entropy = torch.special.entr(q).sum(dim=-1, keepdim=True)
     by_typicality = (log_q + entropy).abs().sort(dim=-1, stable=True).indices
-    return _keep_first(logits, by_typicality, q.gather(-1, by_typicality), p)
+    kept = _first(by_typicality, q.gather(-1, by_typicality), p, torch.zeros_like(logits, dtype=torch.bool))
+    return logits.masked_fill(~kept, -math.inf)
 
 
-def _keep_first(logits: Tensor, order: Tensor, probabilities: Tensor, mass: float | int) -> Tensor:
-    """Keep tokens in `order` while those before them hold less than `mass`; the first is always kept."""
+def _first(order: Tensor, probabilities: Tensor, mass: float | int, nothing: Tensor) -> Tensor:
+    """True at the tokens of `order` while those before them hold less than `mass`; the first is always kept."""
     before = probabilities.cumsum(dim=-1) - probabilities
-    dropped = before >= mass - ROUNDING
-    dropped[..., 0] = False
-    return logits.masked_fill(torch.zeros_like(dropped).scatter(-1, order, dropped), -math.inf)
+    kept = before < mass - ROUNDING
+    kept[..., 0] = True
+    return nothing.scatter(-1, order, kept)

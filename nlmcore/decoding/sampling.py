@@ -14,6 +14,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from nlmcore.decoding.arguments import check_count, check_request
+from nlmcore.decoding.drawing import draw
 from nlmcore.decoding.filters import check_filters, reshape
 from nlmcore.decoding.greedy_search import most_probable
 from nlmcore.decoding.reading import in_evaluation_mode
@@ -29,7 +30,7 @@ def chooser(generator: torch.Generator | None, temperature, top_k, top_p, min_p,
     if temperature == 0:
         return most_probable
     reshaped = partial(reshape, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, typical_p=typical_p)
-    return lambda log_probs: torch.multinomial(reshaped(log_probs).exp(), 1, generator=generator)[:, 0]
+    return lambda log_probs: draw(reshaped(log_probs).exp(), generator)
 
 
 @torch.no_grad()

@@ -23,6 +23,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from nlmcore.decoding.arguments import check_count, check_request
+from nlmcore.decoding.drawing import draw
 from nlmcore.decoding.filters import check_filters, reshape
 from nlmcore.decoding.reading import in_evaluation_mode, read, read_every
 from nlmcore.decoding.results import Generation
@@ -138,7 +139,7 @@ class _Writer:
             own = left if left.any() else p[accepted]  # nothing left only by rounding, when p equals q
         else:
             own = p[accepted]
-        word = int(torch.multinomial(own, 1, generator=self.generator))
+        word = int(draw(own[None], self.generator))
         self._keep(word, float(log_probs[accepted, word]))
 
         # Move both readers on. The draft's states between its tokens are all at hand; the target has only the last.
@@ -165,7 +166,7 @@ class _Writer:
             log_probs, state = read(self.draft.model, unread, state)
             distributions.append(self.reshaped(log_probs)[0].exp())
             states.append(state)
-            drafted.append(int(torch.multinomial(distributions[-1], 1, generator=self.generator)))
+            drafted.append(int(draw(distributions[-1][None], self.generator)))
             unread = self.draft.unread.new_tensor([drafted[-1:]])
         return drafted, distributions, states
 

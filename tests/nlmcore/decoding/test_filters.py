@@ -140,3 +140,21 @@ def test_leading_dimensions_are_kept() -> None:
 def test_bad_filters_are_named(options: dict, name: str) -> None:
     with pytest.raises((ValueError, TypeError), match=name):
         reshape(LOG_P, **options)
+
+
+def test_a_large_vocabulary_is_not_sorted_and_yet_the_nucleus_is_exact() -> None:
+    """Rows from very sharp to flat: some nuclei fit into the first look, some need the whole vocabulary."""
+    logits = torch.randn(5, 6_000, generator=torch.Generator().manual_seed(0)) * torch.tensor(
+        [[9.0], [3.0], [2.0], [0.5], [0.0]]
+    )
+    probabilities = logits.double().softmax(-1)
+    for p in (0.1, 0.9, 0.999):
+        kept = keep_top_p(logits, p) > -math.inf
+        mass = (probabilities * kept).sum(1)
+        least = probabilities.masked_fill(~kept, 2.0).amin(1)
+        most_left = probabilities.masked_fill(kept, 0.0).amax(1)
+        assert (mass >= p - 1e-5).all()
+        assert (mass - least < p).all()  # one fewer would not do
+        assert (most_left <= least).all()
+    assert kept[0].sum() < 256 < 4096 < kept[4].sum()
+    assert kept[4].nonzero()[:, 0].tolist() == list(range(int(kept[4].sum())))

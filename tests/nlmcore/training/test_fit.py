@@ -320,8 +320,9 @@ def test_that_test_would_see_what_is_not_restored(name: str, what: str, tmp_path
         monkeypatch.setattr(what, lambda *arguments: None)
     try:
         resumed = start(name, steps=9, checkpoint=tmp_path / "run", resume=True)[1].losses
-    except ValueError as error:
-        assert "batches must be those" in str(error)  # other data is seen even before training
+    except ValueError as error:  # other data is seen even before training
+        if "batches must be those" not in str(error):
+            raise
     else:
         assert resumed[:4] == whole[:4]
         assert resumed[4:] != whole[4:]
