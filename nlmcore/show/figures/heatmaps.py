@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike
 
-from nlmcore.show.figures.picture import Picture, drawn, new_picture
+from nlmcore.show.figures.picture import COLOURS, Picture, drawn, new_picture
 from nlmcore.show.figures.svg import check_labels
 
 SEQUENTIAL, DIVERGING = "Blues", "RdBu_r"  # both readable for every kind of colour vision
@@ -71,25 +71,28 @@ def heatmaps(
 def head_grid(weights: ArrayLike, *, alt: str, title: str = "") -> Picture:
     """Every head of every layer at a glance: weights (layer, head, query, key), one small square each.
 
+    The thin diagonal marks where a token reads itself: left of it lies what comes before.
+
     Raises ValueError if weights have another number of dimensions, or alt is empty.
     """
     array = np.asarray(weights, dtype=float)
     if array.ndim != 4:
         raise ValueError(f"head_grid needs weights (layer, head, query, key), got shape {array.shape}")
-    layers, heads = array.shape[:2]
+    layers, heads, queries, keys = array.shape
     picture = new_picture(1.05 * heads + 0.6, 1.05 * layers + 0.9, alt)
     axes = picture.subplots(layers, heads, squeeze=False)
     for layer in range(layers):
         for head in range(heads):
             ax = axes[layer, head]
             ax.imshow(array[layer, head], cmap=SEQUENTIAL, vmin=0.0, vmax=1.0)
+            ax.plot([-0.5, keys - 0.5], [-0.5, queries - 0.5], color=COLOURS[1], linewidth=0.6)
             ax.set_xticks([])
             ax.set_yticks([])
             for spine in ax.spines.values():
                 spine.set(visible=True, color="#999999")
             if layer == 0:
-                ax.set_title(f"head {head}", fontsize=13)
-        axes[layer, 0].set_ylabel(f"layer {layer}", fontsize=13)
+                ax.set_title(f"head {head}", fontsize=17)
+        axes[layer, 0].set_ylabel(f"layer {layer}", fontsize=17)
     if title:
         picture.suptitle(title)
     return picture

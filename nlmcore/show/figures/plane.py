@@ -49,10 +49,8 @@ def plane_svg(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{3 + 30 * np.sqrt(weight):.1f}" fill="#0072B2" opacity="0.75"/>'
         )
     x, y = at(q)
-    body.append(
-        f'<line x1="{cx}" y1="{cy}" x2="{x:.1f}" y2="{y:.1f}" stroke="#D55E00" stroke-width="4"'
-        ' marker-end="url(#nlm-tip)"/>'
-    )
+    tip = 'marker-end="url(#nlm-tip)"' if np.linalg.norm(q) > 0.05 else 'stroke-linecap="round"'
+    body.append(f'<line x1="{cx}" y1="{cy}" x2="{x:.1f}" y2="{y:.1f}" stroke="#D55E00" stroke-width="4" {tip}/>')
     x, y = at(c)
     body.append(_diamond(x, y))
     for key, weight, label in zip(k, w, labels, strict=True):  # last, with a white halo: readable over the arrow

@@ -72,11 +72,12 @@ def heatmap_svg(
     cell: Pixels = 30,
     numbers: bool | None = None,
     highlight: int | None = None,
+    note: str = "",
 ) -> str:
     """Cells from white (0) to dark blue (1). Numbers are written in if the cells are large (or as told).
 
-    A cell's exact value shows when the pointer rests on it. `highlight` frames one row. An entry that is
-    NaN (masked out) is hatched grey.
+    A cell's exact value shows when the pointer rests on it. `highlight` frames one row; `note` is a line
+    below. An entry that is NaN (masked out) is grey with a cross.
 
     Raises ValueError if labels and matrix do not fit, or alt is empty.
     """
@@ -113,4 +114,7 @@ def heatmap_svg(
             f'<rect x="{left:.1f}" y="{top + cell * highlight:.1f}" width="{cell * len(columns):.1f}"'
             f' height="{cell}" fill="none" stroke="#D55E00" stroke-width="2.5"/>'
         )
+    if note:
+        parts.append(text(0, height + 20, note, 16))
+        width, height = max(width, len(note) * 9.5), height + 30
     return svg(width, height, "".join(parts), alt)

@@ -18,19 +18,20 @@ Attend = Callable[..., tuple[Tensor, Tensor]]
 
 
 def softmax_playground(attend: Attend, scores: Sequence[float], labels: Sequence[str]) -> Live:
-    """A slider per score, and one that multiplies them all; the weights follow."""
+    """A slider per score, one that adds to them all and one that multiplies them; the weights follow."""
 
-    def draw(scale: float, **values: float) -> str:
-        s = torch.tensor([values[f"s{i}"] for i in range(len(labels))]) * scale
+    def draw(add: float, scale: float, **values: float) -> str:
+        s = (torch.tensor([values[f"s{i}"] for i in range(len(labels))]) + add) * scale
         _, weights = attend(s, torch.eye(len(labels)))
-        return softmax_svg(s, weights, labels, extra=f"the weights sum to {weights.sum():.2f}")
+        return softmax_svg(s, weights, labels, reach=6.0, extra=f"the weights sum to {weights.sum():.2f}")
 
     sliders = {
         f"s{i}": slider(float(score), -3.0, 3.0, 0.1, f"score of {label}", "300px")
         for i, (label, score) in enumerate(zip(labels, scores, strict=True))
     }
-    scale = slider(1.0, 0.0, 8.0, 0.1, "multiply all scores by", "420px")
-    return live(draw, rows=[list(sliders), ["scale"]], **sliders, scale=scale)
+    add = slider(0.0, -3.0, 3.0, 0.5, "then add to all", "340px")
+    scale = slider(1.0, 0.0, 8.0, 0.1, "then multiply all by", "340px")
+    return live(draw, rows=[list(sliders), ["add", "scale"]], **sliders, add=add, scale=scale)
 
 
 def query_playground(
@@ -51,29 +52,30 @@ def query_playground(
         draw,
         rows=[["score"], ["angle", "length"]],
         score=ipywidgets.Dropdown(options=list(scores), description="score", layout=ipywidgets.Layout(width="420px")),
-        angle=slider(30, 0, 355, 5, "angle of the query (°)"),
+        angle=slider(315, 0, 355, 5, "angle of the query (°)"),
         length=slider(1.5, 0.0, 1.8, 0.1, "its length"),
     )
 
 
 def width_playground(attend: Attend, n_keys: int = 6, seed: int = 0) -> Live:
     """A random query and random keys of growing width d, with and without the division by √d."""
-    widest = 512
+    widest, texts = 512, 200
     generator = torch.Generator().manual_seed(seed)
-    query, keys = torch.randn(widest, generator=generator), torch.randn(n_keys, widest, generator=generator)
+    queries = torch.randn(texts, widest, 1, generator=generator)
+    keys = torch.randn(texts, n_keys, widest, generator=generator)
     labels = [f"k{j + 1}" for j in range(n_keys)]
 
     def draw(d: int, divide: bool) -> str:
-        scores = keys[:, :d] @ query[:d] / (math.sqrt(d) if divide else 1.0)
-        _, weights = attend(scores, torch.eye(n_keys))
-        spread = f"standard deviation of the scores {scores.std(correction=0):.2f}, largest weight {weights.max():.3f}"
-        return softmax_svg(scores, weights, labels, extra=spread)
+        scores = (keys[:, :, :d] @ queries[:, :d]).squeeze(-1) / (math.sqrt(d) if divide else 1.0)
+        _, weights = attend(scores, torch.eye(n_keys).expand(texts, n_keys, n_keys))
+        mean = f"largest weight, mean over {texts} random queries: {weights.amax(-1).mean():.2f}"
+        return softmax_svg(scores[0], weights[0], labels, reach=30.0, extra=mean)
 
     return live(
         draw,
         d=ipywidgets.SelectionSlider(
             options=[2**i for i in range(1, 10)],
-            value=64,
+            value=4,
             description="width d",
             layout=ipywidgets.Layout(width="360px"),
         ),
@@ -94,7 +96,9 @@ def mask_playground(attend: Attend, words: Sequence[str], scores: Tensor, masks:
         alt = (
             f"Attention weights under the mask {mask!r}; {int((~allowed).sum())} entries forbidden; rows sum to {sums}."
         )
-        return heatmap_svg(weights.masked_fill(~allowed, math.nan), words, words, alt=alt, cell=54, title=mask)
+        shown = weights.masked_fill(~allowed, math.nan)
+        note = f"one row per word that reads; the rows sum to {sums}"
+        return heatmap_svg(shown, words, words, alt=alt, cell=64, title=mask, note=note)
 
     return live(
         draw,
