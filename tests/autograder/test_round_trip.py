@@ -1,0 +1,222 @@
+"""The whole way, by nbgrader's own commands and in a real gradebook: build, release, submit, grade, tell, export."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.checks.attention import EXERCISES
+from autograder.nbgrader_config import RELEASE
+from autograder.release import build_exercises
+from tests.autograder.test_release import course
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+MASKED_AFTER = """
+import warnings
+
+def attend(scores, values, mask=None):
+    warnings.warn("a warning on stderr costs nothing")
+    e = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+    weights = e / e.sum(dim=-1, keepdim=True)
+    if mask is not None:
+        weights = weights * mask
+    return weights @ values, weights
+"""
+BAD_HEADS = """
+def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+    batch, time, _ = x.shape
+    def cut(y):
+        return y.reshape(batch, time, n_heads, -1).transpose(1, 2)
+    q, k, v = cut(x @ W_q), cut(x @ W_k), cut(x @ W_v)
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = torch.softmax(scores, dim=-1).nan_to_num()
+    return (weights @ v).reshape(batch, time, -1) @ W_o, weights   # heads and time not exchanged
+"""
+BUGGY = {  # what is written, the mark, the mistake that must be named
+    "dot_score": ("def dot_score(query, keys):\n    return keys @ query", 2, None),
+    "bilinear_score": ("def bilinear_score(query, keys, W):\n    return keys @ W @ query", 0.5, "w-transposed"),
+    "additive_score": (
+        "def additive_score(query, keys, W_query, W_key, v):\n    return (W_query @ query + keys @ W_key.T) @ v",
+        0.5,
+        "tanh-forgotten",
+    ),
+    "attend": (MASKED_AFTER, 4.5, "mask-after-softmax"),
+    "scaled_dot_product_attention": (
+        "def scaled_dot_product_attention(q, k, v, mask=None):\n    weights = torch.softmax(q @ k.mT, -1)\n"
+        "    return weights @ v, weights",
+        1,
+        "not-scaled",
+    ),
+    "decoder_mask": ("def decoder_mask(lengths, time):\n    return undefined_name", 0, None),
+    "multi_head_attention": (BAD_HEADS, 5, "joined-without-transpose"),
+}
+ANSWER = "Because one vector is small. Attention looks at all words, which costs n times m."
+
+
+def nbgrader(root: Path, *command: str) -> str:
+    """Run one of nbgrader's commands as an instructor would; fails with its words."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "JUPYTER_PLATFORM_DIRS": "1"}
+    line = [sys.executable, "-m", "nbgrader", *command]
+    done = subprocess.run(line, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def submit(root: Path, student: str, exchange: Path, change) -> None:
+    """Take the released notebook from the exchange, change it, and lay it where nbgrader collects."""
+    notebook = nbformat.read(exchange / "neural-language-models/outbound/attention/attention.ipynb", as_version=4)
+    cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in notebook.cells}
+    change(notebook, cells)
+    folder = root / "submitted" / student / "attention"
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / "attention.ipynb")
+    (folder / "timestamp.txt").write_text("2025-11-21 12:00:00 UTC")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    root, exchange = course(tmp_path_factory.mktemp("course")), tmp_path_factory.mktemp("exchange")
+    build_exercises(root)
+    exchange.chmod(0o777)
+    nbgrader(root, "release_assignment", "attention", f"--Exchange.root={exchange}")
+
+    master = nbformat.read(root / "solutions/attention/attention.ipynb", as_version=4)
+    answers = {
+        cell.metadata.nbgrader.grade_id: "\n".join(line for line in cell.source.split("\n") if "SOLUTION" not in line)
+        for cell in master.cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
+
+    def perfect(notebook, cells):
+        for name, source in answers.items():
+            cells[name].source = source
+        cells["dot_score"].source += "\nimport sys; print('working', file=sys.stderr)"
+        cells["check_dot_score"].source = "check = print  # an edited test cell is put back"
+
+    def buggy(notebook, cells):
+        for name, (source, _, _) in BUGGY.items():
+            cells[name].source = source
+        cells["written"].source = ANSWER
+
+    def empty(notebook, cells):
+        notebook.cells.remove(cells["check_attend"])  # a deleted test cell is put back too
+
+    submit(root, "ada", exchange, perfect)
+    submit(root, "bob", exchange, buggy)
+    submit(root, "eve", exchange, empty)
+    log = nbgrader(root, "autograde", "attention")
+    return root, log
+
+
+def marks(root: Path, student: str) -> dict[str, tuple[float | None, float | None, bool]]:
+    """cell -> (automatic mark, manual mark, waits for a person)."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        notebook = book.find_submission_notebook("attention", "attention", student)
+        return {g.cell.name: (g.auto_score, g.manual_score, g.needs_manual_grade) for g in notebook.grades}
+
+
+def test_every_cell_has_exactly_the_mark_that_it_deserves(graded):
+    root, _ = graded
+    full = {f"check_{e.function}": (e.points, None, False) for e in EXERCISES.values()}
+    assert marks(root, "ada") == {**full, "written": (None, None, True)}
+    assert marks(root, "bob") == {
+        **{f"check_{name}": (mark, None, False) for name, (_, mark, _) in BUGGY.items()},
+        "written": (None, None, True),
+    }
+    nothing = {name: (0, None, False) for name in full}
+    assert marks(root, "eve") == {**nothing, "written": (0, None, False)}
+
+
+def test_the_mistakes_travel_with_the_notebook_for_a_table_over_the_class(graded):
+    root, _ = graded
+    notebook = nbformat.read(root / "autograded/bob/attention/attention.ipynb", as_version=4)
+    found = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            verdict = output.get("data", {}).get("application/vnd.nlm-course.verdict+json")
+            if verdict and verdict["hidden"]:
+                found[verdict["exercise"].partition(".")[2]] = verdict["misconceptions"]
+    assert found == {name: [named] if named else [] for name, (_, _, named) in BUGGY.items()}
+
+
+def test_the_instructor_sees_the_seed_and_the_mark_scheme(graded):
+    root, _ = graded
+    text = (root / "autograded/bob/attention/attention.ipynb").read_text(encoding="utf-8")
+    assert "NLM_HIDDEN_SEED=" in text
+    assert "BEGIN MARK SCHEME" in text
+    assert "NLM_HIDDEN_SEED=" not in (root / "autograded/ada/attention/attention.ipynb").read_text(encoding="utf-8")
+
+
+def test_marks_by_hand_feedback_and_export(graded):
+    root, _ = graded
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        for student, mark, words in (("ada", 4, "Clear."), ("bob", 1.5, "What is bought with the cost?")):
+            grade = book.find_grade("written", "attention", "attention", student)
+            grade.manual_score, grade.needs_manual_grade = mark, False
+            book.find_comment("written", "attention", "attention", student).manual_comment = words
+        book.db.commit()
+
+    nbgrader(root, "generate_feedback", "attention")
+    pages = {
+        s: (root / f"feedback/{s}/attention/attention.html").read_text(encoding="utf-8") for s in ("ada", "bob", "eve")
+    }
+    for name, (_, _, named) in BUGGY.items():
+        mistakes = {m.id: m.sentence for m in EXERCISES[f"attention.{name}"].misconceptions}
+        if named is not None:
+            sentence = mistakes[named].replace("&", "&amp;").replace("<", "&lt;")
+            assert sentence in pages["bob"]
+            assert sentence not in pages["ada"]
+    assert "NameError" in pages["bob"]
+    assert "What is bought with the cost?" in pages["bob"]
+    assert "not written yet" in pages["eve"]
+    for page in pages.values():
+        for secret in (
+            "HIDDEN TESTS",
+            "hidden=True",
+            "MARK SCHEME",
+            "Half a point",
+            "NLM_HIDDEN_SEED",
+            "BEGIN SOLUTION",
+        ):
+            assert secret not in page, secret
+
+    nbgrader(root, "export")
+    with (root / "grades.csv").open(encoding="utf-8") as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
+    expected = {"ada": 30.0, "bob": 13.5 + 1.5, "eve": 0.0}
+    assert {student: float(row["score"]) for student, row in rows.items()} == expected
+    assert {float(row["max_score"]) for row in rows.values()} == {30.0}
+
+
+def test_grading_again_gives_the_same_marks_and_keeps_those_by_hand(graded):
+    root, _ = graded
+    from nbgrader.api import Gradebook
+
+    before = marks(root, "bob")
+    nbgrader(root, "autograde", "attention", "--student=bob", "--force")
+    after = marks(root, "bob")
+    assert {name: mark[:2] for name, mark in after.items()} == {name: mark[:2] for name, mark in before.items()}
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        assert book.find_submission("attention", "bob").max_score == 30
+
+
+def test_a_student_can_validate_what_was_released(graded):
+    root, _ = graded
+    own = root / "own"
+    shutil.copytree(root / RELEASE / "attention", own)
+    said = nbgrader(root, "validate", str(own / "attention.ipynb"))
+    assert "dot_score: not written yet" in said
+    json.loads((own / "attention.ipynb").read_text(encoding="utf-8"))
