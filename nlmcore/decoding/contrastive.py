@@ -6,9 +6,9 @@ h_w is the model's hidden vector after reading w, h_j those of the text before. 
 the same vectors; the second term, the degeneration penalty, sees that. alpha = 0 or k = 1 is greedy search.
 Source: Su et al. (2022, "A Contrastive Framework for Neural Text Generation", section 3.2, equation 5).
 
-Where the vectors come from: `hidden`, if given; else the model's own method of that name,
+Where the vectors come from: `hidden`, if given; else the model's own method, where it has one,
 
-    model.hidden(tokens, state=None) -> (logits, hidden, state)      hidden: (batch, time, d_model)
+    model.read_hidden(tokens, state=None) -> (logits, hidden, state)      hidden: (batch, time, d_model)
 
 Departs from the paper: a model with neither (an n-gram model) is compared by its predictions instead: h = sqrt(P(. |
 text)), whose cosine is the Bhattacharyya coefficient of two next-token distributions. What `state` has read before
@@ -94,7 +94,7 @@ def contrastive_search(
 def _reader(model: LanguageModel, hidden: Hidden | None) -> Callable[[Tensor, State], tuple[Tensor, Tensor, State]]:
     """(tokens, state) -> log-probabilities and vectors of length 1 at every position, and the state."""
     if hidden is None:
-        hidden = getattr(model, "hidden", None)
+        hidden = getattr(model, "read_hidden", None)
     if hidden is not None and not callable(hidden):
         raise TypeError(f"hidden must be a function (tokens, state) -> (logits, hidden, state), got {hidden!r:.60}")
 

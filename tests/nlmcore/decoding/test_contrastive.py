@@ -8,7 +8,7 @@ from tests.nlmcore.decoding.models import EOS, PROMPTS, Counting, Markov, Runnin
 class WithHidden(RunningSum):
     """RunningSum that shows its sums as hidden vectors."""
 
-    def hidden(self, tokens, state=None):
+    def read_hidden(self, tokens, state=None):
         sums = self.embedding[tokens].cumsum(dim=1)
         if state is not None:
             sums = sums + state[:, None]
@@ -44,10 +44,10 @@ def test_it_is_equation_5_on_each_prompt_alone(eos: int | None, k: int, alpha: f
         def vectors(whole):
             return model(whole)[0][0].softmax(-1).sqrt()
     else:
-        options = {"hidden": model.hidden} if how == "an argument" else {}
+        options = {"hidden": model.read_hidden} if how == "an argument" else {}
 
         def vectors(whole):
-            return model.hidden(whole)[1][0]
+            return model.read_hidden(whole)[1][0]
 
     got = contrastive_search(model, PROMPTS, 6, eos=eos, k=k, alpha=alpha, **options)
     for row, prompt in enumerate(PROMPTS):
