@@ -31,10 +31,10 @@ class GRUCell(Cell):
     def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
         sizes = (2 * self.hidden_size, self.hidden_size)
-        from_x, n_from_x = projected.split(sizes, dim=-1)
-        from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, dim=-1)
-        r, z = torch.sigmoid(from_x + from_h).chunk(2, dim=-1)
-        n = torch.tanh(torch.addcmul(n_from_x, r, n_from_h))  # n_from_x + r ⊙ n_from_h
+        from_x, n_from_x = projected.split(sizes, 1)
+        from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, 1)
+        r, z = (from_x + from_h).sigmoid().chunk(2, 1)
+        n = torch.addcmul(n_from_x, r, n_from_h).tanh()  # n_from_x + r ⊙ n_from_h
         h = torch.lerp(n, h, z)  # n + z ⊙ (h − n) = z h + (1 − z) n
         return h, {"reset": r, "update": z, "candidate": n}
 

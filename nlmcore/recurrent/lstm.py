@@ -37,10 +37,10 @@ class LSTMCell(Cell):
 
     def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
         h, c = cast(LSTMState, state)
-        i, f, g, o = torch.addmm(projected, h, U).chunk(4, dim=-1)
-        i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+        i, f, g, o = torch.addmm(projected, h, U).chunk(4, 1)
+        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         c = torch.addcmul(f * c, i, g)  # f ⊙ c + i ⊙ g
-        memory = torch.tanh(c)
+        memory = c.tanh()
         h = o * memory
         return LSTMState(h, c), {"input": i, "forget": f, "candidate": g, "output": o, "memory": memory}
 
@@ -82,5 +82,5 @@ class LSTMCell(Cell):
         return cell
 
 
-_through_sigmoid = torch.ops.aten.sigmoid_backward  # (upstream, σ) -> upstream · σ (1 − σ)
-_through_tanh = torch.ops.aten.tanh_backward  # (upstream, tanh) -> upstream · (1 − tanh²)
+_through_sigmoid = torch.ops.aten.sigmoid_backward.default  # (upstream, σ) -> upstream · σ (1 − σ)
+_through_tanh = torch.ops.aten.tanh_backward.default  # (upstream, tanh) -> upstream · (1 − tanh²)

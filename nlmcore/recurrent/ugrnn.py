@@ -31,8 +31,8 @@ class UGRNNCell(Cell):
 
     def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
-        candidate, gate = torch.addmm(projected, h, U).chunk(2, dim=-1)
-        R, G = torch.tanh(candidate), torch.sigmoid(gate)
+        candidate, gate = torch.addmm(projected, h, U).chunk(2, 1)
+        R, G = candidate.tanh(), gate.sigmoid()
         h = R + G * (h - R)  # = G h + (1 − G) R, with one product less
         return h, {"candidate": R, "gate": G}
 

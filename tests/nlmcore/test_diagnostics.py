@@ -150,6 +150,24 @@ def test_products_obey_pascanus_bound_and_bound_the_gradient(name: str) -> None:
     assert (gradients[:, :-1] <= norms.products * gradients[:, -1:] * 1.0001).all()
 
 
+@pytest.mark.parametrize("name", CELLS)
+def test_products_are_the_derivative_of_the_whole_run(name: str) -> None:
+    """∂s_T/∂s_0 by one application of autograd to all steps at once: the factors stand in the right order."""
+    cell, x = CELLS[name](INPUT, HIDDEN), torch.randn(1, TIME, INPUT)
+    first = cell(x[:, 0])
+    parts = first if isinstance(first, tuple) else (first,)
+
+    def onward(*parts: Tensor) -> Tensor:
+        state = type(first)(*parts) if isinstance(first, tuple) else parts[0]
+        for t in range(1, TIME):
+            state = cell(x[:, t], state)
+        return torch.cat(state if isinstance(state, tuple) else (state,), dim=1)[0]
+
+    blocks = torch.autograd.functional.jacobian(onward, tuple(part.detach() for part in parts))
+    whole = torch.cat([block.flatten(1) for block in blocks], dim=1)
+    assert_close(jacobian_norms(cell, x).products[0, 0], torch.linalg.matrix_norm(whole, 2), "the whole product")
+
+
 def test_a_vanilla_networks_jacobian_is_the_lectures() -> None:
     cell, x = CELLS["rnn"](INPUT, HIDDEN), torch.randn(1, 2, INPUT)
     h = cell(x[:, 1], cell(x[:, 0]))

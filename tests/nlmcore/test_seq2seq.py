@@ -99,6 +99,15 @@ def test_the_thought_vector_starts_the_decoder(reverse: bool, cell: str) -> None
 
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_the_context_is_the_top_of_a_stack(cell: str) -> None:
+    model = build(context="every_step", cell=cell, layers=2)
+    source, mask, _ = batch()
+    outputs, _ = model.encoder(source, mask)
+    last = outputs[torch.arange(BATCH), mask.sum(1) - 1]
+    assert_close(model.encode(source, mask).constant, last, "h_n of the last layer")
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_the_context_is_read_at_every_step(cell: str) -> None:
     model = build(context="every_step", cell=cell)
     source, _, tokens = batch()
