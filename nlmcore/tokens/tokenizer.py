@@ -1,0 +1,137 @@
+"""What every tokenizer here is: text to ids and back, with the special tokens first.
+
+Ids 0, 1, 2 are `<pad>`, `<bos>`, `<eos>`; id 3 is `<unk>` in tokenizers that can meet something unknown. Text
+never turns into a special id unless `allow_special=True`: "<eos>" in a student's essay is five characters.
+
+**The round trip.** `decode(encode(x)) == x` for every string the tokenizer covers.
+"""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import Any, ClassVar, SupportsIndex, TypeVar
+
+PAD, BOS, EOS, UNK = range(4)
+SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
+
+T = TypeVar("T", bound="Tokenizer")
+
+
+class Tokenizer(ABC):
+    """The part that all tokenizers share. A subclass says how plain text becomes ids and ids become text."""
+
+    special: ClassVar[tuple[str, ...]] = SPECIAL
+    """The special tokens: the first entries of the vocabulary."""
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> Sequence[str] | Sequence[bytes]:
+        """What each id stands for, special tokens included."""
+
+    @abstractmethod
+    def _encode(self, text: str, allow_special: bool) -> list[int]: ...
+
+    @abstractmethod
+    def _decode(self, ids: list[int]) -> str: ...
+
+    @abstractmethod
+    def _fields(self) -> dict[str, Any]:
+        """What `to_json` must keep."""
+
+    @classmethod
+    @abstractmethod
+    def _from_fields(cls: type[T], fields: dict[str, Any]) -> T: ...
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids there are, special tokens included."""
+        return len(self.vocabulary)
+
+    @property
+    def pad(self) -> int:
+        return PAD
+
+    @property
+    def bos(self) -> int:
+        return BOS
+
+    @property
+    def eos(self) -> int:
+        return EOS
+
+    @property
+    def unk(self) -> int | None:
+        """The id of `<unk>`; None where nothing can be unknown."""
+        return UNK if "<unk>" in self.special else None
+
+    def encode(self, text: str, allow_special: bool = False) -> list[int]:
+        """The ids of a text. With `allow_special`, "<eos>" written out in the text becomes the id of `<eos>`."""
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a str, got {type(text).__name__} {text!r:.60}")
+        return self._encode(text, allow_special)
+
+    def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
+        """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped."""
+        try:
+            checked = [index(i) for i in ids]
+        except TypeError as error:
+            raise TypeError(f"ids must be a sequence of integers, got {type(ids).__name__} {ids!r:.60}") from error
+        for i in checked:
+            if not 0 <= i < self.vocab_size:
+                raise ValueError(f"ids must lie in [0, {self.vocab_size}), the vocabulary, got {i}")
+        if skip_special:
+            checked = [i for i in checked if i >= len(self.special)]
+        return self._decode(checked)
+
+    def pieces(self, text: str) -> list[str]:
+        """The text of each id of `encode(text)`: for tables and for the labels of pictures."""
+        return [self._decode([i]) for i in self.encode(text)]
+
+    def to_json(self) -> str:
+        """All that `from_json` needs, as text."""
+        return json.dumps({"tokenizer": type(self).__name__, **self._fields()}, ensure_ascii=True)
+
+    @classmethod
+    def from_json(cls: type[T], text: str) -> T:
+        """The tokenizer that wrote this text. Raises ValueError if none of this class did."""
+        try:
+            fields = json.loads(text)
+            kind = fields.pop("tokenizer")
+        except (TypeError, AttributeError, KeyError, json.JSONDecodeError) as error:
+            raise ValueError(f"text must be what {cls.__name__}.to_json() wrote, got {text!r:.60}") from error
+        if kind != cls.__name__:
+            raise ValueError(f"text was written by {kind}.to_json(), so read it with {kind}, not {cls.__name__}")
+        try:
+            return cls._from_fields(fields)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"text is no complete {cls.__name__}: {error!r}") from error
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+
+
+def split_special(text: str, special: Sequence[str]) -> list[str]:
+    """Cut a text around special tokens: plain, special, plain, ..., plain; plain parts may be empty."""
+    return re.split("(" + "|".join(map(re.escape, special)) + ")", text)
+
+
+def check_texts(texts: str | Iterable[str]) -> list[str]:
+    """A list of strings. One string counts as one text. Raises TypeError for anything else, ValueError for none."""
+    found = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else None
+    if found is None or not all(isinstance(text, str) for text in found):
+        raise TypeError(f"texts must be strings, got {type(texts).__name__} {texts!r:.60}")
+    if not any(found):
+        raise ValueError(f"texts must hold at least one character, got {len(found)} empty texts")
+    return found
+
+
+def check_integer(value: int, name: str, least: int, most: int | None = None) -> int:
+    """An integer of at least `least`, and at most `most`; otherwise TypeError or ValueError."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, got {type(value).__name__} {value!r:.60}")
+    if value < least or (most is not None and value > most):
+        allowed = f"at least {least}" if most is None else f"in [{least}, {most}]"
+        raise ValueError(f"{name} must be {allowed}, got {value}")
+    return value

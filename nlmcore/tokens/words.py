@@ -1,0 +1,121 @@
+"""Words and punctuation marks as tokens, with a frequency cut, and `<unk>` for what falls below it.
+
+A vocabulary of words wants "king" to be one entry, whatever space stands around it; the round trip wants every
+space back. Both are had by a rule that says where one space is *expected* between two tokens: before a word,
+but not before a comma, and not after an opening bracket. An expected space is not written at all. Where a text
+differs from the rule, its white space is written as tokens: " ", "\\n", ...; and "" says "no space here".
+
+    "Nay, answer me:\\nstand!"   Nay | , | answer | me | : | \\n | stand | !
+    "a grave-digger"            a | grave | - | digger       (none is expected beside a hyphen)
+    "he's here ,ho"             he's | here | " " | , | "" | ho
+
+Departs from the literature: the Penn Treebank's tokenizer (Marcus et al. 1993), the usual one for language
+models over words, drops the white space and cuts "don't" into "do n't"; here "don't" is one word, and nothing
+is dropped.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, final
+
+import regex
+
+from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_integer, check_texts
+
+_LETTER = r"[\p{L}\p{M}\p{N}]"
+_SPECIAL = "|".join(SPECIAL)
+# White space, then a word, which may hold apostrophes, or a sign, which may be repeated ("--"), or the end.
+_WORD = rf"{_LETTER}++(?:['’]{_LETTER}++)*+"
+_SIGN = r"([^\s\p{L}\p{M}\p{N}])"
+_PLAIN = regex.compile(rf"(\s*+)({_WORD}|{_SIGN}\3*+|\Z)")
+_WITH_SPECIAL = regex.compile(rf"(\s*+)({_SPECIAL}|{_WORD}|{_SIGN}(?:(?!{_SPECIAL})\3)*+|\Z)")
+_RARE_SPACE = regex.compile(r"[^\S \n]")
+
+_SILENT = ("", " ", "\n")  # in every vocabulary, after the special tokens
+_NO_SPACE_BEFORE = frozenset(",.;:!?)]}…’”%-–—/")
+_NO_SPACE_AFTER = frozenset("([{“‘'\"#$£€@&_-–—/")
+
+
+@final
+class WordTokenizer(Tokenizer):
+    """One id per word or punctuation mark; `<unk>` for any other.
+
+    Ids: the special tokens, "" (no space here), " ", "\\n", then the words, most frequent first. Covers the
+    strings whose words, marks and white space are in the vocabulary: for them `decode(encode(x)) == x`; with
+    `lowercase`, only such strings as are in lower case.
+    """
+
+    def __init__(self, words: Iterable[str], lowercase: bool = False):
+        words = list(words)
+        self._vocabulary = (*SPECIAL, *_SILENT, *words)
+        self._ids = {token: i for i, token in enumerate(self._vocabulary)}
+        if not all(isinstance(word, str) for word in words) or len(self._ids) < len(self._vocabulary):
+            raise ValueError(f"words must be different strings, none of {(*SPECIAL, *_SILENT)}, got {words!r:.60}")
+        self._is_silent = {token: token in SPECIAL[:UNK] or token.isspace() or not token for token in self._vocabulary}
+        self.lowercase = lowercase
+
+    @classmethod
+    def fit(
+        cls, texts: str | Iterable[str], min_count: int = 1, vocab_size: int | None = None, lowercase: bool = False
+    ) -> "WordTokenizer":
+        """Keep the words that occur at least `min_count` times, and of these the most frequent ones.
+
+        `vocab_size` is the most ids there may be, all told; equally frequent words are kept in alphabetical order.
+        """
+        fixed = len(SPECIAL) + len(_SILENT)
+        check_integer(min_count, "min_count", 1)
+        if vocab_size is not None:
+            check_integer(vocab_size, "vocab_size", fixed)
+        counts: Counter[str] = Counter()
+        for text in check_texts(texts):
+            text = text.lower() if lowercase else text
+            counts.update([token for _, token, _ in _PLAIN.findall(text)])
+            counts.update(_RARE_SPACE.findall(text))
+        del counts[""]  # the end of each text
+        words = [word for word, count in counts.items() if count >= min_count]
+        words.sort(key=lambda word: (-counts[word], word))
+        return cls(words if vocab_size is None else words[: vocab_size - fixed], lowercase)
+
+    @property
+    def vocabulary(self) -> Sequence[str]:
+        return self._vocabulary
+
+    def id(self, word: str) -> int:
+        """The id of one word, mark or white space; that of `<unk>` if it is not in the vocabulary."""
+        return self._ids.get(word, UNK)
+
+    def _encode(self, text: str, allow_special: bool) -> list[int]:
+        text = text.lower() if self.lowercase else text
+        ids: list[int] = []
+        id_of = self._ids
+        before = "<bos>"
+        for space, token, _ in (_WITH_SPECIAL if allow_special else _PLAIN).findall(text):
+            shown = token if token in id_of else "<unk>"
+            if space != self._expected_space(before, shown):
+                ids += [id_of.get(c, UNK) for c in space or ("",)]
+            if token:
+                ids.append(id_of[shown])
+            before = shown
+        return ids
+
+    def _decode(self, ids: list[int]) -> str:
+        parts: list[str] = []
+        before = "<bos>"
+        for i in ids:
+            token = self._vocabulary[i]
+            parts += (self._expected_space(before, token), token)
+            before = token
+        return "".join(parts)
+
+    def _expected_space(self, before: str, after: str) -> str:
+        """The space that needs no token: none beside white space and special tokens, else as the marks say."""
+        if self._is_silent[before] or self._is_silent[after]:
+            return ""
+        return "" if before[-1] in _NO_SPACE_AFTER or after[0] in _NO_SPACE_BEFORE else " "
+
+    def _fields(self) -> dict[str, Any]:
+        return {"words": list(self._vocabulary[len(SPECIAL) + len(_SILENT) :]), "lowercase": self.lowercase}
+
+    @classmethod
+    def _from_fields(cls, fields: dict[str, Any]) -> "WordTokenizer":
+        return cls(fields["words"], fields["lowercase"])

@@ -1,0 +1,83 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nlmcore.tokens import WordTokenizer
+
+
+def pieces(text: str) -> list[str]:
+    tokenizer = WordTokenizer.fit([text])
+    return [tokenizer.vocabulary[i] for i in tokenizer.encode(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Nay, answer me:\nstand!", ["Nay", ",", "answer", "me", ":", "\n", "stand", "!"]),
+        ("a grave-digger", ["a", "grave", "-", "digger"]),
+        ("he's here ,ho", ["he's", "here", " ", ",", "", "ho"]),
+        ("so--[Exit.]\n\n", ["so", "--", "[", "Exit", ".", "]", "\n", "\n"]),
+        ("  O'er 'tis", [" ", " ", "O'er", "'", "tis"]),
+        ("a\u3000b\u00a0 ", ["a", "\u3000", "b", "\u00a0", " "]),
+        ("...!?", ["...", "!", "?"]),
+        ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+    ],
+)
+def test_words_marks_and_spaces(text, expected):
+    assert pieces(text) == expected
+
+
+@given(st.text(max_size=40))
+def test_what_it_was_fitted_on_comes_back(text):
+    if text:
+        tokenizer = WordTokenizer.fit([text])
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@given(st.text(alphabet="ab ,.-'(\n\t<", max_size=20), st.text(alphabet="ab ,.-'(\n\t<", min_size=1, max_size=20))
+def test_every_covered_string_comes_back(text, fitted_on):
+    tokenizer = WordTokenizer.fit([fitted_on])
+    ids = tokenizer.encode(text)
+    assert 3 in ids or tokenizer.decode(ids) == text
+
+
+def test_ids_follow_frequency_then_the_alphabet():
+    tokenizer = WordTokenizer.fit(["b a c, a b\tb"])
+    assert tokenizer.vocabulary[4:] == ("", " ", "\n", "b", "a", "\t", ",", "c")
+    assert tokenizer.id("b") == 7
+    assert tokenizer.id("zebra") == tokenizer.unk == 3
+
+
+def test_unknown_words_and_their_spaces():
+    tokenizer = WordTokenizer.fit(["the king of the land, the king"], min_count=2)
+    ids = tokenizer.encode("the queen of the king, the king")
+    assert tokenizer.decode(ids) == "the <unk> <unk> the king<unk> the king"
+    assert ids.count(3) == 3
+    assert tokenizer.encode("the <unk> king", allow_special=True) == tokenizer.encode("the queen king")
+
+
+def test_the_frequency_cut():
+    text = "a a a b b c d"
+    assert WordTokenizer.fit(text, min_count=2).vocabulary[7:] == ("a", "b")
+    assert WordTokenizer.fit(text, vocab_size=10).vocabulary[7:] == ("a", "b", "c")
+    assert WordTokenizer.fit(text, vocab_size=1000).vocab_size == 11
+    assert WordTokenizer.fit(text, min_count=3, vocab_size=10).vocabulary[7:] == ("a",)
+
+
+def test_lower_case():
+    tokenizer = WordTokenizer.fit("The KING the king", lowercase=True)
+    assert tokenizer.vocabulary[7:] == ("king", "the")
+    assert tokenizer.decode(tokenizer.encode("THE King")) == "the king"
+    assert WordTokenizer.from_json(tokenizer.to_json()).encode("THE King") == tokenizer.encode("the king")
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="min_count must be at least 1, got 0"):
+        WordTokenizer.fit("ab", min_count=0)
+    with pytest.raises(TypeError, match="min_count"):
+        WordTokenizer.fit("ab", min_count=1.5)
+    with pytest.raises(ValueError, match="vocab_size must be at least 7, got 6"):
+        WordTokenizer.fit("ab", vocab_size=6)
+    for words in (["a", "a"], ["<eos>"], [" "], [3]):
+        with pytest.raises((ValueError, TypeError), match="words"):
+            WordTokenizer(words)
