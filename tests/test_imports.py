@@ -1,0 +1,163 @@
+"""Imports flow one way: the table of rooms, held over the syntax trees of the package.
+
+A room is a module or folder directly under `nlmcore/`. One that the table does not name is a leaf.
+"""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+ALONE = {"tokens", "corpora", "autodiff", "language_model"}
+MODELS = {"ngram", "feedforward", "convolutional", "recurrent", "transformer", "seq2seq", "word2vec"}
+FOR_ANY_MODEL = {"decoding", "training", "metrics", "diagnostics"}
+NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "show", "recipes"}
+HEAVY = {"matplotlib", "ipywidgets", "IPython", "transformers", "pandas", "sklearn", "nltk", "gensim"}
+
+
+def rooms() -> set[str]:
+    found = {path.stem for path in (ROOT / "nlmcore").glob("*.py")} - {"__init__"}
+    return found | {path.parent.name for path in (ROOT / "nlmcore").glob("*/__init__.py")}
+
+
+def leaves() -> set[str]:
+    return rooms() - NAMED
+
+
+def allowed(room: str, module: str) -> set[str]:
+    """The rooms that `module`, a file of `room`, may import besides its own."""
+    if room in ALONE:
+        return set()
+    if room in MODELS:
+        return leaves() | {"language_model", "recurrent"}  # the recurrent cells are leaves
+    if room in FOR_ANY_MODEL:
+        return {"language_model"}
+    return {
+        "variants": MODELS | leaves(),
+        "inspect": MODELS | leaves() | {"tokens"},
+        "pretrained": MODELS | leaves() | {"tokens"},
+        "recipes": rooms() - {"show"},  # how the checkpoints were trained: above all the rest
+        "show": {"language_model", "decoding", "inspect"} if "widgets" in module else set(),
+    }.get(room, leaves())
+
+
+def files(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imports(path: Path) -> set[str]:
+    """The modules that a file imports, by full name, wherever in the file the import stands."""
+    package = path.relative_to(ROOT).with_suffix("").parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, [base, node.module or ""]))
+            found |= {f"{module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def rooms_imported(path: Path) -> set[str]:
+    """Rooms of nlmcore that a file imports: `from nlmcore import tokens` and `import nlmcore.tokens.bpe` alike."""
+    parts = [name.split(".") for name in imports(path)]
+    return {name[1] for name in parts if name[0] == "nlmcore" and len(name) > 1} & rooms()
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(ROOT / "nlmcore").parts[0]
+    return first.removesuffix(".py")
+
+
+def label(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", [p for p in files("nlmcore") if p != ROOT / "nlmcore" / "__init__.py"], ids=label)
+def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
+    room = room_of(path)
+    others = rooms_imported(path) - {room}
+    wrong = others - allowed(room, label(path))
+    assert not wrong, f"{label(path)} imports {sorted(wrong)}; {room} may import {sorted(allowed(room, label(path)))}"
+
+
+def test_no_room_is_reached_from_itself() -> None:
+    """Downward: among the leaves too, no circle."""
+    graph: dict[str, set[str]] = {room: set() for room in rooms()}
+    for path in files("nlmcore"):
+        room = room_of(path)
+        if room in graph:
+            graph[room] |= rooms_imported(path) - {room}
+    done: set[str] = set()
+
+    def visit(room: str, above: tuple[str, ...]) -> None:
+        assert room not in above, " -> ".join([*above, room])
+        if room not in done:
+            for other in sorted(graph[room]):
+                visit(other, (*above, room))
+            done.add(room)
+
+    for room in sorted(graph):
+        visit(room, ())
+
+
+@pytest.mark.parametrize("path", [p for p in files("nlmcore") if room_of(p) != "show"], ids=label)
+def test_pictures_and_widgets_are_loaded_by_show_alone(path: Path) -> None:
+    heavy = {name.split(".")[0] for name in imports(path)} & HEAVY
+    assert not heavy, f"{label(path)} imports {sorted(heavy)}"
+
+
+def test_import_nlmcore_loads_torch_and_nothing_heavier() -> None:
+    ask = "import sys, nlmcore; print('\\n'.join(sys.modules))"
+    answer = subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in answer.stdout.split()}
+    assert "torch" in loaded
+    assert not loaded & (HEAVY | {"tokenizers", "safetensors", "jupytext", "nbgrader"})
+
+
+def texts() -> list[Path]:
+    return [path for pattern in ("lectures/*.py", "solutions/*/*.py") for path in sorted(ROOT.glob(pattern))]
+
+
+@pytest.mark.parametrize("path", texts(), ids=label)
+def test_notebooks_use_the_package_and_the_visible_check(path: Path) -> None:
+    ours = {name for name in imports(path) if name.split(".")[0] in ("autograder", "tests", "lectures", "solutions")}
+    assert all(name.startswith("autograder.check.") or name == "autograder.check" for name in ours), sorted(ours)
+    assert not {name.split(".")[0] for name in imports(path)} & {"transformers", "nltk", "gensim"}
+
+
+def test_the_package_knows_nothing_of_course_or_grading() -> None:
+    for path in files("nlmcore"):
+        assert not {name.split(".")[0] for name in imports(path)} & {"autograder", "lectures", "solutions", "tests"}
+
+
+LAUNCHER = [ROOT / "autograder" / "__init__.py", ROOT / "autograder" / "__main__.py", *files("autograder/course")]
+
+
+@pytest.mark.parametrize("path", LAUNCHER, ids=label)
+def test_the_launcher_imports_the_standard_library_alone(path: Path) -> None:
+    """At the top of the file: before anything is installed. Inside a function it may load what it needs."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        for name in names:
+            ours = name.startswith("autograder.course") or name == "autograder"
+            assert ours or name.split(".")[0] in sys.stdlib_module_names, f"{label(path)} imports {name}"
+
+
+def test_the_launcher_runs_without_any_package() -> None:
+    """`-S`: no site-packages at all, as on a bare machine."""
+    line = [sys.executable, "-S", "-m", "autograder", "--help"]
+    answer = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    assert "python -m autograder lab" in answer.stdout
