@@ -4,11 +4,10 @@
 # *The animal did not cross the street because **it** was too tired.* What is "it"? You looked back at one word of the
 # sentence, and you knew which one. This lecture gives a network the same ability: to look back, and to learn where.
 #
-# <img src="figures/11_it_reads_animal.svg" width="420" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected;
-# its thickest line, weight 0.69, goes to 'animal'.">
+# <img src="figures/11_it_reads_animal.svg" width="420" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected; its thickest line, weight 0.69, goes to 'animal'.">
 #
-# *One attention head of a real network reading that sentence. Nobody told it what "it" means. By the end you can compute
-# this picture by hand, and in section 7 you explore all 72 heads of the network yourself.*
+# *One of the 72 attention "heads" of a real network, MiniLM, reading that sentence. Nobody told it what "it" means. In
+# section 7 you compute the 0.69 yourself, explore the other heads, and test whether this one understands anything.*
 #
 # **After this lecture you can**
 # - say why one vector is too narrow a door between two halves of a network;
@@ -17,29 +16,24 @@
 # - explain queries, keys, values, the division by $\sqrt{d}$, masks and heads;
 # - read an attention heatmap, and say what it does not prove.
 #
-# **You need** vectors, matrix products, the exponential function, and Python. An encoder-decoder (a network that reads a
-# sentence and then writes another one) is explained where it is used. About 60 minutes. Every cell runs in under five
-# seconds on a laptop, without a network connection. To lecture from this notebook: *View → Presentation Mode*.
-
-# %% [markdown]
-# **Notation.** Courses and papers write the same things differently. Find yours:
+# **You need** vectors, matrix products, the exponential function, and Python with PyTorch tensors. From earlier lectures:
+# a *recurrent network* reads a text word by word and keeps what it has read in one vector, its *state*; *learned* means
+# that numbers are adjusted step by step, along the gradient, until the predictions are good. Vectors are rows, as in the
+# code: a matrix stands to their right, $xW$.
 #
-# | here | elsewhere | what it is |
-# |---|---|---|
-# | $h_j$ | $h^E_j$, $\bar h_s$, annotation | what the encoder made of source word $j$ |
-# | $s_i$ | $h^D_i$, $h_t$ | the decoder's state when it writes word $i$ |
-# | $\mathrm{score}(s, h_j)$ | $e_{ij}$, energy, alignment model $a(s, h_j)$ | how well $h_j$ answers |
-# | $\alpha_{ij}$ | $W_{ij}$, $a_t(s)$, $\alpha[k, t_1, t_2]$ | the weight of word $j$ in step $i$ |
-# | $c_i$ | context, attention vector | the weighted sum |
-# | $q, k, v$ | $Q, K, V$ rows | query, key, value |
-# | $d$ | $d_k$, $I$ | width of queries and keys |
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 8 | 10 | 8 | 10 | 6 | 6 | 10 | 2 |
+#
+# Every cell runs in under ten seconds on a laptop, without a network connection. *To lecture from this notebook:*
+# View → Presentation Mode; short of time, skip the heatmaps of section 3 and the code of section 6. *Coming from other
+# slides or a paper?* A table at the end translates their notation.
 
 # %%
-import inspect
+import copy
 import math
 
 import torch
-from IPython.display import Code
 
 from nlmcore.attention import (
     MultiHeadAttention,
@@ -58,12 +52,12 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## 1. One vector is not enough
 #
-# To translate, an **encoder** reads the source one word at a time and updates a vector of numbers, its *state*
-# $h_1, h_2, \dots, h_n$. A **decoder** then writes the target, one word at a time, from its own state $s_1, s_2, \dots$.
-# The simplest way to join them (Sutskever et al. 2014; Cho et al. 2014): hand over the encoder's last state,
-# $c = h_n$, and nothing else.
+# To translate, an **encoder** reads the *source* sentence one word at a time and updates its state $h_1, h_2, \dots, h_n$,
+# a vector of numbers. A **decoder** then writes the *target* sentence, one word at a time, from its own state
+# $s_1, s_2, \dots$. The simplest way to join them (Sutskever et al. 2014; Cho et al. 2014a): hand over the encoder's last
+# state, the **context** $c = h_n$, and nothing else.
 
-# %%
+# %% jupyter={"source_hidden": true}
 figures.encoder_decoder(
     ["the", "black", "cat"],
     ["le", "chat", "noir"],
@@ -73,26 +67,26 @@ figures.encoder_decoder(
 
 # %% [markdown]
 # Everything that the decoder will ever know of the source must pass through $c$, whether the source has three words or
-# sixty. How much fits into one vector?
+# sixty: a **bottleneck**. How much fits into one vector?
 #
 # Try it without any training. Give each word of a vocabulary of 1,000 a random vector $w$ of $d$ numbers $\pm 1$, and each
-# position a random vector $p_t$. Store a text of $n$ words in **one** vector, $m = \sum_t w_t \odot p_t$ (entry-wise
-# products), and read word $t$ back as the word whose vector is most similar to $m \odot p_t$.
+# position $t$ of a text a random vector $p_t$. Store a text of $n$ words in **one** vector, $m = \sum_t w_t \odot p_t$
+# ($\odot$ multiplies entry by entry), and read word $t$ back as the word whose vector is most similar to $m \odot p_t$.
 #
-# > **Predict before you run.** With $d = 256$ numbers, how many words can be read back without an error?
-# > Five? Fifty? Two hundred and fifty-six?
+# > **Predict before you run.** With $d = 256$ numbers, how many words can be read back without an error:
+# > about eight, about fifty, or about 256?
 
 
 # %%
 def read_back(n, d, keep_all, vocabulary=1000, texts=20):
-    """Share of words read back right: from one vector, or from all n by attention."""
+    """Share of words read back right: from one vector, or from n vectors that are all kept."""
     draw = torch.Generator().manual_seed(n * d)
     words = torch.randint(0, 2, (vocabulary, d), generator=draw) * 2.0 - 1
     positions = torch.randint(0, 2, (n, d), generator=draw) * 2.0 - 1
     text = torch.randint(0, vocabulary, (texts, n), generator=draw)
-    if keep_all:  # attention: ask with the position, get that word's vector
-        keys = positions.expand(texts, n, d)
-        answer, _ = scaled_dot_product_attention(keys, keys, words[text])
+    if keep_all:  # a first glimpse of attention: weights from similar positions, then a sum
+        weights = torch.softmax(positions @ positions.T / math.sqrt(d), dim=-1)
+        answer = weights @ words[text]
     else:  # one vector for everything
         answer = (words[text] * positions).sum(dim=1, keepdim=True) * positions
     return ((answer @ words.T).argmax(-1) == text).float().mean().item()
@@ -110,51 +104,56 @@ figures.curves(
     y_title="share read back right",
     log_x=True,
     alt="Share of words read back against the length of the text. One vector of 64, 256 and "
-    "1024 numbers fails from about 4, 16 and 64 words on; keeping all vectors and reading"
-    " by attention stays at 1.",
+    "1024 numbers fails from about 4, 16 and 64 words on; keeping all vectors stays at 1.",
 )
 
 # %% [markdown]
-# <details><summary><b>What to notice</b> (click after you have predicted)</summary>
+# <details><summary><b>Answer, and what to notice</b> (click after you have predicted)</summary>
 #
-# - With $d = 256$ it works up to 8 words; of 32 words only a third come back right. Far fewer words than numbers.
+# - About eight. Of 32 words only a third come back right: far fewer words than numbers.
 # - Four times the numbers buy about four times the words. A wider vector moves the cliff; it does not remove it.
-# - The last line keeps *all* $n$ vectors, of only 64 numbers each, and picks the right one when asked. It does not fall.
-#   It uses the function that this lecture is about.
-# - This memory is not trained. A trained encoder packs better, because language is not random, yet it falls off the same
-#   way: the translations of Cho et al. (2014b) and of the models without attention in Bahdanau et al. (2015, figure 2)
-#   get worse from about 20 words on.
+# - The last line keeps *all* $n$ vectors. Of course it does not fall: it has $64\,n$ numbers, and one vector as wide as that
+#   would do, too. But a network's vector has *one* width, chosen before the sentence is seen. A memory of all states grows
+#   with the text.
+# - This memory is not trained, and random words are harder to pack than language. What of trained encoders? Cho et al.
+#   (2014b) and the models without attention in Bahdanau et al. (2015, figure 2) get worse on long sentences. Sutskever et
+#   al. (2014), with a deep network that read its source backwards, did not see it. That the one vector is to blame was a
+#   *conjecture* of Bahdanau et al.; their remedy is this lecture.
 # </details>
 
 # %% [markdown]
-# The idea that follows from it: **do not pack. Keep all the encoder's states and let the decoder look at them.** The
-# encoder becomes a read-only memory.
+# The remedy: **do not pack. Keep all the encoder's states and let the decoder look at them.** The encoder becomes a
+# read-only memory.
 
 # %% [markdown]
 # ## 2. A weighted sum of encoder states
 #
-# The decoder needs *one* vector at a time, of fixed width. So give it a mixture of the encoder's states:
+# At each step the decoder needs *one* vector, of fixed width. So give it a mixture of the encoder's states, a new one at
+# every step $i$:
 #
-# $$c_i = \sum_{j=1}^{n} \alpha_{ij}\, h_j, \qquad \alpha_{ij} \ge 0, \qquad \sum_j \alpha_{ij} = 1 .$$
+# $$c_i = \sum_{j=1}^{n} \alpha_{ij}\, h_j, \qquad \alpha_{ij} \ge 0, \qquad \sum_j \alpha_{ij} = 1,
+#   \qquad s_i = f(s_{i-1},\, y_{i-1},\, c_i).$$
+#
+# The decoder's next state $s_i$ follows from its last state, the last word $y_{i-1}$ it wrote, and this context.
 #
 # Could the weights $\alpha_{ij}$ be fixed numbers, learned once? No: which source word matters for the second output word
-# depends on *this* sentence. The weights must be computed from what is there, $\alpha_{ij} = g(s_{i-1}, h_j)$: from what
-# the decoder has in mind and what the encoder has to offer.
+# depends on *this* sentence. They must be computed from what is there, $\alpha_{ij} = g(s_{i-1}, h_j)$: the decoder's last
+# state *asks*, the encoder's states answer.
 
-# %%
+# %% jupyter={"source_hidden": true}
 figures.encoder_decoder(
     ["the", "black", "cat"],
     ["le", "chat"],
     weights=[0.05, 0.10, 0.85],
-    alt="To write its second word the decoder receives a context c2, a mixture of the encoder"
-    " states with weights 0.05, 0.10 and 0.85: most of it is h3, the state of 'cat'.",
+    alt="To write its second word the decoder's first state asks, and receives a context c2, a "
+    "mixture of the encoder states with weights 0.05, 0.10 and 0.85: most of it is h3, 'cat'.",
 )
 
 # %% [markdown]
-# Two steps lead to the weights. A **score** says how well state $h_j$ fits, any real number. **Softmax** turns scores into
-# weights that are positive and sum to one:
+# *(The weights in this picture are made up.)* Two steps lead to weights. A **score** $e_j$ says how well state $h_j$ fits, any
+# real number. **Softmax** turns scores into weights that are positive and sum to one:
 #
-# $$\alpha_j = \frac{e^{s_j}}{\sum_{j'} e^{s_{j'}}}$$
+# $$\alpha_j = \frac{\exp e_j}{\sum_{j'} \exp e_{j'}}$$
 #
 # Take four encoder states with the scores $1.5,\; 0.9,\; 0.3,\; -0.5$.
 #
@@ -163,31 +162,37 @@ figures.encoder_decoder(
 
 # %%
 scores = [1.5, 0.9, 0.3, -0.5]
-exponentials = [math.exp(s) for s in scores]
+exponentials = [math.exp(e) for e in scores]
 total = sum(exponentials)
-weights = [e / total for e in exponentials]
-print("e^s     ", [round(e, 2) for e in exponentials], " sum", round(total, 2))
-print("weights ", [round(w, 2) for w in weights], " sum", round(sum(weights), 2))
+weights = [x / total for x in exponentials]
+print("exp(e)  ", *[f"{x:.2f}" for x in exponentials], "  sum", f"{total:.2f}")
+print("weights ", *[f"{w:.2f}" for w in weights], "  sum", f"{sum(weights):.2f}")
 
 # %% [markdown]
 # <details><summary><b>Answer</b></summary>
 #
-# $4.48 / 8.90 = 0.50$. A negative score gives a small weight, $0.61 / 8.90 = 0.07$, never a negative one: $e^s > 0$.
+# $4.48 / 8.90 = 0.50$. A negative score gives a small weight, $0.61 / 8.90 = 0.07$, never a negative one: the exponential
+# is positive.
 # </details>
 
 # %% [markdown]
-# `attend` does both steps: softmax, then the weighted sum. Its whole source:
+# That is all of attention: softmax, then a weighted sum. In two lines,
+
 
 # %%
-Code(inspect.getsource(attend), language="python")
+def attend_in_two_lines(scores, values):
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ values, weights
 
-# %%
+
 states = torch.eye(4)  # four "encoder states" that are easy to tell apart
-context, weights = attend(torch.tensor(scores), states)
+context, weights = attend_in_two_lines(torch.tensor(scores), states)
 print("weights", weights)
 print("context", context)
 
 # %% [markdown]
+# `nlmcore.attention.attend` is the same, with a mask (section 5) and with words for wrong shapes. From here on we use it.
+#
 # > **Predict before you move anything.** (a) Add 1 to all four scores. (b) Multiply all by 3. (c) Multiply all by 0.
 # > What happens to the weights each time?
 
@@ -195,100 +200,104 @@ print("context", context)
 widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
 
 # %% [markdown]
-# <details><summary><b>What to notice</b></summary>
+# <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - (a) Nothing: $e^{s+1} = e \cdot e^s$ and the factor $e$ cancels. Only differences between scores count.
-# - (b) The largest takes nearly everything: softmax becomes a choice of one. (c) All get 0.25: a plain average.
-# - Between the two lies a *soft* choice that has a derivative everywhere. That is why attention can be trained with
-#   gradients, and a hard choice of one word cannot.
+# - (a) Nothing: $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
+# - (b) The first takes 0.84, and at a factor of 8 it takes 0.99: softmax becomes a choice of one. (c) All get 0.25: an average.
+# - In between lies a *soft* choice, which has a useful derivative everywhere, so gradients can teach it. A hard choice of
+#   one state has derivative zero almost everywhere and needs other means (Xu et al. 2015 draw it at random, to caption
+#   images).
 # </details>
 
 # %% [markdown]
 # ## 3. Three scores, side by side
 #
-# What is a good score for a query $q$ (what the decoder has in mind) and a key $k$ (what an encoder state offers)?
+# What is a good score for a **query** $q$ (what is asked: here the decoder's state) and a **key** $k$ (what can answer: here
+# an encoder state)?
 #
 # | name | $\mathrm{score}(q, k)$ | to learn | source |
 # |---|---|---|---|
 # | **dot product** | $q \cdot k$ | nothing; both have the same width | Luong et al. 2015, section 3.1, "dot" |
-# | **bilinear** | $q^\top W k$ | $W$: width of $q$ × width of $k$ | Luong et al. 2015, "general" |
-# | **additive**, a small network | $v \cdot \tanh(W_q\, q + W_k\, k)$ | $W_q, W_k, v$ | Bahdanau et al. 2015, section A.1.2 |
+# | **bilinear** | $q \cdot W k$ | $W$: width of $q$ × width of $k$ | Luong et al. 2015, "general" |
+# | **additive**, a small network | $u \cdot \tanh(A q + B k)$ | $A$, $B$, $u$ | Bahdanau et al. 2015, section A.1.2 |
 #
-# The same three queries meet the same four keys under each score:
+# The same three random queries meet the same four random keys under each score:
 
 # %%
 draw = torch.Generator().manual_seed(4)
 queries, keys = torch.randn(3, 8, generator=draw), torch.randn(4, 8, generator=draw)
 W = torch.randn(8, 8, generator=draw) / math.sqrt(8)
-W_query, W_key = torch.randn(16, 8, generator=draw), torch.randn(16, 8, generator=draw)
-v = torch.randn(16, generator=draw)
+A, B = torch.randn(16, 8, generator=draw), torch.randn(16, 8, generator=draw)
+u = torch.randn(16, generator=draw)
 
-three = [
-    dot_score(queries, keys),
-    bilinear_score(queries, keys, W),
-    additive_score(queries, keys, W_query, W_key, v),
-]
 figures.heatmaps(
-    three,
+    [
+        dot_score(queries, keys),
+        bilinear_score(queries, keys, W),
+        additive_score(queries, keys, A, B, u),
+    ],
     ["dot product", "bilinear", "additive"],
-    ["le", "chat", "noir"],
-    ["the", "black", "cat", "."],
-    alt="Three heatmaps of scores for the same three queries and four keys, under the dot "
-    "product, a bilinear form and a small network. The numbers differ, since the weights "
-    "here are random: each score asks another question.",
+    ["q1", "q2", "q3"],
+    ["k1", "k2", "k3", "k4"],
+    alt="Three heatmaps of scores for the same three queries and four keys, red positive, blue "
+    "negative. The dot product, the bilinear form and the small network give other numbers.",
 )
 
 # %% [markdown]
-# With random weights the three agree on nothing, and they need not: training shapes $W$, $W_q$, $W_k$ and $v$ until the
-# score asks what is useful. In the plane one can see *which* questions each of them can ask.
+# With random weights the three need not agree: training shapes $W$, $A$, $B$ and $u$ until the score asks what is useful. In
+# the plane one can see *which* questions each of them can ask.
 #
-# > **Predict before you turn the query.** Under the dot product, which direction of the query gives "idea" (lower left)
+# > **Predict before you turn the query.** Under the dot product, which direction of the query gives "idea" (at the bottom)
 # > the largest weight? Under the bilinear score $W$ turns every key by 90° first: which direction now? What happens under
 # > each score when the query's length goes to 0?
 
 # %%
 plane_keys = torch.tensor([[0.9, 0.5], [0.55, 0.95], [-1.0, 0.35], [-0.2, -1.1]])
 quarter_turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
-A, B = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), 2 * torch.eye(3, 2)
-u = torch.tensor([1.5, 1.5, -1.0])
+A2 = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+B2, u2 = 2 * torch.eye(3, 2), torch.tensor([1.5, 1.5, -1.0])
 widgets.query_playground(
     attend,
     {
         "dot product: q·k": dot_score,
         "bilinear: q·Wk, W a quarter turn": lambda q, k: bilinear_score(q, k, quarter_turn),
-        "additive: v·tanh(W_q q + W_k k)": lambda q, k: additive_score(q, k, A, B, u),
+        "additive: u·tanh(Aq + Bk)": lambda q, k: additive_score(q, k, A2, B2, u2),
     },
     plane_keys,
     ["cat", "dog", "car", "idea"],
 )
 
 # %% [markdown]
-# <details><summary><b>What to notice</b></summary>
+# <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - **Dot product**: point the query *at* "idea" (265°). Alike attracts.
-# - **Bilinear**: the same weight comes a quarter turn later (355°). $W$ lets the model look for something *other*
-#   than itself: a verb for its subject, an adjective for its noun.
+# - **Dot product**: point the query towards "idea" (265° on the slider: the key lies at 260°, a little further is a little
+#   further from the others). Alike attracts.
+# - **Bilinear**: the same weight comes a quarter turn later (355°). $W$ lets the model look for something *other* than the
+#   query itself: a verb for its subject, an adjective for its noun.
 # - At length 0 dot and bilinear scores are all 0, the weights equal, the context a plain average. The additive score still
-#   prefers some keys, whatever the query: $v \cdot \tanh(W_k k)$ does not vanish.
-# - The green diamond never leaves the area that the keys span. Attention mixes values; it cannot invent one.
+#   prefers some keys, whatever the query: $u \cdot \tanh(Bk)$ does not vanish.
+# - The green diamond never leaves the quadrilateral with the keys as corners (their convex hull). Attention mixes values;
+#   it cannot invent one.
 # </details>
 
 # %% [markdown]
-# **Which one to use?** Vaswani et al. (2017, section 3.2.1) report that additive and dot-product scores work alike for
-# narrow vectors, and that dot products are far faster: all scores are *one* matrix product. They come at a price that
-# section 4 pays.
+# **Which one to use?** All dot products of all queries with all keys are *one* matrix product, far faster than a network per
+# pair. Vaswani et al. (2017, section 3.2.1) add that the two work alike for narrow vectors, while for wide ones the
+# additive score does better, unless the dot product is *scaled*: section 4.
 
 # %% [markdown]
 # ## 4. Queries, keys and values
 #
 # A Python dictionary finds the *one* key that equals the query and returns its value. Attention is a dictionary that finds
-# *every* key a little, and returns a mixture of values. Key and value need not be the same vector: what a word is found
-# by, and what it then says, are two things. With one query per row of $Q$, all in one line:
+# *every* key a little, and returns a mixture of **values**. Key and value need not be the same vector: what a word is found
+# by, and what it then says, are two things. With one query per row of $Q$, one key per row of $K$, one value per row of $V$:
 #
 # $$\mathrm{attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}}\right) V \qquad \text{Vaswani et al. 2017, equation 1}$$
 #
-# In **self-attention** the three come from the *same* text: each word sends out a query $q = W^Q x$, offers a key
-# $k = W^K x$, and hands over a value $v = W^V x$.
+# In **self-attention** all three come from the *same* text. Each word is a vector $x$ (an *embedding*: a list of numbers
+# learned for that word). It asks with $q = xW^Q$, is found by $k = xW^K$, and says $v = xW^V$, with three learned matrices.
+# So the plain dot product hides a bilinear score: $q \cdot k' = (xW^Q)\cdot(x'W^K)$, and a word need not look for words
+# like itself.
 #
 # A worked example. Queries and keys have $d = 64$ numbers. The first word's query meets its own key and the second word's
 # key with the dot products **112** and **96**.
@@ -320,7 +329,8 @@ print("without dividing ", attend(dot_score(q, k), values)[1][0])
 # $q \cdot k = \sum_{i=1}^d q_i k_i$ has variance $d$: wide vectors make large scores, and large scores make softmax a hard
 # choice from the first day of training. Dividing by $\sqrt d$ brings the variance back to 1, whatever the width.
 #
-# > **Predict before you move the slider.** At $d = 512$ without the division, how large is the largest of six weights?
+# > **Predict before you move the slider.** From $d = 4$ to $d = 512$: how does the largest of six weights grow, without the
+# > division and with it?
 
 # %%
 widgets.width_playground(attend)
@@ -328,13 +338,13 @@ widgets.width_playground(attend)
 # %% [markdown]
 # <details><summary><b>Answer</b></summary>
 #
-# 1.00, and 0.50 with the division. Compare the line under the bars: without the division the scores spread wider and wider
-# as $d$ grows.
+# Look at the line below the bars, a mean over 200 queries. Without the division it climbs from 0.60 to 0.96; with it, it
+# stays between 0.41 and 0.43.
 # </details>
 
 # %% [markdown]
-# The harm is in the gradient. The derivative of a softmax weight with respect to its own score is $\alpha (1 - \alpha)$:
-# near 0 and near 1 it vanishes, and what has no gradient does not learn. Averaged over 200 random queries:
+# The harm is in the gradient, or so Vaswani et al. suspect. We can measure it: the derivative of a softmax weight with
+# respect to its own score is $\alpha (1 - \alpha)$. Near 0 and near 1 it vanishes, and what has no gradient does not learn.
 
 
 # %%
@@ -364,8 +374,9 @@ figures.curves(
 # %% [markdown]
 # <details><summary><b>What to notice</b></summary>
 #
-# Divided by $\sqrt d$, the curve is flat at about 0.12. Not divided, it has fallen to 0.007 at $d = 512$: seventeen times
-# less to learn from. The additive score needs no such care: $\tanh$ keeps each of its terms between −1 and 1.
+# Divided by $\sqrt d$, the curve is flat at about 0.12. Not divided, it has fallen to 0.007 at $d = 512$: sixteen times less
+# to learn from. The additive score is bounded by $\sum_i |u_i|$ however wide $q$ and $k$ are; whether it saturates depends
+# on the size of $u$.
 # </details>
 
 # %% [markdown]
@@ -376,12 +387,13 @@ figures.curves(
 # %% [markdown]
 # ## 5. Masks: what must not be seen
 #
-# Some keys are not to be read. Sentences in a batch are filled up to one length with *padding*, which is no word. A model
-# that predicts the next word must not look at it: the future is hidden by a **causal mask**. Our masks are boolean,
-# `True` = *may attend*, and they combine with `&`.
+# Some keys are not to be read. Sentences that are computed together, a *batch*, are filled up to one length with *padding*,
+# which is no word. And a model that predicts the next word must not look at it: a **causal mask** hides the future. Our
+# masks are boolean, `True` = *may attend*, and they combine with `&`. What is masked is left out *before* the softmax; the
+# rest shares the weight.
 #
 # > **Predict before you click.** Under the causal mask, what stands in the first row? Under "nothing is real", where
-# > all four words are padding?
+# > all four words are padding, what do the rows sum to?
 
 # %%
 words = ["the", "cat", "sat", "<pad>"]
@@ -396,12 +408,12 @@ masks = {
 widgets.mask_playground(attend, words, scores, masks)
 
 # %% [markdown]
-# <details><summary><b>What to notice</b></summary>
+# <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Causal: the first word can only read itself, with weight 1. Every row still sums to 1: what is forbidden is left out
-#   *before* the softmax, and the rest shares all the weight.
+# - Causal: the first word can only read itself, with weight 1. Every row that may read anything still sums to 1.
 # - The row of `<pad>` itself is full of numbers. Nobody reads it, so it does not matter; but a loss must not count it.
-# - Nothing to read gives zeros. A softmax of nothing is 0/0; many a training run has died of the NaN that comes out.
+# - Nothing to read: our rows sum to 0. A plain softmax of nothing is 0/0; many a training run has died of the NaN (*not a
+#   number*) that comes out.
 # </details>
 
 # %% [markdown]
@@ -415,22 +427,22 @@ print("row sums, masked before softmax:", right.sum(-1))
 print("row sums, masked after softmax: ", wrong.sum(-1))
 
 # %% [markdown]
-# The first word's weights now sum to less than one, by an amount that depends on the words it was not supposed to see: the
-# future leaks into the past through the size of what is left.
+# The first word's weights now sum to 0.10, an amount that depends on the words it was not supposed to see: the future leaks
+# into the past through the size of what is left. (Dividing each row by its sum would repair it.)
 
 # %% [markdown]
 # ## 6. Many heads
 #
 # One softmax makes one choice. "it" wants to know what it refers to, *and* which verb comes next, *and* what stands beside
-# it. So attention is run $h$ times in parallel, each **head** in its own narrow space with its own $W^Q_i, W^K_i, W^V_i$,
-# and the results are laid side by side and mixed by one matrix:
+# it. So attention is run several times in parallel. Each **head** works in a narrow space of its own, with its own
+# $W^Q_i, W^K_i, W^V_i$; the results are laid side by side and mixed by one matrix, $W^O$. With one word per row of $X$:
 #
 # $$\mathrm{head}_i = \mathrm{attention}(X W^Q_i,\; X W^K_i,\; X W^V_i), \qquad
-#   \mathrm{output} = [\mathrm{head}_1; \dots; \mathrm{head}_h]\, W^O$$
+#   \mathrm{output} = [\mathrm{head}_1, \mathrm{head}_2, \dots]\, W^O$$
 #
-# With `d_model` = 384 and 12 heads, each head works on 384 / 12 = 32 numbers.
+# If each word's vector $x$ has `d_model` = 384 numbers, each of 12 heads works on 384 / 12 = 32 of them.
 #
-# > **Predict before you run.** How many times as many parameters do 12 heads have as one?
+# > **Predict before you run.** How many parameters (learned numbers) do 12 heads have, compared with one?
 
 # %%
 for n_heads in (1, 4, 12):
@@ -438,43 +450,54 @@ for n_heads in (1, 4, 12):
     size = sum(p.numel() for p in layer.parameters())
     print(f"{n_heads:2} heads of {layer.d_head:3}: {size:,} parameters")
 
-x = torch.randn(1, 5, 384, generator=torch.Generator().manual_seed(0))  # five word vectors
-print("in ", tuple(x.shape), "  out", tuple(layer(x, mask=causal_mask(5)).shape))
-
 # %% [markdown]
 # <details><summary><b>Answer</b></summary>
 #
-# Exactly as many. The heads *share* the 384 numbers. Twelve heads make twelve choices per word at the price of one, each
-# in a narrower space.
+# Exactly as many: four matrices of 384 × 384, each with 384 biases, $4 \cdot (384^2 + 384) = 591{,}360$. The heads *share*
+# the 384 numbers. Twelve heads make twelve choices per word with the parameters of one, each in a narrower space.
 # </details>
 
 # %% [markdown]
-# How it is done, with the shapes that every implementation has and that half of all bugs are about:
+# How it is done, with the shapes that go with it. The whole of `MultiHeadAttention`, without masks, in six lines:
+
 
 # %%
-parts = (MultiHeadAttention.forward, MultiHeadAttention._split)
-Code("\n".join(inspect.getsource(part) for part in parts), language="python")
+def many_heads(x, layer):
+    q, k, v = layer.query(x), layer.key(x), layer.value(x)  # each (batch, time, 384)
+    q, k, v = (y.unflatten(-1, (12, 32)).transpose(1, 2) for y in (q, k, v))
+    mixed, _ = scaled_dot_product_attention(q, k, v)  # (batch, head, time, 32)
+    joined = mixed.transpose(1, 2).flatten(2)  # (batch, time, 384): heads side by side
+    return layer.output(joined)
+
+
+x = torch.randn(1, 5, 384, generator=torch.Generator().manual_seed(0))  # five word vectors
+print("in", tuple(x.shape), "out", tuple(many_heads(x, layer).shape))
+print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x), atol=1e-5))
 
 # %% [markdown]
 # > **What goes wrong.** Cutting `(batch, time, 384)` directly into `(batch, 12, time, 32)` with a `view` also gives the right
 # > *shape*. It mixes words with heads: head 0 would get all numbers of the first words. First split the last axis, then
 # > transpose.
+#
+# Nothing in these lines knows the *order* of the words: shuffle the rows of $X$, and the output is shuffled, nothing else.
+# Word order must be put into $x$; that is the subject of the next lecture.
 
 # %% [markdown]
 # ## 7. Inside a real network
 #
-# MiniLM (Wang et al. 2020) is a small BERT, distilled from a larger one to compare sentences: 6 layers of 12 heads, each
-# word reads the whole sentence. Its weights are on your disk, and it runs in our own code: the `MultiHeadAttention` you
-# have just read. `capture` records what its heads read.
+# A *Transformer* is a stack of such layers: attention, then a small network for each word alone, then attention again. MiniLM
+# (Wang et al. 2020) is one: 6 layers of 12 heads, trained to imitate a larger network, BERT, then to compare sentences. It is
+# no translator: every word simply reads the whole sentence, to the left and to the right. Its weights are on your disk, and
+# it runs in our own code, the `MultiHeadAttention` of section 6. `capture` records what its heads read.
 
 # %%
 from nlmcore.inspect import capture
-from nlmcore.pretrained import minilm
+from nlmcore.pretrained import embed, minilm
 
 encoder, tokenizer = minilm()
 sentence = "The animal did not cross the street because it was too tired."
 tokens = torch.tensor([tokenizer.encode(sentence)])
-with torch.no_grad(), capture(encoder) as tape:
+with torch.no_grad(), capture(encoder) as tape:  # no_grad: we only look, we do not train
     encoder(tokens)
 
 print(*tokenizer.pieces(sentence))
@@ -482,20 +505,21 @@ for name, weights in tape.items():
     print(name, tuple(weights.shape))
 
 # %% [markdown]
-# Tokens: `[CLS]` and `[SEP]` are marks that BERT puts around every text. Weights: (batch, head, query, key). All 72 heads
-# at a glance, one small heatmap each, dark = much weight, rows = the word that reads:
+# The text is cut into *tokens*, here words and two marks, `[CLS]` and `[SEP]`, that BERT puts around every text. The weights
+# of each layer: (batch, head, query, key). All 72 heads at a glance, one small heatmap each: dark = much weight, one row per
+# word that reads, one column per word that is read, a thin diagonal where a word reads itself.
 
-# %%
+# %% jupyter={"source_hidden": true}
 figures.head_grid(
     torch.cat(list(tape.values())),
-    alt="72 small heatmaps, 6 layers of 12 heads. Some heads show a diagonal: they read the "
-    "word before or after. Many, above all in layers 2 to 4, show one dark first column: "
-    "they read the mark [CLS] from everywhere.",
+    alt="72 small heatmaps, 6 layers of 12 heads. In layer 0, head 2 all weight lies just below "
+    "the diagonal; in layer 1, head 8 just above. Many heads, above all in layers 2 to 4, have "
+    "one dark first column: every word reads the mark [CLS].",
 )
 
 # %% [markdown]
-# > **Predict before you explore.** Find in the picture above a head that reads *the word before*, one that reads *the word
-# > after*, and heads that read `[CLS]` from everywhere. What could the last be good for?
+# > **Predict before you explore.** Find in the picture above a head that reads *the word before* (just left of the diagonal),
+# > one that reads *the word after*, and heads that read `[CLS]` from everywhere. What could the last be good for?
 
 # %%
 widgets.attention_explorer(
@@ -504,9 +528,9 @@ widgets.attention_explorer(
     [
         sentence,
         "The animal did not cross the street because it was too wide.",
+        "The street was not crossed by the animal because it was too tired.",
         "She poured water from the bottle into the cup until it was full.",
         "She poured water from the bottle into the cup until it was empty.",
-        "The trophy does not fit in the suitcase because it is too big.",
         "When she tried to print her tickets, the printer was out of toner.",
     ],
     layer=3,
@@ -518,22 +542,52 @@ widgets.attention_explorer(
 # *Rest the pointer on a word of the left column to see its row alone; click a word's button to keep it; move the sliders with
 # the arrow keys; type a sentence of your own.*
 #
-# <details><summary><b>What to notice</b></summary>
+# <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Layer 0, head 2 reads the word before, with weight 1.00, in every sentence. Layer 1, head 8 prefers the word after.
-# - Layer 4, head 5 and many others park on `[CLS]`: a head that has nothing to look for must still spend its weight of 1
-#   somewhere. Clark et al. (2019) found the same in BERT, at `[SEP]`; it reads as "nothing here".
+# - Layer 0, head 2 reads the word before, with weight 1.00, in every sentence. Layer 1, head 8 reads the word after with
+#   0.64 on average.
+# - Layer 4, head 5 and many others park on `[CLS]`. Each row must sum to 1, even for a head that finds nothing to look for.
+#   Clark et al. (2019) see this in BERT, mostly at `[SEP]`, and suspect that it means "nothing here". The next cell tests it.
 # - Layer 3, head 1 links "it" to "animal" with weight 0.69.
 # </details>
 
 # %% [markdown]
-# **Does that head understand "it"?** Test it, do not believe the picture. Change one word, so that "it" must be something
-# else, and see whether the head follows:
+# **The 0.69 by hand.** Take the vectors that enter layer 3, make the query of "it" and the keys of all words for head 1 (its
+# numbers 32 to 63), and do what section 4 says. In its heatmap most other words park on `[CLS]`. How long is the *value*
+# vector that they get there?
+
+# %%
+layer = encoder.layers[3].attention
+entering = []  # what this layer receives
+hook = layer.register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
+with torch.no_grad():
+    encoder(tokens)
+    hook.remove()
+    q, k = layer.query(entering[0])[0, :, 32:64], layer.key(entering[0])[0, :, 32:64]
+    by_hand = torch.softmax(q @ k.T / math.sqrt(32), dim=-1)
+    value_lengths = layer.value(entering[0])[0, :, 32:64].norm(dim=-1)
+
+pieces = tokenizer.pieces(sentence)
+print(f"from 'it' to 'animal':        {by_hand[pieces.index('it'), pieces.index('animal')]:.2f}")
+print(f"length of the value of [CLS]: {value_lengths[0]:.2f}")
+print(f"median length of the others:  {value_lengths[1:].median():.2f}")
+
+# %% [markdown]
+# <details><summary><b>What to notice</b></summary>
+#
+# The value of `[CLS]` is nearly zero: 0.20 against 3.68. What is added to a word is *weight × value*, so for a word that parks
+# there the head adds almost nothing. It does mean "nothing here", and a heatmap of weights alone would have told the opposite.
+# </details>
+
+# %% [markdown]
+# **Does layer 3, head 1 understand "it"?** Test it, do not believe the picture. Change one word, or the order, so that "it" or
+# its place is another, and see whether the head follows:
 
 # %%
 pairs = [
     ("The animal did not cross the street because it was too tired.", "animal", "street"),
     ("The animal did not cross the street because it was too wide.", "animal", "street"),
+    ("The street was not crossed by the animal because it was too tired.", "animal", "street"),
     ("She poured water from the bottle into the cup until it was full.", "bottle", "cup"),
     ("She poured water from the bottle into the cup until it was empty.", "bottle", "cup"),
 ]
@@ -549,28 +603,59 @@ for text, first, second in pairs:
 # %% [markdown]
 # <details><summary><b>What to notice</b></summary>
 #
-# The head does not follow: in both sentences of each pair it prefers the same noun. What looked like understanding is closer
-# to "read the noun that the sentence is about". A heatmap shows what a head *reads*; whether the answer *depends* on it is
-# another question. Jain & Wallace (2019) show that quite different attention weights can give the same prediction;
-# Wiegreffe & Pinter (2019) answer with tests under which weights do explain. Look first, then test.
+# It wavers ("tired" to "wide": from thirteen times as much on "animal" to twice as much), but its first choice does not
+# change with the meaning: the same noun in both sentences of each pair. In the passive sentence it picks "street", which is
+# not tired. Five sentences show that this head does not resolve "it"; they do not show what it does instead.
+# </details>
+
+# %% [markdown]
+# **And does the answer depend on that head?** Silence it, by setting its part of $W^O$ to zero, and compare the vector that
+# MiniLM makes of the whole sentence with the original. For scale: the vector of the sentence with "wide" for "tired".
+
+# %%
+silenced = copy.deepcopy(encoder)
+silenced.layers[3].attention.output.weight.data[:, 32:64] = 0
+with torch.no_grad():
+    before, after = encoder(tokens)[0].mean(dim=0), silenced(tokens)[0].mean(dim=0)
+tired, wide = embed([sentence, sentence.replace("tired", "wide")])
+print(
+    "similarity with the head silenced:", f"{torch.cosine_similarity(before, after, dim=0):.3f}"
+)
+print("similarity with 'wide' for 'tired':", f"{tired @ wide:.3f}")
+
+# %% [markdown]
+# <details><summary><b>What to notice</b></summary>
+#
+# 0.998 against 0.836 (1 is the same direction): one word matters; this head hardly does. A heatmap shows what a head *reads*,
+# not what the answer *depends on*. Jain & Wallace (2019) found that quite different attention weights can give the same
+# prediction; Wiegreffe & Pinter (2019) propose four tests of when weights may serve as an explanation all the same. (Both
+# study recurrent classifiers with one attention layer.) Look first, then test.
 # </details>
 
 # %% [markdown]
 # ## 8. What it costs
 #
-# A decoder without attention does $n + m$ steps for a source of $n$ and a target of $m$ words: $O(n + m)$. With attention,
-# every target word scores every source word: $O(nm)$. Self-attention over one text of $n$ words: $O(n^2)$.
+# Encoder and decoder take $n + m$ steps for a source of $n$ and a target of $m$ words, each of about $d^2$ multiplications.
+# Attention adds a score for every pair, $n \cdot m$ of them, each of about $d$ multiplications.
 #
-# > **Predict.** A paragraph of 100 words into 100 words, and a chapter of 5,000 into 5,000: how many steps, how many scores?
+# > **Predict.** With $d = 1{,}000$: from which length on ($n = m$) do the scores cost more than the steps?
 
 # %%
-print(f"{'words':>6} {'steps n+m':>10} {'scores n·m':>12}")
-for n in (10, 100, 1_000, 5_000):
-    print(f"{n:6,} {n + n:10,} {n * n:12,}")
+d = 1_000
+print(f"{'words n=m':>10} {'steps n+m':>10} {'scores n·m':>12} {'(n+m)·d²':>9} {'n·m·d':>9}")
+for n in (10, 100, 1_000, 2_000, 5_000):
+    print(f"{n:10,} {n + n:10,} {n * n:12,} {(n + n) * d * d:9.0e} {n * n * d:9.0e}")
 
 # %% [markdown]
-# The price buys two things. Any two words are *one* step apart, where a recurrent network needs as many steps as there are
-# words between them. And all scores can be computed at once, where recurrent steps must wait for each other.
+# <details><summary><b>Answer</b></summary>
+#
+# From $n = 2d$, 2,000 words: a sentence costs next to nothing more, a book does. Steps grow as $O(n+m)$, scores as $O(nm)$,
+# in self-attention as $O(n^2)$.
+# </details>
+
+# %% [markdown]
+# The price buys two things. Any two words are *one* step apart, where a recurrent network passes through every word between
+# them. And in *self*-attention all scores can be computed at once, where recurrent steps must wait for each other.
 
 # %% [markdown]
 # ## Check yourself
@@ -583,29 +668,46 @@ for n in (10, 100, 1_000, 5_000):
 #
 # 3. You shuffle the words of a sentence. How does the output of self-attention, without masks and positions, change?
 # <details><summary>Answer</summary>It is shuffled in the same way and otherwise the same: attention sees a set, not a
-# sequence. Word order must be put in; that is what position encodings are for.</details>
+# sequence.</details>
 #
 # 4. The weights of a row sum to 0.7. Which mistake is likely?
 # <details><summary>Answer</summary>A mask after the softmax, or softmax over the wrong axis.</details>
 #
 # 5. A head puts 0.9 of its weight on "not". Does the model's decision depend on "not"?
-# <details><summary>Answer</summary>One cannot tell from the weight. Remove or replace the word and look at the output.</details>
+# <details><summary>Answer</summary>One cannot tell from the weight: the value may be nearly zero, or the decision may come
+# from elsewhere. Remove or replace the word, or silence the head, and look at the output.</details>
 
 # %% [markdown]
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $h_j$ | $h^E_j$, $\bar h_s$, annotation | what the encoder made of source word $j$ |
+# | $s_i$ | $h^D_i$, $h_t$ | the decoder's state at step $i$ |
+# | $e_{ij} = \mathrm{score}(s_{i-1}, h_j)$ | energy, alignment model $a(s, h_j)$ | how well $h_j$ answers; Luong et al. ask with $s_i$, not $s_{i-1}$ |
+# | $\alpha_{ij} = g(s_{i-1}, h_j)$ | $W_{ji} = g(h^E_i, x^D_j, h^D_{j-1})$, $a_t(s)$ | the weight of source word $j$ at step $i$ |
+# | $\alpha$ of layer $\ell$, head $k$ | $\alpha_\ell[k, t_1, t_2]$ | the weight from position $t_1$ to $t_2$ |
+# | $c_i$ | context, $c_t$ | the weighted sum |
+# | $s_i = f(s_{i-1}, y_{i-1}, c_i)$ | $s_j = \mathrm{LSTM}(s_{j-1}, [x, c])$ | the decoder's step |
+# | $q, k, v$ | rows of $Q, K, V$ | query, key, value |
+# | $d$ | $d_k$, $I$ | width of queries and keys |
+# | $W^O$ | $W^0$ | mixes the heads |
+#
 # **Words introduced.** *Attention*: a weighted sum with weights computed from a query. *Query, key, value*: what is asked, what
 # is found by, what is returned. *Score*: how well a key fits a query, before softmax. *Context*: the weighted sum. *Encoder,
-# decoder*: the half that reads, the half that writes. *Self-attention*: queries, keys and values from one text. *Mask*:
-# which keys may be read. *Causal mask*: not the future. *Padding*: filler that is no word. *Head*: one of several attentions
-# run in parallel. *Bottleneck*: the fixed vector of section 1.
+# decoder*: the half that reads, the half that writes; the encoder of Bahdanau et al. reads in both directions and joins the
+# two states of each word. *Bottleneck*: the one fixed vector of section 1. *Self-attention*: queries, keys and values from one
+# text. *Mask*: which keys may be read. *Causal mask*: not the future. *Padding*: filler that is no word. *Head*: one of
+# several attentions run in parallel. *Token*: a piece of text with a number.
 #
-# **Sources.** Sutskever, Vinyals & Le (2014), Sequence to Sequence Learning with Neural Networks. Cho et al. (2014), Learning
+# **Sources.** Sutskever, Vinyals & Le (2014), Sequence to Sequence Learning with Neural Networks. Cho et al. (2014a), Learning
 # Phrase Representations using RNN Encoder–Decoder. Cho et al. (2014b), On the Properties of Neural Machine Translation.
 # Bahdanau, Cho & Bengio (2015), Neural Machine Translation by Jointly Learning to Align and Translate, sections 3.1 and A.1.2,
-# figure 2. Luong, Pham & Manning (2015), Effective Approaches to Attention-based Neural Machine Translation, section 3.1.
-# Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1–3.2.3. Clark et al. (2019), What Does BERT Look At?, section
-# 3. Jain & Wallace (2019), Attention is not Explanation. Wiegreffe & Pinter (2019), Attention is not not Explanation. Wang et
-# al. (2020), MiniLM.
+# figure 2. Luong, Pham & Manning (2015), Effective Approaches to Attention-based Neural Machine Translation, section 3.1. Xu et
+# al. (2015), Show, Attend and Tell. Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1–3.2.3. Clark et al. (2019),
+# What Does BERT Look At? Jain & Wallace (2019), Attention is not Explanation. Wiegreffe & Pinter (2019), Attention is not not
+# Explanation. Wang et al. (2020), MiniLM.
 #
 # **Now you.** The assignment `exercises/attention/attention.ipynb` lets you build all of this and tells you which mistake you
 # made. To see your own function at work in a picture of this lecture, hand it to the widget in place of ours:
-# `widgets.softmax_playground(my_attend, ...)`.
+# `widgets.softmax_playground(my_attend, [1.5, 0.9, 0.3, -0.5], ["h1", "h2", "h3", "h4"])`.

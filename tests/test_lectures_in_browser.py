@@ -17,6 +17,7 @@ from tests.lab import CHROMIUM_FLAGS, find_chromium, key_to_picture, run_all_cel
 ROOT = Path(__file__).parents[1]
 LECTURES = sorted((ROOT / "lectures").glob("[0-9][0-9]_*.py"))
 ARTEFACTS = ROOT / "artefacts"
+LAPTOP, TALL = {"width": 1366, "height": 768}, {"width": 1366, "height": 1300}
 
 pytestmark = [
     pytest.mark.browser,
@@ -51,7 +52,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("lecture", LECTURES, ids=lambda path: path.stem)
 def test_a_lecture_runs_and_its_widgets_answer(lecture: Path, browser, lab: tuple[str, str]) -> None:
     url, token = lab
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page = browser.new_page(viewport=LAPTOP)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"{url}/lab/tree/{lecture.stem}.ipynb?reset&token={token}")
@@ -60,7 +61,8 @@ def test_a_lecture_runs_and_its_widgets_answer(lecture: Path, browser, lab: tupl
     assert not errors, errors
 
     folder = ARTEFACTS / lecture.stem
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     boxes = page.locator(".nlm-live")
     count = boxes.count()
     assert count >= 1, "a lecture without a widget is a text"
@@ -70,13 +72,14 @@ def test_a_lecture_runs_and_its_widgets_answer(lecture: Path, browser, lab: tupl
         box.scroll_into_view_if_needed()
         times = [key_to_picture(page, box, *_control(box, turn)) for turn in range(6)]
         latencies.append({"median_ms": round(statistics.median(times), 1), "all_ms": [round(t, 1) for t in times]})
+        page.set_viewport_size(TALL)  # the whole widget in one picture
+        box.scroll_into_view_if_needed()
         box.screenshot(path=folder / f"widget-{index}.png")
+        page.set_viewport_size(LAPTOP)
     _photograph(page, folder)
     assert not errors, errors
     (folder / "latency.json").write_text(json.dumps(latencies, indent=1))
-    print(
-        f"\n{lecture.stem}: key press to picture, median ms per widget:", [v["median_ms"] for v in latencies]
-    )
+    print(f"\n{lecture.stem}: key press to picture, median ms per widget:", [v["median_ms"] for v in latencies])
     page.close()
 
 
