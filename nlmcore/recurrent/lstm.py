@@ -44,28 +44,25 @@ class LSTMCell(Cell):
         h = o * memory
         return LSTMState(h, c), {"input": i, "forget": f, "candidate": g, "output": o, "memory": memory}
 
-    def step_backward(self, dh: Tensor, dc: Tensor, gates: Gates, c_before: Tensor) -> tuple[Tensor, Tensor]:
-        """`step` differentiated by hand: from ∂L/∂h_t and ∂L/∂c_t to ∂L/∂a_t and ∂L/∂c_{t-1}, where a = W x + U h + b.
+    def step_backward(self, dh: Tensor, dc: Tensor, gates: Gates, c_before: Tensor, da: tuple[Tensor, ...]) -> Tensor:
+        """`step` differentiated by hand: from ∂L/∂h_t and ∂L/∂c_t to ∂L/∂c_{t-1} and, for a = W x + U h + b, ∂L/∂a_t.
 
             ∂L/∂c_t += ∂L/∂h_t ⊙ o_t ⊙ (1 − tanh² c_t)          from h_t = o_t ⊙ tanh(c_t)
             ∂L/∂c_{t-1} = ∂L/∂c_t ⊙ f_t                          the path on which gradients survive
             each gate: upstream ⊙ local, with σ' = σ (1 − σ) and tanh' = 1 − tanh²
 
+        ∂L/∂a_t is written into `da`, its four blocks, each (batch, hidden); ∂L/∂c_{t-1} is returned.
         `nlmcore.recurrent.through_time` uses it, because PyTorch's own graph of a step costs more than the
         step itself; the tests hold it to that graph.
         """
         i, f, g, o, memory = gates.values()
-        dc = dc + _through_tanh(dh * o, memory)
-        da = torch.cat(
-            [
-                _through_sigmoid(dc * g, i),
-                _through_sigmoid(dc * c_before, f),
-                _through_tanh(dc * i, g),
-                _through_sigmoid(dh * memory, o),
-            ],
-            dim=-1,
-        )
-        return da, dc * f
+        di, df, dg, do = da
+        dc = dc + _tanh_backward(dh * o, memory)
+        _sigmoid_backward_into(dc * g, i, grad_input=di)
+        _sigmoid_backward_into(dc * c_before, f, grad_input=df)
+        _tanh_backward_into(dc * i, g, grad_input=dg)
+        _sigmoid_backward_into(dh * memory, o, grad_input=do)
+        return dc * f
 
     def input_bias(self) -> Tensor:
         return self.bias_ih + self.bias_hh
@@ -82,5 +79,7 @@ class LSTMCell(Cell):
         return cell
 
 
-_through_sigmoid = torch.ops.aten.sigmoid_backward.default  # (upstream, σ) -> upstream · σ (1 − σ)
-_through_tanh = torch.ops.aten.tanh_backward.default  # (upstream, tanh) -> upstream · (1 − tanh²)
+# (upstream, tanh) -> upstream · (1 − tanh²), and (upstream, σ) -> upstream · σ (1 − σ), in one pass each
+_tanh_backward = torch.ops.aten.tanh_backward.default
+_tanh_backward_into = torch.ops.aten.tanh_backward.grad_input
+_sigmoid_backward_into = torch.ops.aten.sigmoid_backward.grad_input

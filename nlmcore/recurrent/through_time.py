@@ -106,20 +106,22 @@ class _LSTMThroughTime(torch.autograd.Function):
         ctx: Any, cell: LSTMCell, projected: Tensor, weight_hh: Tensor, h: Tensor, c: Tensor
     ) -> tuple[Tensor, Tensor]:
         states, ctx.gates = _loop(cell, projected, LSTMState(h, c), None, reverse=False)
-        ctx.save_for_backward(weight_hh)
-        ctx.cell, ctx.states = cell, [LSTMState(h, c), *cast(list[LSTMState], states)]
-        return torch.stack([state.h for state in ctx.states[1:]]), ctx.states[-1].c.clone()
+        pairs = cast(list[LSTMState], states)
+        outputs = torch.stack([state.h for state in pairs])
+        ctx.cell, ctx.memories = cell, [c, *(state.c for state in pairs[:-1])]  # c_{t-1} at every t
+        ctx.save_for_backward(weight_hh, h, outputs)
+        return outputs, pairs[-1].c
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_h: Tensor, dc: Tensor) -> tuple[None, Tensor, Tensor, Tensor, Tensor]:
-        (U,) = ctx.saved_tensors
-        from_outputs = [torch.zeros_like(dc), *grad_h.unbind(0)]  # nothing but the loop has seen h_0
-        dh, da = from_outputs[-1], []
-        for t in reversed(range(len(ctx.gates))):
-            da_t, dc = ctx.cell.step_backward(dh, dc, ctx.gates[t], ctx.states[t].c)
-            dh = torch.addmm(from_outputs[t], da_t, U)  # its own output's, and Uᵀ ∂L/∂a_t
-            da.append(da_t)
-        grad_projected = torch.stack(da[::-1])
-        read = torch.cat([before.h for before in ctx.states[:-1]])  # h_{t-1} at every t
-        return None, grad_projected, grad_projected.flatten(0, 1).T @ read, dh, dc
+        U, h, outputs = ctx.saved_tensors
+        da = grad_h.new_empty(len(grad_h), len(h), len(U))  # ∂L/∂a_t, also that of W x_t + b
+        blocks = da.unflatten(-1, (-1, h.shape[1])).unbind(0)
+        from_outputs = [torch.zeros_like(h), *grad_h.unbind(0)]  # nothing but the loop has seen h_0
+        dh = from_outputs[-1]
+        for t in reversed(range(len(da))):
+            dc = ctx.cell.step_backward(dh, dc, ctx.gates[t], ctx.memories[t], blocks[t].unbind(1))
+            dh = torch.addmm(from_outputs[t], da[t], U)  # its own output's, and Uᵀ ∂L/∂a_t
+        read = torch.cat([h.unsqueeze(0), outputs[:-1]])  # h_{t-1} at every t
+        return None, da, da.flatten(0, 1).T @ read.flatten(0, 1), dh, dc
