@@ -34,6 +34,11 @@ def took(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
+def count(number: int, thing: str) -> str:
+    """1 notebook, 2 notebooks."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
 def unreachable(log: str) -> bool:
     """Whether a log says that the other side could not be reached."""
     return any(sign in log for sign in _NO_NETWORK)

@@ -146,6 +146,7 @@ def _build_if_stale(place: Environment, take_in: bool) -> int:
     """Build what is out of date, in the environment's Python; a fraction of a second where nothing is."""
     if all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)) and exercises.current(place.root):
         return 0
+    say.line("Building notebooks and exercises (some seconds) ...")
     return inside(place, "build", ["--take-in"] if take_in else [])
 
 
@@ -185,7 +186,7 @@ def build(place: Environment, rest: list[str]) -> int:
             return 1
         released, more = 0, ["The exercises were not built; the lectures open all the same."]
     if written or released:
-        say.line(f"Built {written} notebooks from text, {released} exercises.")
+        say.line(f"Built from text: {say.count(written, 'notebook')}, {say.count(released, 'exercise')}.")
     elif not rest:
         say.line("Every notebook is up to date.")
     for note in [*notes, *more]:
