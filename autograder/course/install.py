@@ -40,11 +40,13 @@ def plan(
 ) -> Plan:
     """What to do about the findings. With `here`, in an environment that the user made, only what is missing."""
     weights = {r.name: str(r) for r in wanted.no_deps}
-    every = {r.name: str(r) for r in wanted.requirements(extras) if r.name not in weights and r.name != "torch"}
+    every = {r.name: str(r) for r in wanted.requirements(extras) if r.name not in weights}
     missing = {Requirement.parse(text).name: text for text in findings.missing}
     if broken_python:
         return Plan(virtualenv=True, torch=True, packages=tuple(every.values()), weights=tuple(weights.values()))
     lost = {name: text for name, text in missing.items() if name not in weights}
+    if findings.torch:  # it is installed alone; what it needs in turn comes with the packages
+        lost = {"torch": every["torch"], **lost}
     return Plan(
         pip=bool(findings.pip),
         move="moved here" in findings.course,

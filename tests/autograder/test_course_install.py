@@ -28,7 +28,7 @@ def test_a_new_environment_gets_everything_with_torch_apart() -> None:
     todo = plan(Findings(), WANTED, ["tests"], broken_python=True)
     assert todo.virtualenv
     assert todo.torch
-    assert todo.packages == ("numpy>=1.5", "pytest>=8")
+    assert todo.packages == ("torch>=2,<3", "numpy>=1.5", "pytest>=8")  # torch again: now with what it needs
     assert todo.weights == ("weights==1.0",)
     assert todo.steps == 5  # environment, torch, packages, weights, check
 
@@ -39,13 +39,14 @@ def test_each_damage_has_its_own_repair() -> None:
     assert plan(Findings(course="the checkout was moved here from /old"), WANTED, []).move
     assert plan(Findings(broken={"idna": "cut short"}), WANTED, []).again == ("idna",)
     assert plan(Findings(missing=("weights==1.0",)), WANTED, []).weights == ("weights==1.0",)
-    assert plan(Findings(missing=("idna==3",)), WANTED, []).packages == ("numpy>=1.5", "idna==3")
+    assert plan(Findings(missing=("idna==3",)), WANTED, []).packages == ("torch>=2,<3", "numpy>=1.5", "idna==3")
     assert not any(vars(plan(Findings(), Wanted("c", "", (), {}, (), ""), [])).values())
 
 
 def test_an_environment_of_the_users_gets_only_what_it_lacks() -> None:
     assert plan(Findings(missing=("numpy>=1.5",)), WANTED, ["tests"], here=True).packages == ("numpy>=1.5",)
     assert plan(Findings(), WANTED, ["tests"], here=True).packages == ()
+    assert plan(Findings(torch="gone"), WANTED, [], here=True).packages == ("torch>=2,<3",)
 
 
 @pytest.fixture
