@@ -156,8 +156,8 @@ class NGramLM:
     def _context(self, context: Sequence[SupportsIndex] | Tensor | ndarray) -> list[int]:
         if not isinstance(context, Iterable) or (isinstance(context, Tensor | ndarray) and context.ndim != 1):
             raise TypeError(f"context must be a sequence of ids, got {type(context).__name__} {context!r}")
-        words = context.tolist() if isinstance(context, Tensor | ndarray) else list(context)
-        words = [as_integer(f"context[{i}]", word, 0, self.vocab_size - 1) for i, word in enumerate(words)]
+        given = context.tolist() if isinstance(context, Tensor | ndarray) else list(context)
+        words = [as_integer(f"context[{i}]", word, 0, self.vocab_size - 1) for i, word in enumerate(given)]
         return words[len(words) - (self.order - 1) :] if len(words) >= self.order else words
 
     def _read(self, tokens: Tensor, state: Tensor | None) -> tuple[ndarray, int]:

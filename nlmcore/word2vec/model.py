@@ -1,0 +1,253 @@
+"""Word vectors by prediction: skip-gram and CBOW with negative sampling.
+
+The losses and gradients are in `nlmcore.word2vec.objective`, what is drawn at random in `nlmcore.word2vec.sampling`.
+This file holds the two tables of vectors and descends the gradient: plain stochastic gradient descent with a rate that
+falls linearly, summed (not averaged) over the pairs of a batch, as if each pair had taken its own step.
+
+Source: Mikolov et al. 2013a (arXiv 1301.3781), Mikolov et al. 2013b (arXiv 1310.4546).
+Departs from the papers: all pairs of a batch see the vectors from before the batch; blocks of text are read in random
+order within an epoch.
+"""
+
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from tqdm import tqdm
+
+from nlmcore.word2vec import neighbours, storage
+from nlmcore.word2vec.checks import positive, rate
+from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradient, skipgram_loss
+from nlmcore.word2vec.sampling import Blocks, draw, keep_probability, noise_distribution, sample_blocks
+from nlmcore.word2vec.text import read
+
+Word = int | str
+MAX_BATCH = 1024
+MAX_STEP = 3.0
+"""Learning rate times pairs that one word may have in a batch; 10 and more diverge on a vocabulary of 28 words."""
+
+
+class Word2Vec(ABC):
+    """What skip-gram and CBOW share: the vectors, the training loop, and the questions.
+
+    vocabulary: the words, or only how many there are. window: how far a word looks at most. negatives: k, noise words
+    per pair. subsample: the threshold t above which frequent words are thinned out (0: never).
+    """
+
+    shared_negatives: ClassVar[int]
+
+    def __init__(
+        self,
+        vocabulary: Sequence[str] | int,
+        d_model: int = 100,
+        *,
+        window: int = 5,
+        negatives: int = 5,
+        subsample: float = 1e-3,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        if isinstance(vocabulary, str):
+            raise TypeError(f"vocabulary must be a list of words or their number, got the string {vocabulary[:40]!r}")
+        self.words = list(vocabulary) if isinstance(vocabulary, Sequence) else None
+        if self.words is not None and len(set(self.words)) != len(self.words):
+            raise ValueError(
+                f"vocabulary must hold every word once, got {len(self.words) - len(set(self.words))} twice"
+            )
+        self.vocab_size = positive("vocabulary", vocabulary if self.words is None else len(self.words))
+        self.d_model = positive("d_model", d_model)
+        self.window = positive("window", window)
+        self.negatives = positive("negatives", negatives)
+        self.subsample = rate("subsample", subsample)
+        self.ids = {word: i for i, word in enumerate(self.words)} if self.words is not None else None
+        shape = (self.vocab_size, self.d_model)
+        self.input: Float[Tensor, "vocab d_model"] = (torch.rand(shape, generator=generator) - 0.5) / self.d_model
+        self.output: Float[Tensor, "vocab d_model"] = torch.zeros(shape)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options that this model was made with."""
+        return {"window": self.window, "negatives": self.negatives, "subsample": self.subsample}
+
+    @property
+    def vectors(self) -> Float[Tensor, "vocab d_model"]:
+        """The word vectors e(w): the input vectors."""
+        return self.input
+
+    def train(
+        self,
+        sequences: Iterable[Any],
+        epochs: int = 5,
+        *,
+        learning_rate: float = 0.025,
+        min_learning_rate: float = 1e-4,
+        batch_size: int | None = None,
+        block_size: int = 32,
+        shared_negatives: int | None = None,
+        progress: bool = True,
+        generator: torch.Generator | None = None,
+    ) -> list[float]:
+        """Learn from sequences of words (or ids), whose ends no window crosses. Returns each epoch's loss per word.
+
+        batch_size: words per step; None: as many as make a stable step, up to 1024. They come in blocks of block_size
+        that share `shared_negatives` noise words (64 for skip-gram, 16 for CBOW, which has one loss per word, not one
+        per pair). The loss is measured on every 20th batch. progress: show a bar. Raises ValueError if the vectors
+        diverge.
+        """
+        epochs, size = positive("epochs", epochs), positive("block_size", block_size)
+        shared = positive("shared_negatives", self.shared_negatives if shared_negatives is None else shared_negatives)
+        learning_rate, lowest = rate("learning_rate", learning_rate), rate("min_learning_rate", min_learning_rate)
+        tokens, lengths = read(sequences, self.ids, self.vocab_size)
+        counts = torch.bincount(tokens, minlength=self.vocab_size)
+        keep, noise = keep_probability(counts, self.subsample), noise_distribution(counts)
+        if batch_size is None:
+            batch_size = self._batch_size(counts * keep, learning_rate)
+        size = min(size, positive("batch_size", batch_size))
+        per_step = batch_size // size
+        losses: list[float] = []
+        with tqdm(total=epochs * len(tokens), unit="word", unit_scale=True, disable=not progress) as bar:
+            for epoch in range(epochs):
+                blocks = sample_blocks(tokens, lengths, keep, self.window, size, generator)
+                order = torch.randperm(len(blocks.tokens), generator=generator)
+                noise_words = draw(noise, (len(order), shared), generator)
+                measured = []
+                for step, start in enumerate(range(0, len(order), per_step)):
+                    which = order[start : start + per_step]
+                    done = (epoch + start / len(order)) / epochs
+                    if step % 20 == 0:
+                        measured.append(self._loss(blocks, which, noise_words[which]))
+                        bar.set_postfix(loss=f"{measured[-1]:.3f}", refresh=False)
+                    self._step(blocks, which, noise_words[which], max(lowest, learning_rate * (1 - done)))
+                    bar.update(len(tokens) * len(which) / len(order))
+                losses.append(sum(measured) / max(1, len(measured)))
+                if not math.isfinite(losses[-1]):
+                    raise ValueError(
+                        f"learning_rate or batch_size must be smaller, got {learning_rate} and {batch_size}:"
+                        f" the vectors diverged in epoch {epoch}"
+                    )
+        return losses
+
+    def _batch_size(self, frequency: Tensor, learning_rate: float) -> int:
+        """A vector takes one summed step per batch, so the most frequent word must not occur too often in it."""
+        share = float(frequency.max() / frequency.sum())
+        step_of_one = learning_rate * (self.window + 1) * (1 + self.negatives)  # all pairs and their noise
+        return max(1, min(MAX_BATCH, int(MAX_STEP / (step_of_one * share)) if step_of_one else MAX_BATCH))
+
+    def _roles(self, blocks: Blocks, which: Tensor, noise: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """The table and the ids of the words in the middle, of those around them, and of the noise."""
+        around = blocks.tokens[which]
+        centre = around[:, blocks.margin : blocks.margin + blocks.left.shape[1]]
+        middle, outer = self._tables()
+        return [(middle, centre), (outer, around), (self.output, noise)]
+
+    def _step(self, blocks: Blocks, which: Tensor, noise: Tensor, learning_rate: float) -> None:
+        """One step down the gradient of the blocks `which`; only the rows of their words move."""
+        roles = self._roles(blocks, which, noise)
+        centre, around, drawn = (_rows(table, ids) for table, ids in roles)
+        gradients = self.gradient(centre, around, drawn, blocks.window(which), self.negatives)
+        for (table, ids), gradient in zip(roles, gradients, strict=True):
+            table.index_add_(0, ids.reshape(-1), gradient.flatten(0, 1), alpha=-learning_rate)
+
+    def _loss(self, blocks: Blocks, which: Tensor, noise: Tensor) -> float:
+        """Per word."""
+        centre, around, drawn = (_rows(table, ids) for table, ids in self._roles(blocks, which, noise))
+        loss = self.loss(centre, around, drawn, blocks.window(which), self.negatives)
+        return loss.item() / max(1, int((blocks.left[which] <= blocks.right[which]).sum()))
+
+    @abstractmethod
+    def _tables(self) -> tuple[Tensor, Tensor]:
+        """The tables of the word in the middle and of the words around it."""
+
+    @staticmethod
+    @abstractmethod
+    def loss(centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int) -> Tensor:
+        """See nlmcore.word2vec.objective."""
+
+    @abstractmethod
+    def gradient(
+        self, centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """See nlmcore.word2vec.objective."""
+
+    def nearest(self, word: Word, k: int = 10) -> list[tuple[Word, float]]:
+        """The k words most like `word`, best first, with their cosines."""
+        return self._spell(neighbours.nearest(self.vectors, self._id("word", word), k))
+
+    def analogy(self, a: Word, b: Word, c: Word, k: int = 1) -> list[tuple[Word, float]]:
+        """a is to b as c is to ...: the k best answers with their cosines; a, b and c are none."""
+        return self._spell(neighbours.analogy(self.vectors, self._id("a", a), self._id("b", b), self._id("c", c), k))
+
+    def _id(self, name: str, word: Word) -> int:
+        if not isinstance(word, str):
+            return word
+        if self.ids is None or word not in self.ids:
+            known = "no words were given" if self.ids is None else f"{self.vocab_size} words"
+            raise ValueError(f"{name} must be in the vocabulary ({known}), got {word!r}")
+        return self.ids[word]
+
+    def _spell(self, answers: list[tuple[int, float]]) -> list[tuple[Word, float]]:
+        return [(self.words[i] if self.words else i, cosine) for i, cosine in answers]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Both tables and the settings, as safetensors."""
+        tables = {"input": self.input, "output": self.output}
+        storage.save(path, type(self).__name__, tables, self.settings, self.words)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Word2Vec":
+        """What `save` of the same class wrote; raises ValueError for a file cut short or of something else."""
+        tables, settings, words = storage.load(path, cls.__name__)
+        model = cls(len(tables["input"]) if words is None else words, tables["input"].shape[1], **settings)
+        model.input, model.output = tables["input"], tables["output"]
+        return model
+
+
+class SkipGram(Word2Vec):
+    """A word predicts each of its neighbours: v of the word against u of the neighbour."""
+
+    shared_negatives = 64
+    loss = staticmethod(skipgram_loss)
+
+    def gradient(
+        self, centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        return skipgram_gradient(centre, around, noise, window, negatives)
+
+    def _tables(self) -> tuple[Tensor, Tensor]:
+        return self.input, self.output
+
+
+class CBOW(Word2Vec):
+    """The mean of its neighbours predicts a word: mean v of the neighbours against u of the word.
+
+    corrected: divide a neighbour's gradient by the number of neighbours, which the original program does not; it then
+    wants a learning rate of about 0.1.
+    """
+
+    shared_negatives = 16
+    loss = staticmethod(cbow_loss)
+
+    def __init__(self, vocabulary: Sequence[str] | int, d_model: int = 100, *, corrected: bool = False, **options: Any):
+        super().__init__(vocabulary, d_model, **options)
+        self.corrected = corrected
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "corrected": self.corrected}
+
+    def gradient(
+        self, centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        return cbow_gradient(centre, around, noise, window, negatives, self.corrected)
+
+    def _tables(self) -> tuple[Tensor, Tensor]:
+        return self.output, self.input
+
+
+def _rows(table: Tensor, ids: Tensor) -> Tensor:
+    """table[ids], by the faster index_select."""
+    return table.index_select(0, ids.reshape(-1)).view(*ids.shape, table.shape[1])

@@ -1,0 +1,78 @@
+"""The objective of word2vec, as a loss that autograd could follow and as the gradient written by hand.
+
+Skip-gram: a word a should give its neighbour b a high score v_a · u_b, and k words n drawn from the noise
+distribution P_n low ones (Mikolov et al. 2013b, equation 4):
+
+    loss(a, b) = −log σ(v_a · u_b) − k E_{n ~ P_n} log σ(−v_a · u_n)
+
+CBOW: the mean h of the neighbours' vectors should do the same for the word a in their middle (Mikolov et al. 2013a):
+
+    h = mean of v_b over the window,     loss(a) = −log σ(h · u_a) − k E_{n ~ P_n} log σ(−h · u_n)
+
+Here the text comes in blocks of consecutive words, so all scores between a block and its surroundings are one matrix
+product, of which `window` marks the entries that are pairs; and the expectation over noise is estimated with words
+that a whole block shares: with K of them, each counts k / K. It is the same loss in expectation.
+
+Symbols: v input vectors (rows of `input`), u output vectors (rows of `output`), k negatives, K shared.
+Shapes: n blocks of c words each, in spans of s = c + 2 · window words.
+
+    skip-gram   centre = v of the block's words,  around = u of the span's words,  noise = u of the shared words
+    CBOW        centre = u of the block's words,  around = v of the span's words,  noise = u of the shared words
+
+The hand-written gradient rests on d/dx [−log σ(x)] = σ(x) − 1 and d/dx [−log σ(−x)] = σ(x). It does what autograd
+does in about half of the time, and gives the gradient of each row, not of the whole table of vectors.
+
+Sources: Mikolov, Chen, Corrado & Dean 2013a (arXiv 1301.3781); Mikolov, Sutskever, Chen, Corrado & Dean 2013b
+(arXiv 1310.4546). Departs from the papers: noise words are shared in a block, and one that happens to be the neighbour
+itself is kept, as the expectation says. In CBOW the original program and gensim do not divide the gradient of a
+neighbour's vector by the number of neighbours, as the mean demands (İrsoy, Benton & Stratos 2021). Both are here;
+`CBOW` does without the division: neighbours then learn several times as fast, which usual learning rates are made for.
+"""
+
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+
+def skipgram_loss(centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int) -> Tensor:
+    """centre (n, c, d), around (n, s, d), noise (n, K, d), window (n, c, s) 1 for a pair -> the sum over all pairs."""
+    pairs = window.sum(2, keepdim=True)  # (n, c, 1): each of a word's pairs has its own k negatives
+    attraction = logsigmoid(centre @ around.mT) * window
+    repulsion = logsigmoid(-centre @ noise.mT) * pairs * (negatives / noise.shape[1])
+    return -attraction.sum() - repulsion.sum()
+
+
+def skipgram_gradient(
+    centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradient of `skipgram_loss` with respect to centre, around and noise."""
+    pairs = window.sum(2, keepdim=True)
+    g = (centre @ around.mT).sigmoid_().sub_(1.0).mul_(window)  # (n, c, s): σ − 1 for every pair
+    q = (centre @ noise.mT).sigmoid_().mul_(pairs * (negatives / noise.shape[1]))  # (n, c, K): σ for every noise word
+    return (g @ around).baddbmm_(q, noise), g.mT @ centre, q.mT @ centre
+
+
+def cbow_loss(centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int) -> Tensor:
+    """The same shapes; a word without neighbours has no loss."""
+    pairs = window.sum(2, keepdim=True)
+    h = (window / pairs.clamp(min=1)) @ around  # (n, c, d): the mean of the neighbours
+    has_context = (pairs > 0).to(h.dtype)
+    attraction = logsigmoid((h * centre).sum(2, keepdim=True)) * has_context
+    repulsion = logsigmoid(-h @ noise.mT) * has_context * (negatives / noise.shape[1])
+    return -attraction.sum() - repulsion.sum()
+
+
+def cbow_gradient(
+    centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int, corrected: bool = True
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradient of `cbow_loss` with respect to centre, around and noise.
+
+    corrected=False: the original program's, in which every neighbour gets the whole gradient of the mean h.
+    """
+    pairs = window.sum(2, keepdim=True)
+    mean = window / pairs.clamp(min=1)
+    h = mean @ around
+    has_context = (pairs > 0).to(h.dtype)
+    g = ((h * centre).sum(2, keepdim=True).sigmoid_() - 1.0) * has_context  # (n, c, 1)
+    q = (h @ noise.mT).sigmoid_().mul_(has_context * (negatives / noise.shape[1]))  # (n, c, K)
+    along_h = (g * centre).baddbmm_(q, noise)
+    return g * h, (mean if corrected else window).mT @ along_h, q.mT @ h

@@ -1,0 +1,57 @@
+"""Text for word2vec: sequences of words or of ids, as one tensor of ids."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def build_vocabulary(sequences: Iterable[Sequence[str]], min_count: int = 5) -> list[str]:
+    """The words that occur at least `min_count` times, most frequent first (ties in order of appearance)."""
+    if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
+        raise ValueError(f"min_count must be an integer of at least 1, got {min_count!r}")
+    counts: Counter[str] = Counter()
+    for sequence in sequences:
+        if isinstance(sequence, str):
+            raise TypeError(f"sequences must be lists of words, got the string {sequence[:40]!r}")
+        counts.update(sequence)
+    return [word for word, count in counts.most_common() if count >= min_count]
+
+
+def read(sequences: object, ids: dict[str, int] | None, vocab_size: int) -> tuple[Tensor, Tensor]:
+    """Sequences of words or ids -> all ids end to end (time,), and the length of each (sequences,).
+
+    Words that are not in the vocabulary are dropped, and their neighbours move together, as in the original program.
+    """
+    if isinstance(sequences, str) or not isinstance(sequences, Iterable):
+        raise TypeError(f"sequences must be a list of sequences, got {type(sequences).__name__}")
+    parts = [_one(f"sequences[{i}]", sequence, ids) for i, sequence in enumerate(sequences)]
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        raise ValueError("sequences must hold at least one word of the vocabulary, got none")
+    tokens = torch.from_numpy(np.concatenate(parts))
+    low, high = int(tokens.min()), int(tokens.max())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(f"sequences must be ids in [0, {vocab_size}), the vocabulary, got ids from {low} to {high}")
+    return tokens, torch.tensor([len(part) for part in parts])
+
+
+def _one(name: str, sequence: object, ids: dict[str, int] | None) -> np.ndarray:
+    if isinstance(sequence, str) or not isinstance(sequence, Iterable):
+        raise TypeError(
+            f"{name} must be a sequence of words or ids, got {type(sequence).__name__} {str(sequence)[:40]!r}"
+        )
+    if isinstance(sequence, Tensor):
+        sequence = sequence.cpu().numpy()
+    if not isinstance(sequence, np.ndarray):
+        sequence = list(sequence)
+        if sequence and isinstance(sequence[0], str):
+            if ids is None:
+                raise TypeError(f"{name} must hold ids, as no words were given for the vocabulary, got {sequence[0]!r}")
+            sequence = [ids[word] for word in sequence if word in ids]
+        sequence = np.array(sequence or np.empty(0, dtype=np.int64))
+    if sequence.dtype.kind not in "iu" or sequence.ndim != 1:
+        raise TypeError(f"{name} must hold words or ids, got {sequence.dtype} of shape {sequence.shape}")
+    return sequence.astype(np.int64)

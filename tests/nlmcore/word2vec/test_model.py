@@ -1,0 +1,157 @@
+"""Training finds the structure of a text that has some; the same seed gives the same vectors; files come back."""
+
+import itertools
+
+import pytest
+import torch
+
+from nlmcore.word2vec import CBOW, SkipGram
+from nlmcore.word2vec.sampling import Blocks
+
+TOPICS, WORDS = 4, 7
+MODELS = [SkipGram, CBOW]
+
+
+def seeded(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture(scope="module")
+def text() -> list[list[str]]:
+    """Sentences of one topic each: "2b" is the second word of topic b."""
+    topics = torch.randint(0, TOPICS, (900,), generator=seeded(0)).tolist()
+    words = torch.randint(0, WORDS, (900, 8), generator=seeded(1)).tolist()
+    return [[f"{w}{'abcd'[topic]}" for w in row] for topic, row in zip(topics, words, strict=True)]
+
+
+VOCABULARY = [f"{w}{t}" for w, t in itertools.product(range(WORDS), "abcd")]
+
+
+@pytest.mark.parametrize("model_class", MODELS)
+@pytest.mark.parametrize("options", [{}, {"batch_size": 100, "block_size": 9, "shared_negatives": 5}])
+def test_words_of_one_topic_end_up_together(model_class, options: dict, text) -> None:
+    model = model_class(VOCABULARY, 13, window=3, subsample=0.0, generator=seeded(2))
+    losses = model.train(text, 8, progress=False, learning_rate=0.05, generator=seeded(3), **options)
+    assert losses[-1] < 0.8 * losses[0]
+    assert all(answer[-1] == word[-1] for word in VOCABULARY for answer, _ in model.nearest(word, WORDS - 1))
+
+
+@pytest.mark.parametrize("model_class", MODELS)
+def test_the_same_generator_gives_the_same_vectors(model_class, text) -> None:
+    def vectors(seed: int) -> torch.Tensor:
+        model = model_class(VOCABULARY, 5, generator=seeded(seed))
+        model.train(text[:50], 1, progress=False, generator=seeded(seed + 1))
+        return model.vectors
+
+    assert torch.equal(vectors(4), vectors(4))
+    assert not torch.equal(vectors(4), vectors(5))
+
+
+@pytest.mark.parametrize("model_class", MODELS)
+def test_a_step_is_gradient_descent_on_the_loss(model_class) -> None:
+    """One step on the tables = autograd through the tables, words that occur twice included."""
+    model = model_class(6, 3, window=2, **({"corrected": True} if model_class is CBOW else {}))
+    model.input, model.output = torch.randn(6, 3, generator=seeded(0)), torch.randn(6, 3, generator=seeded(1))
+    tokens = torch.tensor([[0, 0, 1, 2, 1, 3, 0], [5, 4, 4, 1, 0, 0, 0]])
+    left, right = torch.tensor([[1, 2, 2], [0, 1, 3]]).int(), torch.tensor([[4, 5, 5], [3, 4, -1]]).int()
+    blocks, which, noise = Blocks(tokens, left, right, 2), torch.tensor([0, 1]), torch.tensor([[4, 4], [0, 5]])
+    before = {"input": model.input.clone().requires_grad_(), "output": model.output.clone().requires_grad_()}
+    middle, outer = ("input", "output") if model_class is SkipGram else ("output", "input")
+    loss = model.loss(
+        before[middle][tokens[:, 2:5]], before[outer][tokens], before["output"][noise], blocks.window(which), 5
+    )
+    gradients = dict(zip(before, torch.autograd.grad(loss, list(before.values())), strict=True))
+    model._step(blocks, which, noise, 0.01)
+    torch.testing.assert_close(model.input, before["input"].detach() - 0.01 * gradients["input"])
+    torch.testing.assert_close(model.output, before["output"].detach() - 0.01 * gradients["output"])
+
+
+def test_words_or_ids() -> None:
+    model = SkipGram(["a", "b", "c"], 4, generator=seeded(0))
+    assert [w for w, _ in model.nearest("a", 2)] == [model.words[w] for w, _ in _ids(model).nearest(0, 2)]
+    assert model.nearest(0, 2) == model.nearest("a", 2)
+    numbers = SkipGram(10, 4)
+    numbers.train([[1, 2, 3]] * 5, 1, progress=False)
+    assert isinstance(numbers.analogy(1, 2, 3)[0][0], int)
+
+
+def _ids(model: SkipGram) -> SkipGram:
+    other = SkipGram(model.vocab_size, model.d_model)
+    other.input = model.input
+    return other
+
+
+@pytest.mark.parametrize("model_class", MODELS)
+def test_a_file_and_back(model_class, tmp_path, text) -> None:
+    model = model_class(VOCABULARY, 5, window=3, negatives=2, subsample=0.01)
+    model.train(text[:20], 1, progress=False)
+    model.save(tmp_path / "m")
+    again = model_class.load(tmp_path / "m")
+    assert torch.equal(again.input, model.input)
+    assert torch.equal(again.output, model.output)
+    assert (again.words, again.settings) == (model.words, model.settings)
+    data = (tmp_path / "m").read_bytes()
+    for length in (0, 7, len(data) // 2, len(data) - 1):
+        (tmp_path / "cut").write_bytes(data[:length])
+        with pytest.raises(ValueError, match="whole safetensors"):
+            model_class.load(tmp_path / "cut")
+    other = next(m for m in MODELS if m is not model_class)
+    with pytest.raises(ValueError, match="format"):
+        other.load(tmp_path / "m")
+
+
+def test_progress_shows_a_bar_or_nothing(capsys) -> None:
+    SkipGram(3, 2).train([[0, 1, 2]], 1, progress=False)
+    assert capsys.readouterr().err == ""
+    SkipGram(3, 2).train([[0, 1, 2]], 1, progress=True)
+    assert "word" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments", "options"),
+    [
+        ("vocabulary", (0,), {}),
+        ("vocabulary", ("abc",), {}),
+        ("vocabulary", (["a", "b", "a"],), {}),
+        ("d_model", (5, 0), {}),
+        ("window", (5, 4), {"window": 0}),
+        ("negatives", (5, 4), {"negatives": 0}),
+        ("subsample", (5, 4), {"subsample": 1.5}),
+        ("subsample", (5, 4), {"subsample": -0.1}),
+    ],
+)
+@pytest.mark.parametrize("model_class", MODELS)
+def test_bad_settings_are_named(model_class, message: str, arguments: tuple, options: dict) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        model_class(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("message", "options"),
+    [
+        ("epochs", {"epochs": 0}),
+        ("learning_rate", {"learning_rate": 2.0}),
+        ("learning_rate", {"learning_rate": float("nan")}),
+        ("batch_size", {"batch_size": 0}),
+        ("block_size", {"block_size": -1}),
+        ("shared_negatives", {"shared_negatives": 0}),
+        ("sequences must be ids", {"sequences": [[0, 9]]}),
+        ("at least one word", {"sequences": []}),
+    ],
+)
+def test_bad_training_is_named(message: str, options: dict) -> None:
+    arguments = {"sequences": [[0, 1, 2]], "progress": False, **options}
+    with pytest.raises((ValueError, TypeError), match=message):
+        SkipGram(5, 4).train(**arguments)
+
+
+def test_bad_questions_are_named() -> None:
+    model = SkipGram(["a", "b", "c", "d"], 4)
+    for call, message in [
+        (lambda: model.nearest("z"), "word must be in the vocabulary"),
+        (lambda: model.analogy("a", "b", "z"), "c must be in the vocabulary"),
+        (lambda: model.nearest("a", 9), "k must be"),
+        (lambda: SkipGram(3, 4).nearest("a"), "no words were given"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()
