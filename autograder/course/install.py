@@ -35,25 +35,24 @@ class Plan:
         return sum(map(bool, (self.virtualenv, self.pip, self.torch, self.again, self.weights))) + 2
 
 
-def plan(
-    findings: Findings, wanted: Wanted, extras: Iterable[str], broken_python: bool = False, here: bool = False
-) -> Plan:
-    """What to do about the findings. With `here`, in an environment that the user made, only what is missing."""
+def plan(findings: Findings, wanted: Wanted, extras: Iterable[str], broken_python: bool = False) -> Plan:
+    """What to do about the findings.
+
+    All packages are named whenever anything is to be done: pip leaves alone what is there in a version that will do,
+    and completes what those packages need in turn. torch is among them, after it was installed alone.
+    """
     weights = {r.name: str(r) for r in wanted.no_deps}
     every = {r.name: str(r) for r in wanted.requirements(extras) if r.name not in weights}
     missing = {Requirement.parse(text).name: text for text in findings.missing}
     if broken_python:
         return Plan(virtualenv=True, torch=True, packages=tuple(every.values()), weights=tuple(weights.values()))
     lost = {name: text for name, text in missing.items() if name not in weights}
-    if findings.torch:  # it is installed alone; what it needs in turn comes with the packages
-        lost = {"torch": every["torch"], **lost}
     return Plan(
         pip=bool(findings.pip),
         move="moved here" in findings.course,
         torch=bool(findings.torch),
         again=tuple(name for name in sorted(findings.broken) if name != "torch"),
-        # pip leaves alone what is there, and completes what those packages need in turn
-        packages=tuple(lost.values()) if here else tuple({**every, **lost}.values()),
+        packages=tuple({**every, **lost}.values()),
         weights=tuple(text for name, text in weights.items() if name in missing),
     )
 
@@ -86,7 +85,7 @@ def _put_right(environment: Environment, wanted: Wanted, extras: tuple[str, ...]
     before = set(old.extras) & set(wanted.extras) if old else set()
     extras = tuple(sorted({*extras, *before}))
     build = torch or (old.torch if old else "cpu")
-    todo = plan(findings, wanted, extras, bool(broken_python), environment.here)
+    todo = plan(findings, wanted, extras, bool(broken_python))
     steps = Steps(todo.steps, environment.log, clean_environ())
     if todo.virtualenv:
         virtualenv.create(environment, wanted, steps)

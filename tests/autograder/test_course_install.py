@@ -43,12 +43,6 @@ def test_each_damage_has_its_own_repair() -> None:
     assert not any(vars(plan(Findings(), Wanted("c", "", (), {}, (), ""), [])).values())
 
 
-def test_an_environment_of_the_users_gets_only_what_it_lacks() -> None:
-    assert plan(Findings(missing=("numpy>=1.5",)), WANTED, ["tests"], here=True).packages == ("numpy>=1.5",)
-    assert plan(Findings(), WANTED, ["tests"], here=True).packages == ()
-    assert plan(Findings(torch="gone"), WANTED, [], here=True).packages == ("torch>=2,<3",)
-
-
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     """A real virtual environment, without pip, beside an empty checkout."""
