@@ -29,7 +29,8 @@ CHROMIUM_FLAGS = [
 _STATE = """() => {
     const nb = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden)');
     if (!nb || document.querySelector('.jp-Dialog')) return null;
-    const code = [...nb.querySelectorAll('.jp-CodeCell')];
+    // A cell whose source is hidden shows no number.
+    const code = [...nb.querySelectorAll('.jp-CodeCell')].filter(c => !c.querySelector('.jp-InputPlaceholder'));
     const prompt = c => c.querySelector('.jp-InputPrompt')?.textContent ?? '';
     return { kernel: nb.querySelector('.jp-KernelName')?.innerText,
              status: nb.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status,
