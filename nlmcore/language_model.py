@@ -50,25 +50,26 @@ def select(state: State, indices: Tensor) -> State:
     """
     if not isinstance(indices, Tensor) or indices.dtype not in (torch.int64, torch.int32) or indices.ndim != 1:
         raise TypeError(f"indices must be a one-dimensional tensor of integers, got {_describe(indices)}")
+    low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, -1)
+    return _gather(state, indices, low, high)
+
+
+def _gather(state: State, indices: Tensor, low: int, high: int) -> State:
     if isinstance(state, Tensor):
-        out_of_range = indices.numel() and (int(indices.min()) < 0 or int(indices.max()) >= len(state))
-        if out_of_range:
-            raise IndexError(
-                f"indices must lie in [0, {len(state)}), the state's batch,"
-                f" got {int(indices.min())} to {int(indices.max())}"
-            )
+        if low < 0 or high >= len(state):
+            raise IndexError(f"indices must lie in [0, {len(state)}), the state's batch, got {low} to {high}")
         return state.index_select(0, indices.to(state.device))
     if hasattr(state, "select"):
         return state.select(indices)
     if dataclasses.is_dataclass(state) and not isinstance(state, type):
-        fields = {f.name: select(getattr(state, f.name), indices) for f in dataclasses.fields(state)}
+        fields = {f.name: _gather(getattr(state, f.name), indices, low, high) for f in dataclasses.fields(state)}
         return dataclasses.replace(state, **fields)
     if isinstance(state, tuple) and hasattr(state, "_fields"):  # a named tuple
-        return type(state)(*(select(part, indices) for part in state))
+        return type(state)(*(_gather(part, indices, low, high) for part in state))
     if isinstance(state, tuple | list):
-        return type(state)(select(part, indices) for part in state)
+        return type(state)(_gather(part, indices, low, high) for part in state)
     if isinstance(state, dict):
-        return {key: select(part, indices) for key, part in state.items()}
+        return {key: _gather(part, indices, low, high) for key, part in state.items()}
     return state
 
 
