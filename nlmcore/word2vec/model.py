@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import embedding
 from tqdm import tqdm
 
 from nlmcore.word2vec import neighbours, storage
@@ -27,6 +28,7 @@ from nlmcore.word2vec.sampling import Blocks, draw, keep_probability, noise_dist
 from nlmcore.word2vec.text import read
 
 Word = int | str
+
 MAX_BATCH = 1024
 MAX_STEP = 3.0
 """Learning rate times pairs that one word may have in a batch; 10 and more diverge on a vocabulary of 28 words."""
@@ -70,7 +72,7 @@ class Word2Vec(ABC):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The options that this model was made with."""
+        """The options that it was made with."""
         return {"window": self.window, "negatives": self.negatives, "subsample": self.subsample}
 
     @property
@@ -147,14 +149,13 @@ class Word2Vec(ABC):
     def _step(self, blocks: Blocks, which: Tensor, noise: Tensor, learning_rate: float) -> None:
         """One step down the gradient of the blocks `which`; only the rows of their words move."""
         roles = self._roles(blocks, which, noise)
-        centre, around, drawn = (_rows(table, ids) for table, ids in roles)
+        centre, around, drawn = (embedding(ids, table) for table, ids in roles)
         gradients = self.gradient(centre, around, drawn, blocks.window(which), self.negatives)
         for (table, ids), gradient in zip(roles, gradients, strict=True):
             table.index_add_(0, ids.reshape(-1), gradient.flatten(0, 1), alpha=-learning_rate)
 
     def _loss(self, blocks: Blocks, which: Tensor, noise: Tensor) -> float:
-        """Per word."""
-        centre, around, drawn = (_rows(table, ids) for table, ids in self._roles(blocks, which, noise))
+        centre, around, drawn = (embedding(ids, table) for table, ids in self._roles(blocks, which, noise))
         loss = self.loss(centre, around, drawn, blocks.window(which), self.negatives)
         return loss.item() / max(1, int((blocks.left[which] <= blocks.right[which]).sum()))
 
@@ -246,8 +247,3 @@ class CBOW(Word2Vec):
 
     def _tables(self) -> tuple[Tensor, Tensor]:
         return self.output, self.input
-
-
-def _rows(table: Tensor, ids: Tensor) -> Tensor:
-    """table[ids], by the faster index_select."""
-    return table.index_select(0, ids.reshape(-1)).view(*ids.shape, table.shape[1])

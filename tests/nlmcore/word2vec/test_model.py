@@ -66,6 +66,17 @@ def test_a_step_is_gradient_descent_on_the_loss(model_class) -> None:
     torch.testing.assert_close(model.output, before["output"].detach() - 0.01 * gradients["output"])
 
 
+@pytest.mark.parametrize("model_class", MODELS)
+def test_a_small_vocabulary_gets_small_batches_and_divergence_is_an_error(model_class, text) -> None:
+    """Summed steps of one frequent word overshoot: the default batch avoids it, a forced one is told so."""
+    model = model_class(VOCABULARY, 13, window=3, subsample=0.0, generator=seeded(2))
+    assert model._batch_size(torch.ones(28), 0.05) < model._batch_size(torch.ones(280), 0.05) <= 1024
+    model.train(text, 2, progress=False, learning_rate=0.1, generator=seeded(3))
+    assert model.vectors.isfinite().all()
+    with pytest.raises(ValueError, match="learning_rate or batch_size must be smaller"):
+        model.train(text, 20, progress=False, learning_rate=1.0, batch_size=1024)
+
+
 def test_words_or_ids() -> None:
     model = SkipGram(["a", "b", "c"], 4, generator=seeded(0))
     assert [w for w, _ in model.nearest("a", 2)] == [model.words[w] for w, _ in _ids(model).nearest(0, 2)]
