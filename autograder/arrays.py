@@ -1,11 +1,16 @@
 """Small arrays in words: three decimals, and of a large array the part that is worth looking at."""
 
+import html
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 _LIMIT = 6
+_MARK = "outline:2px solid #b3261e;font-weight:bold"
+_CELL = "padding:.1em .5em;text-align:right;font-family:monospace"
 
 
 @dataclass(frozen=True)
@@ -76,3 +81,52 @@ def _number(value: float | int | bool) -> str:
     if abs(value) >= 1e5 and abs(value) != float("inf"):
         return f"{value:.2e}"
     return f"{value:.3f}".replace("-0.000", "0.000")
+
+
+def text_of_input(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, Tensor):
+        table = grid(value)
+        yield f"  {name}{table.title} ({describe(value)})"
+        yield from (f"      {line}" for line in as_text(table))
+    else:
+        yield f"  {name} = {value!r}"
+
+
+def text_of_output(name: str, got: Tensor, expected: Tensor) -> Iterator[str]:
+    mine, right = pair(got, expected)
+    left = [f"expected {describe(expected)}", *as_text(right)]
+    ours = [f"yours    {describe(got)}", *as_text(mine)]
+    width = max(map(len, left))
+    height = max(len(left), len(ours))
+    left += [""] * (height - len(left))
+    ours += [""] * (height - len(ours))
+    yield f"  {name}{right.title}{'   (* differs)' if got.shape == expected.shape else ''}"
+    yield from (f"      {a:<{width}}   |   {b}".rstrip() for a, b in zip(left, ours, strict=True))
+
+
+def pair(got: Tensor, expected: Tensor) -> tuple[Grid, Grid]:
+    if got.shape != expected.shape:
+        return grid(got), grid(expected)
+    leading = worst_slice(got, expected)
+    return grid(got, expected, leading), grid(expected, None, leading)
+
+
+def plain_html(name: str, value: Any) -> str:
+    return f"<p style='margin:.2em 0'><code>{html.escape(f'{name} = {value!r}')}</code></p>"
+
+
+def table_html(title: str, tensor: Tensor, table: Grid) -> str:
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="{_CELL};{_MARK}" title="differs">{html.escape(value)}</td>'
+            if marked
+            else f'<td style="{_CELL}">{html.escape(value)}</td>'
+            for value, marked in zip(row, marks, strict=True)
+        )
+        + "</tr>"
+        for row, marks in zip(table.rows, table.marked, strict=True)
+    )
+    words = f"{html.escape(title)}{table.title}<br><small>{describe(tensor)}</small>"
+    style = "caption-side:top;text-align:left;white-space:nowrap;color:inherit;padding:0;font-family:monospace"
+    return f'<table style="border-collapse:collapse;margin:0"><caption style="{style}">{words}</caption>{rows}</table>'

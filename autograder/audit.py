@@ -10,8 +10,10 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
+from autograder.interview import answers, questions
+from autograder.mistakes import alike, known_mistakes
 from autograder.specification import Exercise
-from autograder.verdict import Verdict, alike, answers, judge, questions
+from autograder.verdict import Verdict, judge
 
 HIDDEN_SEEDS = range(5)
 
@@ -45,28 +47,34 @@ def _reference_faults(exercise: Exercise, seeds: Iterable[int]) -> list[str]:
 def _misconception_faults(exercise: Exercise) -> list[str]:
     found = []
     for mistake in exercise.misconceptions:
-        verdict = verdict_on(exercise, mistake.implementation)
-        what = f"{exercise.name}: the misconception {mistake.id!r}"
-        if verdict.passed:
-            found.append(f"{what} passes the visible check")
-        acceptable = {mistake.id, *mistake.looks_like}
-        for finding in verdict.findings:
-            named = None if finding.misconception is None else finding.misconception.id
-            if not finding.holds and named not in acceptable:
-                found.append(f"{what} fails “{finding.about.name}” and is called {named or 'nothing'}")
+        for number, implementation in enumerate((mistake.implementation, *mistake.also)):
+            verdict = verdict_on(exercise, implementation)
+            what = f"{exercise.name}: the misconception {mistake.id!r}{f' (way {number + 1})' if number else ''}"
+            names = {m.id for m in verdict.misconceptions}
+            if verdict.passed:
+                found.append(f"{what} passes the visible check")
+            elif not names & {mistake.id, *mistake.looks_like}:
+                found.append(f"{what} is called {', '.join(names) or 'nothing'}")
+            for finding in verdict.findings:
+                named = None if finding.misconception is None else finding.misconception.id
+                alone = number == 0 and named not in (mistake.id, *mistake.looks_like)
+                if not finding.holds and (named is None or alone):
+                    found.append(f"{what} fails “{finding.about.name}” and is called {named or 'nothing'} there")
     return found
 
 
 def _twins(exercise: Exercise) -> list[str]:
-    asked = questions(exercise)
-    given = {m.id: answers(m.implementation, exercise, asked) for m in exercise.misconceptions}
-    return [
-        f"{exercise.name}: the misconceptions {one.id!r} and {other.id!r} cannot be told apart on the public inputs"
-        for one, other in combinations(exercise.misconceptions, 2)
-        if other.id not in one.looks_like
-        and one.id not in other.looks_like
-        and all(alike(a, b, exercise) for a, b in zip(given[one.id], given[other.id], strict=True))
-    ]
+    return sorted(
+        {
+            f"{exercise.name}: on the public inputs the misconceptions {one.misconception.id!r} and"
+            f" {other.misconception.id!r} cannot be told apart"
+            for one, other in combinations(known_mistakes(exercise), 2)
+            if one.misconception is not other.misconception
+            and other.misconception.id not in one.misconception.looks_like
+            and one.misconception.id not in other.misconception.looks_like
+            and all(alike(a, b, exercise) for a, b in zip(one.given, other.given, strict=True))
+        }
+    )
 
 
 # --- the notebook -----------------------------------------------------------------------------------------

@@ -21,9 +21,10 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.closed import closed_names_used
+from autograder.interview import answers, questions
 from autograder.report import Report
 from autograder.specification import Exercise
-from autograder.verdict import GraderFault, Verdict, answers, judge, questions
+from autograder.verdict import GraderFault, Verdict, judge
 
 __all__ = ["CheckFailed", "GraderFault", "Mark", "check", "passes"]
 

@@ -33,6 +33,7 @@ def configure(c: Any, root: Path) -> None:
     # nbgrader copies every file of an assignment's folder to the students except these names.
     c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".*", *text_masters(root)]
 
+    c.ClearSolutions.text_stub = "YOUR ANSWER HERE (double-click to write)"
     # A mark scheme may stand in the locked cell that asks the question, next to the answer it is for.
     c.ClearMarkScheme.enforce_metadata = False
     c.OverwriteCells.add_missing_cells = True  # a deleted test cell is put back, not left without a mark

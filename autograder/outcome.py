@@ -123,7 +123,7 @@ def _fault(error: BaseException) -> Fault:
         code = last.tb_frame.f_code
         function = code.co_name
         source = linecache.getline(code.co_filename, last.tb_lineno, last.tb_frame.f_globals).strip()
-        line = f"line {last.tb_lineno} of its cell: {source}" if source else f"line {last.tb_lineno} of its cell"
+        line = f"line {last.tb_lineno} of your cell: {source}" if source else f"line {last.tb_lineno} of your cell"
     message = str(error).strip().split("\n")[0]  # PyTorch's long messages say in the first line what matters
     words = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return Fault(kind=type(error).__name__, words=words, line=line, function=function)

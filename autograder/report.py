@@ -6,11 +6,13 @@ failed and in what kind of situation, and shows no input, no output and no messa
 
 import html
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
-from autograder.arrays import Grid, as_text, describe, grid, worst_slice
+from autograder.arrays import grid, pair, plain_html, table_html, text_of_input, text_of_output
+from autograder.specification import Case
 from autograder.verdict import Finding, Verdict
 
 MACHINE = "application/vnd.nlm-course.verdict+json"
@@ -18,7 +20,16 @@ MACHINE = "application/vnd.nlm-course.verdict+json"
 
 _BOX = "border-left:4px solid {colour};padding:.4em 1em;margin:.3em 0;max-width:60em;line-height:1.5"
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
-_CELL = "padding:.1em .5em;text-align:right;font-family:monospace"
+_ROW = '<div style="display:flex;flex-wrap:wrap;gap:.6em 2em;margin:.4em 0;align-items:flex-start">'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One call: what went in, and what came out beside what should have."""
+
+    title: str
+    inputs: list[tuple[str, Any]]
+    outputs: list[tuple[str, Tensor, Tensor]]
 
 
 class Report:
@@ -83,13 +94,16 @@ class Report:
         return said + self._complaints([f for f in v.findings if not f.holds and f.misconception is None])
 
     def _complaints(self, findings: Sequence[Finding]) -> list[str]:
-        """One sentence per complaint, with the properties that it is about."""
-        together: dict[str, list[str]] = {}
+        """One sentence per complaint, and where it was seen."""
+        together: dict[str, tuple[str, list[str]]] = {}
         for finding in findings:
             assert finding.case is not None
+            complaint = self._complaint(finding)
+            fault = next((o.fault for o in finding.got if o.fault is not None and o.fault.line), None)
+            same = complaint if fault is None else f"{fault.kind} {fault.line}"  # messages differ in sizes only
             where = f"“{finding.about.name}” ({finding.case.label})"
-            together.setdefault(self._complaint(finding), []).append(where)
-        return [f"{', '.join(where)}: {complaint}" for complaint, where in together.items()]
+            together.setdefault(same, (complaint, []))[1].append(where)
+        return [f"{complaint} Seen in {_some(where)}." for complaint, where in together.values()]
 
     def _complaint(self, finding: Finding) -> str:
         fault = next((o.fault for o in finding.got if o.fault is not None), None)
@@ -104,21 +118,22 @@ class Report:
         else:
             words = f"your code raised {fault.words}"
             if fault.line:
-                return f"{words} ({fault.line})"
+                words = f"{words} ({fault.line})."
+        words = words[0].upper() + words[1:]
         return words if words.endswith((".", "?", "!")) else f"{words}."
 
-    def _example(self) -> tuple[str, Iterator[tuple[str, Tensor | str, Tensor | None]]] | None:
-        """The first failed public case that has numbers to show: its label, and (name, yours, expected)."""
+    def _example(self) -> Example | None:
+        """The first failed public case that has numbers to show."""
         if self.hidden or self.verdict.unwritten:
             return None
         for finding in self.verdict.findings:
             shown = [o for o in finding.got if o.fault is None]
             if finding.case is not None and shown and not any(o.changed for o in shown):
-                return finding.case.label, self._rows(finding)
+                return self._example_of(finding, finding.case)
         return None
 
-    def _rows(self, finding: Finding) -> Iterator[tuple[str, Tensor | str, Tensor | None]]:
-        assert finding.case is not None
+    def _example_of(self, finding: Finding, case: Case) -> Example:
+        """Of several calls, the first whose outputs are not the reference's."""
         exercise = self.verdict.exercise
         index = 0
         for i, (mine, right) in enumerate(zip(finding.got, finding.expected, strict=True)):
@@ -126,13 +141,12 @@ class Report:
             if mine.fault is None and any(a.shape != b.shape or not a.double().allclose(b.double()) for a, b in pairs):
                 index = i
                 break
-        for name, argument in zip(exercise.arguments, finding.case.calls[index], strict=False):
-            yield name, argument if isinstance(argument, Tensor) else repr(argument), None
-        if finding.got[index].fault is not None:
-            return
-        wanted = finding.expected[index].outputs
-        for name, got, expected in zip(exercise.returns, finding.got[index].outputs, wanted, strict=True):
-            yield name, got, expected
+        outputs = zip(exercise.returns, finding.got[index].outputs, finding.expected[index].outputs, strict=False)
+        return Example(
+            title=f"{finding.about.name}, {case.label}",
+            inputs=list(zip(exercise.arguments, case.calls[index], strict=False)),
+            outputs=list(outputs),
+        )
 
     # --- plain text ---------------------------------------------------------------------------------------
 
@@ -148,9 +162,11 @@ class Report:
         example = self._example()
         if example is not None:
             yield ""
-            yield f"An example: {example[0]}"
-            for name, value, expected in example[1]:
-                yield from _text_of(name, value, expected)
+            yield f"An example ({example.title})"
+            for name, value in example.inputs:
+                yield from text_of_input(name, value)
+            for name, got, expected in example.outputs:
+                yield from text_of_output(name, got, expected)
 
     # --- HTML ---------------------------------------------------------------------------------------------
 
@@ -169,10 +185,21 @@ class Report:
             yield f'<p style="margin:.4em 0">{html.escape(sentence)}</p>'
         example = self._example()
         if example is not None:
-            yield f'<p style="margin:.6em 0 .2em"><strong>An example:</strong> {html.escape(example[0])}</p>'
-            for name, value, expected in example[1]:
-                yield from _html_of(name, value, expected)
+            yield f'<p style="margin:.6em 0 .2em"><strong>An example</strong> ({html.escape(example.title)})</p>{_ROW}'
+            for name, value in example.inputs:
+                yield table_html(name, value, grid(value)) if isinstance(value, Tensor) else plain_html(name, value)
+            yield "</div>"
+            for name, got, expected in example.outputs:
+                mine, right = pair(got, expected)
+                tables = table_html(f"{name} expected", expected, right) + table_html(f"{name} yours", got, mine)
+                yield f"{_ROW}{tables}</div>"
         yield "</div>"
+
+
+def _some(where: Sequence[str]) -> str:
+    """The first two, and how many more."""
+    rest = f" and in {len(where) - 2} more" if len(where) > 2 else ""
+    return " and ".join(where[:2]) + rest if len(where) <= 2 else ", ".join(where[:2]) + rest
 
 
 def points(value: float) -> str:
@@ -182,61 +209,3 @@ def points(value: float) -> str:
 
 def _of(earned: float, possible: float) -> str:
     return f"{earned:g} of {points(possible)}"
-
-
-def _text_of(name: str, value: Tensor | str, expected: Tensor | None) -> Iterator[str]:
-    if isinstance(value, str):
-        yield f"  {name} = {value}"
-        return
-    if expected is None:
-        table = grid(value)
-        yield f"  {name}{table.title} ({describe(value)})"
-        yield from (f"      {line}" for line in as_text(table))
-        return
-    mine, right = _pair(value, expected)
-    left = [f"expected {describe(expected)}", *as_text(right)]
-    ours = [f"yours    {describe(value)}", *as_text(mine)]
-    width = max(map(len, left))
-    height = max(len(left), len(ours))
-    left += [""] * (height - len(left))
-    ours += [""] * (height - len(ours))
-    yield f"  {name}{right.title}   (* differs)" if value.shape == expected.shape else f"  {name}"
-    yield from (f"      {a:<{width}}   |   {b}".rstrip() for a, b in zip(left, ours, strict=True))
-
-
-def _pair(got: Tensor, expected: Tensor) -> tuple[Grid, Grid]:
-    if got.shape != expected.shape:
-        return grid(got), grid(expected)
-    leading = worst_slice(got, expected)
-    return grid(got, expected, leading), grid(expected, None, leading)
-
-
-def _html_of(name: str, value: Tensor | str, expected: Tensor | None) -> Iterator[str]:
-    if isinstance(value, str):
-        yield f'<p style="margin:.2em 0"><code>{html.escape(name)} = {html.escape(value)}</code></p>'
-        return
-    yield '<div style="display:flex;flex-wrap:wrap;gap:1.5em;margin:.2em 0">'
-    if expected is None:
-        yield _table(f"{name}", value, grid(value))
-    else:
-        mine, right = _pair(value, expected)
-        yield _table(f"{name}, expected", expected, right)
-        yield _table(f"{name}, yours", value, mine)
-    yield "</div>"
-
-
-def _table(title: str, tensor: Tensor, table: Grid) -> str:
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f'<td style="{_CELL};outline:2px solid {_BAD};font-weight:bold" title="differs">{html.escape(value)}</td>'
-            if marked
-            else f'<td style="{_CELL}">{html.escape(value)}</td>'
-            for value, marked in zip(row, marks, strict=True)
-        )
-        + "</tr>"
-        for row, marks in zip(table.rows, table.marked, strict=True)
-    )
-    caption = f"<code>{html.escape(title)}{table.title}</code><br><small>{describe(tensor)}</small>"
-    style = "caption-side:top;text-align:left;white-space:nowrap;color:inherit"
-    return f'<table style="border-collapse:collapse"><caption style="{style}">{caption}</caption>{rows}</table>'

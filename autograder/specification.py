@@ -53,6 +53,9 @@ class Property:
     """The inputs. Public and hidden ones come from the same function with other seeds."""
     judge: Judge
     """What must hold."""
+    outputs: tuple[int, ...] | None = None
+    """The numbers of the results that it is about; None: all, and the state of the arguments. A mistake is then
+    recognised here by those alone, whatever is wrong with the others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +68,8 @@ class Misconception:
     """What a good teaching assistant would say on seeing it: what it is, and what to think about next."""
     implementation: Callable[..., Any]
     """A student's function that has this one mistake and no other."""
+    also: tuple[Callable[..., Any], ...] = ()
+    """Other ways of writing it that give other numbers, perhaps with a second mistake that has a name too."""
     looks_like: tuple[str, ...] = ()
     """Ids of others that give the same outputs everywhere; by default each must be told from each."""
 

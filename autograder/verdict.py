@@ -1,44 +1,19 @@
-"""From outcomes to a verdict: which properties hold, and which known mistake the outputs look like.
+"""From answers to a verdict: which properties hold, and which known mistake the answers look like.
 
-    questions(exercise, seed)     the cases to be put to the student's function
-    answers(function, questions)  the student's side: `autograder.outcome.call`, nothing else
-    judge(exercise, ...)          the grader's side: reference, judges, misconceptions; never the function
-
-The two sides exchange arguments and outcomes only, so they can live in different processes.
+The grader's side: reference, judges, misconceptions. It sees what the student's function answered, never the
+function itself.
 """
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import torch
-from torch import Tensor
-
-from autograder.draw import Draw
-from autograder.outcome import Outcome, call
+from autograder.interview import Answers, Question, answers, questions
+from autograder.mistakes import name_mistakes
 from autograder.specification import Case, Exercise, Misconception, Property
-
-PUBLIC_SEED = 0
-PUBLIC_LARGEST = 4
-HIDDEN_LARGEST = 9
-HIDDEN_ROUNDS = 3
 
 
 class GraderFault(Exception):  # noqa: N818  (said to students and instructors, not an Error to them)
     """The grader, not the student, is wrong. It never becomes a mark: grading that submission stops."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """A case, and the property that it is about."""
-
-    about: Property
-    case: Case
-
-
-Answers = tuple[Outcome, ...]
-"""The outcomes of one question's calls."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,33 +61,6 @@ class Verdict:
         return tuple(seen.values())
 
 
-def questions(exercise: Exercise, seed: int | None = None) -> list[Question]:
-    """The public questions; with a seed, the public ones and fresh ones of the same kinds."""
-    asked = [
-        Question(prop, case)
-        for prop in exercise.properties
-        for case in prop.cases(Draw(f"{exercise.name} {prop.name} {PUBLIC_SEED}", PUBLIC_LARGEST))
-    ]
-    for number in range(HIDDEN_ROUNDS if seed is not None else 0):
-        for prop in exercise.properties:
-            draw = Draw(f"{exercise.name} {prop.name} hidden {seed} {number}", HIDDEN_LARGEST)
-            asked.extend(Question(prop, case) for case in prop.cases(draw))
-    return asked
-
-
-def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
-    """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        return [
-            tuple(call(function, arguments, exercise.arguments, exercise.returns) for arguments in question.case.calls)
-            for question in asked
-        ]
-    finally:
-        torch.set_num_threads(threads)
-
-
 def judge(
     exercise: Exercise,
     asked: Sequence[Question],
@@ -136,7 +84,7 @@ def judge(
         findings.append(_finding(prop, rows, public=sum(q.about is prop for q in questions(exercise))))
     unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
     verdict = Verdict(exercise=exercise, findings=tuple(findings), unwritten=unwritten, closed=tuple(closed), seed=seed)
-    return verdict if unwritten or verdict.passed else _name_mistakes(verdict, asked, given)
+    return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
 
 
 def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], public: int) -> Finding:
@@ -162,81 +110,9 @@ def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], 
     return Finding(about=prop)
 
 
-# --- known mistakes ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Known:
-    """What a misconception answers to the public questions, and where that differs from the reference."""
-
-    misconception: Misconception
-    given: list[Answers]
-    differs: list[bool]
-
-
-@functools.cache
-def _known_mistakes(exercise: Exercise) -> list[Known]:
-    asked = questions(exercise)
-    right = answers(exercise.reference, exercise, asked)
-    known = []
-    for misconception in exercise.misconceptions:
-        given = answers(misconception.implementation, exercise, asked)
-        differs = [not alike(mine, theirs, exercise) for mine, theirs in zip(given, right, strict=True)]
-        known.append(Known(misconception, given, differs))
-    return known
-
-
-def alike(one: Answers, other: Answers, exercise: Exercise) -> bool:
-    """Whether two answers cannot be told apart: same shapes and numbers (NaN for NaN), same kind of fault."""
-    for a, b in zip(one, other, strict=True):
-        if (a.fault is None) != (b.fault is None) or a.changed != b.changed:
-            return False
-        if a.fault is not None and b.fault is not None:
-            if a.fault.kind != b.fault.kind:
-                return False
-        elif not all(_same(x, y, exercise.tolerance) for x, y in zip(a.outputs, b.outputs, strict=True)):
-            return False
-    return True
-
-
-def _same(x: Tensor, y: Tensor, tolerance: float) -> bool:
-    if x.shape != y.shape:
-        return False
-    return bool(x.double().allclose(y.double(), rtol=tolerance, atol=tolerance, equal_nan=True))
-
-
-def _name_mistakes(verdict: Verdict, asked: Sequence[Question], given: Sequence[Answers]) -> Verdict:
-    """Add to every failed property the misconception that explains it, if there is exactly one.
-
-    It must give the student's own outputs in all public cases of that property, and differ from the
-    reference there. Of several, the one that agrees with the student in the most cases overall; if two agree
-    equally often, none is named: a wrong diagnosis is worse than none.
-    """
-    public = len(questions(verdict.exercise))
-    asked, given = asked[:public], given[:public]
-    tables = [
-        (
-            known,
-            [alike(mine, theirs, verdict.exercise) for mine, theirs in zip(given, known.given, strict=True)],
-        )
-        for known in _known_mistakes(verdict.exercise)
-    ]
-    findings = []
-    for finding in verdict.findings:
-        here = [i for i, question in enumerate(asked) if question.about is finding.about]
-        explaining = [
-            (sum(agrees), known.misconception)
-            for known, agrees in tables
-            if all(agrees[i] for i in here) and any(known.differs[i] for i in here)
-        ]
-        best = max((score for score, _ in explaining), default=0)
-        winners = [misconception for score, misconception in explaining if score == best]
-        named = None if finding.holds or not winners or not _one(winners) else winners[0]
-        findings.append(replace(finding, misconception=named))
+def _with_names(verdict: Verdict, asked: Sequence[Question], given: Sequence[Answers]) -> Verdict:
+    """Every property that failed in a public case, with the misconception that explains it, if there is one."""
+    failed = [f.about for f in verdict.findings if not f.holds and not f.fresh]
+    names = name_mistakes(verdict.exercise, failed, asked, given)
+    findings = [replace(f, misconception=names.get(f.about.name)) for f in verdict.findings]
     return replace(verdict, findings=tuple(findings))
-
-
-def _one(winners: Sequence[Misconception]) -> bool:
-    """One winner, or several that are declared to look the same."""
-    first = winners[0]
-    return all(other is first or other.id in first.looks_like for other in winners)

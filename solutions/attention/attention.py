@@ -31,6 +31,7 @@
 import math
 
 import torch
+from IPython.display import HTML
 
 from autograder.check import check, passes
 from nlmcore.show import figures
@@ -254,9 +255,10 @@ check("attention.attend", attend, hidden=True)
 # By hand, with $d = 64$: the dot products 112 and 96, divided by $\sqrt{64} = 8$, are 14 and 12, and the weights
 # $1/(1+e^{-2}) = 0.88$ and $0.12$. Without the division they would be 1.0000 and 0.0000.
 #
-# Softmax is open again from here on; your `attend` does the rest.
+# Softmax is open again from here on; your `attend` does the rest. The mask means what it meant there, and a query with
+# nothing to look at still gets zeros.
 #
-# **Looked at:** the shapes; the weights; the output, given your weights; the mask; leading axes.
+# **Looked at:** the shapes; the weights; the output, given your weights; the mask; a query with no key allowed; leading axes.
 #
 # <details><summary>A hint</summary>
 #
@@ -295,8 +297,8 @@ check("attention.scaled_dot_product_attention", scaled_dot_product_attention, hi
 # %%
 figures.heatmap(
     [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0]],
-    ["query 0", "query 1", "query 2", "query 3 (padding)"],
-    ["key 0", "key 1", "key 2", "key 3 (padding)"],
+    ["0", "1", "2", "pad"],
+    ["0", "1", "2", "pad"],
     alt="A mask of 4 queries and 4 keys. Query 0 may attend to key 0; query 1 to keys 0 and 1; queries 2 and 3 to keys 0, 1 "
     "and 2. Nobody may attend to key 3, which is padding.",
 )
@@ -345,9 +347,9 @@ check("attention.decoder_mask", decoder_mask, hidden=True)
 # dimensions:
 #
 # 1. every word sends out a query, offers a key and hands over a value: $Q = X W_q$, $K = X W_k$, $V = X W_v$;
-# 2. $Q$, $K$ and $V$ are cut along `d_model` into `n_heads` parts of $d_{head} = d_{model} / n_{heads}$ numbers: head 0 gets the
-#    first $d_{head}$, head 1 the next, and so on;
-# 3. each head attends on its own, scaled by $\sqrt{d_{head}}$;
+# 2. $Q$, $K$ and $V$ are cut along `d_model` into `n_heads` parts of $d_\text{head} = d_\text{model} / n_\text{heads}$ numbers: head 0 gets the
+#    first $d_\text{head}$, head 1 the next, and so on;
+# 3. each head attends on its own, scaled by $\sqrt{d_\text{head}}$;
 # 4. the heads' outputs are laid side by side again, and $W_o$ mixes them.
 #
 # The cut, for two words `a`, `b`, with `d_model` 4 and 2 heads. Every head gets *a part of every word*:
@@ -372,7 +374,7 @@ print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).t
 # `(batch, head, time, time)`.
 #
 # **Looked at:** the shapes; one head, which is plain attention; every head's weights; the output, given your weights; the mask;
-# a sentence alone and in a batch.
+# a word with no key allowed; a sentence alone and in a batch.
 #
 # <details><summary>A hint on cutting</summary>
 #
@@ -451,23 +453,20 @@ def read(sentence):
 
 if passes("attention.multi_head_attention", multi_head_attention):
     x, theirs = read(sentence)
+    W_q, W_k, W_v = (matrix(part) for part in (attention.query, attention.key, attention.value))
     with torch.no_grad():
-        output, weights = multi_head_attention(
-            x, matrix(attention.query), matrix(attention.key), matrix(attention.value), attention.output.weight.T, n_heads=12
-        )
+        output, weights = multi_head_attention(x, W_q, W_k, W_v, attention.output.weight.T, n_heads=12)
     print(f"Largest difference between your weights and MiniLM's own: {(weights - theirs).abs().max():.7f}")
-    picture = figures.attention_html(weights[0, head], tokenizer.pieces(sentence), selected=9)
+    words = tokenizer.pieces(sentence)
+    picture = figures.attention_html(weights[0, head], words, selected=words.index("it") if "it" in words else None)
 else:
     picture = "<p>Come back here when question 4 passes.</p>"
-
-from IPython.display import HTML
-
 HTML(picture)
 
 # %% [markdown]
-# Hover over the words. Then change `sentence` (what if the street was too *wide*?), `layer` (0 to 5) and `head` (0 to 11): many
-# heads look at the word before or after, or at `[SEP]`, the mark at the end. That last habit is worth a thought for
-# question 5.
+# Hover over the words. Then change `sentence` (what if the street was too *wide*?), `layer` (0 to 5) and `head` (0 to 11), and
+# run the cell again. Many heads look at the word before or after, or at `[SEP]`, the mark at the end. That last habit is
+# worth a thought for question 5.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
 # ## 5. In your own words

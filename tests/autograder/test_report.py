@@ -38,7 +38,7 @@ def test_a_named_mistake_is_said_in_its_sentence_with_an_example_side_by_side():
 
 def test_different_shapes_are_shown_as_such():
     words = str(Report(verdict_on(doubling(), lambda x: x[None])))
-    assert "the shape of y is not the expected one" in words
+    assert "The shape of y is not the expected one" in words
     assert "shape (1, 3)" in words
     assert "shape (3,)" in words
 
@@ -48,7 +48,7 @@ def test_an_exception_is_said_with_its_line_and_without_a_traceback():
         return x @ torch.ones(99)
 
     words = str(Report(verdict_on(doubling(), student)))
-    assert "your code raised RuntimeError" in words
+    assert "Your code raised RuntimeError" in words
     assert "return x @ torch.ones(99)" in words
     assert "Traceback" not in words
     assert "outcome.py" not in words

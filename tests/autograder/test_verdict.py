@@ -1,12 +1,11 @@
-import dataclasses
-
 import pytest
 import torch
 
 from autograder.audit import verdict_on
+from autograder.interview import questions
 from autograder.judges import inputs_unchanged, same_shapes, same_values
-from autograder.specification import Misconception, Property, case
-from autograder.verdict import GraderFault, questions
+from autograder.specification import Property, case
+from autograder.verdict import GraderFault
 from tests.autograder.test_specification import NAMES, doubling, one_case
 
 
@@ -22,19 +21,6 @@ def test_points_come_property_by_property():
     assert verdict_on(exercise, lambda x: x.mul_(2)).points == 2.5
     assert verdict_on(exercise, lambda x: 2 * x[:1]).points == 1
     assert verdict_on(exercise, lambda x: 1 / 0).points == 0
-
-
-def test_hidden_questions_start_with_the_public_ones_and_go_on_with_fresh_ones():
-    exercise = doubling()
-    public, hidden, again, other = (questions(exercise, seed) for seed in (None, 1, 1, 2))
-    assert len(hidden) > len(public)
-
-    def first(question):
-        return question.case.calls[0][0]
-
-    assert torch.equal(first(public[0]), first(hidden[0]))
-    assert torch.equal(first(hidden[-1]), first(again[-1]))
-    assert not torch.equal(first(hidden[-1]), first(other[-1]))
 
 
 def test_what_only_hidden_inputs_bring_to_light_is_marked_as_fresh():
@@ -63,16 +49,6 @@ def test_unwritten_means_that_every_call_said_so():
     assert not verdict_on(doubling(properties=(sizes,)), half).unwritten
 
 
-def test_if_two_mistakes_explain_a_result_equally_well_neither_is_named():
-    twin = Misconception(id="twin", sentence="The same numbers.", implementation=lambda x: x**2)
-    exercise = doubling(misconceptions=(*doubling().misconceptions, twin))
-    assert verdict_on(exercise, lambda x: x * x).misconceptions == ()
-    declared = dataclasses.replace(twin, looks_like=("squared",))
-    squared = dataclasses.replace(doubling().misconceptions[0], looks_like=("twin",))
-    exercise = doubling(misconceptions=(squared, declared))
-    assert [m.id for m in verdict_on(exercise, lambda x: x * x).misconceptions] == ["squared"]
-
-
 def test_a_judge_that_breaks_is_a_fault_of_the_grader():
     def broken(case, got, expected):
         raise IndexError("oops")
@@ -88,9 +64,3 @@ def test_nan_is_never_right_and_noise_is_never_wrong():
     assert verdict_on(doubling(), lambda x: (2 * x).double()).passed
     assert not verdict_on(doubling(), lambda x: 2 * x + float("nan")).passed
     assert not verdict_on(doubling(), lambda x: 2 * x + 1e-3).passed
-
-
-def test_the_number_of_threads_is_what_it_was():
-    threads = torch.get_num_threads()
-    verdict_on(doubling(), lambda x: 2 * x)
-    assert torch.get_num_threads() == threads

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 import nlmcore.attention as reference
-from autograder.checks.attention.scores import DIFFERENT_WIDTHS, REFERENCE_ITSELF, SCORES
+from autograder.checks.attention.common import REFERENCE_ITSELF
+from autograder.checks.attention.scores import DIFFERENT_WIDTHS, SCORES
 from autograder.draw import Draw
 from autograder.judges import same_shapes, same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case

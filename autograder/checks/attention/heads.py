@@ -6,7 +6,7 @@ from torch import Tensor
 
 import nlmcore.attention as reference
 from autograder.checks.attention.heads_mistakes import MISCONCEPTIONS, join, split
-from autograder.checks.attention.laws import mask_renormalises, mask_with_an_empty_row
+from autograder.checks.attention.laws import mask_renormalises, mask_with_an_empty_row, zero_where_nothing_is_allowed
 from autograder.checks.attention.scaled import CLOSED
 from autograder.draw import Draw
 from autograder.judges import close, law, same_shapes, same_values
@@ -69,12 +69,17 @@ def _masked(draw: Draw) -> list[Case]:
     for label, batch, make in (
         ("one mask for all heads", 2, lambda time: draw.mask(2, 1, time, time)),
         ("one mask for all sentences and heads", 2, lambda time: draw.mask(time, time)),
-        ("a word with no key allowed", 1, lambda time: mask_with_an_empty_row(draw, 1, 1, time, time)),
     ):
         arguments = _square(draw, 2, batch)
         mask = make(arguments[0].shape[1])  # type: ignore[union-attr]
         cases.append(Case(label=label, calls=(arguments, (*arguments, mask))))
     return cases
+
+
+def _empty_rows(draw: Draw) -> list[Case]:
+    x, *rest = _square(draw, 2)
+    assert isinstance(x, Tensor)
+    return [case("a word with no key allowed", x, *rest, mask_with_an_empty_row(draw, 2, 1, x.shape[1], x.shape[1]))]
 
 
 def _outputs(draw: Draw) -> list[Case]:
@@ -127,10 +132,26 @@ MULTI_HEAD_ATTENTION = Exercise(
         Property(name="the shapes are right", points=0.5, cases=_several_heads, judge=same_shapes(RETURNS)),
         Property(name="with one head it is plain attention", points=1, cases=_one_head, judge=same_values(RETURNS)),
         Property(
-            name="every head has its own weights", points=2, cases=_several_heads, judge=same_values(RETURNS, [1])
+            name="every head has its own weights",
+            points=2,
+            cases=_several_heads,
+            judge=same_values(RETURNS, [1]),
+            outputs=(1,),
         ),
         Property(name="heads are joined and mixed", points=1, cases=_outputs, judge=law(_output_follows)),
-        Property(name="the mask holds for every head", points=1, cases=_masked, judge=law(mask_renormalises(MASK))),
+        Property(
+            name="the mask holds for every head",
+            points=0.5,
+            cases=_masked,
+            judge=law(mask_renormalises(MASK)),
+            outputs=(1,),
+        ),
+        Property(
+            name="a word with no key allowed gets zeros",
+            points=0.5,
+            cases=_empty_rows,
+            judge=law(zero_where_nothing_is_allowed(MASK)),
+        ),
         Property(
             name="a sentence alone gives what it gives in a batch",
             points=0.5,

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
+import torch
 from torch import Tensor
 
-from autograder.checks.attention.weighted_sum_mistakes import softmax
+from autograder.checks.attention.common import NAN_SENTENCE, UNIFORM_SENTENCE, softmax
 from autograder.specification import Misconception
 
 
@@ -72,6 +74,12 @@ def _no_heads(
 ) -> tuple[Tensor, Tensor]:
     output, weights = _with()(x, W_q, W_k, W_v, W_o, 1, mask)
     return output, weights.expand(-1, n_heads, -1, -1)
+
+
+def _filled_with(masked_score: float, invert: bool, scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None:
+        scores = scores.masked_fill(mask if invert else ~mask, masked_score)
+    return torch.softmax(scores, -1)
 
 
 MISCONCEPTIONS = (
@@ -159,6 +167,25 @@ MISCONCEPTIONS = (
         id="mask-ignored",
         sentence="The mask changes nothing in your result. Every head needs it: is it handed on?",
         implementation=_with(normalise=lambda scores, mask: softmax(scores)),
+    ),
+    Misconception(
+        id="mask-inverted",
+        sentence="The mask is read the wrong way round: True means “may attend”.",
+        implementation=_with(normalise=lambda scores, mask: softmax(scores, None if mask is None else ~mask)),
+        also=(
+            _with(normalise=partial(_filled_with, -math.inf, True)),
+            _with(normalise=partial(_filled_with, -1e9, True)),
+        ),
+    ),
+    Misconception(
+        id="nan-where-nothing-is-allowed",
+        sentence=NAN_SENTENCE,
+        implementation=_with(normalise=partial(_filled_with, -math.inf, False)),
+    ),
+    Misconception(
+        id="uniform-where-nothing-is-allowed",
+        sentence=UNIFORM_SENTENCE,
+        implementation=_with(normalise=partial(_filled_with, -1e9, False)),
     ),
     Misconception(
         id="softmax-over-queries",

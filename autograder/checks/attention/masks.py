@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 import nlmcore.attention as reference
-from autograder.checks.attention.scores import REFERENCE_ITSELF
+from autograder.checks.attention.common import REFERENCE_ITSELF
 from autograder.draw import Draw
 from autograder.judges import law, same_shapes, same_values
 from autograder.outcome import Outcome

@@ -7,9 +7,13 @@ import torch
 from torch import Tensor
 
 import nlmcore.attention as reference
-from autograder.checks.attention.laws import mask_renormalises, mask_with_an_empty_row, weighted_sum_of
-from autograder.checks.attention.scores import REFERENCE_ITSELF
-from autograder.checks.attention.weighted_sum_mistakes import softmax
+from autograder.checks.attention.common import NAN_SENTENCE, REFERENCE_ITSELF, UNIFORM_SENTENCE, softmax
+from autograder.checks.attention.laws import (
+    mask_renormalises,
+    mask_with_an_empty_row,
+    weighted_sum_of,
+    zero_where_nothing_is_allowed,
+)
 from autograder.draw import Draw
 from autograder.judges import law, same_shapes, same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case
@@ -57,14 +61,15 @@ def _sums(draw: Draw) -> list[Case]:
 
 def _masked(draw: Draw) -> list[Case]:
     cases = []
-    for label, leading, make in (
-        ("one sentence", (), draw.mask),
-        ("one mask for a whole batch", (2,), draw.mask),
-        ("a query with no key allowed", (2,), lambda *shape: mask_with_an_empty_row(draw, *shape)),
-    ):
+    for label, leading in (("one sentence", ()), ("one mask for a whole batch", (2,))):
         q, k, v = _qkv(draw, *leading)
-        cases.append(Case(label=label, calls=((q, k, v), (q, k, v, make(q.shape[-2], k.shape[-2])))))
+        cases.append(Case(label=label, calls=((q, k, v), (q, k, v, draw.mask(q.shape[-2], k.shape[-2])))))
     return cases
+
+
+def _empty_rows(draw: Draw) -> list[Case]:
+    q, k, v = _qkv(draw, 2)
+    return [case("a query with no key allowed", q, k, v, mask_with_an_empty_row(draw, 2, q.shape[-2], k.shape[-2]))]
 
 
 Scale = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -94,10 +99,17 @@ def _over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -
     return weights @ v, weights
 
 
-def _nan(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    scores = _scaled(q, k, v)
-    weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), -1)
-    return weights @ v, weights
+def _filled_with(masked_score: float, invert: bool = False) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Right, but for what a mask puts in place of a score."""
+
+    def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        scores = _scaled(q, k, v)
+        if mask is not None:
+            scores = scores.masked_fill(mask if invert else ~mask, masked_score)
+        weights = torch.softmax(scores, -1)
+        return weights @ v, weights
+
+    return attention
 
 
 SCALED_DOT_PRODUCT_ATTENTION = Exercise(
@@ -116,6 +128,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
             points=1.5,
             cases=_one_sentence,
             judge=same_values(RETURNS, [1]),
+            outputs=(1,),
         ),
         Property(
             name="the output is the weighted sum of the values",
@@ -123,7 +136,15 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
             cases=_sums,
             judge=law(weighted_sum_of(VALUES)),
         ),
-        Property(name="the mask is obeyed", points=1, cases=_masked, judge=law(mask_renormalises(MASK))),
+        Property(
+            name="the mask is obeyed", points=0.5, cases=_masked, judge=law(mask_renormalises(MASK)), outputs=(1,)
+        ),
+        Property(
+            name="a query with no key allowed gets zeros",
+            points=0.5,
+            cases=_empty_rows,
+            judge=law(zero_where_nothing_is_allowed(MASK)),
+        ),
         Property(name="any number of leading axes", points=0.5, cases=_leading, judge=same_values(RETURNS)),
     ),
     misconceptions=(
@@ -194,13 +215,17 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
             id="mask-inverted",
             sentence="The mask is read the wrong way round: True means “may attend”.",
             implementation=_with(_scaled, invert=True),
+            also=(_filled_with(-math.inf, invert=True), _filled_with(-1e9, invert=True)),
         ),
         Misconception(
             id="nan-where-nothing-is-allowed",
-            sentence=(
-                "A query with no key allowed gives NaN. It should get zeros; your attend from question 2 does that."
-            ),
-            implementation=_nan,
+            sentence=NAN_SENTENCE,
+            implementation=_filled_with(-math.inf),
+        ),
+        Misconception(
+            id="uniform-where-nothing-is-allowed",
+            sentence=UNIFORM_SENTENCE,
+            implementation=_filled_with(-1e9),
         ),
     ),
     closed=CLOSED,

@@ -3,12 +3,12 @@
 import torch
 
 import nlmcore.attention as reference
+from autograder.checks.attention.common import REFERENCE_ITSELF
 from autograder.draw import Draw
 from autograder.judges import same_shapes, same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
 SCORES = ("scores",)
-REFERENCE_ITSELF = "nlmcore.attention"
 
 
 # --- 1a: dot ----------------------------------------------------------------------------------------------

@@ -3,13 +3,13 @@
 import torch
 
 import nlmcore.attention as reference
+from autograder.checks.attention.common import REFERENCE_ITSELF
 from autograder.checks.attention.laws import (
     mask_renormalises,
     mask_with_an_empty_row,
     weighted_sum_of,
     zero_where_nothing_is_allowed,
 )
-from autograder.checks.attention.scores import REFERENCE_ITSELF
 from autograder.checks.attention.weighted_sum_mistakes import MISCONCEPTIONS
 from autograder.draw import Draw
 from autograder.judges import inputs_unchanged, law, same_shapes, same_values
@@ -86,7 +86,11 @@ ATTEND = Exercise(
     properties=(
         Property(name="the shapes are right", points=0.5, cases=_plain, judge=same_shapes(RETURNS)),
         Property(
-            name="the weights are a softmax over the keys", points=2, cases=_plain, judge=same_values(RETURNS, [1])
+            name="the weights are a softmax over the keys",
+            points=2,
+            cases=_plain,
+            judge=same_values(RETURNS, [1]),
+            outputs=(1,),
         ),
         Property(
             name="the context is the weighted sum of the values",
@@ -99,6 +103,7 @@ ATTEND = Exercise(
             points=1,
             cases=_masked,
             judge=law(mask_renormalises(MASK)),
+            outputs=(1,),
         ),
         Property(
             name="a query with no key allowed gets zeros",

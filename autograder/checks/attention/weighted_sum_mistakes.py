@@ -4,21 +4,16 @@ No softmax of PyTorch here: it is closed in this question, and a mistake should 
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from autograder.checks.attention.common import NAN_SENTENCE, UNIFORM_SENTENCE, softmax
 from autograder.specification import Misconception
 
 Pair = tuple[Tensor, Tensor]
-
-
-def softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) -> Tensor:
-    """A right masked softmax, written out, for the mistakes to be elsewhere."""
-    filled = scores if mask is None else scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    e = torch.exp(filled - filled.amax(dim, keepdim=True))
-    weights = e / e.sum(dim, keepdim=True)
-    return weights if mask is None else weights * mask
 
 
 def _naive(scores: Tensor) -> Tensor:
@@ -29,6 +24,14 @@ def _naive(scores: Tensor) -> Tensor:
 
 def _over_queries(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
     weights = softmax(scores, mask, dim=-2)
+    return weights @ values, weights
+
+
+def _columns_divided(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
+    """The maximum of every row, and the sum of every column: one dim right, one wrong."""
+    filled = scores if mask is None else scores.masked_fill(~mask, -math.inf)
+    e = torch.exp(filled - filled.amax(-1, keepdim=True))
+    weights = e / e.sum(-2, keepdim=True)
     return weights @ values, weights
 
 
@@ -43,21 +46,14 @@ def _inverted(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pai
     return weights @ values, weights
 
 
-def _filled_with(masked_score: float, scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
-    weights = _naive(scores if mask is None else scores.masked_fill(~mask, masked_score))
+def _filled_with(
+    masked_score: float, scores: Tensor, values: Tensor, mask: Tensor | None = None, invert: bool = False
+) -> Pair:
+    """What a mask puts in place of a score, and nothing more."""
+    if mask is not None:
+        scores = scores.masked_fill(mask if invert else ~mask, masked_score)
+    weights = _naive(scores)
     return weights @ values, weights
-
-
-def _zero_score(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
-    return _filled_with(0.0, scores, values, mask)
-
-
-def _nan(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
-    return _filled_with(-math.inf, scores, values, mask)
-
-
-def _uniform(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
-    return _filled_with(-1e9, scores, values, mask)
 
 
 def _ignored(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
@@ -76,8 +72,35 @@ def _overflow(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pai
     return _by_hand(scores, values, mask, 0.0)
 
 
+def _plain_formula(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
+    e = torch.exp(scores)
+    e = e if mask is None else e * mask
+    weights = e / e.sum(-1, keepdim=True)
+    return weights @ values, weights
+
+
+def _plain_formula_minus_infinity(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
+    e = torch.exp(scores if mask is None else scores.masked_fill(~mask, -math.inf))
+    weights = e / e.sum(-1, keepdim=True)
+    return weights @ values, weights
+
+
+def _cleaned(attention: Callable[..., Pair], *arguments: Tensor | None) -> Pair:
+    """The same, with NaN swept under zeros."""
+    weights = attention(*arguments)[1].nan_to_num()
+    assert arguments[1] is not None
+    return weights @ arguments[1], weights
+
+
 def _overall_max(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
     return _by_hand(scores, values, mask, scores.max())
+
+
+def _overall_max_plain(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
+    filled = scores if mask is None else scores.masked_fill(~mask, -1e9)
+    e = torch.exp(filled - filled.max())
+    weights = e / e.sum(-1, keepdim=True)
+    return weights @ values, weights
 
 
 def _max_over_masked(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> Pair:
@@ -115,10 +138,11 @@ MISCONCEPTIONS = (
     Misconception(
         id="softmax-over-queries",
         sentence=(
-            "Your result is what one gets with the softmax over the queries: each column of your weights sums to"
-            " 1. Each query shares out its attention among the keys, so each row should: the last axis, dim=-1."
+            "Your result is what one gets with the softmax over the queries: each column of your weights sums to 1."
+            " Each query shares out its attention among the keys, so each row should: the last axis, dim=-1."
         ),
         implementation=_over_queries,
+        also=(_columns_divided,),
     ),
     Misconception(
         id="mask-after-softmax",
@@ -135,6 +159,7 @@ MISCONCEPTIONS = (
             " False."
         ),
         implementation=_inverted,
+        also=(partial(_filled_with, -math.inf, invert=True), partial(_filled_with, -1e9, invert=True)),
     ),
     Misconception(
         id="masked-score-zero",
@@ -142,7 +167,7 @@ MISCONCEPTIONS = (
             "You set the masked scores to 0. A score of 0 is an ordinary score: exp(0) = 1, so the key keeps a"
             " weight. Only −∞ (or a weight set to 0 before the division) takes it out."
         ),
-        implementation=_zero_score,
+        implementation=partial(_filled_with, 0.0),
     ),
     Misconception(
         id="mask-ignored",
@@ -151,60 +176,58 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         id="nan-where-nothing-is-allowed",
-        sentence=(
-            "A query with no key allowed gives NaN: all its scores are −∞, and the softmax divides 0 by 0. One"
-            " NaN is enough to spoil a whole training run. Such a query should get zeros."
-        ),
-        implementation=_nan,
+        sentence=NAN_SENTENCE,
+        implementation=partial(_filled_with, -math.inf),
     ),
     Misconception(
         id="uniform-where-nothing-is-allowed",
-        sentence=(
-            "A query with no key allowed attends to every key alike. That is what a large negative number such as"
-            " −1e9 in place of −∞ does: in a row where all scores are equal, the softmax is uniform. It should get"
-            " zeros."
-        ),
-        implementation=_uniform,
+        sentence=UNIFORM_SENTENCE,
+        implementation=partial(_filled_with, -1e9),
     ),
     Misconception(
         id="overflow",
         sentence=(
-            "exp overflows: e⁹⁰ is more than a float32 holds, and infinity divided by infinity is NaN. Subtract"
-            " the largest score of each row first; the softmax does not change, since numerator and denominator"
-            " shrink alike."
+            "exp overflows: e⁹⁰ is more than a float32 holds, and infinity divided by infinity is NaN. Subtract the"
+            " largest score of each row first; the softmax does not change, since numerator and denominator shrink"
+            " alike."
         ),
         implementation=_overflow,
+        also=(
+            _plain_formula,
+            _plain_formula_minus_infinity,
+            partial(_cleaned, _plain_formula),
+            partial(_cleaned, _plain_formula_minus_infinity),
+        ),
     ),
     Misconception(
         id="one-maximum-for-all",
         sentence=(
-            "You subtract one maximum from all rows. In a row far below it, every exp is 0, and so is the sum."
-            " Each row needs its own maximum: amax(dim=-1, keepdim=True)."
+            "You subtract one maximum from all rows. In a row far below it, every exp is 0, and so is the sum. Each"
+            " row needs its own maximum: amax(dim=-1, keepdim=True)."
         ),
         implementation=_overall_max,
+        also=(_overall_max_plain,),
     ),
     Misconception(
         id="maximum-over-masked-keys",
         sentence=(
-            "The maximum that you subtract is taken over masked keys too. If a masked score is the largest by"
-            " far, the allowed ones vanish. Take the maximum after masking."
+            "The maximum that you subtract is taken over masked keys too. If a masked score is the largest by far,"
+            " the allowed ones vanish. Take the maximum after masking."
         ),
         implementation=_max_over_masked,
     ),
     Misconception(
         id="changes-its-input",
         sentence=(
-            "The result is right, but the scores that you were given have changed: a function whose name ends in"
-            " _ (masked_fill_) or an assignment to scores[...] writes into the caller's tensor. Use the version"
-            " without _."
+            "The result is right, but the scores that you were given have changed: a function whose name ends in _"
+            " (masked_fill_) or an assignment to scores[...] writes into the caller's tensor. Use the version without"
+            " _."
         ),
         implementation=_in_place,
     ),
     Misconception(
         id="plain-mean",
-        sentence=(
-            "Your context is the plain mean of the values: the weights play no part in it. It should be Σⱼ αⱼ vⱼ."
-        ),
+        sentence="Your context is the plain mean of the values: the weights play no part in it. It should be Σⱼ αⱼ vⱼ.",
         implementation=_mean,
     ),
     Misconception(
