@@ -52,7 +52,9 @@ BUGGY = {  # what is written, the mark, the mistake that must be named
     "attend": (MASKED_AFTER, 4.5, "mask-after-softmax"),
     "scaled_dot_product_attention": (
         "def scaled_dot_product_attention(q, k, v, mask=None):\n    weights = torch.softmax(q @ k.mT, -1)\n"
-XX        "not-scaled",
+        "    return weights @ v, weights",
+        0.5,
+        "not-scaled",
     ),
     "decoder_mask": ("def decoder_mask(lengths, time):\n    return undefined_name", 0, None),
     "multi_head_attention": (BAD_HEADS, 5, "joined-without-transpose"),
