@@ -54,11 +54,13 @@ def save_checkpoint(
     return checkpoint(name, run.checkpoints)
 
 
-def add_to_card(run: Run, name: str, **facts: Any) -> None:
-    """Figures, once they are measured on the written checkpoint."""
-    card = checkpoint(name, run.checkpoints).card
+def add_figures(run: Run, name: str, figures: dict[str, Any]) -> None:
+    """Complete the card with what was measured on the written checkpoint, and with the recipe's sample."""
+    model, tokenizer, card = checkpoint(name, run.checkpoints)
     tokenizers = card.pop("tokenizers")  # long: last
-    write_json(run.checkpoints / f"{name}.json", card | facts | {"tokenizers": tokenizers})
+    if run.recipe.sample is not None:
+        card["sample"] = run.recipe.sample(model, tokenizer)
+    write_json(run.checkpoints / f"{name}.json", card | {"figures": figures, "tokenizers": tokenizers})
 
 
 def _halves(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:

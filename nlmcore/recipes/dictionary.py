@@ -3,8 +3,8 @@
 A word belongs to train, dev or test by a hash of its letters, so a newer edition of the dictionary moves no word.
 """
 
-import hashlib
 import re
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,8 @@ class Split:
     @property
     def description(self) -> str:
         return (
-            f"{len(self.train):,} words to train on, {len(self.dev):,} dev, {len(self.test):,} test, by a hash of the"
-            " word; words of a-z and apostrophes; no stress marks; a word's pronunciations are all in one part"
+            f"{len(self.train):,} words to train on, {len(self.dev):,} dev, {len(self.test):,} test, by crc32 of the"
+            " word modulo 100; words of a-z and apostrophes; no stress marks; all pronunciations of a word in one part"
         )
 
     def tokenizers(self) -> tuple[CharTokenizer, WordTokenizer]:
@@ -57,6 +57,6 @@ def load_dictionary(limit: int | None = None) -> Split:
 
 
 def part_of(word: str) -> str:
-    """train, dev or test: nearly 10 % of all words are tested on, 2 % watched."""
-    place = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4]) % 1000
-    return "test" if place < 97 else "dev" if place < 118 else "train"
+    """train, dev or test: 5 % of the words are tested on, 5 % watched; the rule of `nlmcore.corpora`."""
+    place = zlib.crc32(word.encode()) % 100
+    return "test" if place < 5 else "dev" if place < 10 else "train"

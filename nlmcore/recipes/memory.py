@@ -113,9 +113,9 @@ def cook(run: Run) -> None:
     reach = [d for d in (1, 5, 10, 20, 50, 100) if d <= distance]
     for when, curves in gradients.items():
         rows = [[TITLES[cell], *(f"{10 ** curves[cell][d]:.1e}" for d in reach)] for cell in CELL_NAMES]
-        run.say(f"\nGradient norm at distance d over that at distance 0, {when}\n" + table(["cell", *reach], rows))  # type: ignore[list-item]
+        run.say(f"\nGradient norm at distance d over that at distance 0, {when}\n" + table(["cell", *reach], rows))
     rows = [[TITLES[cell], *(f"{accuracy[cell][d]:.1%}" for d in delays)] for cell in CELL_NAMES]
-    run.say(f"\nSymbols copied right after a delay (chance {1 / SYMBOLS:.1%})\n" + table(["cell", *delays], rows))  # type: ignore[list-item]
+    run.say(f"\nSymbols copied right after a delay (chance {1 / SYMBOLS:.1%})\n" + table(["cell", *delays], rows))
     run.save_result(
         "memory",
         {

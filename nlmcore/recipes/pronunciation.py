@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from nlmcore.metrics import error_rate, sequence_error_rate
-from nlmcore.recipes.cards import add_to_card, save_checkpoint
+from nlmcore.recipes.cards import add_figures, save_checkpoint
 from nlmcore.recipes.dictionary import Dictionary, load_dictionary
 from nlmcore.recipes.pairs import PairBatches, translate
 from nlmcore.recipes.recipe import Recipe, Run, table
@@ -47,6 +47,11 @@ def error_rates(model: Any, tokenizer: Any, entries: Dictionary) -> dict[str, fl
         "word_error_rate": round(100 * sequence_error_rate(said, allowed, alternatives=True), 2),
         "words": len(words),
     }
+
+
+def sample(model: Any, tokenizer: Any) -> dict[str, float]:
+    """Error rates on the first 100 words of the test."""
+    return error_rates(model, tokenizer, dict(list(load_dictionary().test.items())[:100]))
 
 
 def cook(run: Run) -> None:
@@ -96,13 +101,15 @@ def cook(run: Run) -> None:
         model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
         figures[title] = error_rates(model, tokenizer, data.test)
         losses = {str(step): round(value, 4) for step, value in history.validation.items()}
-        add_to_card(run, name, figures={"test": figures[title], "dev_loss_at_step": losses})
+        add_figures(run, name, {"test": figures[title], "dev_loss_at_step": losses})
         run.say(f"{name}: {figures[title]}")
     report(run, figures, data.description)
 
 
 def report(run: Run, figures: dict[str, dict[str, float]], split: str) -> None:
-    ours = [[f"here, {name}", f["phoneme_error_rate"], f["word_error_rate"]] for name, f in figures.items()]
+    ours: list[list[Any]] = [
+        [f"here, {name}", f["phoneme_error_rate"], f["word_error_rate"]] for name, f in figures.items()
+    ]
     theirs = [[what, "–" if per is None else per, wer] for what, per, wer in PUBLISHED]
     run.say("\nLetters to phonemes, CMUdict\n" + table(["", "phoneme errors %", "word errors %"], ours + theirs))
     run.save_result(
@@ -124,6 +131,7 @@ RECIPE = Recipe(
     "pronunciation",
     "letters to phonemes with and without attention; error rates beside published ones",
     (*(f"checkpoint:pronunciation_{context}" for context in CONTEXTS), "result:pronunciation"),
-    20,
+    9,
     cook,
+    sample,
 )

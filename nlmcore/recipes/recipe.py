@@ -12,7 +12,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +37,9 @@ class Recipe:
     minutes: float | int
     """About how long it takes on one quiet CPU core."""
     cook: Callable[["Run"], None]
+    sample: Callable[[Any, Any], dict[str, float]] | None = None
+    """sample(model, tokenizer): figures on a little of the test data. The card keeps them, and the tests hold a
+    committed checkpoint to them."""
 
     @property
     def command(self) -> str:
@@ -134,7 +137,7 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     os.replace(beside, path)
 
 
-def table(header: list[str], rows: list[list[Any]]) -> str:
+def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
     """Rows as text, in columns."""
     cells = [[f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row] for row in [header, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
