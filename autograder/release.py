@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.apps import NbGraderAPI
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import capture_log
 from traitlets.config import Config
 
 from autograder.audit import exercise_faults, notebook_faults
@@ -68,7 +70,9 @@ def _generate(root: Path, assignment: str) -> None:
     config = Config()
     configure(config, root)
     config.CourseDirectory.root = str(root)
-    result = NbGraderAPI(config=config).generate_assignment(assignment, force=True, create=True)
+    config.CourseDirectory.assignment_id = assignment
+    course = CourseDirectory(config=config)
+    result = capture_log(GenerateAssignment(coursedir=course, config=config, force=True))
     if not result["success"]:
         log = str(result.get("log") or "")
         if "submissions associated with it" in log:

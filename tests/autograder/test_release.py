@@ -178,3 +178,20 @@ def test_the_text_masters_are_exactly_what_nbgrader_must_not_copy(tmp_path):
     (folder / "helper.py").write_text("def helper(): ...\n")
     assert text_masters(tmp_path) == ["one.py"]
     assert text_masters(ROOT) == sorted(f"{name}.py" for name in ASSIGNMENTS)
+
+
+@pytest.mark.slow
+def test_a_release_that_would_orphan_submissions_is_refused_in_words(tmp_path):
+    from nbgrader.api import Gradebook
+
+    root = course(tmp_path)
+    build_exercises(root)
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        book.add_student("ada")
+        book.add_submission("attention", "ada")
+    build_exercises(root)  # the same cells: nothing to refuse
+    master = root / "solutions/attention/attention.py"
+    master.write_text(master.read_text(encoding="utf-8").replace('"grade_id": "written"', '"grade_id": "essay"'))
+    notebooks.build(root)
+    with pytest.raises(RuntimeError, match="the gradebook holds submissions to an earlier version"):
+        build_exercises(root)

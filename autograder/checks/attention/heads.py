@@ -147,10 +147,11 @@ MULTI_HEAD_ATTENTION = Exercise(
             outputs=(1,),
         ),
         Property(
-            name="a word with no key allowed gets zeros",
+            name="a word with no key allowed gets weights of zero",
             points=0.5,
             cases=_empty_rows,
-            judge=law(zero_where_nothing_is_allowed(MASK)),
+            judge=law(zero_where_nothing_is_allowed(MASK, output_too=False)),
+            outputs=(1,),
         ),
         Property(
             name="a sentence alone gives what it gives in a batch",
