@@ -7,13 +7,9 @@ from pathlib import Path
 
 import torch
 
-import nlmcore
+from nlmcore.pretrained.checkpoints import FOLDER
 from nlmcore.recipes.catalogue import RECIPES
-from nlmcore.recipes.recipe import Interrupted, Run, table
-
-PACKAGE = Path(nlmcore.__file__).parent
-CHECKPOINTS = PACKAGE / "pretrained" / "checkpoints_data"
-LECTURES = PACKAGE.parent / "lectures"
+from nlmcore.recipes.recipe import LECTURES, Interrupted, Run, table
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,7 +48,7 @@ def prepare(name: str, quick: bool = False, seed: int = 0, work: Path | None = N
     work = (work or cache) / (f"{name}-quick" if quick else name)
     if quick and to is None:
         to = work
-    checkpoints = to / "checkpoints" if to else CHECKPOINTS
+    checkpoints = to / "checkpoints" if to else FOLDER
     results = to / "results" if to else LECTURES / "results" if LECTURES.is_dir() else Path("results")
     work.mkdir(parents=True, exist_ok=True)
     return Run(RECIPES[name], work, checkpoints, results, quick, seed, progress=sys.stderr.isatty())

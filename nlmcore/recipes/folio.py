@@ -8,8 +8,7 @@ does is spelling, not remembering. A word counts as right if any modern spelling
 from functools import partial
 from typing import Any
 
-from nlmcore.corpora.corpus import Corpus, Document
-from nlmcore.corpora.folio import load
+from nlmcore.corpora import Corpus, Document, load
 from nlmcore.metrics import error_rate, sequence_error_rate
 from nlmcore.recipes.cards import add_figures, save_checkpoint
 from nlmcore.recipes.pairs import PairBatches, translate
@@ -43,12 +42,12 @@ def rewrite(model: Any, tokenizer: Any, words: list[str]) -> list[str]:
 
 def sample(model: Any, tokenizer: Any) -> dict[str, float]:
     """Error rates on the first 100 words of the test."""
-    documents = list(load("word").test[:100])
+    documents = list(load("shakespeare_folio", unit="word").test[:100])
     return spelling(rewrite(model, tokenizer, [document.text for document in documents]), documents)
 
 
 def cook(run: Run) -> None:
-    corpus: Corpus = load("word")
+    corpus: Corpus = load("shakespeare_folio", unit="word")
     limit = run.size(None, 60)
     train, test = corpus.train[:limit], list(corpus.test[:limit])
     source, target = CharTokenizer.fit(d.text for d in train), CharTokenizer.fit(str(d.target) for d in train)

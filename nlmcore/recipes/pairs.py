@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nlmcore.corpora import pad
 from nlmcore.decoding import greedy
 
-PAD, BOS, EOS = 0, 1, 2
+BOS, EOS = 1, 2
 
 Ids = list[int]
 
@@ -23,13 +24,6 @@ def as_source(ids: Ids) -> Ids:
 def as_target(ids: Ids) -> Ids:
     """<bos> y_1 … y_m <eos>."""
     return [BOS, *ids, EOS]
-
-
-def pad(rows: Sequence[Ids]) -> tuple[Tensor, Tensor]:
-    """(tokens, mask), both (batch, time); True = a real token."""
-    lengths = torch.tensor([len(row) for row in rows])
-    tokens = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=PAD)
-    return tokens, torch.arange(tokens.shape[1]) < lengths[:, None]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from nlmcore.metrics import perplexity
 from nlmcore.ngram import SMOOTHINGS, NGramLM
 from nlmcore.recipes.cards import add_figures, save_checkpoint
 from nlmcore.recipes.recipe import Recipe, Run, table
-from nlmcore.recipes.shakespeare import LICENCE, Plays, plays
+from nlmcore.recipes.shakespeare import Plays, plays
 from nlmcore.recipes.streams import Stream, as_document, in_rows
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import WordTokenizer
@@ -130,7 +130,7 @@ def cook(run: Run) -> None:
         if title == "LSTM":
             facts = {
                 "what": "words of Shakespeare, the next from all before it in the play",
-                "data": {"source": LICENCE, "split": shakespeare.description},
+                "data": {"source": shakespeare.source, "split": shakespeare.split},
                 "training": training,
             }
             model, _, _ = save_checkpoint(run, "word_lstm", model, config, [tokenizer], facts, [name])
@@ -140,7 +140,7 @@ def cook(run: Run) -> None:
         if title == "LSTM":
             figures = {"test_perplexity": value, "words": words, "unknown": round(unknown, 4)}
             add_figures(run, "word_lstm", figures)
-    report(run, counted, neural, {"split": shakespeare.description, "words": words, "unknown_share": round(unknown, 4)})
+    report(run, counted, neural, {"split": shakespeare.split, "words": words, "unknown_share": round(unknown, 4)})
 
 
 def report(run: Run, counted: dict, neural: dict, test: dict[str, Any]) -> None:

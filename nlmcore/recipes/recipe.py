@@ -20,9 +20,12 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
+import nlmcore
 from nlmcore.training import History, fit
 
 T = TypeVar("T")
+
+LECTURES = Path(nlmcore.__file__).parent.parent / "lectures"
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from nlmcore.corpora.shakespeare import LICENCE as LICENCE
-from nlmcore.corpora.shakespeare import load
+from nlmcore.corpora import load
 
 
 @dataclass(frozen=True)
@@ -13,12 +12,14 @@ class Plays:
     train: list[str]
     dev: list[str]
     test: list[str]
-    description: str
+    split: str
+    source: str
+    """Where the texts come from, and their licence."""
 
 
 def plays(limit: int | None = None) -> Plays:
     """The corpus; or two works of each part and their first `limit` characters (for smoke runs)."""
-    corpus = load()
+    corpus = load("shakespeare")
     works = None if limit is None else 2
     parts = {part: [text[:limit] for text in corpus.texts(part)[:works]] for part in ("train", "valid", "test")}
-    return Plays(parts["train"], parts["valid"], parts["test"], corpus.split_rule)
+    return Plays(parts["train"], parts["valid"], parts["test"], corpus.split_rule, f"{corpus.source}; {corpus.licence}")

@@ -12,18 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from nlmcore.corpora.corpus import Document, split_by_hash
 from nlmcore.metrics import edit_distance, perplexity
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained.checkpoints import checkpoint
 from nlmcore.recipes import __main__ as program
-from nlmcore.recipes import memory, number_words, numbers
+from nlmcore.recipes import memory, number_words, numbers, pictures
 from nlmcore.recipes.capacity import SYMBOLS, Facts, parameters, stored_bits
 from nlmcore.recipes.capacity import matched as matched_size
 from nlmcore.recipes.catalogue import RECIPES
-from nlmcore.recipes.dictionary import part_of
+from nlmcore.recipes.dictionary import load_dictionary
 from nlmcore.recipes.exposure_bias import matched
-from nlmcore.recipes.pairs import EOS, PairBatches, as_source, pad, translate
+from nlmcore.recipes.pairs import EOS, PairBatches, as_source, translate
 from nlmcore.recipes.perplexity_table import ngram_nats
 from nlmcore.recipes.recipe import Interrupted, Recipe, Run, table, write_json
 from nlmcore.recipes.streams import Stream, as_document, in_rows
@@ -58,6 +57,22 @@ def test_a_quick_run_makes_everything_that_is_promised(name, place):
             result = json.loads((place / "results" / f"{its_name}.json").read_text())
             assert result["question"]
             assert result["made_by"]["command"] == f"python -m nlmcore.recipes {name} --quick"
+
+
+def test_every_figure_can_be_drawn_from_its_result(place):
+    def read(name):
+        return pictures.load_result(name, place / "results")
+
+    drawn = [
+        pictures.quality_by_length(read("quality_by_length")),
+        pictures.gradient_against_distance(read("memory"), "trained to copy"),
+        pictures.copying_after_delay(read("memory")),
+        pictures.errors_by_place(read("exposure_bias")),
+        pictures.perplexities(read("perplexity")),
+    ]
+    assert all("<svg" in picture.svg() and len(picture.alt) > 60 for picture in drawn)
+    with pytest.raises(ValueError, match=r"name must be one of .*memory"):
+        read("nothing")
 
 
 def test_a_quick_run_writes_nothing_in_the_checkout(tmp_path):
@@ -179,12 +194,15 @@ def test_every_word_of_the_numbers_is_known():
         assert target.decode(target.encode(number_words.german(n))) == number_words.german(n)
 
 
-def test_the_split_of_the_dictionary_is_the_corpora_s():
-    words = [f"word{i}" for i in range(5000)]
-    split = split_by_hash([Document(text=word) for word in words], lambda document: document.text)
-    names = {"train": "train", "dev": "valid", "test": "test"}
-    members = {name: {document.text for document in split[theirs]} for name, theirs in names.items()}
-    assert all(word in members[part_of(word)] for word in words)
+def test_a_word_and_all_its_pronunciations_are_in_one_part():
+    data = load_dictionary(limit=300)
+    words = [*data.train, *data.dev, *data.test]
+    assert len(set(words)) == len(words) == 900
+    assert not any(digit in p for said in data.test.values() for p in said for digit in "012")
+    source, target = data.tokenizers()
+    pairs = data.pairs(data.train, source, target)
+    assert len(pairs) == sum(map(len, data.train.values())) > 300
+    assert (source.decode(pairs[0][0]), target.decode(pairs[0][1])) == next((w, p[0]) for w, p in data.train.items())
 
 
 # --- batches, streams, decoding ---
@@ -211,12 +229,6 @@ def test_an_epoch_has_every_pair_once_in_an_order_of_its_own():
     key = repr
     assert sorted(read(0), key=key) == sorted(pairs, key=key) == sorted(read(1), key=key)
     assert read(0) == read(0) != read(1)
-
-
-def test_padding_is_masked():
-    tokens, mask = pad([[5, 6], [7, 8, 9]])
-    assert tokens.tolist() == [[5, 6, 0], [7, 8, 9]]
-    assert mask.tolist() == [[True, True, False], [True, True, True]]
 
 
 def test_translating_together_is_translating_one_by_one():
