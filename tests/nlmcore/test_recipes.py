@@ -16,7 +16,7 @@ from nlmcore.metrics import edit_distance, perplexity
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained.checkpoints import checkpoint
 from nlmcore.recipes import __main__ as program
-from nlmcore.recipes import memory, number_words, numbers, pictures
+from nlmcore.recipes import memory, number_words, numbers
 from nlmcore.recipes.capacity import SYMBOLS, Facts, parameters, stored_bits
 from nlmcore.recipes.capacity import matched as matched_size
 from nlmcore.recipes.catalogue import RECIPES
@@ -57,22 +57,6 @@ def test_a_quick_run_makes_everything_that_is_promised(name, place):
             result = json.loads((place / "results" / f"{its_name}.json").read_text())
             assert result["question"]
             assert result["made_by"]["command"] == f"python -m nlmcore.recipes {name} --quick"
-
-
-def test_every_figure_can_be_drawn_from_its_result(place):
-    def read(name):
-        return pictures.load_result(name, place / "results")
-
-    drawn = [
-        pictures.quality_by_length(read("quality_by_length")),
-        pictures.gradient_against_distance(read("memory"), "trained to copy"),
-        pictures.copying_after_delay(read("memory")),
-        pictures.errors_by_place(read("exposure_bias")),
-        pictures.perplexities(read("perplexity")),
-    ]
-    assert all("<svg" in picture.svg() and len(picture.alt) > 60 for picture in drawn)
-    with pytest.raises(ValueError, match=r"name must be one of .*memory"):
-        read("nothing")
 
 
 def test_a_quick_run_writes_nothing_in_the_checkout(tmp_path):
