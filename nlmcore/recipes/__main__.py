@@ -7,9 +7,10 @@ from pathlib import Path
 
 import torch
 
+from nlmcore.corpora import MissingPackageError
 from nlmcore.pretrained.checkpoints import FOLDER
 from nlmcore.recipes.catalogue import RECIPES
-from nlmcore.recipes.recipe import LECTURES, Interrupted, Run, table
+from nlmcore.recipes.recipe import LECTURES, Interrupted, MissingCheckpoint, Run, table
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -33,12 +34,18 @@ def main(arguments: list[str] | None = None) -> int:
     if given.fresh:
         for file in run.work.glob("*.safetensors"):
             file.unlink()
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the committed figures were made so; sums in another order give other last digits
     try:
         run.recipe.cook(run)
     except (Interrupted, KeyboardInterrupt):
         print(f"\nInterrupted; what was trained is kept in {run.work}. To go on: {run.recipe.command}", file=sys.stderr)
         return 1
+    except (MissingCheckpoint, MissingPackageError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        torch.set_num_threads(threads)
     return 0
 
 

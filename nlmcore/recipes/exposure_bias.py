@@ -23,7 +23,7 @@ from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
 from nlmcore.recipes.dictionary import Dictionary, load_dictionary
 from nlmcore.recipes.pairs import PairBatches, as_source, as_target, pad, translate
 from nlmcore.recipes.pronunciation import BATCH, error_rates, longest
-from nlmcore.recipes.recipe import Recipe, Run, table
+from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run, table
 from nlmcore.training import cosine_schedule, inverse_sigmoid_decay, scheduled_sampling_loss
 
 START = "pronunciation_initial"
@@ -97,6 +97,8 @@ class SampledLoss:
 def cook(run: Run) -> None:
     data = load_dictionary(limit=run.size(None, 60))
     folder = run.checkpoints if START in names(run.checkpoints) else FOLDER
+    if START not in names(folder):
+        raise MissingCheckpoint(f"this recipe goes on from {START}: first run python -m nlmcore.recipes pronunciation")
     _, tokenizer, card = checkpoint(START, folder)
     pairs = data.pairs(data.train, tokenizer.source, tokenizer.target)
     steps = run.size(2, 1) * -(-len(pairs) // BATCH)

@@ -11,6 +11,8 @@ import random
 import re
 from functools import lru_cache
 
+from nlmcore.corpora.packages import imported
+
 # Longer words first: "vierzehn" must not be read as "vier".
 PARTS = """
     dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn
@@ -69,10 +71,4 @@ def draw_many(seed: int, count: int, shortest: int, longest: int, without: froze
 
 
 def _num2words(number: int, language: str) -> str:
-    try:
-        from num2words import num2words
-    except ModuleNotFoundError:
-        raise FileNotFoundError(
-            "num2words is not installed. Install it with: python -m pip install num2words"
-        ) from None
-    return num2words(number, lang=language)
+    return imported("num2words", "num2words").num2words(number, lang=language)

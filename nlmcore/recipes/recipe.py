@@ -53,6 +53,10 @@ class Interrupted(Exception):  # noqa: N818 - nothing went wrong
     """Ctrl-C was pressed; everything so far is saved."""
 
 
+class MissingCheckpoint(Exception):  # noqa: N818
+    """A recipe reads what another one makes, and that is not there. The message says which to run."""
+
+
 @dataclass
 class Run:
     """One run of one recipe."""

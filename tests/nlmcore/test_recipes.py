@@ -75,6 +75,19 @@ def test_the_program_lists_and_refuses(capsys, tmp_path):
     assert stopped.value.code == 2
 
 
+def test_what_is_missing_is_told_without_a_traceback(capsys, tmp_path, monkeypatch):
+    from nlmcore.recipes import exposure_bias
+
+    monkeypatch.setattr(exposure_bias, "FOLDER", tmp_path)
+    assert program.main(["exposure_bias", "--quick", "--work", str(tmp_path), "--to", str(tmp_path)]) == 1
+    assert "first run python -m nlmcore.recipes pronunciation" in capsys.readouterr().err
+
+
+def test_the_program_runs_a_recipe(capsys, tmp_path):
+    assert program.main(["memory", "--quick", "--work", str(tmp_path), "--fresh"]) == 0
+    assert "written: memory.json" in capsys.readouterr().out
+
+
 def a_run(folder, say=lambda text: None):
     recipe = Recipe("small", "for this test", (), 0, lambda run: None)
     return Run(recipe, folder, folder, folder, progress=False, say=say)
