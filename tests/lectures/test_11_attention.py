@@ -95,6 +95,24 @@ def test_what_the_heads_read(ran: dict, prose: str) -> None:
     assert f'links "it" to "animal" with weight {seen:.2f}' in prose
 
 
+def test_quality_against_length(ran: dict, prose: str) -> None:
+    bleu = {label: {at: round(scores["bleu"]) for at, scores in by.items()} for label, by in ran["measured"].items()}
+    one, other = bleu["one vector, trained on ≤ 20 words"], bleu["attention, trained on ≤ 12 words"]
+    assert [at.split("-")[0] for at in one] == ["3", "6", "9", "12", "15", "18", "21", "24", "27"]
+    assert f"at 18 to 20 words it reaches {one['18-20']}" in prose
+    assert f"it is at {other['18-20']} for 18 to 20" in prose
+    assert all(other[at] == 100 for at in ("3-5", "6-8", "9-11", "12-14")), "'on all it has seen, and a little beyond'"
+    long = bleu["attention, trained on ≤ 20 words"]
+    assert all(long[at] == 100 for at in long if at != "27-29")
+    assert list(one.values()) == sorted(one.values(), reverse=True), "'falls from the start'"
+
+
+def test_the_alignment_crosses(ran: dict) -> None:
+    picture = ran["translate"](465_721)
+    for written, read in {"fünf": "five", "sechzig": "sixty", "ein": "one", "zwanzig": "twenty"}.items():
+        assert f"{written} looks most at {read}, " in picture
+
+
 def test_softmax_sharpens(prose: str) -> None:
     scores = torch.tensor([1.5, 0.9, 0.3, -0.5])
     three, eight = (torch.softmax(factor * scores, dim=-1)[0].item() for factor in (3, 8))

@@ -1,7 +1,7 @@
 """Widgets that answer at once: controls of ipywidgets over the drawings of `nlmcore.show.figures`."""
 
 from nlmcore.show.widgets.explorer import attention_explorer
-from nlmcore.show.widgets.live import Live, live
+from nlmcore.show.widgets.live import Live, live, slider
 from nlmcore.show.widgets.playgrounds import mask_playground, query_playground, softmax_playground, width_playground
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "live",
     "mask_playground",
     "query_playground",
+    "slider",
     "softmax_playground",
     "width_playground",
 ]
