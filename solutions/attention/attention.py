@@ -63,6 +63,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # `keys @ query` is a matrix times a vector: (n, d) times (d,) gives (n,).
 # </details>
 
+
 # %% nbgrader={"grade": false, "grade_id": "dot_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dot_score(query, keys):
     """The dot product of one query with every key.
@@ -100,6 +101,7 @@ check("attention.dot_score", dot_score, hidden=True)
 # Take the query through W first: `query @ W` has the width of a key. Then it is question 1a. To see whether W stands the right
 # way round, follow the widths: (d_q,) @ (d_q, d_k).
 # </details>
+
 
 # %% nbgrader={"grade": false, "grade_id": "bilinear_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bilinear_score(query, keys, W):
@@ -140,6 +142,7 @@ check("attention.bilinear_score", bilinear_score, hidden=True)
 # `W_query @ query` has shape (d_s,). For all keys at once, `keys @ W_key.T` has shape (n, d_s). Adding the two broadcasts the
 # first over the rows of the second.
 # </details>
+
 
 # %% nbgrader={"grade": false, "grade_id": "additive_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def additive_score(query, keys, W_query, W_key, v):
@@ -215,6 +218,7 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 # the maximum, mends that; at the end divide by the sum only where it is not 0.
 # </details>
 
+
 # %% nbgrader={"grade": false, "grade_id": "attend", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attend(scores, values, mask=None):
     """Softmax over the keys that may be attended, then the sum of values with these weights.
@@ -264,6 +268,7 @@ check("attention.attend", attend, hidden=True)
 #
 # `k.mT` (or `k.transpose(-2, -1)`) exchanges the last two axes and leaves the leading ones alone; `k.T` exchanges all of them.
 # </details>
+
 
 # %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scaled_dot_product_attention(q, k, v, mask=None):
@@ -317,6 +322,7 @@ figures.heatmap(
 # `position[None, :] <= position[:, None]`, shape (time, time). "Key is a word" compares positions with lengths:
 # `position < lengths[:, None]`, shape (batch, time). Give both the four axes with `None`, then combine them.
 # </details>
+
 
 # %% nbgrader={"grade": false, "grade_id": "decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decoder_mask(lengths, time):
@@ -388,6 +394,7 @@ print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).t
 #
 # `torch.softmax` is open here, so this can be solved without your `attend`.
 # </details>
+
 
 # %% nbgrader={"grade": false, "grade_id": "multi_head_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
