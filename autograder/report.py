@@ -76,6 +76,11 @@ class Report:
             return f"{e.function}: well done, all of it holds{where}. {_of(v.points, e.points)}."
         return f"{e.function}: {_of(v.points, e.points)}{where}{'' if self.hidden else ' so far'}."
 
+    def _listed(self) -> tuple[Finding, ...]:
+        """The properties to list: none for what is not written, nor where hidden inputs taught nothing new."""
+        nothing_new = self.hidden and not any(f.fresh for f in self.verdict.findings)
+        return () if self.verdict.unwritten or nothing_new else self.verdict.findings
+
     def explanations(self) -> list[str]:
         """What went wrong, each thing once: closed names, named mistakes, then what has no name.
 
@@ -152,9 +157,7 @@ class Report:
 
     def _text(self) -> Iterator[str]:
         yield self.headline
-        if self.verdict.unwritten:
-            return
-        for f in self.verdict.findings:
+        for f in self._listed():
             yield f"    {'holds  ' if f.holds else 'not yet'}  {f.about.points:>4g}  {f.about.name}"
         for sentence in self.explanations():
             yield ""
@@ -175,9 +178,10 @@ class Report:
         colour = _CALM if v.unwritten else _GOOD if v.passed else _BAD
         yield f'<div role="status" style="{_BOX.format(colour=colour)}"><p style="margin:0"><strong>'
         yield f"{html.escape(self.headline)}</strong></p>"
-        if not v.unwritten:
+        listed = self._listed()
+        if listed:
             yield '<ul style="margin:.3em 0;padding-left:1.2em">'
-            for f in v.findings:
+            for f in listed:
                 mark = "holds" if f.holds else '<strong style="text-decoration:underline">not yet</strong>'
                 yield f"<li>{html.escape(f.about.name)}: {mark} ({f.about.points:g})</li>"
             yield "</ul>"
