@@ -42,7 +42,7 @@ def curves(
         ax.set_yscale("log")
     ax.grid(alpha=0.3)
     if len(lines) > 1 or any(lines):
-        ax.legend()
+        picture.legend(loc="outside upper left", ncols=2 if len(lines) > 2 else 1)  # never over a line
     return picture
 
 
