@@ -472,7 +472,7 @@ HTML(picture)
 
 # %% [markdown]
 # Hover over the words. Then change `sentence` (what if the street was too *wide*?), `layer` (0 to 5) and `head` (0 to 11), and
-# run the cell again. Many heads look at the word before or after, or at `[SEP]`, the mark at the end. That last habit is
+# run the cell again. Many heads look at the word before or after, or at `[CLS]`, the mark at the beginning. That last habit is
 # worth a thought for question 5.
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -493,9 +493,9 @@ HTML(picture)
 #    apart is limited, and early words are overwritten. Half a point for "it forgets" without the fixed size.
 # 2. **Way around** (1): all encoder states are kept (a memory that is only read), and each step computes its own weighted sum
 #    of them. Half a point if it does not say that the weights depend on the step.
-# 3. **Cost** (1): a score for every pair, O(n·m) in place of O(n+m); bought: every word is one step away, all scores at once
-#    in parallel. Half a point for the cost alone.
-# 4. **Misleading heatmap** (1): any of these, with a reason: a large weight on [SEP] or punctuation, where the head rests and the
+# 3. **Cost** (1): a score for every pair, O(n·m), where there was O(n+m); bought: every source word is one step away (in self-attention also:
+#    all scores at once). Half a point for the cost alone. The O(n+m) steps remain: n·m is added.
+# 4. **Misleading heatmap** (1): any of these, with a reason: a large weight on [CLS] (in BERT, [SEP] or punctuation), where the head rests and the
 #    value is small; the output depends on weight times *value*, not on the weight; what sits at a position in layer 4 is already a
 #    mixture of many words; other weights could give the same answer (Jain & Wallace 2019), so the picture is not the reason.
 #    Nothing for "it may be wrong" without a mechanism.
@@ -506,10 +506,10 @@ HTML(picture)
 # different sentences must end in nearly the same vector, and the decoder cannot know which it was. Attention keeps the state
 # of every source word and lets each step of the decoder compute its own weights, so nothing has to be packed.
 #
-# Each of the m steps scores each of the n words: n·m scores in place of n+m steps. For that every source word is one step away
-# from every target word, and the scores can all be computed at once.
+# Each of the m steps scores each of the n words: n·m scores on top of the n+m steps. For that every source word is one step
+# away from every target word. In self-attention all scores can even be computed at once, as no step waits for another.
 #
-# In many heads of MiniLM the largest weight falls on [SEP], the mark at the end. The heatmap then suggests that the mark
+# In many heads of MiniLM the largest weight falls on [CLS], the mark at the beginning. The heatmap then suggests that the mark
 # matters, while its value vector is close to zero and adds almost nothing: the head is resting. What counts is the weight
 # times the value, and after the first layer the value at a position is itself a mixture of other words.
 
