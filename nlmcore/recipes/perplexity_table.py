@@ -161,9 +161,9 @@ def report(run: Run, counted: dict, neural: dict, test: dict[str, Any]) -> None:
             "vocabulary": f"{VOCABULARY} ids of a word tokenizer fitted on the training plays; the rest is <unk>",
             "test": test,
             "ngram": counted,
-            "null": "infinite: some test word has probability 0",
+            "null": "infinite: some test word has probability 0 (after an unseen context, mle here is uniform)",
             "neural": neural,
-            "best_ngram": best,
+            "best": {"ngram": best, "neural": min(row["perplexity"] for row in neural.values())},
             "note": "Neural models: 128 dimensions, a few passes on a CPU, none tuned. (n): how many words it sees.",
         },
     )
