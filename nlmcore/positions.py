@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 
-def sinusoidal(length: int, d_model: int, base: float = 10_000.0) -> Float[Tensor, "length d_model"]:
+def sinusoidal(length: int, d_model: int, base: float | int = 10_000.0) -> Float[Tensor, "length d_model"]:
     """PE(pos, 2i) = sin(pos · base^{−2i/d_model}), PE(pos, 2i+1) = cos of the same angle; (length, d_model).
 
     Column pairs are clock hands that turn ever more slowly: the first pair once in 2π positions, the last

@@ -32,7 +32,7 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, n_kv_heads: int | None = None, bias: bool = True, dropout: float = 0.0
+        self, d_model: int, n_heads: int, n_kv_heads: int | None = None, bias: bool = True, dropout: float | int = 0.0
     ) -> None:
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads

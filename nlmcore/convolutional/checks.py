@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 
-def check_options(dropout: float = 0.0, **sizes: int) -> None:
+def check_options(dropout: float | int = 0.0, **sizes: int) -> None:
     """Refuse a dropout outside [0, 1) and sizes below 1, with ValueError; a size that is no int, with TypeError."""
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must lie in [0, 1), got {dropout}")

@@ -41,7 +41,7 @@ class ConvLM(nn.Module):
         layers: int = 4,
         kernel_size: int = 4,
         dilations: Sequence[int] | None = None,
-        dropout: float = 0.0,
+        dropout: float | int = 0.0,
         tie_weights: bool = False,
     ) -> None:
         super().__init__()

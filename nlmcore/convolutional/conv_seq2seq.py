@@ -73,7 +73,7 @@ class ConvSeq2Seq(nn.Module):
         decoder_layers: int = 3,
         kernel_size: int = 3,
         max_length: int = 1024,
-        dropout: float = 0.1,
+        dropout: float | int = 0.1,
     ) -> None:
         super().__init__()
         check_options(

@@ -53,7 +53,7 @@ class GatedConvolution(nn.Module):
     half open lets a quarter of the variance through (Gehring et al., section 3.5).
     """
 
-    def __init__(self, d_model: int, kernel_size: int, dilation: int = 1, dropout: float = 0.0) -> None:
+    def __init__(self, d_model: int, kernel_size: int, dilation: int = 1, dropout: float | int = 0.0) -> None:
         super().__init__()
         self.kernel_size, self.dilation, self.dropout = kernel_size, dilation, dropout
         self.linear = nn.Linear(kernel_size * d_model, 2 * d_model)  # the oldest input's columns first

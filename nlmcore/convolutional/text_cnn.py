@@ -48,7 +48,7 @@ class TextCNN(nn.Module):
         d_embedding: int = 128,
         widths: Sequence[int] = (3, 4, 5),
         n_filters: int = 100,
-        dropout: float = 0.5,
+        dropout: float | int = 0.5,
     ) -> None:
         super().__init__()
         check_options(dropout, vocab_size=vocab_size, n_classes=n_classes, d_embedding=d_embedding, n_filters=n_filters)
@@ -78,7 +78,7 @@ class TextCNN(nn.Module):
         return torch.cat(strongest, dim=1)
 
     @torch.no_grad()
-    def clip_norms(self, limit: float = 3.0) -> None:
+    def clip_norms(self, limit: float | int = 3.0) -> None:
         """Scale each class's weight vector back to `limit` where it is longer: call it after an optimiser step."""
         if limit <= 0:
             raise ValueError(f"limit must be positive, got {limit}")

@@ -79,7 +79,7 @@ def gate_activations(model: nn.Module, *inputs: Any) -> dict[str, dict[str, Tens
 
 
 def saturation(
-    activations: Float[Tensor, "batch time hidden"], low: float = 0.1, high: float = 0.9
+    activations: Float[Tensor, "batch time hidden"], low: float | int = 0.1, high: float | int = 0.9
 ) -> tuple[Float[Tensor, " hidden"], Float[Tensor, " hidden"]]:
     """For each unit, how often its gate is closed (below `low`) and how often open (above `high`): (left, right).
 

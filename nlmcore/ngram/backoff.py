@@ -57,7 +57,7 @@ class KatzBackoff(Smoothing):
 class StupidBackoff(Smoothing):
     """Relative frequencies, and `factor` of the shorter context's for the rest; scaled to sum to 1."""
 
-    factor: float = 0.4
+    factor: float | int = 0.4
 
     def __post_init__(self) -> None:
         super().__post_init__()

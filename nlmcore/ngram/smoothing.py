@@ -130,7 +130,7 @@ class MLE(Interpolated):
 class Additive(Interpolated):
     """Every word is counted `pseudocount` times more often than it was seen (1: Laplace)."""
 
-    pseudocount: float = 1.0
+    pseudocount: float | int = 1.0
     chained: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -222,7 +222,7 @@ def leave_one_out_discount(counts: ndarray) -> float:
     return n1 / (n1 + 2 * n2) if n1 and n2 else 0.75
 
 
-def check_number(name: str, value: object, low: float = 0.0, high: float = 1.0) -> None:
+def check_number(name: str, value: object, low: float | int = 0.0, high: float | int = 1.0) -> None:
     """Refuse what is not a real number in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.floating | np.integer):
         raise TypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")

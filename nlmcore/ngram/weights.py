@@ -22,7 +22,7 @@ from nlmcore.ngram.counts import Ngrams, walk
 
 
 def fit_weights(
-    components: ndarray, reach: ndarray, times: ndarray, uniform: bool, steps: int = 100, tolerance: float = 1e-5
+    components: ndarray, reach: ndarray, times: ndarray, uniform: bool, steps: int = 100, tolerance: float | int = 1e-5
 ) -> ndarray:
     """components (events, order + 1): Pₘ of every event, m = 0 being uniform; reach (events,) the longest order with
     a seen context; times (events,) how often each event happened -> λ (order + 1,). `uniform=False` keeps λ₀ at 0."""

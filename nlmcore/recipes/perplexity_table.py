@@ -26,7 +26,7 @@ from nlmcore.training import cosine_schedule
 
 UNK = 3
 VOCABULARY, ORDERS = 5000, range(1, 6)
-BATCH, TIME, LEARNING_RATE, PASSES = 16, 32, 3e-3, 1
+BATCH, TIME, LEARNING_RATE, PASSES = 16, 32, 3e-3, 2
 
 
 def neural_models(vocab_size: int, size: int) -> dict[str, tuple[type[nn.Module], dict[str, Any]]]:

@@ -37,7 +37,7 @@ class RecurrentLM(nn.Module):
         hidden_size: int = 256,
         layers: int = 1,
         residual: bool = False,
-        dropout: float = 0.0,
+        dropout: float | int = 0.0,
         tie_weights: bool = False,
         fused: bool = True,
     ) -> None:

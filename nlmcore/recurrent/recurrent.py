@@ -52,7 +52,7 @@ class Recurrent(nn.Module):
         layers: int = 1,
         bidirectional: bool = False,
         residual: bool = False,
-        dropout: float = 0.0,
+        dropout: float | int = 0.0,
         fused: bool = True,
     ) -> None:
         super().__init__()

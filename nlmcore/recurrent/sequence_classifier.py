@@ -50,7 +50,7 @@ class SequenceClassifier(nn.Module):
         layers: int = 1,
         bidirectional: bool = False,
         residual: bool = False,
-        dropout: float = 0.0,
+        dropout: float | int = 0.0,
         pool: str | Pool = "last",
         fused: bool = True,
     ) -> None:

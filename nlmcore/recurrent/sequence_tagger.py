@@ -30,7 +30,7 @@ class SequenceTagger(nn.Module):
         layers: int = 1,
         bidirectional: bool = True,
         residual: bool = False,
-        dropout: float = 0.0,
+        dropout: float | int = 0.0,
         fused: bool = True,
     ) -> None:
         super().__init__()

@@ -59,10 +59,10 @@ class NeuralEditor(nn.Module):
         layers: int = 1,
         score: str = "additive",
         bidirectional: bool = True,
-        dropout: float = 0.0,
-        concentration: float = 100.0,
-        noise: float = 0.1,
-        longest: float = 10.0,
+        dropout: float | int = 0.0,
+        concentration: float | int = 100.0,
+        noise: float | int = 0.1,
+        longest: float | int = 10.0,
     ) -> None:
         super().__init__()
         if concentration <= 0 or not 0 <= noise < longest:

@@ -31,7 +31,7 @@ class Encoder(nn.Module):
         layers: int = 1,
         bidirectional: bool = False,
         reverse: bool = False,
-        dropout: float = 0.0,
+        dropout: float | int = 0.0,
         fused: bool = True,
     ) -> None:
         super().__init__()

@@ -54,7 +54,7 @@ class Seq2Seq(nn.Module):
         score: str = "dot",
         reverse_source: bool = False,
         bidirectional: bool = False,
-        dropout: float = 0.0,
+        dropout: float | int = 0.0,
         fused: bool = True,
     ) -> None:
         super().__init__()

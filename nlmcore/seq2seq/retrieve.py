@@ -40,7 +40,7 @@ class Retriever:
                 self._holders.setdefault(word, []).append(index)
 
     def nearest(
-        self, query: Words, k: int = 1, at_least: float = 0.0, exclude: Sequence[int] = ()
+        self, query: Words, k: int = 1, at_least: float | int = 0.0, exclude: Sequence[int] = ()
     ) -> list[tuple[int, float]]:
         """The k documents most similar to `query` as (index, similarity), best first, earlier documents first.
 
@@ -63,7 +63,7 @@ class Retriever:
 
 
 def edit_pairs(
-    documents: Sequence[Words], at_least: float = 0.5, per_document: int = 10
+    documents: Sequence[Words], at_least: float | int = 0.5, per_document: int = 10
 ) -> Iterator[tuple[int, int, float]]:
     """Training pairs (prototype, target, similarity): for each document the others that are close to it.
 

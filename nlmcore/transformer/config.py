@@ -34,7 +34,7 @@ class TransformerConfig:
     """Heads of keys and values; None means n_heads, 1 is multi-query attention."""
     d_ff: int | None = None
     """Hidden width of the feed-forward network; None means 4 · d_model (2017)."""
-    dropout: float = 0.0
+    dropout: float | int = 0.0
     """Probability with which a number is dropped: attention weights, both branches, the embedding."""
     tie_embeddings: bool = True
     """Score the next token with the embedding matrix itself (Press & Wolf 2017). Language models only."""

@@ -50,7 +50,7 @@ class Word2Vec(ABC):
         *,
         window: int = 5,
         negatives: int = 5,
-        subsample: float = 1e-3,
+        subsample: float | int = 1e-3,
         generator: torch.Generator | None = None,
     ) -> None:
         if isinstance(vocabulary, str):
@@ -85,8 +85,8 @@ class Word2Vec(ABC):
         sequences: Iterable[Any],
         epochs: int = 5,
         *,
-        learning_rate: float = 0.025,
-        min_learning_rate: float = 1e-4,
+        learning_rate: float | int = 0.025,
+        min_learning_rate: float | int = 1e-4,
         batch_size: int | None = None,
         block_size: int = 32,
         shared_negatives: int | None = None,

@@ -24,7 +24,7 @@ def keep_probability(counts: Int[Tensor, " vocab"], threshold: float) -> Float[T
     return (ratio.sqrt() + ratio).clamp(max=1.0)
 
 
-def noise_distribution(counts: Int[Tensor, " vocab"], power: float = 0.75) -> Float[Tensor, " vocab"]:
+def noise_distribution(counts: Int[Tensor, " vocab"], power: float | int = 0.75) -> Float[Tensor, " vocab"]:
     """Between the unigram distribution (power 1) and the uniform one (power 0)."""
     weights = counts.double() ** power * (counts > 0)
     return weights / weights.sum()
