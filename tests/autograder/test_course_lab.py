@@ -14,6 +14,7 @@ import pytest
 
 from autograder.course import environment, lab, notebooks
 from autograder.course.environment import Environment
+from tests.lab import CHROMIUM_FLAGS, find_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -165,3 +166,30 @@ def test_saving_in_the_lab_writes_the_text_and_nothing_but_the_change(server: tu
     assert notebooks.build(root) == (0, [])
     assert notebooks.sync(root) == ([], [])
     assert ask(server, path)["content"]["cells"][1]["outputs"]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_double_click_on_a_lecture_opens_a_notebook_with_its_kernel(
+    server: tuple[str, str, Path], artefacts: Path
+) -> None:
+    chromium = find_chromium()
+    from playwright.sync_api import expect, sync_playwright
+
+    base, token, _ = server
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM_FLAGS)
+        page = browser.new_page(viewport={"width": 1366, "height": 768})
+        page.goto(f"{base}/lab?reset&token={token}")
+        listing = page.locator(".jp-DirListing-content")
+        listing.get_by_text("lectures", exact=True).dblclick(timeout=60_000)
+        expect(listing.get_by_text("01_first.ipynb")).to_be_visible(timeout=30_000)
+        expect(listing.get_by_text("01_first.py", exact=True)).to_have_count(0)
+        listing.get_by_text("01_first.ipynb").dblclick()
+        expect(page.locator(".jp-NotebookPanel .jp-Cell").first).to_be_visible(timeout=60_000)
+        expect(page.locator(".jp-KernelName")).to_have_text("Python 3 (ipykernel)", timeout=60_000)
+        page.screenshot(path=artefacts / "lab_double_click.png")
+        expect(page.locator(".jp-Dialog")).to_have_count(0)  # neither "Select Kernel" nor a question about news
+        expect(page.locator(".Toastify__toast")).to_have_count(0)
+        browser.close()
