@@ -21,7 +21,7 @@ from nlmcore.recipes.capacity import SYMBOLS, Facts, parameters, stored_bits
 from nlmcore.recipes.capacity import matched as matched_size
 from nlmcore.recipes.catalogue import RECIPES
 from nlmcore.recipes.dictionary import load_dictionary
-from nlmcore.recipes.exposure_bias import matched
+from nlmcore.recipes.exposure_bias import SampledLoss, matched
 from nlmcore.recipes.pairs import EOS, PairBatches, as_source, translate
 from nlmcore.recipes.perplexity_table import ngram_nats
 from nlmcore.recipes.recipe import Interrupted, Recipe, Run, table, write_json
@@ -316,6 +316,14 @@ def test_a_relative_gradient_is_one_at_distance_zero():
     assert logs.shape == (3, 6)
     assert torch.equal(logs[:, 0], torch.zeros(3, dtype=torch.double))
     assert model.output.weight.dtype == torch.float  # the model itself is left alone
+
+
+@pytest.mark.parametrize(("steps", "end"), [(1000, 0.75), (3514, 0.1), (50, 0.5)])
+def test_the_share_of_truth_ends_where_it_should(steps, end):
+    loss = SampledLoss(steps, end)
+    assert loss.epsilon(steps) == pytest.approx(end, abs=1e-6)
+    assert loss.epsilon(0) > 0.9
+    assert loss.epsilon(steps // 2) > end
 
 
 def test_stored_bits():
