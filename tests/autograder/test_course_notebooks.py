@@ -207,6 +207,19 @@ def test_a_text_that_an_editor_left_untidy_is_put_in_order_by_sync(pair: Pair, c
     assert sync(course) == ([], [])
 
 
+def test_neither_the_order_of_metadata_nor_what_jupyterlab_notes_there_reaches_the_text(course: Path) -> None:
+    notebook = text.from_text(SOURCE, course)
+    graded = notebook.cells[3].metadata
+    graded["nbgrader"] = dict(reversed(graded["nbgrader"].items()))
+    notebook.cells[2].metadata = {"tags": ["hide-input"], "editable": True}
+    notebook.metadata["jupytext"] = {
+        "notebook_metadata_filter": "all",
+        "cell_metadata_filter": "nbgrader,tags,editable",
+    }
+    written = text.to_text(notebook, course)
+    assert written == SOURCE.replace("# %% tags", "# %% editable=true tags")
+
+
 def test_only_files_with_cells_are_notebooks(course: Path) -> None:
     (course / "solutions" / "circles" / "helper.py").write_text("x = 1\n")
     (course / "solutions" / "circles" / "circles.py").write_text("# %%\nx = 1\n")
