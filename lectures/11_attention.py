@@ -292,7 +292,7 @@ widgets.query_playground(
 # Four small translators from English into German were trained, two that hand over one vector and two with attention
 # (additive score). One of each saw numbers of up to 12 English words, the other up to 20; all are tested on up to 29. BLEU
 # compares words and groups of words with the right answer; 100 is perfect. (`python -m nlmcore.recipes numbers` trains and
-# measures them again, in twenty minutes.)
+# measures them again, in six to twenty minutes.)
 #
 # > **Predict before you run.** Which of the four fall from which length on?
 
