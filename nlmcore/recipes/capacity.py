@@ -129,7 +129,7 @@ def characters(run: Run, cell: str, wanted: int, stream: Stream, dev: Tensor, vo
         name,
         model,
         stream,
-        {"cell": cell, "hidden": hidden, "steps": steps, "batch": stream.batch, "time": stream.time},
+        {"cell": cell, "hidden": hidden, "steps": steps, "batch": stream.batch, "time": stream.time, "stretch": 20},
         steps=steps,
         learning_rate=4e-3,
         schedule=lambda step: cosine_schedule(step, steps, min(50, steps - 1)),
@@ -146,7 +146,7 @@ def cook(run: Run) -> None:
 
     shakespeare = plays(limit=run.size(None, 2000))
     tokenizer = CharTokenizer.fit(shakespeare.train)
-    stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.train], run.size(32, 4), 50)
+    stream = Stream([as_document(tokenizer.encode(text)) for text in shakespeare.train], run.size(32, 4), 50, 20)
     dev = in_rows([as_document(tokenizer.encode(text[: run.size(60_000, 200)])) for text in shakespeare.dev])
     gated = [cell for cell in CELLS if cell != "rnn"]
     written = {

@@ -33,15 +33,18 @@ def cook(run: Run) -> None:
     shakespeare = plays(limit=run.size(None, 3000))
     tokenizer = CharTokenizer.fit(shakespeare.train)
     stream = Stream(
-        [as_document(tokenizer.encode(text)) for text in shakespeare.train], run.size(32, 4), run.size(64, 16)
+        [as_document(tokenizer.encode(text)) for text in shakespeare.train],
+        run.size(32, 4),
+        run.size(64, 16),
+        stretch=20,
     )
-    passes = run.size(2, 1)
+    passes = run.size(4, 1)
     steps = passes * stream.batches
     config: dict[str, Any] = {
         "vocab_size": tokenizer.vocab_size,
         "cell": "lstm",
         "embedding_size": 64,
-        "hidden_size": run.size(256, 8),
+        "hidden_size": run.size(384, 8),
     }
     model = run.build("char_lstm", lambda: RecurrentLM(**config))
     training = {
@@ -51,6 +54,7 @@ def cook(run: Run) -> None:
         "time": stream.time,
         "learning_rate": LEARNING_RATE,
         "schedule": "cosine to 0, 100 steps of warm-up; state carried on, gradient cut (truncated backpropagation)",
+        "state_forgotten_every": f"{stream.stretch} batches, so that the model learns to begin",
     }
     run.fit(
         "char_lstm",

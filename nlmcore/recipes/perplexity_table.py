@@ -26,7 +26,8 @@ from nlmcore.training import cosine_schedule
 
 UNK = 3
 VOCABULARY, ORDERS = 5000, range(1, 6)
-BATCH, TIME, LEARNING_RATE, PASSES = 16, 32, 3e-3, 2
+BATCH, TIME, LEARNING_RATE, PASSES, STRETCH = 16, 32, 3e-3, 1, 20
+KINDS: tuple[type[nn.Module], ...] = (BagOfWordsLM, FeedForwardLM, ConvLM, RecurrentLM)
 
 
 def neural_models(vocab_size: int, size: int) -> dict[str, tuple[type[nn.Module], dict[str, Any]]]:
@@ -90,6 +91,8 @@ def train_neural(
         "learning_rate": LEARNING_RATE,
         "schedule": "cosine to 0, 100 steps of warm-up; state carried on, gradient cut (truncated backpropagation)",
     }
+    if stream.stretch is not None:
+        training["state_forgotten_every"] = f"{stream.stretch} batches, so that the model learns to begin"
     run.fit(
         name,
         model,
@@ -123,9 +126,10 @@ def cook(run: Run) -> None:
     )
     counted = ngram_perplexities(run, documents, tokenizer.vocab_size)
     neural: dict[str, dict[str, Any]] = {}
-    stream = Stream(documents["train"], run.size(BATCH, 4), run.size(TIME, 8))
+    sizes = run.size(BATCH, 4), run.size(TIME, 8)
+    streams = {kind: Stream(documents["train"], *sizes, STRETCH if kind is RecurrentLM else None) for kind in KINDS}
     for title, (kind, config) in neural_models(tokenizer.vocab_size, run.size(128, 8)).items():
-        model, training, name = train_neural(run, title, kind, config, stream, PASSES)
+        model, training, name = train_neural(run, title, kind, config, streams[kind], PASSES)
         size = sum(p.numel() for p in model.parameters())
         if title == "LSTM":
             facts = {

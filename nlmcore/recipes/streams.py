@@ -1,7 +1,6 @@
 """Language models on a corpus: documents as ids, in streams of batches that continue each other, and in rows."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -14,31 +13,32 @@ def as_document(ids: list[int]) -> list[int]:
     return [BOS, *ids, EOS]
 
 
-@dataclass(frozen=True)
 class Stream:
     """All documents in one row, cut into `batch` rows that are read on side by side, `time` predictions at a time.
 
-    Called with an epoch it gives (tokens, targets). Each epoch begins at another place of the text, so that the cuts,
-    across which no gradient flows, move.
+    Called with an epoch it gives (tokens, targets). Each pass over the text begins at another place of it, so that the
+    cuts, across which no gradient flows, move.
+
+    stretch: so many batches are an epoch (None: the whole pass), and `fit` begins every epoch with no state. A
+    recurrent network that always goes on from its state never learns to begin: it comes to rely on values that its
+    memory took long ago, and fails on a new text.
     """
 
-    documents: Sequence[list[int]]
-    batch: int
-    time: int
+    def __init__(self, documents: Sequence[list[int]], batch: int, time: int, stretch: int | None = None) -> None:
+        self.text = torch.tensor([token for document in documents for token in document])
+        self.batch, self.time, self.stretch = batch, time, stretch
+        rows = len(self.text) // batch
+        self.batches = len(range(0, rows - time, time))
+        """Batches of a pass."""
 
     def __call__(self, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
-        text = torch.tensor([token for document in self.documents for token in document])
-        text = text.roll(-epoch * self.time // 2)
-        rows = len(text) // self.batch
-        text = text[: rows * self.batch].view(self.batch, rows)
-        for start in range(0, rows - self.time, self.time):
+        stretch = self.stretch or self.batches
+        passes, part = divmod(epoch, -(-self.batches // stretch))
+        rows = len(self.text) // self.batch
+        text = self.text.roll(-passes * self.time // 2)[: rows * self.batch].view(self.batch, rows)
+        for i in range(part * stretch, min((part + 1) * stretch, self.batches)):
+            start = i * self.time
             yield text[:, start : start + self.time], text[:, start + 1 : start + self.time + 1]
-
-    @property
-    def batches(self) -> int:
-        """Batches of an epoch."""
-        rows = sum(map(len, self.documents)) // self.batch
-        return len(range(0, rows - self.time, self.time))
 
 
 def in_rows(documents: Sequence[list[int]]) -> Tensor:

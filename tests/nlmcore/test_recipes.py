@@ -260,6 +260,20 @@ def test_a_stream_continues_and_predicts_the_next():
     assert not torch.equal(next(iter(stream(1)))[0], batches[0][0])
 
 
+def test_stretches_of_a_stream_are_its_pass_in_parts():
+    documents = [as_document(list(range(4, 75)))]
+    whole, parts = Stream(documents, 3, 4), Stream(documents, 3, 4, stretch=2)
+    epochs = -(-whole.batches // 2)
+    assert epochs > 2
+    for turn in range(2):
+        together = [batch for epoch in range(epochs) for batch in parts(turn * epochs + epoch)]
+        assert len(together) == parts.batches == whole.batches
+        for ours, theirs in zip(together, whole(turn), strict=True):
+            assert torch.equal(ours[0], theirs[0])
+            assert torch.equal(ours[1], theirs[1])
+    assert len(list(parts(0))) == 2
+
+
 def test_documents_in_rows():
     assert in_rows([[1, 5, 2], [1, 2]]).tolist() == [[1, 5, 2], [1, 2, 0]]
 
