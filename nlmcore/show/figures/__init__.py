@@ -6,6 +6,8 @@ redrawn at every key press. The others return a matplotlib figure (`Picture`).
 
 from nlmcore.show.figures.attention import attention_html, attention_lines_svg
 from nlmcore.show.figures.charts import bars, curves
+from nlmcore.show.figures.circuit import circuit_svg
+from nlmcore.show.figures.curve import curve_svg
 from nlmcore.show.figures.diagrams import encoder_decoder
 from nlmcore.show.figures.heatmaps import head_grid, heatmap, heatmaps
 from nlmcore.show.figures.picture import Picture
@@ -18,6 +20,8 @@ __all__ = [
     "attention_html",
     "attention_lines_svg",
     "bars",
+    "circuit_svg",
+    "curve_svg",
     "curves",
     "encoder_decoder",
     "head_grid",
