@@ -38,13 +38,13 @@ def cook(run: Run) -> None:
         run.size(64, 16),
         stretch=20,
     )
-    passes = run.size(4, 1)
+    passes = run.size(3, 1)
     steps = passes * stream.batches
     config: dict[str, Any] = {
         "vocab_size": tokenizer.vocab_size,
         "cell": "lstm",
         "embedding_size": 64,
-        "hidden_size": run.size(384, 8),
+        "hidden_size": run.size(256, 8),
     }
     model = run.build("char_lstm", lambda: RecurrentLM(**config))
     training = {
