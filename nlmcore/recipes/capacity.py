@@ -202,6 +202,6 @@ RECIPE = Recipe(
     "capacity",
     "UGRNN, GRU and LSTM at matched parameter counts: memorising, and characters of Shakespeare",
     ("result:capacity",),
-    12,
+    6,
     cook,
 )

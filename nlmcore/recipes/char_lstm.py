@@ -77,4 +77,4 @@ def cook(run: Run) -> None:
     run.say(f"char_lstm: {bits} bits per character on the test plays")
 
 
-RECIPE = Recipe("char_lstm", "a character LSTM on Shakespeare", ("checkpoint:char_lstm",), 8, cook, sample)
+RECIPE = Recipe("char_lstm", "a character LSTM on Shakespeare", ("checkpoint:char_lstm",), 4, cook, sample)

@@ -170,6 +170,6 @@ RECIPE = Recipe(
     "exposure_bias",
     "errors along the sequence: teacher forcing against scheduled sampling (after pronunciation)",
     ("result:exposure_bias",),
-    5,
+    4,
     cook,
 )

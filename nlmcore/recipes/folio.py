@@ -117,7 +117,7 @@ RECIPE = Recipe(
     "folio",
     "the First Folio's spelling into modern spelling, letter by letter",
     ("checkpoint:folio_to_modern",),
-    5,
+    3,
     cook,
     sample,
 )

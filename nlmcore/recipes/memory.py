@@ -141,6 +141,6 @@ RECIPE = Recipe(
     "memory",
     "gradient norm against distance for RNN, UGRNN, GRU and LSTM, and copying after a delay",
     ("result:memory",),
-    8,
+    7,
     cook,
 )

@@ -177,7 +177,7 @@ RECIPE = Recipe(
     "perplexity",
     "n-grams with every smoothing, and neural language models, on the same words of Shakespeare",
     ("result:perplexity", "checkpoint:word_lstm"),
-    25,
+    14,
     cook,
     sample,
 )

@@ -131,7 +131,7 @@ RECIPE = Recipe(
     "pronunciation",
     "letters to phonemes with and without attention; error rates beside published ones",
     (*(f"checkpoint:pronunciation_{context}" for context in CONTEXTS), "result:pronunciation"),
-    9,
+    10,
     cook,
     sample,
 )
