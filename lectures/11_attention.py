@@ -26,8 +26,8 @@
 # | minutes | 8 | 9 | 12 | 9 | 6 | 5 | 10 | 2 |
 #
 # Every cell runs in under ten seconds on a laptop, without a network connection. *To lecture from this notebook:*
-# View → Presentation Mode; short of time, skip the heatmaps of section 3 and the code of section 6. *Coming from other
-# slides or a paper?* A table at the end translates their notation.
+# View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip the heatmaps of section 3 and
+# the code of section 6. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %%
 import copy
