@@ -11,8 +11,10 @@ from torch import Tensor
 def causal_mask(n: int, past: int = 0, device: torch.device | str | None = None) -> Bool[Tensor, "query key"]:
     """True where query i may look: at key j ≤ i. Shape (n, past + n), with `past` keys read before.
 
-    Raises ValueError if n < 1 or past < 0.
+    Raises TypeError if they are no whole numbers, ValueError if n < 1 or past < 0.
     """
+    if not isinstance(n, int) or not isinstance(past, int):
+        raise TypeError(f"n and past must be whole numbers, got n={n!r}, past={past!r}")
     if n < 1 or past < 0:
         raise ValueError(f"causal_mask needs n of at least 1 and past of at least 0, got n={n}, past={past}")
     return torch.ones(n, past + n, dtype=torch.bool, device=device).tril(past)
@@ -25,22 +27,26 @@ def padding_mask(lengths: Tensor, length: int | None = None) -> Bool[Tensor, "ba
 
     Raises TypeError if lengths are not whole numbers, ValueError if one is negative or exceeds `length`.
     """
-    lengths = torch.as_tensor(lengths)
+    if not isinstance(lengths, Tensor):
+        raise TypeError(f"lengths must be a one-dimensional tensor of integers, got {type(lengths).__name__}")
     if lengths.ndim != 1 or lengths.is_floating_point() or lengths.dtype == torch.bool:
         raise TypeError(
             f"lengths must be a one-dimensional tensor of integers, got {lengths.dtype} of shape {tuple(lengths.shape)}"
         )
-    longest = int(lengths.max()) if len(lengths) else 0
+    if not len(lengths):
+        raise ValueError("lengths must hold at least one length, got none")
+    longest = int(lengths.max())
     length = longest if length is None else length
-    if len(lengths) and (int(lengths.min()) < 0 or longest > length):
+    if int(lengths.min()) < 0 or longest > length:
         raise ValueError(f"lengths must lie in [0, {length}], got {int(lengths.min())} to {longest}")
     return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)
 
 
 def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
     """Refuse a mask that is not boolean (TypeError) or does not broadcast to `shape` (ValueError)."""
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean, True = may attend, got {mask.dtype}")
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"mask must be a boolean tensor, True = may attend, got {got}")
     try:
         fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
     except RuntimeError:

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from nlmcore.attention.checks import check_dropout, check_floats, check_sizes
 from nlmcore.attention.masks import check_mask
 from nlmcore.attention.weighted_sum import scaled_dot_product_attention
 
@@ -36,14 +37,14 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        if n_heads < 1 or d_model < 1 or d_model % n_heads:
+        check_sizes(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads)
+        check_dropout(dropout)
+        if d_model % n_heads:
             raise ValueError(f"d_model must be a multiple of n_heads, got d_model={d_model}, n_heads={n_heads}")
-        if n_kv_heads < 1 or n_heads % n_kv_heads:
+        if n_heads % n_kv_heads:
             raise ValueError(
                 f"n_heads must be a multiple of n_kv_heads, got n_heads={n_heads}, n_kv_heads={n_kv_heads}"
             )
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head, self.dropout = d_model // n_heads, dropout
         self.query = nn.Linear(d_model, n_heads * self.d_head, bias=bias)
@@ -62,8 +63,17 @@ class MultiHeadAttention(nn.Module):
 
         mask broadcasts to (batch, head, query, key), True = may attend: `causal_mask(n)` as it is, a
         padding mask as `mask[:, None, None, :]`.
+
+        Raises TypeError or ValueError for what does not fit; nothing is broadcast but the mask.
         """
         source = query if source is None else source
+        check_floats(query=query, source=source)
+        for name, x in (("query", query), ("source", source)):
+            if x.ndim != 3 or x.shape[2] != self.d_model or not x.shape[1] or x.shape[0] != query.shape[0]:
+                raise ValueError(
+                    f"{name} must have shape (batch, time, {self.d_model}), one batch and at least one position,"
+                    f" got query {tuple(query.shape)} and source {tuple(source.shape)}"
+                )
         q = self._split(self.query(query))  # (batch, head, query, d_head)
         k = self._split(self.key(source))  # (batch, kv_head, key, d_head)
         v = self._split(self.value(source))

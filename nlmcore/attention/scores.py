@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from nlmcore.attention.checks import check_floats
+
 
 def dot_score(query: Tensor, keys: Tensor) -> Tensor:
     """s_j = q · k_j. Query and keys must have the same width d.
@@ -18,8 +20,10 @@ def dot_score(query: Tensor, keys: Tensor) -> Tensor:
     query (..., d) is one query and gives scores (..., key); query (..., query, d) is many and gives
     (..., query, key). keys (..., key, d). Luong et al. (2015), section 3.1, "dot".
 
-    Raises ValueError if the widths differ.
+    Raises ValueError if the widths or the leading axes differ (nothing is broadcast), TypeError for what is no
+    tensor of floating-point numbers.
     """
+    check_floats(query=query, keys=keys)
     _check_keys(query, keys)
     if query.shape[-1] != keys.shape[-1]:
         raise ValueError(
@@ -38,6 +42,7 @@ def bilinear_score(query: Tensor, keys: Tensor, W: Float[Tensor, "d_query d_key"
 
     Raises ValueError if W does not fit.
     """
+    check_floats(query=query, keys=keys, W=W)
     _check_keys(query, keys)
     _check_matrix("W", W, (query.shape[-1], keys.shape[-1]), "(d_query, d_key)")
     return dot_score(query @ W, keys)
@@ -57,8 +62,9 @@ def additive_score(
 
     Raises ValueError if a weight does not fit.
     """
+    check_floats(query=query, keys=keys, W_query=W_query, W_key=W_key, v=v)
     _check_keys(query, keys)
-    _check_matrix("v", v, (v.shape[-1],), "(d_score,)")
+    _check_matrix("v", v, (v.shape[-1],) if v.ndim else (0,), "(d_score,)")
     _check_matrix("W_query", W_query, (v.shape[-1], query.shape[-1]), "(d_score, d_query)")
     _check_matrix("W_key", W_key, (v.shape[-1], keys.shape[-1]), "(d_score, d_key)")
     from_query = (query @ W_query.T).unsqueeze(-2)  # (..., [query,] 1, d_score)
@@ -73,10 +79,11 @@ def _one_query(query: Tensor, keys: Tensor) -> bool:
 
 
 def _check_keys(query: Tensor, keys: Tensor) -> None:
-    if query.ndim < 1 or keys.ndim < 2 or query.ndim > keys.ndim:
+    leading = {keys.ndim - 1: query.shape[:-1], keys.ndim: query.shape[:-2]}.get(query.ndim)
+    if keys.ndim < 2 or query.ndim < 1 or leading != keys.shape[:-2]:
         raise ValueError(
-            "a score needs keys (..., key, d) and a query (..., d) or queries (..., query, d),"
-            f" got query {tuple(query.shape)} and keys {tuple(keys.shape)}"
+            "a score needs keys (..., key, d) and one query (..., d) or queries (..., query, d) with the same leading"
+            f" axes, got query {tuple(query.shape)} and keys {tuple(keys.shape)}"
         )
 
 

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from nlmcore.attention.checks import check_floats
 from nlmcore.attention.masks import check_mask
 from nlmcore.attention.scores import dot_score
 
@@ -21,7 +22,8 @@ def masked_softmax(scores: Tensor, mask: Bool[Tensor, "..."] | None = None) -> T
 
     scores (..., key); mask broadcasts to it, True = may attend. A score of −inf counts as not allowed.
     """
-    allowed = scores > -math.inf
+    check_floats(scores=scores)
+    allowed = scores != -math.inf  # a NaN is no mask: it stays to be seen
     if mask is not None:
         check_mask(mask, scores.shape)
         allowed = allowed & mask
@@ -39,13 +41,17 @@ def attend(scores: Tensor, values: Tensor, mask: Bool[Tensor, "..."] | None = No
 
     Raises TypeError for a mask that is not boolean, ValueError for shapes that do not fit.
     """
-    if values.ndim < 2 or scores.shape[-1] != values.shape[-2]:
+    check_floats(scores=scores, values=values)
+    one_query = scores.ndim < values.ndim
+    leading = scores.shape[:-1] if one_query else scores.shape[:-2]
+    if values.ndim < 2 or scores.ndim < 1 or (*leading, scores.shape[-1]) != tuple(values.shape[:-1]):
         raise ValueError(
-            f"attend needs one value per score: scores (..., key) and values (..., key, d_value),"
+            "attend needs one value per score: scores (..., key) or (..., query, key) and values (..., key, d_value)"
+            " with the same leading axes,"
             f" got scores {tuple(scores.shape)} and values {tuple(values.shape)}"
         )
     weights = masked_softmax(scores, mask)
-    if scores.ndim < values.ndim:  # one query
+    if one_query:
         return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
     return weights @ values, weights
 
@@ -66,4 +72,5 @@ def scaled_dot_product_attention(
 
     Raises ValueError for widths or lengths that differ, TypeError for a mask that is not boolean.
     """
+    check_floats(q=q, k=k, v=v)
     return attend(dot_score(q, k) / math.sqrt(q.shape[-1]), v, mask)

@@ -97,7 +97,13 @@ def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:
     """One unit vector per sentence: the mean of its token vectors, normalised (Sentence-BERT, section 3).
 
     The dot product of two of them is their cosine similarity.
+
+    Raises TypeError if sentences is no list of strings, ValueError if it is empty.
     """
+    if isinstance(sentences, str) or not all(isinstance(sentence, str) for sentence in sentences):
+        raise TypeError(f"sentences must be a list of strings, got {sentences!r}")
+    if not sentences:
+        raise ValueError("sentences must hold at least one sentence, got none")
     encoder, tokenizer = minilm()
     rows = [tokenizer.encode(sentence) for sentence in sentences]
     tokens = nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True)

@@ -12,6 +12,7 @@ from typing import Literal
 from torch import nn
 
 from nlmcore.attention import MultiHeadAttention
+from nlmcore.attention.checks import check_dropout, check_sizes
 from nlmcore.positions import LearnedPositions
 from nlmcore.transformer.feed_forward import FeedForward
 
@@ -59,20 +60,19 @@ class TransformerConfig:
     """d_model -> what is applied to the embeddings before the first block; BERT has a LayerNorm here."""
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "d_model", "n_heads", "n_layers", "max_length"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        sizes = ("vocab_size", "d_model", "n_heads", "n_layers", "max_length", "n_kv_heads", "d_ff")
+        check_sizes(**{name: getattr(self, name) for name in sizes if getattr(self, name) is not None})
+        check_dropout(self.dropout)
+        for name in ("attention", "feed_forward", "norm", "positions", "embedding_norm"):
+            if not callable(getattr(self, name)):
+                raise TypeError(f"{name} must be a callable that builds a module, got {getattr(self, name)!r}")
         if self.d_model % self.n_heads:
             raise ValueError(
                 f"d_model must be a multiple of n_heads, got d_model={self.d_model}, n_heads={self.n_heads}"
             )
-        if self.n_kv_heads is not None and (self.n_kv_heads < 1 or self.n_heads % self.n_kv_heads):
+        if self.n_kv_heads is not None and self.n_heads % self.n_kv_heads:
             raise ValueError(
                 f"n_heads must be a multiple of n_kv_heads, got n_heads={self.n_heads}, n_kv_heads={self.n_kv_heads}"
             )
-        if self.d_ff is not None and self.d_ff < 1:
-            raise ValueError(f"d_ff must be at least 1, got {self.d_ff}")
-        if not 0.0 <= self.dropout < 1.0:
-            raise ValueError(f"dropout must lie in [0, 1), got {self.dropout}")
         if self.norm_position not in ("pre", "post"):
             raise ValueError(f"norm_position must be 'pre' or 'post', got {self.norm_position!r}")

@@ -13,6 +13,7 @@ import math
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from nlmcore.attention.masks import check_mask
 from nlmcore.language_model import check_tokens
 from nlmcore.transformer.block import Block
 from nlmcore.transformer.config import TransformerConfig
@@ -41,8 +42,10 @@ class TransformerEncoder(nn.Module):
         mask that does not fit the tokens.
         """
         check_tokens(tokens, self.config.vocab_size)
-        if mask is not None and mask.shape != tokens.shape:
-            raise ValueError(f"mask must have the tokens' shape {tuple(tokens.shape)}, got {tuple(mask.shape)}")
+        if mask is not None:
+            if isinstance(mask, Tensor) and mask.shape != tokens.shape:
+                raise ValueError(f"mask must have the tokens' shape {tuple(tokens.shape)}, got {tuple(mask.shape)}")
+            check_mask(mask, tokens.shape)
         x = self.embedding(tokens)
         if self.config.scale_embeddings:
             x = x * math.sqrt(self.config.d_model)

@@ -65,7 +65,6 @@ def test_scores_follow_their_definition(ours, theirs, d_query: int) -> None:
     assert_close(ours(queries[:, 0], keys), expected[:, 0], "one query per row")
     assert_close(ours(queries[0, 0], keys[0]), expected[0, 0], "one query, no batch")
     assert_close(ours(queries[0], keys[0]), expected[0], "many queries, no batch")
-    assert_close(ours(queries[0, 0], keys), naive(theirs, queries[:1, :1].expand(2, 1, -1), keys)[:, 0], "broadcast")
 
 
 def test_scores_say_what_does_not_fit(plain_errors: None) -> None:
@@ -267,6 +266,42 @@ def test_dropout_acts_in_training_only() -> None:
     assert not torch.equal(attention(x), attention(x))
     attention.eval()
     assert torch.equal(attention(x), attention(x))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: dot_score(draw(5), draw(2, 6, 5)), ValueError, "same leading axes"),
+        (lambda: dot_score(draw(2, 3, 5), draw(1, 6, 5)), ValueError, "same leading axes"),
+        (lambda: dot_score(draw(3, 5).double(), draw(6, 5)), TypeError, "keys must have the dtype of query"),
+        (lambda: dot_score([1.0], draw(6, 5)), TypeError, "query must be a tensor, got list"),
+        (lambda: dot_score(draw(5), torch.ones(6, 5, dtype=torch.long)), TypeError, "keys must hold floating-point"),
+        (lambda: attend(draw(2, 3, 6), draw(1, 6, 5)), ValueError, "same leading axes"),
+        (lambda: attend(draw(1, 3, 6), draw(2, 6, 5)), ValueError, "same leading axes"),
+        (lambda: attend(None, draw(6, 5)), TypeError, "scores must be a tensor"),
+        (lambda: attend(draw(3, 6), draw(6, 5), [[True]]), TypeError, "mask must be a boolean tensor"),
+        (lambda: scaled_dot_product_attention(draw(2, 3, 4), draw(1, 6, 4), draw(2, 6, 4)), ValueError, "leading axes"),
+        (lambda: scaled_dot_product_attention(draw(2, 3, 4), draw(2, 6, 4), draw(1, 6, 4)), ValueError, "leading axes"),
+        (lambda: MultiHeadAttention(8, 2)(draw(2, 3, 8), draw(1, 3, 8)), ValueError, "source must have shape"),
+        (lambda: MultiHeadAttention(8, 2)(draw(2, 8)), ValueError, "query must have shape"),
+        (lambda: MultiHeadAttention(8, 2)(draw(2, 3, 7)), ValueError, r"\(batch, time, 8\)"),
+        (lambda: MultiHeadAttention(8, 2)(draw(2, 3, 8), draw(2, 0, 8)), ValueError, "at least one position"),
+        (lambda: MultiHeadAttention(8, 2.0), TypeError, "n_heads must be a whole number"),
+        (lambda: MultiHeadAttention(8, 2, dropout="a"), TypeError, "dropout must be a number"),
+        (lambda: causal_mask(1.5), TypeError, "n=1.5"),
+        (lambda: padding_mask([1, 2]), TypeError, "lengths must be"),
+        (lambda: padding_mask(torch.tensor([], dtype=torch.long)), ValueError, "at least one length"),
+    ],
+)
+def test_what_does_not_fit_is_named_and_nothing_is_broadcast(plain_errors: None, call, error, words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_a_nan_is_not_hidden_as_a_mask() -> None:
+    weights = masked_softmax(torch.tensor([[0.0, math.nan, 1.0], [0.0, 1.0, -math.inf]]))
+    assert torch.isnan(weights[0]).all()
+    assert_close(weights[1], torch.tensor([1.0, math.e, 0.0]) / (1 + math.e), "the row without a NaN")
 
 
 def test_multi_head_attention_says_what_does_not_fit(plain_errors: None) -> None:

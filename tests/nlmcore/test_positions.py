@@ -43,3 +43,24 @@ def test_modules_add_one_vector_per_position(positions: torch.nn.Module) -> None
     assert_close(positions(torch.ones(2, 3, 6)), added + 1, "added, not replaced")
     with pytest.raises(ValueError, match="5 tokens"):
         positions(torch.zeros(1, 5, 6))
+
+
+@pytest.mark.parametrize("positions", [LearnedPositions(4, 6), SinusoidalPositions(4, 6)])
+def test_nothing_is_broadcast(plain_errors: None, positions: torch.nn.Module) -> None:
+    for x in (torch.zeros(1, 3, 1), torch.zeros(3, 6), torch.zeros(1, 3, 5)):
+        with pytest.raises(ValueError, match=r"\(batch, time, 6\)"):
+            positions(x)
+    with pytest.raises(TypeError, match="x must hold floating-point"):
+        positions(torch.zeros(1, 3, 6, dtype=torch.long))
+
+
+@pytest.mark.parametrize("arguments", [(3.0, 4), (3, 4.0), ("3", 4)])
+def test_sizes_are_whole_numbers(plain_errors: None, arguments: tuple) -> None:
+    with pytest.raises(TypeError, match="must be a"):
+        sinusoidal(*arguments)
+
+
+@pytest.mark.parametrize("base", [math.nan, math.inf])
+def test_a_base_that_is_no_number_is_refused(base: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        sinusoidal(3, 4, base)

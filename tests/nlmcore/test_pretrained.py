@@ -98,6 +98,15 @@ def test_similar_sentences_are_near() -> None:
     assert_close(vectors[:1], alone, "padding changes nothing", 1e-4)
 
 
+def test_one_string_is_no_list_of_sentences(plain_errors: None) -> None:
+    with pytest.raises(TypeError, match="list of strings, got 'abc'"):
+        embed("abc")
+    with pytest.raises(TypeError, match="list of strings"):
+        embed([3])
+    with pytest.raises(ValueError, match="at least one sentence"):
+        embed([])
+
+
 def test_a_missing_wheel_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str):
         raise importlib.metadata.PackageNotFoundError(name)

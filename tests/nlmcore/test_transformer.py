@@ -97,6 +97,14 @@ def test_contradictions_are_named(plain_errors: None, change: dict, words: str) 
         dataclasses.replace(CONFIG, **change)
 
 
+@pytest.mark.parametrize(
+    "change", [{"n_layers": 1.5}, {"dropout": "x"}, {"norm": "layer"}, {"positions": None}, {"attention": 3}]
+)
+def test_a_part_must_be_callable_and_a_size_whole(plain_errors: None, change: dict) -> None:
+    with pytest.raises(TypeError, match=next(iter(change))):
+        dataclasses.replace(CONFIG, **change)
+
+
 def test_bad_input_is_named(plain_errors: None) -> None:
     model = TransformerEncoder(CONFIG)
     with pytest.raises(ValueError, match=r"\[0, 11\)"):
@@ -107,3 +115,5 @@ def test_bad_input_is_named(plain_errors: None) -> None:
         model(TOKENS, torch.ones(2, 4, dtype=torch.bool))
     with pytest.raises(TypeError, match="float32"):
         model(TOKENS.float())
+    with pytest.raises(TypeError, match="boolean"):
+        model(TOKENS, torch.ones(2, 5))
