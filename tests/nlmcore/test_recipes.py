@@ -378,3 +378,11 @@ def test_ngram_nats_are_those_of_the_metric():
     assert (count, impossible) == (10, 0)
     assert math.exp(total / count) == pytest.approx(perplexity(model, in_rows(documents), ignore=0), rel=1e-5)
     assert ngram_nats(NGramLM(2, 8, "mle").fit([[4, 5]]), documents)[2] > 0
+
+
+def test_the_page_of_results_is_what_the_results_say() -> None:
+    from nlmcore.recipes.recipe import LECTURES
+    from nlmcore.recipes.report import page
+
+    folder = LECTURES / "results"
+    assert (folder / "README.md").read_text(encoding="utf-8") == page(folder), "python -m nlmcore.recipes.report"

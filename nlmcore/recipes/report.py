@@ -1,0 +1,118 @@
+"""The stored results as one page of tables, each with the command that makes it again.
+
+    python -m nlmcore.recipes.report            writes lectures/results/README.md
+
+The page is never written by hand; a test holds it to the results.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from nlmcore.recipes.recipe import LECTURES
+
+Row = list[str]
+
+
+def markdown_table(head: Row, rows: list[Row]) -> str:
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
+
+
+def perplexity(result: dict[str, Any]) -> str:
+    orders = ["1", "2", "3", "4", "5"]
+    ngrams = [
+        [name.replace("_", " "), *("∞" if by[order] is None else f"{by[order]:.1f}" for order in orders)]
+        for name, by in result["ngram"].items()
+    ]
+    neural = [
+        [name, f"{row['perplexity']:.1f}", f"{row['parameters']:,}", str(row["training"]["passes"])]
+        for name, row in result["neural"].items()
+    ]
+    test = result["test"]
+    return (
+        f"Vocabulary: {result['vocabulary']}. {test['words']:,} test words,"
+        f" {test['unknown_share']:.1%} of them unknown. ∞: {result['null'].removeprefix('infinite: ')}.\n\n"
+        + markdown_table(["n-gram, order", *orders], ngrams)
+        + "\n\n"
+        + markdown_table(["neural model (window)", "perplexity", "parameters", "passes over the text"], neural)
+    )
+
+
+def memory(result: dict[str, Any]) -> str:
+    cells = result["cells"]
+    delays = list(next(iter(result["copy_accuracy"].values())))
+    copied = [[cells[c], *(f"{by[d]:.0%}" for d in delays)] for c, by in result["copy_accuracy"].items()]
+    distances = [10, 20, 50, 100]
+    norms = result["gradient_log10"]["at initialisation"]
+    gradients = [[cells[c], *(f"{line[d]:.1f}" for d in distances)] for c, line in norms.items()]
+    return (
+        f"{result['copy_task']}.\n\n"
+        + markdown_table(["copied right after a delay of", *delays], copied)
+        + f"\n\nAt initialisation, {result['gradient_is']}.\n\n"
+        + markdown_table(["log10 gradient norm at distance", *map(str, distances)], gradients)
+        + f"\n\n{result['what_it_shows']}."
+    )
+
+
+def capacity(result: dict[str, Any]) -> str:
+    cells = result["cells"]
+    parts = []
+    tasks = (("memorising", "bits_per_parameter", "memorising_is"), ("characters", "perplexity", "characters_are"))
+    for kind, unit, what in tasks:
+        sizes = list(next(iter(result[kind].values())))
+        rows = [[cells[c], *(f"{by[size][unit]:.2f}" for size in sizes)] for c, by in result[kind].items()]
+        head = [f"{unit.replace('_', ' ')}, parameters about", *(f"{int(size):,}" for size in sizes)]
+        parts.append(f"{kind.capitalize()}: {result[what]}.\n\n{markdown_table(head, rows)}")
+    return "\n\n".join(parts) + f"\n\n{result['what_it_shows']}."
+
+
+def quality_by_length(result: dict[str, Any]) -> str:
+    lengths = list(next(iter(result["lines"].values())))
+    rows = [[name, *(f"{by[at]['bleu']:.0f}" for at in lengths)] for name, by in result["lines"].items()]
+    return f"{result['task']}.\n\n" + markdown_table(["BLEU, source of … words", *lengths], rows)
+
+
+def pronunciation(result: dict[str, Any]) -> str:
+    rows = [
+        [f"here: {name}", f"{row['phoneme_error_rate']:.2f}", f"{row['word_error_rate']:.2f}"]
+        for name, row in result["here"].items()
+    ]
+    rows += [[row["what"], "", f"{row['word_error_rate']:.2f}"] for row in result["published"]]
+    return f"Split: {result['split']}. The published split is {result['published_split']}.\n\n" + markdown_table(
+        ["", "phoneme errors %", "word errors %"], rows
+    )
+
+
+def exposure_bias(result: dict[str, Any]) -> str:
+    rows = [
+        [name, f"{row['test']['phoneme_error_rate']:.2f}", *(f"{100 * share:.1f}" for share in row["free"][:8])]
+        for name, row in result["rows"].items()
+    ]
+    places = [f"place {i}" for i in range(1, 9)]
+    return (
+        f"{result['task']}. Columns by place: {result['free']}, in percent.\n\n"
+        + markdown_table(["", "phoneme errors %", *places], rows)
+        + f"\n\n{result['what_it_shows']}."
+    )
+
+
+PAGES = (perplexity, memory, capacity, quality_by_length, pronunciation, exposure_bias)
+
+
+def page(folder: Path) -> str:
+    """The whole page, from the JSON files of `folder`."""
+    parts = [
+        "# Results\n\nWritten by `python -m nlmcore.recipes.report` from the files beside it. One seed, small models,"
+        " two CPU cores: where a paper's claim does not hold here, that is said."
+    ]
+    for render in PAGES:
+        result = json.loads((folder / f"{render.__name__}.json").read_text(encoding="utf-8"))
+        command = result["made_by"]["command"]
+        parts.append(f"## {result['question']}\n\n`{command}`\n\n{render(result)}")
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    place = LECTURES / "results"
+    (place / "README.md").write_text(page(place), encoding="utf-8")
+    print(place / "README.md")
