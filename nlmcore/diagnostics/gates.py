@@ -79,12 +79,25 @@ def gate_activations(model: nn.Module, *inputs: Any) -> dict[str, dict[str, Tens
 
 
 def saturation(
-    activations: Float[Tensor, "batch time hidden"], low: float | int = 0.1, high: float | int = 0.9
+    activations: Tensor, low: float | int = 0.1, high: float | int = 0.9
 ) -> tuple[Float[Tensor, " hidden"], Float[Tensor, " hidden"]]:
     """For each unit, how often its gate is closed (below `low`) and how often open (above `high`): (left, right).
 
-    Raises ValueError unless 0 ≤ low < high ≤ 1.
+    activations (batch, time, hidden), as `record_gates` has them for a gate: numbers in [0, 1].
+
+    Raises ValueError unless 0 ≤ low < high ≤ 1, or for activations of another shape or outside [0, 1]; TypeError for
+    activations that are no floats.
     """
     if not 0.0 <= low < high <= 1.0:
         raise ValueError(f"low and high must satisfy 0 <= low < high <= 1, got low={low}, high={high}")
+    if not isinstance(activations, Tensor) or not activations.is_floating_point():
+        what = getattr(activations, "dtype", type(activations).__name__)
+        raise TypeError(f"activations must be a tensor of floats (batch, time, hidden), got {what}")
+    if activations.ndim != 3 or not activations.numel():
+        raise ValueError(
+            f"activations must be (batch, time, hidden), none of them 0, got shape {tuple(activations.shape)}"
+        )
+    if not ((activations >= 0) & (activations <= 1)).all():
+        low, high = float(activations.min()), float(activations.max())
+        raise ValueError(f"activations must be those of a gate, in [0, 1], got {low:g} to {high:g}")
     return (activations < low).float().mean((0, 1)), (activations > high).float().mean((0, 1))

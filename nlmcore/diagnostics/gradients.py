@@ -43,7 +43,7 @@ def gradient_norms(
     step: `state = step(x_t, state)`; state None is handed to it as it is. loss: from the last state to one number
     per text (batch,) or one for all; None is the sum of the last state's first tensor, h_T.
 
-    Raises TypeError or ValueError for inputs that are not (batch, time, features) of floats.
+    Raises TypeError or ValueError for inputs that are not (batch, time, features) of finite floats.
     """
     check_inputs(inputs)
     read = [x.detach().requires_grad_() for x in inputs.unbind(1)]

@@ -34,6 +34,8 @@ def jacobian_norms(step: Step, inputs: Tensor, state: State = None) -> JacobianN
     """Run a cell over inputs (batch, time, features), at least two of them, and take every step's Jacobian.
 
     Costs one backward pass per number in the state and step: meant for small networks.
+
+    Raises TypeError or ValueError for inputs that are not (batch, time, features) of finite floats, with two times.
     """
     check_inputs(inputs)
     if inputs.shape[1] < 2:

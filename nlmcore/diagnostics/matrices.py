@@ -9,6 +9,7 @@ Departs from the papers: nothing.
 """
 
 import dataclasses
+import math
 
 import torch
 from jaxtyping import Complex, Float
@@ -42,10 +43,10 @@ def spectrum(matrix: Tensor) -> Spectrum:
 def rescale(matrix: Tensor, radius: float) -> Tensor:
     """The matrix times the number that gives it this spectral radius.
 
-    Raises ValueError for a negative radius, or a matrix whose eigenvalues are all 0.
+    Raises ValueError for a radius that is negative or not finite, or a matrix whose eigenvalues are all 0.
     """
-    if radius < 0:
-        raise ValueError(f"radius must be at least 0, got {radius}")
+    if not 0 <= radius < math.inf:
+        raise ValueError(f"radius must be finite and at least 0, got {radius}")
     now = spectrum(matrix).radius
     if now == 0:
         raise ValueError("matrix has no eigenvalue but 0: no number gives it another spectral radius")

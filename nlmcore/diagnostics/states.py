@@ -34,12 +34,14 @@ def separate(state: State) -> State:
 
 
 def check_inputs(inputs: object) -> None:
-    """Refuse inputs that are not floats (batch, time, features)."""
+    """Refuse inputs that are not finite floats (batch, time, features)."""
     if not isinstance(inputs, Tensor) or not inputs.is_floating_point():
         what = inputs.dtype if isinstance(inputs, Tensor) else type(inputs).__name__
         raise TypeError(f"inputs must be a tensor of floats (batch, time, features), got {what}")
     if inputs.ndim != 3 or not inputs.numel():
         raise ValueError(f"inputs must be (batch, time, features), none of them 0, got shape {tuple(inputs.shape)}")
+    if not inputs.isfinite().all():
+        raise ValueError("inputs must be finite, got NaN or infinity among them")
 
 
 def _walk(state: State, visit: Callable[[Tensor], Tensor | None]) -> State:

@@ -21,13 +21,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.feedforward.window import check_sizes, read_windows
+from nlmcore.feedforward.window import check_activation, check_sizes, read_windows
 
 
 class BagOfWordsLM(nn.Module):
     """`logits, state = model(tokens, state)`; the state is the last window-1 tokens, (batch, window-1).
 
-    Raises ValueError for a size below 1, TypeError for one that is no whole number.
+    Raises ValueError for a size below 1, TypeError for one that is no whole number or
+    an activation that cannot be called.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class BagOfWordsLM(nn.Module):
     ) -> None:
         super().__init__()
         check_sizes(vocab_size=vocab_size, window=window, d_embedding=d_embedding, d_hidden=d_hidden)
+        check_activation(activation)
         self.vocab_size, self.window, self.activation = vocab_size, window, activation
         self.embedding = nn.Embedding(vocab_size, d_embedding)
         self.hidden = nn.Linear(d_embedding, d_hidden)

@@ -25,7 +25,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.feedforward.window import check_sizes, read_windows
+from nlmcore.feedforward.window import check_activation, check_sizes, read_windows
 
 
 class FeedForwardLM(nn.Module):
@@ -33,7 +33,8 @@ class FeedForwardLM(nn.Module):
 
     `direct=True` adds the direct connections W from the words to the output.
 
-    Raises ValueError for a size below 1, TypeError for one that is no whole number.
+    Raises ValueError for a size below 1, TypeError for one that is no whole number or
+    an activation that cannot be called.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class FeedForwardLM(nn.Module):
     ) -> None:
         super().__init__()
         check_sizes(vocab_size=vocab_size, window=window, d_embedding=d_embedding, d_hidden=d_hidden)
+        check_activation(activation)
         self.vocab_size, self.window, self.activation = vocab_size, window, activation
         self.embedding = nn.Embedding(vocab_size, d_embedding)
         self.hidden = nn.Linear(window * d_embedding, d_hidden)

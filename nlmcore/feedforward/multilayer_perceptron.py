@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.feedforward.window import check_sizes
@@ -51,7 +51,13 @@ class Gradients:
 def forward(
     x: Float[Tensor, "batch d_in"], weights: Sequence[Tensor], biases: Sequence[Tensor], f: Activation
 ) -> list[Tensor]:
-    """Every layer's output [x, h¹, …, h^{L-1}, scores]: what the backward pass needs. W^l is (d_out, d_in)."""
+    """Every layer's output [x, h¹, …, h^{L-1}, scores]: what the backward pass needs.
+
+    W^l is (d_out, d_in), b^l (d_out,).
+
+    Raises ValueError for weights and biases that do not fit x or one another.
+    """
+    _check_layers(x, weights, biases)
     h = [x]
     for W, b in zip(weights[:-1], biases[:-1], strict=True):
         h.append(f.function(h[-1] @ W.T + b))
@@ -59,10 +65,13 @@ def forward(
     return h
 
 
-def cross_entropy(
-    scores: Float[Tensor, "batch label"], targets: Int[Tensor, " batch"]
-) -> tuple[Float[Tensor, ""], Float[Tensor, "batch label"]]:
-    """L = mean of −ln softmax(scores)[target], and ∂L/∂scores = (softmax(scores) − one-hot target)/batch."""
+def cross_entropy(scores: Tensor, targets: Tensor) -> tuple[Float[Tensor, ""], Float[Tensor, "batch label"]]:
+    """L = mean of −ln softmax(scores)[target], and ∂L/∂scores = (softmax(scores) − one-hot target)/batch.
+
+    scores (batch, label), targets (batch,). Raises TypeError for scores that are no floats or targets that are no
+    whole numbers, ValueError for an empty batch, other shapes, or a target that is no label.
+    """
+    _check_labels(scores, targets)
     log_p = scores.log_softmax(dim=-1)
     rows = torch.arange(len(scores), device=scores.device)
     delta = log_p.exp()
@@ -87,7 +96,7 @@ class MultiLayerPerceptron(nn.Module):
     `backpropagate` fills `.grad` by the equations above, so that any optimiser of PyTorch can follow it;
     `forward` is differentiable by autograd too, which is how the tests check the hand-written pass.
 
-    Raises ValueError for fewer than two sizes or a size below 1.
+    Raises ValueError for fewer than two sizes or a size below 1, TypeError for what is no Activation.
     """
 
     def __init__(self, sizes: Sequence[int], activation: Activation = SIGMOID) -> None:
@@ -95,6 +104,10 @@ class MultiLayerPerceptron(nn.Module):
         if len(sizes) < 2:
             raise ValueError(f"sizes must name at least an input and an output width, got {list(sizes)}")
         check_sizes(**{f"sizes[{i}]": size for i, size in enumerate(sizes)})
+        if not isinstance(activation, Activation):
+            raise TypeError(
+                f"activation must be an Activation, such as TANH, got {type(activation).__name__} {activation!r}"
+            )
         self.sizes, self.activation = tuple(sizes), activation
         layers = [nn.Linear(d_in, d_out) for d_in, d_out in pairwise(sizes)]
         self.weights = nn.ParameterList([layer.weight for layer in layers])  # with nn.Linear's initialisation
@@ -109,14 +122,6 @@ class MultiLayerPerceptron(nn.Module):
     def backpropagate(self, x: Tensor, targets: Tensor) -> Tensor:
         """Mean log loss of labels `targets` (batch,); adds its gradient to every parameter's `.grad`, by hand."""
         self._check(x)
-        if not isinstance(targets, Tensor) or targets.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"targets must be a LongTensor (batch,), got {getattr(targets, 'dtype', type(targets))}")
-        if targets.shape != (len(x),):
-            raise ValueError(f"targets must have shape ({len(x)},), one label per example, got {tuple(targets.shape)}")
-        if int(targets.min()) < 0 or int(targets.max()) >= self.sizes[-1]:
-            raise ValueError(
-                f"targets must be labels in [0, {self.sizes[-1]}), got {int(targets.min())} to {int(targets.max())}"
-            )
         weights, biases = list(self.weights), list(self.biases)
         h = forward(x, weights, biases, self.activation)
         loss, delta = cross_entropy(h[-1], targets)
@@ -131,3 +136,30 @@ class MultiLayerPerceptron(nn.Module):
             raise TypeError(f"x must be a float tensor (batch, {self.sizes[0]}), got {getattr(x, 'dtype', type(x))}")
         if x.ndim != 2 or x.shape[1] != self.sizes[0] or not len(x):
             raise ValueError(f"x must have shape (batch, {self.sizes[0]}) with batch ≥ 1, got {tuple(x.shape)}")
+
+
+def _check_layers(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> None:
+    if not weights or len(weights) != len(biases):
+        raise ValueError(f"weights and biases must be one each per layer, got {len(weights)} and {len(biases)}")
+    width = x.shape[-1]
+    for layer, (W, b) in enumerate(zip(weights, biases, strict=True)):
+        if W.ndim != 2 or W.shape[1] != width:
+            raise ValueError(f"weights[{layer}] must be (d_out, {width}), as wide as its input, got {tuple(W.shape)}")
+        width = W.shape[0]
+        if b.shape != (width,):
+            raise ValueError(f"biases[{layer}] must be ({width},), like its weights' rows, got {tuple(b.shape)}")
+
+
+def _check_labels(scores: Tensor, targets: Tensor) -> None:
+    if not isinstance(scores, Tensor) or not scores.is_floating_point():
+        raise TypeError(f"scores must be a float tensor (batch, label), got {getattr(scores, 'dtype', type(scores))}")
+    if scores.ndim != 2 or not scores.numel():
+        raise ValueError(f"scores must be (batch, label), neither of them 0, got shape {tuple(scores.shape)}")
+    if not isinstance(targets, Tensor) or targets.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"targets must be a LongTensor (batch,), got {getattr(targets, 'dtype', type(targets))}")
+    batch, labels = scores.shape
+    if targets.shape != (batch,):
+        raise ValueError(f"targets must have shape ({batch},), one label per example, got {tuple(targets.shape)}")
+    low, high = int(targets.min()), int(targets.max())
+    if low < 0 or high >= labels:
+        raise ValueError(f"targets must be labels in [0, {labels}), got {low} to {high}")

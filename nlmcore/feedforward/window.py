@@ -29,8 +29,16 @@ def read_windows(tokens: Tensor, state: Tensor | None, window: int, vocab_size: 
         raise TypeError(f"state must be None or a tensor of token ids, got {type(state).__name__}")
     if state.shape != (batch, past):
         raise ValueError(f"state must have shape {(batch, past)}, (batch, window-1), got {tuple(state.shape)}")
+    if past:
+        check_tokens(state, vocab_size, "state")
     read = torch.cat([state, tokens], dim=1)  # (batch, window-1 + time)
     return read.unfold(1, window, 1), read[:, read.shape[1] - past :].clone()
+
+
+def check_activation(activation: object) -> None:
+    """Refuse an activation that cannot be called, with TypeError."""
+    if not callable(activation):
+        raise TypeError(f"activation must be a function of a tensor, got {type(activation).__name__} {activation!r}")
 
 
 def check_sizes(**sizes: int) -> None:

@@ -294,3 +294,31 @@ def test_bad_input_is_refused() -> None:
 
     with pytest.raises(ValueError, match="no gradient"):
         language_model_gradient_norms(Counts(), torch.randint(VOCAB, (BATCH, TIME)))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_not_finite_is_refused(value: float) -> None:
+    inputs = torch.zeros(BATCH, TIME, INPUT)
+    inputs[1, 2, 0] = value
+    for measure in (gradient_norms, jacobian_norms):
+        with pytest.raises(ValueError, match="inputs must be finite"):
+            measure(RNNCell(INPUT, HIDDEN), inputs)
+    with pytest.raises(ValueError, match="radius must be finite"):
+        rescale(torch.eye(2), value)
+
+
+@pytest.mark.parametrize(
+    "activations",
+    [
+        torch.tensor([[[-0.5]]]),
+        torch.tensor([[[1.5]]]),
+        torch.tensor([[[math.nan]]]),
+        torch.zeros(2, 3),
+        torch.zeros(0, 3, 2),
+        torch.zeros(1, 2, 3, dtype=torch.int64),
+    ],
+    ids=str,
+)
+def test_saturation_refuses_what_is_no_gate(activations: Tensor) -> None:
+    with pytest.raises((ValueError, TypeError), match="activations must"):
+        saturation(activations)

@@ -239,3 +239,55 @@ def test_bad_input_to_the_perceptron() -> None:
     for bad in (y[:4], y + 2, y - 1, y.float(), y[:, None], [0, 0, 0, 0, 0]):
         with pytest.raises((ValueError, TypeError), match="targets"):
             model.backpropagate(x, bad)
+
+
+SCORES = torch.zeros(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "targets", "word"),
+    [
+        (SCORES, torch.tensor([0, -1]), "targets"),
+        (SCORES, torch.tensor([0, 3]), "targets"),
+        (SCORES, torch.tensor([0]), "targets"),
+        (SCORES, torch.tensor([0.0, 1.0]), "targets"),
+        (SCORES[:0], torch.zeros(0, dtype=torch.int64), "scores"),
+        (SCORES[0], torch.tensor([0]), "scores"),
+        (SCORES.long(), torch.tensor([0, 1]), "scores"),
+    ],
+)
+def test_cross_entropy_refuses_what_is_no_label(scores: Tensor, targets: Tensor, word: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"{word} must"):
+        cross_entropy(scores, targets)
+
+
+@pytest.mark.parametrize(
+    ("weights", "biases", "words"),
+    [
+        ([(4, 3)], [(1,)], r"biases\[0\] must be \(4,\)"),
+        ([(4, 3)], [(2, 4)], r"biases\[0\]"),
+        ([(4, 5)], [(4,)], r"weights\[0\] must be \(d_out, 3\)"),
+        ([(4, 3), (2, 5)], [(4,), (2,)], r"weights\[1\]"),
+        ([(4, 3)], [], "one each per layer"),
+        ([], [], "one each per layer"),
+    ],
+)
+def test_forward_refuses_layers_that_do_not_fit(weights: list, biases: list, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        forward(torch.zeros(2, 3), [torch.zeros(w) for w in weights], [torch.zeros(b) for b in biases], RELU)
+
+
+@pytest.mark.parametrize("activation", [None, "tanh", 3])
+def test_bad_activations(activation: object) -> None:
+    for build in (FeedForwardLM, BagOfWordsLM):
+        with pytest.raises(TypeError, match="activation"):
+            build(5, activation=activation)
+    with pytest.raises(TypeError, match="activation"):
+        MultiLayerPerceptron((3, 2), activation)
+
+
+@pytest.mark.parametrize("build", [FeedForwardLM, BagOfWordsLM])
+@pytest.mark.parametrize("state", [[[1, 7]], [[1, -1]], [[1]], [[1, 2, 3]], [[1, 2], [1, 2]]], ids=str)
+def test_states_of_another_text_are_refused(build: Callable[..., nn.Module], state: list) -> None:
+    with pytest.raises(ValueError, match="state must"):
+        build(7, 3, 4, 5)(torch.tensor([[1]]), torch.tensor(state))
