@@ -3,6 +3,8 @@
 import dataclasses
 import math
 from numbers import Real
+from operator import index
+from typing import SupportsIndex
 
 from torch import Tensor
 
@@ -10,16 +12,24 @@ from nlmcore.language_model import LanguageModel, State, check_tokens
 
 
 def check_request(
-    model: LanguageModel, prompt: Tensor, max_new_tokens: int, eos: int | None, state: State, name: str = "model"
-) -> Tensor:
-    """Check what all algorithms share and return the prompt as int64.
+    model: LanguageModel,
+    prompt: Tensor,
+    max_new_tokens: int,
+    eos: SupportsIndex | None,
+    state: State,
+    name: str = "model",
+) -> tuple[Tensor, int | None]:
+    """Check what all algorithms share and return the prompt as int64, and eos as an int or None.
 
     A batch of prompts is one rectangle: every model reads (batch, time), and no mask says where a shorter
     prompt would end. Prompts of different lengths are decoded one call per length.
     """
     vocab_size = getattr(model, "vocab_size", None)
     if not callable(model) or not isinstance(vocab_size, int):
-        raise TypeError(f"{name} must be a language model: callable, with an integer vocab_size, got {model!r:.80}")
+        raise TypeError(
+            f"{name} must be a language model, called like model(tokens, state), with an integer vocab_size,"
+            f" got {model!r:.80}"
+        )
     if isinstance(prompt, list | tuple):
         raise TypeError(
             f"prompt must be a LongTensor (batch, time), got a {type(prompt).__name__};"
@@ -27,14 +37,25 @@ def check_request(
         )
     check_tokens(prompt, vocab_size, "prompt")
     check_count("max_new_tokens", max_new_tokens, minimum=0)
-    if eos is not None and (isinstance(eos, bool) or not isinstance(eos, int)):
-        raise TypeError(f"eos must be a token id or None, got {eos!r}")
-    if eos is not None and not 0 <= eos < vocab_size:
-        raise ValueError(f"eos must be an id in [0, {vocab_size}), the vocabulary, or None, got {eos}")
+    end = check_eos(eos)
+    if end is not None and not 0 <= end < vocab_size:
+        raise ValueError(f"eos must be an id in [0, {vocab_size}), the vocabulary, or None, got {end}")
     rows = _state_rows(state)
     if rows is not None and rows != len(prompt):
         raise ValueError(f"state remembers {rows} texts but prompt has {len(prompt)}; both need the same batch")
-    return prompt.long()
+    return prompt.long(), end
+
+
+def check_eos(eos: SupportsIndex | None) -> int | None:
+    """An integer of any library (NumPy's, a tensor with one id) as an int; None stays None."""
+    if eos is None:
+        return None
+    try:
+        if not isinstance(eos, bool):
+            return index(eos)
+    except TypeError:
+        pass
+    raise TypeError(f"eos must be a token id or None, got {eos!r:.60}")
 
 
 def check_count(name: str, value: int, *, minimum: int = 1) -> None:

@@ -12,12 +12,13 @@ Departs from the paper: the utility is yours to give (they use METEOR); the defa
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from nlmcore.decoding.arguments import check_count
+from nlmcore.decoding.arguments import check_count, check_eos
 from nlmcore.decoding.results import Generation, Hypothesis, best_first
 from nlmcore.decoding.sampling import sample
 from nlmcore.decoding.tree import SearchTree
@@ -41,7 +42,7 @@ def minimum_bayes_risk(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     num_samples: int = 16,
     utility: Utility = shared_words,
@@ -59,6 +60,7 @@ def minimum_bayes_risk(
     without <eos>.
     """
     check_count("num_samples", num_samples)
+    eos = check_eos(eos)
     if not callable(utility):
         raise TypeError(f"utility must be a function (hypothesis, reference) -> float, got {utility!r:.60}")
     drawn = sample(
@@ -95,14 +97,14 @@ def minimum_bayes_risk(
 
 def _expected_utilities(votes, log_probs, eos: int | None, utility: Utility) -> list[Hypothesis]:
     words = {text: list(text[:-1] if text and text[-1] == eos else text) for text in votes}
-    return [
-        Hypothesis(
-            list(text),
-            math.fsum(log_probs[text]),
-            float(sum(count * utility(words[text], words[other]) for other, count in votes.items()) / votes.total()),
-        )
+    expected = {
+        text: float(sum(count * utility(words[text], words[other]) for other, count in votes.items()) / votes.total())
         for text in votes
-    ]
+    }
+    for text, score in expected.items():
+        if math.isnan(score):
+            raise ValueError(f"utility must return numbers, got an average of {score} for the hypothesis {words[text]}")
+    return [Hypothesis(list(text), math.fsum(log_probs[text]), score) for text, score in expected.items()]
 
 
 def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs) -> None:

@@ -15,6 +15,7 @@ shrink instead; the stopping rule is exact for every length penalty (`Complete.c
 
 import math
 from collections.abc import Callable
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Int
@@ -40,7 +41,7 @@ def beam_search(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     beam_size: int = 4,
     length_penalty: float | int = 0.0,
@@ -51,7 +52,7 @@ def beam_search(
 
     length_penalty 0 ranks by probability; 1 by probability per token; a larger one favours longer texts.
     """
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     check_count("beam_size", beam_size)
     check_length_penalty(length_penalty, max_new_tokens)
     check_num_hypotheses(num_hypotheses, beam_size)

@@ -16,6 +16,7 @@ the prompt is not compared with, since its vectors are gone.
 """
 
 from collections.abc import Callable
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Int
@@ -24,7 +25,7 @@ from torch.nn import functional as F
 
 from nlmcore.decoding.arguments import check_count, check_probability, check_request
 from nlmcore.decoding.ranking import highest
-from nlmcore.decoding.reading import in_evaluation_mode, log_probabilities, read_every
+from nlmcore.decoding.reading import check_logits, in_evaluation_mode, log_probabilities, read_every
 from nlmcore.decoding.results import Generation
 from nlmcore.decoding.tree import SearchTree
 from nlmcore.decoding.writing import Step, collect
@@ -40,7 +41,7 @@ def contrastive_search(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     k: int = 4,
     alpha: float | int = 0.6,
@@ -48,7 +49,7 @@ def contrastive_search(
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Write up to `max_new_tokens` after each prompt, choosing among the `k` most probable tokens at every step."""
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     check_count("k", k)
     check_probability("alpha", alpha)
     read = _reader(model, hidden)
@@ -100,6 +101,7 @@ def _reader(model: LanguageModel, hidden: Hidden | None) -> Callable[[Tensor, St
 
     def read_hidden(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
         logits, vectors, state = in_evaluation_mode(model, hidden, tokens, state)
+        check_logits(logits, tokens, model.vocab_size)
         return log_probabilities(logits), F.normalize(vectors.float(), dim=-1), state
 
     def read_predictions(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:

@@ -11,6 +11,7 @@ so the penalty steers what is found, not how it is scored. With one group, or di
 """
 
 import math
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Int
@@ -19,7 +20,7 @@ from torch import Tensor
 from nlmcore.decoding.arguments import check_count, check_length_penalty, check_number, check_request
 from nlmcore.decoding.beams import Pick, most_probable_candidates, run_beams
 from nlmcore.decoding.complete import Complete
-from nlmcore.decoding.reading import in_evaluation_mode
+from nlmcore.decoding.reading import ask
 from nlmcore.decoding.results import Hypothesis, best_first
 from nlmcore.decoding.tree import SearchTree
 from nlmcore.language_model import LanguageModel, State, select
@@ -31,7 +32,7 @@ def diverse_beam_search(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     beam_size: int = 4,
     groups: int = 2,
@@ -40,7 +41,7 @@ def diverse_beam_search(
     trace: bool = False,
 ) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], SearchTree]:
     """The texts that all groups found, up to `beam_size`, best first, for each prompt. The beam is split evenly."""
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     check_count("beam_size", beam_size)
     check_count("groups", groups)
     check_number("diversity", diversity, minimum=0)
@@ -53,7 +54,7 @@ def diverse_beam_search(
     tree = SearchTree(prompts) if trace else None
     roots = [[row] for row in range(prompts) for _ in range(groups)]
     if prompt.shape[1] > 1 and max_new_tokens:  # read each prompt once, not once per group
-        _, state = in_evaluation_mode(model, model, prompt[:, :-1], state)
+        _, state = ask(model, prompt[:, :-1], state)
     rows = torch.arange(prompts, device=prompt.device).repeat_interleave(groups)  # search = prompt * groups + group
     pick = _hamming(prompts, groups, size, diversity)
     run_beams(model, prompt[rows, -1:], eos, select(state, rows), size, pools, pick=pick, tree=tree, nodes=roots)

@@ -8,6 +8,7 @@ beam search is held to. Source: folklore; Jurafsky & Martin (2024, section 13.4)
 """
 
 import math
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Int
@@ -26,7 +27,7 @@ def exhaustive_search(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     length_penalty: float | int = 0.0,
     num_hypotheses: int | None = None,
@@ -37,7 +38,7 @@ def exhaustive_search(
 
     Refuses with ValueError if there are more than `limit` texts to score.
     """
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     check_length_penalty(length_penalty, max_new_tokens)
     check_count("limit", limit)
     if num_hypotheses is not None:

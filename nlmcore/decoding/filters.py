@@ -60,6 +60,7 @@ def check_filters(temperature, top_k, top_p, min_p, typical_p) -> None:
 
 def divide_by_temperature(logits: Float[Tensor, "row vocab"], temperature: float | int) -> Float[Tensor, "row vocab"]:
     """p_i ∝ exp(logit_i / T): T < 1 sharpens, T > 1 flattens, T = 0 leaves only the highest."""
+    check_number("temperature", temperature, minimum=0)
     if temperature == 0:
         return keep_top_k(logits, 1)
     if temperature == 1:
@@ -70,12 +71,14 @@ def divide_by_temperature(logits: Float[Tensor, "row vocab"], temperature: float
 
 def keep_top_k(logits: Float[Tensor, "row vocab"], k: int) -> Float[Tensor, "row vocab"]:
     """The k most probable tokens."""
+    check_count("k", k)
     kept = highest(logits, k)
     return torch.full_like(logits, -math.inf).scatter(-1, kept, logits.gather(-1, kept))
 
 
 def keep_top_p(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tensor, "row vocab"]:
     """The nucleus: the fewest most probable tokens that hold at least p of the mass."""
+    check_probability("p", p)
     if p >= 1:
         return logits  # summing to 1 in floating point could cut the tail off
     probabilities = logits.softmax(dim=-1)
@@ -96,12 +99,14 @@ def keep_top_p(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tens
 
 def keep_min_p(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tensor, "row vocab"]:
     """Every token at least p times as probable as the most probable one."""
+    check_probability("p", p)
     threshold = logits.amax(dim=-1, keepdim=True) + (math.log(p) if p else -math.inf) - ROUNDING
     return logits.masked_fill(logits < threshold, -math.inf)
 
 
 def keep_typical(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tensor, "row vocab"]:
     """The fewest tokens holding p of the mass whose surprise -ln q is nearest the distribution's entropy."""
+    check_probability("p", p)
     if p >= 1:
         return logits
     log_q = logits.log_softmax(dim=-1)

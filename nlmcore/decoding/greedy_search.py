@@ -6,6 +6,8 @@ It finds the most probable next token, not the most probable text: it never begi
 it prefers many common words to one rare one. Source: folklore; Jurafsky & Martin (2024, section 10.2).
 """
 
+from typing import SupportsIndex
+
 import torch
 from jaxtyping import Int
 from torch import Tensor
@@ -28,7 +30,7 @@ def greedy(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
@@ -36,7 +38,7 @@ def greedy(
 
     `state` is what the model has read before the prompt (a seq2seq decoder: `model.encode(source)`).
     """
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     watch = Watcher(len(prompt), eos) if trace else None
     steps = write(model, prompt, max_new_tokens, most_probable, eos=eos, state=state, watch=watch)
     generation = collect(steps, prompt)

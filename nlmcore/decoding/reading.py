@@ -16,7 +16,7 @@ def read_every(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
 ) -> tuple[Float[Tensor, "batch time vocab"], State]:
     """ln P(next token) after every position, and the state after the last one."""
-    logits, state = in_evaluation_mode(model, model, tokens, state)
+    logits, state = ask(model, tokens, state)
     return log_probabilities(logits), state
 
 
@@ -25,8 +25,25 @@ def read(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
 ) -> tuple[Float[Tensor, "batch vocab"], State]:
     """ln P(next token) after the last position only, and the state there."""
-    logits, state = in_evaluation_mode(model, model, tokens, state)
+    logits, state = ask(model, tokens, state)
     return log_probabilities(logits[:, -1]), state
+
+
+def ask(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    """model(tokens, state), refused if it is not logits for every token and a state."""
+    answer = in_evaluation_mode(model, model, tokens, state)
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise TypeError(f"model must return (logits, state), got {type(answer).__name__}")
+    check_logits(answer[0], tokens, model.vocab_size)
+    return answer[0], answer[1]
+
+
+def check_logits(logits: object, tokens: Tensor, vocab_size: int) -> None:
+    """One number for every token of the vocabulary after every token read; looks at the shape only."""
+    allowed = (*tokens.shape, vocab_size)
+    if not isinstance(logits, Tensor) or logits.shape != allowed:
+        got = f"shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
+        raise ValueError(f"model must give logits of shape (batch, time, vocab_size) = {allowed}, got {got}")
 
 
 def log_probabilities(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:

@@ -8,6 +8,7 @@ Departs from the literature: nothing. `log_probs` of the result are the model's 
 
 from collections.abc import Iterator
 from functools import partial
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Int
@@ -17,7 +18,7 @@ from nlmcore.decoding.arguments import check_count, check_request
 from nlmcore.decoding.drawing import draw
 from nlmcore.decoding.filters import check_filters, reshape
 from nlmcore.decoding.greedy_search import most_probable
-from nlmcore.decoding.reading import in_evaluation_mode
+from nlmcore.decoding.reading import ask
 from nlmcore.decoding.results import Generation
 from nlmcore.decoding.tree import SearchTree
 from nlmcore.decoding.writing import Choose, Step, Watcher, collect, write
@@ -39,7 +40,7 @@ def sample(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     temperature: float | int = 1.0,
     top_k: int | None = None,
@@ -51,7 +52,7 @@ def sample(
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Draw texts of up to `max_new_tokens`; row `i * num_samples + j` of the result is prompt i's j-th text."""
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     check_count("num_samples", num_samples)
     choose = chooser(generator, temperature, top_k, top_p, min_p, typical_p)
     if num_samples > 1:
@@ -65,7 +66,7 @@ def sample(
 def _repeat(model: LanguageModel, prompt: Tensor, state: State, times: int) -> tuple[Tensor, State]:
     """Each prompt `times` times, read once: only its last token stays to be read by every copy."""
     if prompt.shape[1] > 1:
-        _, state = in_evaluation_mode(model, model, prompt[:, :-1], state)
+        _, state = ask(model, prompt[:, :-1], state)
     rows = torch.arange(len(prompt), device=prompt.device).repeat_interleave(times)
     return prompt[rows, -1:], select(state, rows)
 
@@ -75,7 +76,7 @@ def stream(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     temperature: float | int = 1.0,
     top_k: int | None = None,
@@ -88,6 +89,6 @@ def stream(
 
     for step in stream(model, prompt, 50): print(tokenizer.decode(step.tokens.tolist()), end="")
     """
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     choose = chooser(generator, temperature, top_k, top_p, min_p, typical_p)
     return write(model, prompt, max_new_tokens, choose, eos=eos, state=state)

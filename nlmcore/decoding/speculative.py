@@ -17,6 +17,7 @@ tokens again, together with the next draft. Rows accept different numbers of tok
 
 from dataclasses import dataclass
 from functools import partial
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Int
@@ -25,7 +26,7 @@ from torch import Tensor
 from nlmcore.decoding.arguments import check_count, check_request
 from nlmcore.decoding.drawing import draw
 from nlmcore.decoding.filters import check_filters, reshape
-from nlmcore.decoding.reading import in_evaluation_mode, read, read_every
+from nlmcore.decoding.reading import ask, read, read_every
 from nlmcore.decoding.results import Generation
 from nlmcore.decoding.tree import SearchTree, Status
 from nlmcore.language_model import LanguageModel, State, select
@@ -39,7 +40,7 @@ def speculative_sample(
     *,
     draft: LanguageModel,
     lookahead: int = 4,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     draft_state: State = None,
     temperature: float | int = 1.0,
@@ -55,7 +56,7 @@ def speculative_sample(
     In the tree, a drafted token that was refused is "pruned": kept / (kept + pruned) is the acceptance rate,
     but for the one token per round that the target adds itself.
     """
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     check_request(draft, prompt, max_new_tokens, eos, draft_state, name="draft")
     if draft.vocab_size != model.vocab_size:
         raise ValueError(
@@ -99,7 +100,7 @@ class _Reader:
     def after(cls, model: LanguageModel, prompt: Tensor, state: State) -> "_Reader":
         """Read all but the prompt's last token, so that a rejection never means reading the prompt again."""
         if prompt.shape[1] > 1:
-            _, state = in_evaluation_mode(model, model, prompt[:, :-1], state)
+            _, state = ask(model, prompt[:, :-1], state)
         return cls(model, state, prompt[:, -1:])
 
 

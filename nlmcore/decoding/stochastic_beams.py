@@ -16,6 +16,7 @@ the same in distribution, and each score is then Gumbel around its text's log_pr
 """
 
 import math
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Float, Int
@@ -54,7 +55,7 @@ def stochastic_beam_search(
     prompt: Int[Tensor, "batch time"],
     max_new_tokens: int,
     *,
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     state: State = None,
     beam_size: int = 4,
     generator: torch.Generator | None = None,
@@ -64,7 +65,7 @@ def stochastic_beam_search(
 
     The first is an exact sample of the model; all together are a sample without replacement.
     """
-    prompt = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
     check_count("beam_size", beam_size)
     batch = len(prompt)
     tree = SearchTree(batch)

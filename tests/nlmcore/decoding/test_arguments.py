@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 
@@ -52,6 +53,55 @@ def test_bad_requests(algorithm, prompt, n, options: dict, name: str) -> None:
 def test_what_is_no_model_is_refused(algorithm) -> None:
     with pytest.raises(TypeError, match="model"):
         algorithm(torch.nn.Linear(2, 2), PROMPTS, 2)
+
+
+class Bent(RunningSum):
+    """A model whose answer went through `bend`."""
+
+    def __init__(self, bend) -> None:
+        super().__init__()
+        self.bend = bend
+
+    def forward(self, tokens, state=None):
+        return self.bend(*super().forward(tokens, state))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=names)
+@pytest.mark.parametrize(
+    ("bend", "wanted"),
+    [
+        (lambda logits, state: logits, r"\(logits, state\)"),
+        (lambda logits, state: (logits[..., :-1], state), "vocab_size"),
+        (lambda logits, state: (torch.cat([logits, logits], -1), state), "vocab_size"),
+        (lambda logits, state: (logits[:, 1:], state), "time"),
+        (lambda logits, state: (logits.tolist(), state), "list"),
+    ],
+)
+def test_answers_that_no_language_model_gives(algorithm, bend, wanted: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"(?s)model must .*{wanted}"):
+        list(algorithm(Bent(bend), PROMPTS, 2))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=names)
+@pytest.mark.parametrize("eos", [np.int64(2), torch.tensor(2)])
+def test_eos_may_be_an_integer_of_any_library(algorithm, eos) -> None:
+    def decode(end) -> str:
+        torch.manual_seed(0)
+        result = algorithm(MODEL, PROMPTS, 3, eos=end)
+        return str(vars(result) if isinstance(result, decoding.Generation) else list(result))
+
+    assert decode(eos) == decode(2)
+
+
+@pytest.mark.parametrize("eos", [True, 2.0, torch.tensor(2.0), torch.tensor([1, 2])])
+def test_eos_is_one_integer(eos) -> None:
+    with pytest.raises((ValueError, TypeError), match="eos"):
+        decoding.greedy(MODEL, PROMPTS, 3, eos=eos)
+
+
+def test_a_utility_that_is_no_number() -> None:
+    with pytest.raises(ValueError, match=r"utility must return numbers, got .*nan"):
+        decoding.minimum_bayes_risk(MODEL, PROMPTS, 3, utility=lambda hypothesis, reference: float("nan"))
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=names)

@@ -158,3 +158,22 @@ def test_a_large_vocabulary_is_not_sorted_and_yet_the_nucleus_is_exact() -> None
         assert (most_left <= least).all()
     assert kept[0].sum() < 256 < 4096 < kept[4].sum()
     assert kept[4].nonzero()[:, 0].tolist() == list(range(int(kept[4].sum())))
+
+
+@pytest.mark.parametrize("keep", [keep_top_p, keep_min_p, keep_typical])
+@pytest.mark.parametrize("p", [-1, -1e-9, 1.5, math.nan, math.inf, None, "a"])
+def test_a_filter_refuses_what_is_no_probability(keep, p) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"\bp\b"):
+        keep(torch.zeros(2, 5), p)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, None])
+def test_top_k_is_a_count(k) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"\bk\b"):
+        keep_top_k(torch.zeros(2, 5), k)
+
+
+@pytest.mark.parametrize("temperature", [-1, math.nan, math.inf, None])
+def test_a_temperature_is_finite_and_not_negative(temperature) -> None:
+    with pytest.raises((ValueError, TypeError), match="temperature"):
+        divide_by_temperature(torch.zeros(2, 5), temperature)
