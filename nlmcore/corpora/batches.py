@@ -23,7 +23,8 @@ class StreamBatches:
     """(inputs, targets) of shape (batch, length), contiguous along each row from batch to batch; the last is shorter.
 
     Every token but the `len(tokens) - 1` modulo `batch_size` last ones is read. `batches[i]` gives batch i at
-    once, so training can go on from any of them; to iterate is to read the text once more.
+    once, so training can go on from any of them; to iterate is to read the text once more. Rows shorter than
+    `length` are one batch, as short as they are.
     """
 
     def __init__(self, tokens: Tensor | Sequence[int], batch_size: int, length: int):
@@ -96,6 +97,7 @@ class PairBatches:
 
     With a generator, each iteration draws a new order: pairs are shuffled, sorted by length within pools of
     `pool` batches, and the batches are shuffled. Without one, they come sorted, always in the same order.
+    A source or a target may be empty: `<eos>` is then all that there is to read, or to say.
     """
 
     def __init__(
@@ -107,9 +109,10 @@ class PairBatches:
     ):
         check_size(batch_size, "batch_size")
         check_size(pool, "pool")
-        self.pairs = [(list(source), list(target)) for source, target in pairs]
+        self.pairs = _pairs(pairs)
         if not self.pairs:
             raise ValueError("pairs must hold at least one pair, got none")
+        _ids([i for pair in self.pairs for ids in pair for i in ids], "pairs")
         self.batch_size, self.generator, self.pool = batch_size, generator, pool
 
     def __len__(self) -> int:
@@ -139,15 +142,18 @@ def _pair_batch(pairs: list[tuple[list[int], list[int]]]) -> PairBatch:
 
 def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """Sequences of any lengths as one tensor (batch, longest), padded with 0 at the right, and its mask."""
-    if len(sequences) == 0:
+    try:
+        lengths = torch.tensor([len(sequence) for sequence in sequences], dtype=torch.int64)
+    except TypeError as error:
+        raise TypeError(f"sequences must be sequences of ids, got {sequences!r:.60}") from error
+    if len(lengths) == 0:
         raise ValueError("sequences must hold at least one sequence, got none")
-    lengths = torch.tensor([len(sequence) for sequence in sequences])
     longest = int(lengths.max())
     if longest == 0:
         raise ValueError("sequences must hold at least one token, got only empty ones")
     mask = torch.arange(longest) < lengths[:, None]
     padded = torch.full(mask.shape, PAD)
-    padded[mask] = torch.tensor([i for sequence in sequences for i in sequence])
+    padded[mask] = _ids([i for sequence in sequences for i in sequence], "sequences")
     return padded, mask
 
 
@@ -172,9 +178,29 @@ def passages(documents: Iterable[Document], characters: int = 1000) -> list[Docu
 
 def _stream(tokens: Tensor | Sequence[int], least: int) -> Tensor:
     """One long tensor of ids."""
-    ids = tokens if isinstance(tokens, Tensor) else torch.tensor(list(tokens), dtype=torch.int64)
-    if ids.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"tokens must be integers, got {ids.dtype}")
+    if not isinstance(tokens, Iterable):
+        raise TypeError(f"tokens must be a sequence of ids, got {type(tokens).__name__} {tokens!r:.60}")
+    ids = _ids(tokens if isinstance(tokens, Tensor) else list(tokens), "tokens")
     if ids.ndim != 1 or len(ids) < least:
         raise ValueError(f"tokens must be one row of at least {least}, got shape {tuple(ids.shape)}")
-    return ids.to(torch.int64)
+    return ids
+
+
+def _pairs(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[list[int], list[int]]]:
+    try:
+        return [(list(source), list(target)) for source, target in pairs]
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"pairs must be pairs (source, target) of sequences of ids, got {pairs!r:.60}") from error
+
+
+def _ids(ids: Tensor | list[int], name: str) -> Tensor:
+    """The same as an int64 tensor. Nothing is rounded: TypeError for what is no integer, ValueError below 0."""
+    try:
+        found = ids if isinstance(ids, Tensor) else torch.tensor(ids) if ids else torch.tensor([], dtype=torch.int64)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{name} must hold integer ids, got {ids!r:.60}") from error
+    if found.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must hold integer ids, got {found.dtype}: {ids!r:.60}")
+    if found.numel() and (least := int(found.min())) < 0:
+        raise ValueError(f"{name} must be ids of at least 0, got {least}")
+    return found.to(torch.int64)

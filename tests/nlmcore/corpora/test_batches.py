@@ -142,3 +142,39 @@ def test_bad_input():
     for nothing in ([], [[], []]):
         with pytest.raises(ValueError, match="sequences must hold at least one"):
             pad(nothing)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("sequences", lambda ids: pad([[4], ids])),
+        ("tokens", lambda ids: StreamBatches(ids, 1, 1)),
+        ("tokens", lambda ids: WindowBatches(ids, 1, 1, 1)),
+        ("pairs", lambda ids: PairBatches([([4], [5]), (ids, [6])], 2)),
+        ("pairs", lambda ids: PairBatches([([4], [5]), ([6], ids)], 2)),
+    ],
+)
+@pytest.mark.parametrize(
+    "ids", [[1.5, 2.9], [1, 2.0], [3, -1], ["a", "b"], "abc", [None, 2], 5, None, [[1], [2]], [2, [3]]]
+)
+def test_ids_are_never_rounded_nor_negative(name, call, ids):
+    with pytest.raises((ValueError, TypeError), match=name):
+        call(ids)
+
+
+@pytest.mark.parametrize("pairs", [[5], [[1, 2, 3]], [([1], [2], [3])], 5, None, [([1],)]])
+def test_pairs_are_pairs(pairs):
+    with pytest.raises((ValueError, TypeError), match="pairs"):
+        PairBatches(pairs, 1)
+
+
+def test_an_empty_side_of_a_pair_is_its_end():
+    (batch,) = PairBatches([([], [7]), ([8], [])], 2)
+    assert batch.source.tolist() == [[2, 0], [8, 2]]
+    assert batch.inputs.tolist() == [[1, 7], [1, 0]]
+    assert batch.targets.tolist() == [[7, 2], [2, 0]]
+
+
+def test_a_text_shorter_than_length_is_one_short_batch():
+    ((inputs, targets),) = StreamBatches([1, 2, 3], 1, 9)
+    assert (inputs.tolist(), targets.tolist()) == ([[1, 2]], [[2, 3]])
