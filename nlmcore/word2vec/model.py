@@ -56,6 +56,9 @@ class Word2Vec(ABC):
         if isinstance(vocabulary, str):
             raise TypeError(f"vocabulary must be a list of words or their number, got the string {vocabulary[:40]!r}")
         self.words = list(vocabulary) if isinstance(vocabulary, Sequence) else None
+        for word in self.words or ():
+            if not isinstance(word, str):
+                raise TypeError(f"vocabulary must hold words, got {type(word).__name__} {word!r:.40}")
         if self.words is not None and len(set(self.words)) != len(self.words):
             raise ValueError(
                 f"vocabulary must hold every word once, got {len(self.words) - len(set(self.words))} twice"
@@ -103,6 +106,10 @@ class Word2Vec(ABC):
         epochs, size = positive("epochs", epochs), positive("block_size", block_size)
         shared = positive("shared_negatives", self.shared_negatives if shared_negatives is None else shared_negatives)
         learning_rate, lowest = rate("learning_rate", learning_rate), rate("min_learning_rate", min_learning_rate)
+        if learning_rate == 0:
+            raise ValueError("learning_rate must be above 0, got 0: nothing would be learnt")
+        if lowest > learning_rate:
+            raise ValueError(f"min_learning_rate must be at most learning_rate={learning_rate}, got {lowest}")
         tokens, lengths = read(sequences, self.ids, self.vocab_size)
         counts = torch.bincount(tokens, minlength=self.vocab_size)
         keep, noise = keep_probability(counts, self.subsample), noise_distribution(counts)
@@ -174,8 +181,8 @@ class Word2Vec(ABC):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """See nlmcore.word2vec.objective."""
 
-    def nearest(self, word: Word, k: int = 10) -> list[tuple[Word, float]]:
-        """The k words most like `word`, best first, with their cosines."""
+    def nearest(self, word: Word, k: int | None = None) -> list[tuple[Word, float]]:
+        """The k words most like `word`, best first, with their cosines. k=None: 10, or all the others if fewer."""
         return self._spell(neighbours.nearest(self.vectors, self._id("word", word), k))
 
     def analogy(self, a: Word, b: Word, c: Word, k: int = 1) -> list[tuple[Word, float]]:

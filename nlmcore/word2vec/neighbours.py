@@ -15,15 +15,21 @@ from torch.nn.functional import normalize
 from nlmcore.word2vec.checks import check_question
 
 
-def nearest(vectors: Float[Tensor, "vocab d_model"], word: int, k: int = 10) -> list[tuple[int, float]]:
-    """The k words whose vectors have the largest cosine with that of `word`, best first; ids and cosines."""
-    check_question(vectors, {"word": word}, k)
+def nearest(vectors: Tensor, word: int, k: int | None = None) -> list[tuple[int, float]]:
+    """The k words whose vectors have the largest cosine with that of `word`, best first; ids and cosines.
+
+    vectors: (vocab, d_model), finite. k: None for 10, or all there are beside `word` if they are fewer.
+    """
+    k = check_question(vectors, {"word": word}, k, usual=10)
     unit = normalize(vectors, dim=1)
     return _best(unit @ unit[word], [word], k)
 
 
-def analogy(vectors: Float[Tensor, "vocab d_model"], a: int, b: int, c: int, k: int = 1) -> list[tuple[int, float]]:
-    """The k words that are to c as b is to a, best first; ids and cosines. a, b and c are left out."""
+def analogy(vectors: Tensor, a: int, b: int, c: int, k: int = 1) -> list[tuple[int, float]]:
+    """The k words that are to c as b is to a, best first; ids and cosines. a, b and c are left out.
+
+    vectors: (vocab, d_model), finite.
+    """
     check_question(vectors, {"a": a, "b": b, "c": c}, k)
     unit = normalize(vectors, dim=1)
     target = normalize(unit[c] - unit[a] + unit[b], dim=0)

@@ -15,17 +15,29 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from nlmcore.word2vec.checks import check_counts, rate
 
-def keep_probability(counts: Int[Tensor, " vocab"], threshold: float) -> Float[Tensor, " vocab"]:
-    """Frequent words tell little about their neighbours: most of their occurrences are skipped. Threshold 0: none."""
+
+def keep_probability(counts: Tensor, threshold: float | int) -> Float[Tensor, " vocab"]:
+    """Frequent words tell little about their neighbours: most of their occurrences are skipped. Threshold 0: none.
+
+    counts: (vocab,), integers, not all 0. threshold: in [0, 1].
+    """
+    check_counts(counts)
+    rate("threshold", threshold)
     if threshold == 0:
         return torch.ones(len(counts), dtype=torch.float64)
     ratio = threshold * counts.sum() / counts.double().clamp(min=1)
     return (ratio.sqrt() + ratio).clamp(max=1.0)
 
 
-def noise_distribution(counts: Int[Tensor, " vocab"], power: float | int = 0.75) -> Float[Tensor, " vocab"]:
-    """Between the unigram distribution (power 1) and the uniform one (power 0)."""
+def noise_distribution(counts: Tensor, power: float | int = 0.75) -> Float[Tensor, " vocab"]:
+    """Between the unigram distribution (power 1) and the uniform one over the words that were seen (power 0).
+
+    counts: (vocab,), integers, not all 0. power: in [0, 1].
+    """
+    check_counts(counts)
+    rate("power", power)
     weights = counts.double() ** power * (counts > 0)
     return weights / weights.sum()
 

@@ -9,15 +9,28 @@ from torch import Tensor
 
 
 def build_vocabulary(sequences: Iterable[Sequence[str]], min_count: int = 5) -> list[str]:
-    """The words that occur at least `min_count` times, most frequent first (ties in order of appearance)."""
+    """The words that occur at least `min_count` times, most frequent first (ties in order of appearance).
+
+    Raises ValueError if there are none.
+    """
     if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
         raise ValueError(f"min_count must be an integer of at least 1, got {min_count!r}")
+    if isinstance(sequences, str) or not isinstance(sequences, Iterable):
+        raise TypeError(f"sequences must be lists of words, got {type(sequences).__name__} {sequences!r:.40}")
     counts: Counter[str] = Counter()
     for sequence in sequences:
         if isinstance(sequence, str):
             raise TypeError(f"sequences must be lists of words, got the string {sequence[:40]!r}")
+        if not isinstance(sequence, Iterable):
+            raise TypeError(f"sequences must be lists of words, got {type(sequence).__name__} {sequence!r:.40}")
         counts.update(sequence)
-    return [word for word, count in counts.most_common() if count >= min_count]
+    for word in counts:
+        if not isinstance(word, str):
+            raise TypeError(f"sequences must be lists of words, got {type(word).__name__} {word!r:.40} in one")
+    words = [word for word, count in counts.most_common() if count >= min_count]
+    if not words:
+        raise ValueError(f"sequences must hold a word at least min_count={min_count} times, got {len(counts)} words")
+    return words
 
 
 def read(sequences: object, ids: dict[str, int] | None, vocab_size: int) -> tuple[Tensor, Tensor]:

@@ -124,6 +124,8 @@ def test_progress_shows_a_bar_or_nothing(capsys) -> None:
         ("vocabulary", (0,), {}),
         ("vocabulary", ("abc",), {}),
         ("vocabulary", (["a", "b", "a"],), {}),
+        ("vocabulary", ([1, 2],), {}),
+        ("vocabulary", (["a", None],), {}),
         ("d_model", (5, 0), {}),
         ("window", (5, 4), {"window": 0}),
         ("negatives", (5, 4), {"negatives": 0}),
@@ -142,6 +144,8 @@ def test_bad_settings_are_named(model_class, message: str, arguments: tuple, opt
     [
         ("epochs", {"epochs": 0}),
         ("learning_rate", {"learning_rate": 2.0}),
+        ("learning_rate must be above 0", {"learning_rate": 0}),
+        ("min_learning_rate must be at most", {"learning_rate": 0.01, "min_learning_rate": 0.02}),
         ("learning_rate", {"learning_rate": float("nan")}),
         ("batch_size", {"batch_size": 0}),
         ("block_size", {"block_size": -1}),
@@ -166,3 +170,7 @@ def test_bad_questions_are_named() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_nearest_of_a_small_vocabulary_is_all_the_others() -> None:
+    assert {word for word, _ in SkipGram(["a", "b", "c"], 4).nearest("a")} == {"b", "c"}

@@ -43,6 +43,18 @@ def test_bad_questions_are_named() -> None:
         (lambda: nearest(VECTORS, 0, 0), "k must be"),
         (lambda: analogy(VECTORS, 0, -1, 2), "b must be"),
         (lambda: analogy(VECTORS, 0, 1, 2, 3), r"k must be in \[1, 2\]"),
+        (lambda: analogy(VECTORS[:3], 0, 1, 2), "vectors must hold a word beside"),
+        (lambda: nearest(VECTORS[:1], 0), "vectors must hold a word beside"),
+        (lambda: analogy(VECTORS * torch.nan, 0, 1, 2), "vectors must be finite"),
+        (lambda: nearest(VECTORS / 0, 0), "vectors must be finite"),
+        (lambda: analogy(VECTORS[:, 0], 0, 1, 2), r"vectors must be \(vocab, d_model\)"),
+        (lambda: nearest(VECTORS.long(), 0), "vectors"),
+        (lambda: nearest(VECTORS.tolist(), 0), "vectors"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):
             call()
+
+
+def test_ten_answers_or_as_many_as_there_are() -> None:
+    assert nearest(VECTORS, 0) == nearest(VECTORS, 0, 4)
+    assert len(nearest(torch.eye(20), 0)) == 10

@@ -74,3 +74,23 @@ def test_subsampling_drops_frequent_words_and_moves_their_neighbours_together() 
 def test_nothing_kept_is_a_block_without_pairs() -> None:
     blocks = sample_blocks(torch.tensor([0, 0]), torch.tensor([2]), torch.zeros(1).double(), 2, 4, seeded())
     assert blocks.window(torch.tensor([0])).sum() == 0
+
+
+COUNTS = torch.tensor([3, 0, 1])
+
+
+@pytest.mark.parametrize("function", [lambda c: keep_probability(c, 0.1), noise_distribution])
+@pytest.mark.parametrize(
+    "counts", [[1, 2], None, COUNTS - 1, COUNTS * 0, COUNTS[:0], COUNTS[None], COUNTS / 2, COUNTS > 0]
+)
+def test_bad_counts_are_named(function, counts) -> None:
+    with pytest.raises((ValueError, TypeError), match="counts"):
+        function(counts)
+
+
+@pytest.mark.parametrize("bad", [-1, -0.1, 2.0, float("nan"), float("inf"), None, "1"])
+def test_bad_threshold_and_power_are_named(bad) -> None:
+    with pytest.raises((ValueError, TypeError), match="threshold"):
+        keep_probability(COUNTS, bad)
+    with pytest.raises((ValueError, TypeError), match="power"):
+        noise_distribution(COUNTS, bad)

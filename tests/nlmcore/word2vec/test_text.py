@@ -41,3 +41,9 @@ def test_bad_text_is_named(sequences: object) -> None:
         read(sequences, {"a": 0, "b": 1}, 2)
     with pytest.raises(TypeError, match="no words were given"):
         read([["a"]], None, 2)
+
+
+@pytest.mark.parametrize("sequences", [[], [[]], [["a"], ["b"]], [[1, 2]], [3], 3, None, "ab"])
+def test_a_vocabulary_has_words(sequences: object) -> None:
+    with pytest.raises((ValueError, TypeError), match="sequences"):
+        build_vocabulary(sequences, 2)  # type: ignore[arg-type]
