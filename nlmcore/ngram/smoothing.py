@@ -144,7 +144,12 @@ class Additive(Interpolated):
 
 @dataclass(frozen=True, kw_only=True)
 class Interpolation(Interpolated):
-    """P(w | h) = Σₘ λₘ c(hₘ, w) / N(hₘ), over the orders m whose context hₘ was seen."""
+    """P(w | h) = Σₘ λₘ c(hₘ, w) / N(hₘ) / Σₘ λₘ, both over the orders m whose context hₘ was seen.
+
+    It is Jelinek & Mercer's recursion P(w | h) = λ c / N + (1 − λ) P(w | h') with λ = λₘ / Λₘ: an order whose context
+    was not seen has no maximum-likelihood distribution and leaves all to the next lower one, mixed as ever. After a
+    word never seen, that is λ₀ / Λ₁ uniform and λ₁ / Λ₁ unigram; with λ₀ = 0, the unigram distribution.
+    """
 
     weights: tuple[float, ...] | None = None
     """λ, lowest order first: one per order, or one more in front for the uniform distribution. None: fitted by EM."""

@@ -22,7 +22,12 @@ def as_sequences(name: str, tokens: object, vocab_size: int) -> tuple[ndarray, n
     else:
         tokens = list(tokens)
         many = any(isinstance(part, Iterable) for part in islice(tokens, 1))
-        parts = [np.asarray(part) for part in tokens] if many else [np.asarray(tokens)]
+        try:
+            parts = [np.asarray(part) for part in tokens] if many else [np.asarray(tokens)]
+        except ValueError as error:
+            raise TypeError(
+                f"{name} must be a sequence of ids or a list of sequences, got ids and sequences mixed: {tokens!r:.60}"
+            ) from error
     if not parts or (len(parts) == 1 and not parts[0].size):
         raise ValueError(f"{name} must hold at least one token, got none")
     for i, part in enumerate(parts):

@@ -169,3 +169,11 @@ def test_closer_orders_predict_better_and_kneser_ney_best() -> None:
     assert loss(3, "kneser_ney") < loss(2, "kneser_ney") < loss(1, "kneser_ney")
     assert loss(3, "kneser_ney") < loss(3, "additive")
     assert loss(3, "mle") == float("inf")
+
+
+def test_an_unseen_context_leaves_all_to_the_shorter_one_mixed_as_ever() -> None:
+    model = NGramLM(3, 6, "interpolation", weights=[0.1, 0.2, 0.3, 0.4]).fit([0, 1, 2, 0, 1, 3])
+    unigram = torch.tensor([2, 2, 1, 1, 0, 0], dtype=torch.float64) / 6
+    after_0 = torch.tensor([0, 1, 0, 0, 0, 0], dtype=torch.float64)
+    torch.testing.assert_close(model.distribution([5, 5]), (0.1 / 6 + 0.2 * unigram) / 0.3)
+    torch.testing.assert_close(model.distribution([5, 0]), (0.1 / 6 + 0.2 * unigram + 0.3 * after_0) / 0.6)
