@@ -18,6 +18,8 @@ class CharTokenizer(Tokenizer):
         characters = list(characters)
         if not all(isinstance(c, str) and len(c) == 1 for c in characters) or len(set(characters)) != len(characters):
             raise ValueError(f"characters must be different single characters, got {characters!r:.60}")
+        if not characters:
+            raise ValueError("characters must hold at least one character, got none")
         self._vocabulary = (*SPECIAL, *characters)
         self._ids = {c: i for i, c in enumerate(self._vocabulary)}
 
@@ -28,6 +30,7 @@ class CharTokenizer(Tokenizer):
         counts: Counter[str] = Counter()
         for text in check_texts(texts):
             counts.update(text)
+        check_integer(min_count, "min_count", 1, max(counts.values()))  # above it, nothing would be left
         return cls(sorted(c for c, count in counts.items() if count >= min_count))
 
     @property

@@ -75,6 +75,9 @@ class Tokenizer(ABC):
     def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
         """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped."""
         try:
+            ids = list(ids)
+            if bool in map(type, ids):
+                raise TypeError("True and False are no ids")
             checked = [index(i) for i in ids]
         except TypeError as error:
             raise TypeError(f"ids must be a sequence of integers, got {type(ids).__name__} {ids!r:.60}") from error

@@ -30,6 +30,7 @@ _SIGN = r"([^\s\p{L}\p{M}\p{N}])"
 _PLAIN = regex.compile(rf"(\s*+)({_WORD}|{_SIGN}\3*+|\Z)")
 _WITH_SPECIAL = regex.compile(rf"(\s*+)({_SPECIAL}|{_WORD}|{_SIGN}(?:(?!{_SPECIAL})\3)*+|\Z)")
 _RARE_SPACE = regex.compile(r"[^\S \n]")
+_ONE_TOKEN = regex.compile(rf"{_WORD}|{_SIGN}\1*+|{_RARE_SPACE.pattern}")
 
 _SILENT = ("", " ", "\n")  # in every vocabulary, after the special tokens
 _NO_SPACE_BEFORE = frozenset(",.;:!?)]}…’”%-–—/")
@@ -42,7 +43,7 @@ class WordTokenizer(Tokenizer):
 
     Ids: the special tokens, "" (no space here), " ", "\\n", then the words, most frequent first. Covers the
     strings whose words, marks and white space are in the vocabulary: for them `decode(encode(x)) == x`; with
-    `lowercase`, only such strings as are in lower case.
+    `lowercase`, only such strings as are in lower case. Without any words, as fitted on white space, it covers that.
     """
 
     def __init__(self, words: Iterable[str], lowercase: bool = False):
@@ -51,6 +52,8 @@ class WordTokenizer(Tokenizer):
         self._ids = {token: i for i, token in enumerate(self._vocabulary)}
         if not all(isinstance(word, str) for word in words) or len(self._ids) < len(self._vocabulary):
             raise ValueError(f"words must be different strings, none of {(*SPECIAL, *_SILENT)}, got {words!r:.60}")
+        if (never := next((word for word in words if not _ONE_TOKEN.fullmatch(word)), None)) is not None:
+            raise ValueError(f"words must be single words, marks or white space, got {never!r:.60}")
         self._is_silent = {token: token in SPECIAL[:UNK] or token.isspace() or not token for token in self._vocabulary}
         self.lowercase = lowercase
 
@@ -72,6 +75,7 @@ class WordTokenizer(Tokenizer):
             counts.update([token for _, token, _ in _PLAIN.findall(text)])
             counts.update(_RARE_SPACE.findall(text))
         del counts[""]  # the end of each text
+        check_integer(min_count, "min_count", 1, max(counts.values(), default=0) or None)  # above it, no word is left
         words = [word for word, count in counts.items() if count >= min_count]
         words.sort(key=lambda word: (-counts[word], word))
         return cls(words if vocab_size is None else words[: vocab_size - fixed], lowercase)
@@ -82,6 +86,8 @@ class WordTokenizer(Tokenizer):
 
     def id(self, word: str) -> int:
         """The id of one word, mark or white space; that of `<unk>` if it is not in the vocabulary."""
+        if not isinstance(word, str):
+            raise TypeError(f"word must be a str, got {type(word).__name__} {word!r:.60}")
         return self._ids.get(word, UNK)
 
     def _encode(self, text: str, allow_special: bool) -> list[int]:

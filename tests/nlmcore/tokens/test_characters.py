@@ -21,3 +21,10 @@ def test_bad_input():
         CharTokenizer(["a", "bc"])
     with pytest.raises(ValueError, match="different single characters"):
         CharTokenizer("aba")
+
+
+def test_a_vocabulary_of_no_characters_is_refused():
+    with pytest.raises(ValueError, match="characters must hold at least one"):
+        CharTokenizer([])
+    with pytest.raises(ValueError, match=r"min_count must be in \[1, 2\], got 3"):
+        CharTokenizer.fit(["aab"], min_count=3)

@@ -81,3 +81,17 @@ def test_bad_input():
     for words in (["a", "a"], ["<eos>"], [" "], [3]):
         with pytest.raises((ValueError, TypeError), match="words"):
             WordTokenizer(words)
+
+
+@pytest.mark.parametrize("word", ["a b", "a,", "", "don't!", " a", "-'", "\t\t"])
+def test_words_that_no_text_is_cut_into_are_refused(word):
+    with pytest.raises(ValueError, match="words must be"):
+        WordTokenizer(["king", word])
+
+
+def test_min_count_leaves_words_and_id_takes_a_word():
+    with pytest.raises(ValueError, match=r"min_count must be in \[1, 2\], got 3"):
+        WordTokenizer.fit("ha ha hum", min_count=3)
+    for word in (3, None, ["ha"]):
+        with pytest.raises(TypeError, match="word"):
+            WordTokenizer.fit("ha").id(word)
