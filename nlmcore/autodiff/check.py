@@ -6,6 +6,7 @@ Source: any text on numerical analysis. Too large an h errs by curvature, too sm
 h near the cube root of the machine's precision, 1e-16^(1/3) ≈ 5e-6, balances the two.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +21,10 @@ def numerical_gradient(
 ) -> tuple[float, ...]:
     """∂f/∂xᵢ at `point`, for every i, by central differences. `function` takes values and returns one.
 
-    Raises ValueError if the step is not positive.
+    Raises ValueError if the step is not positive and finite.
     """
-    if step <= 0:
-        raise ValueError(f"step must be positive, got {step}")
+    if not 0 < step < math.inf:
+        raise ValueError(f"step must be positive and finite, got {step}")
     gradient = []
     for i in range(len(point)):
         above, below = ([x + (h if i == j else 0) for j, x in enumerate(point)] for h in (step, -step))
@@ -57,5 +58,8 @@ def check_gradient(
     kink (relu at 0) the two disagree, rightly.
     """
     inputs = [Value(x) for x in point]
-    function(*inputs).backward()
+    result = function(*inputs)
+    if not isinstance(result, Value):
+        raise TypeError(f"function must return a Value, got {type(result).__name__} {result!r:.60}")
+    result.backward()
     return GradientCheck(tuple(x.grad for x in inputs), numerical_gradient(function, point, step))

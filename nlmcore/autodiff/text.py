@@ -1,7 +1,8 @@
 """A graph and its two passes in plain characters: for a terminal, a board, or a screen reader.
 
 `draw` shows the circuit as a tree, the output on top; `trace` lists what happens, one step per line.
-All of them read the plain description `Value.graph()`; call `backward` first to see gradients.
+All of them read the plain description `Value.graph()`; call `backward` first to see gradients. `digits`, 1 or more,
+says how many of each number are shown.
 """
 
 from nlmcore.autodiff.graph import Edge, Graph, Node
@@ -17,6 +18,7 @@ def draw(graph: Graph, digits: int = 3) -> str:
     What is used more than once is drawn in full once; later uses end in "(above)", and every use says what
     its messages come to "in all".
     """
+    _check(graph, digits)
     operands = graph.operands()
     uses = _uses(graph)
     lines: list[str] = []
@@ -45,6 +47,7 @@ def draw(graph: Graph, digits: int = 3) -> str:
 
 def forward_steps(graph: Graph, digits: int = 3) -> list[str]:
     """One line per node in forward order: "x = -2", then "q = x + y = -2 + 5 = 3"."""
+    _check(graph, digits)
     operands = graph.operands()
     steps = []
     for node in graph.nodes:
@@ -63,6 +66,7 @@ def backward_steps(graph: Graph, digits: int = 3) -> list[str]:
 
     A value that is used several times gets a line for each use, and the last says what it has come to.
     """
+    _check(graph, digits)
     operands = graph.operands()
     uses = _uses(graph)
     received = [0] * len(graph.nodes)
@@ -84,6 +88,15 @@ def backward_steps(graph: Graph, digits: int = 3) -> list[str]:
 def trace(graph: Graph, digits: int = 3) -> str:
     """The forward pass and the backward pass, one step per line."""
     return "\n".join(["forward", *forward_steps(graph, digits), "", "backward", *backward_steps(graph, digits)])
+
+
+def _check(graph: Graph, digits: int) -> None:
+    if not isinstance(graph, Graph):
+        raise TypeError(f"graph must be a Graph, as value.graph() gives it, got {type(graph).__name__}")
+    if not isinstance(digits, int) or isinstance(digits, bool):
+        raise TypeError(f"digits must be an integer, got {type(digits).__name__} {digits!r:.60}")
+    if digits < 1:
+        raise ValueError(f"digits must be at least 1, got {digits}")
 
 
 def _uses(graph: Graph) -> list[int]:

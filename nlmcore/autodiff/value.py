@@ -25,10 +25,11 @@ class Value:
     Operators: + − × ÷ and ** between values and plain numbers; methods `exp`, `log`, `tanh`, `relu`, `sigmoid`.
 
     Gradients accumulate, as in PyTorch: `backward` adds to `.grad`, so a second call doubles it (every node's,
-    leaf or not), and `zero_grad` starts afresh. Numbers too large for a float become infinite, as in PyTorch;
-    what has no value at all (1/0, the logarithm of 0) raises.
+    leaf or not), and `zero_grad` starts afresh. Numbers too large for a float become infinite, as in PyTorch, and
+    inf and nan are computed with as floats are (inf - inf is nan); what has no value at all (1/0, the logarithm of 0)
+    raises.
 
-    Raises TypeError if `data` is no real number.
+    Raises TypeError if `data` is no real number, or `label` no str.
     """
 
     __array_ufunc__ = None  # so that NumPy's numbers leave `number * value` to us
@@ -39,7 +40,7 @@ class Value:
             raise TypeError(f"data must be a real number, got {type(data).__name__} {data!r}")
         self.data: float = number
         self.grad: float = 0.0
-        self.label = label
+        self.label = _check_label(label)
         self.op = self.formula = ""
         self.inputs: tuple[Value, ...] = ()
         self.local_gradients: tuple[float, ...] = ()
@@ -58,7 +59,7 @@ class Value:
 
     def named(self, label: str) -> "Value":
         """Give it a name for drawings and traces, and return it: `q = (x + y).named("q")`."""
-        self.label = label
+        self.label = _check_label(label)
         return self
 
     # --- Operations: the value, and beside each operand its local gradient -------------------------------
@@ -162,9 +163,11 @@ class Value:
 
     def backward(self, upstream: float | int = 1.0) -> None:
         """Add ∂self/∂v, times `upstream`, to the gradient of every value v that self was computed from."""
+        if (start := as_number(upstream)) is None:
+            raise TypeError(f"upstream must be a real number, got {type(upstream).__name__} {upstream!r:.60}")
         order = self.forward_order()
         arrived = {id(value): 0.0 for value in order}
-        arrived[id(self)] = float(upstream)
+        arrived[id(self)] = start
         for value in reversed(order):  # a value comes after all its uses: by then its gradient is complete
             upstream = arrived[id(value)]
             value.grad += upstream
@@ -216,3 +219,9 @@ class Value:
     def __repr__(self) -> str:
         name = f"{self.label} = " if self.label else ""
         return f"Value({name}{self.data:.6g}, grad={self.grad:.6g})"
+
+
+def _check_label(label: str) -> str:
+    if not isinstance(label, str):
+        raise TypeError(f"label must be a str, got {type(label).__name__} {label!r:.60}")
+    return label

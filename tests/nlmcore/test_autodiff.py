@@ -268,3 +268,24 @@ def test_functions_written_by_hand() -> None:
     assert torch.allclose(Sigmoid.apply(x), torch.sigmoid(x))
     with pytest.raises(ValueError, match="shape"):
         Multiply.apply(x, y[:1])
+
+
+def test_bad_arguments_are_named() -> None:
+    for upstream in ("a", None, [1.0]):
+        with pytest.raises(TypeError, match="upstream"):
+            Value(1.0).backward(upstream)  # type: ignore[arg-type]
+    for label in (3, None):
+        with pytest.raises(TypeError, match="label"):
+            Value(1.0, label)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="label"):
+            Value(1.0).named(label)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="function|return"):
+        check_gradient(lambda x: 3, [1.0])  # type: ignore[arg-type, return-value]
+    for step in (-1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match="step must be"):
+            check_gradient(lambda x: x * 2, [1.0], step)
+
+
+def test_nan_is_computed_with() -> None:
+    assert math.isnan((Value(math.inf) - Value(math.inf)).data)
+    assert math.isnan((Value(math.nan) * 2).data)

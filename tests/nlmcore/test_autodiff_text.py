@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,3 +122,13 @@ def test_a_deep_graph_is_drawn_without_recursion() -> None:
     for _ in range(3_000):
         y = y + 1
     assert len(draw(y.graph()).splitlines()) == 3_001
+
+
+@pytest.mark.parametrize("function", [draw, trace, forward_steps, backward_steps])
+def test_bad_input_is_named(function) -> None:
+    for graph in (None, board(), [1]):
+        with pytest.raises(TypeError, match="graph"):
+            function(graph)
+    for digits in (-1, 0, "a", 1.5, None):
+        with pytest.raises((ValueError, TypeError), match="digits"):
+            function(board().graph(), digits)
