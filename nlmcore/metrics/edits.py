@@ -19,6 +19,8 @@ from torch import Tensor
 def edit_distance(a: Sequence[Any] | Tensor, b: Sequence[Any] | Tensor) -> int:
     """Between two sequences of anything that can be compared: strings, lists of words, tensors of ids."""
     a, b = _as_sequence("a", a), _as_sequence("b", b)
+    if len(a) and len(b) and isinstance(a[0], str) != isinstance(b[0], str):
+        raise TypeError(f"a and b must hold things of one kind, got {a!r:.40} and {b!r:.40}")
     above = list(range(len(b) + 1))  # row i-1 of the table
     for i, x in enumerate(a, 1):
         diagonal, left = above[0], i
@@ -74,8 +76,11 @@ def _paired(hypotheses: Sequence[Any], references: Sequence[Any], alternatives: 
 
 
 def _as_sequence(name: str, sequence: Sequence[Any] | Tensor) -> Sequence[Any]:
-    if isinstance(sequence, Tensor) and sequence.ndim == 1:
+    if isinstance(sequence, Tensor) and sequence.ndim == 1 and not sequence.is_floating_point():
         return sequence.tolist()
     if not isinstance(sequence, Sequence):
-        raise TypeError(f"{name} must be a sequence, got {type(sequence).__name__} {sequence!r:.60}")
+        raise TypeError(
+            f"{name} must be a sequence (a tensor: of ids, one-dimensional),"
+            f" got {type(sequence).__name__} {sequence!r:.60}"
+        )
     return sequence

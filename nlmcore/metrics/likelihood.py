@@ -14,7 +14,8 @@ Departs from the source: nothing.
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from operator import index
+from typing import NamedTuple, SupportsIndex
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +35,7 @@ def log_likelihood(
     tokens: Tensor,
     *,
     state: State = None,
-    ignore: int | None = None,
+    ignore: SupportsIndex | None = None,
     chunk: int = 512,
     carry: bool = True,
 ) -> Likelihood:
@@ -45,7 +46,14 @@ def log_likelihood(
     afresh from `state` (as before any text by default). Predictions *of* the id `ignore` do not count: 0 for
     padding, which must stand at the right. Modules are put in evaluation mode and back.
     """
-    check_tokens(tokens, model.vocab_size)
+    vocab_size = getattr(model, "vocab_size", None)
+    if not callable(model) or not isinstance(vocab_size, int):
+        raise TypeError(
+            "model must be a language model, called like model(tokens, state), with an integer vocab_size,"
+            f" got {model!r:.80}"
+        )
+    check_tokens(tokens, vocab_size)
+    ignored = _ignored(ignore, vocab_size)
     batch, time = tokens.shape
     if time < 2:
         raise ValueError(f"tokens must hold at least two tokens per row, the second to be predicted, got {batch} × 1")
@@ -57,10 +65,15 @@ def log_likelihood(
     with _evaluating(model):
         for start in range(0, time - 1, chunk):
             logits, carried = model(inputs[:, start : start + chunk], carried if carry else state)
+            if logits.shape != (*inputs[:, start : start + chunk].shape, vocab_size):
+                raise ValueError(
+                    f"model must give logits of shape (batch, time, vocab_size = {vocab_size}) for {batch} texts,"
+                    f" got {tuple(logits.shape)}"
+                )
             target = targets[:, start : start + chunk].to(logits.device, torch.int64)
             log_probs = logits.log_softmax(-1).gather(-1, target.unsqueeze(-1)).squeeze(-1)  # (batch, chunk)
-            if ignore is not None:
-                log_probs = log_probs[target != ignore]
+            if ignored is not None:
+                log_probs = log_probs[target != ignored]
             total += float(log_probs.sum(dtype=torch.float64))
             predicted += log_probs.numel()
     if predicted == 0:
@@ -73,7 +86,7 @@ def perplexity(
     tokens: Tensor,
     *,
     state: State = None,
-    ignore: int | None = None,
+    ignore: SupportsIndex | None = None,
     chunk: int = 512,
     carry: bool = True,
 ) -> float:
@@ -93,7 +106,7 @@ def bits_per_character(
     characters: int,
     *,
     state: State = None,
-    ignore: int | None = None,
+    ignore: SupportsIndex | None = None,
     chunk: int = 512,
     carry: bool = True,
 ) -> float:
@@ -108,6 +121,17 @@ def bits_per_character(
         raise ValueError(f"characters must be at least 1, got {characters}")
     total, _ = log_likelihood(model, tokens, state=state, ignore=ignore, chunk=chunk, carry=carry)
     return -total / math.log(2) / characters
+
+
+def _ignored(ignore: SupportsIndex | None, vocab_size: int) -> int | None:
+    """An id of the vocabulary as an int, or None."""
+    if ignore is None:
+        return None
+    if isinstance(ignore, bool) or not isinstance(ignore, SupportsIndex):
+        raise TypeError(f"ignore must be a token id, or None to count all, got {ignore!r:.60}")
+    if not 0 <= index(ignore) < vocab_size:
+        raise ValueError(f"ignore must be an id in [0, {vocab_size}), the vocabulary, or None, got {ignore}")
+    return index(ignore)
 
 
 @contextmanager

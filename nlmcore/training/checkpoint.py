@@ -34,8 +34,13 @@ def save_checkpoint(path: str | Path, tensors: dict[str, Tensor], facts: dict[st
 
 
 def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and facts that were saved. FileNotFoundError without a file, ValueError if it is not whole."""
+    """The tensors and facts that were saved. FileNotFoundError without a file, ValueError if it is not whole.
+
+    IsADirectoryError if `path` is a folder.
+    """
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"path must name a checkpoint, which is one file, got the folder {path}")
     if not path.is_file():
         raise FileNotFoundError(f"path must name a checkpoint, got {path}, which does not exist")
     try:

@@ -11,12 +11,14 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from nlmcore.training.arguments import check_counts, check_run, check_step
 from nlmcore.training.batches import Lane
 from nlmcore.training.clipping import clip_gradients
 from nlmcore.training.history import History, Record, Stopped
@@ -57,7 +59,7 @@ def fit(
                     time); `nlmcore.training.scoring` says what a batch may be
     loss            loss(model, batch) -> tensor; None is teacher forcing
     optimizer       by default AdamW(learning_rate, weight_decay), fused
-    schedule        step (from 1) -> factor of the learning rate
+    schedule        step (from 1) -> factor of the learning rate, finite and at least 0
     clip_norm       largest norm of the gradient; None does not clip
     carry_state     truncated backpropagation through time: batches continue each other row by row, the state is
                     handed on (detached) within an epoch; a `loss` is then loss(model, batch, state) -> (loss, state)
@@ -71,11 +73,12 @@ def fit(
                     are allowed. Draw random numbers from torch or `random`, or name your generators:
     generators      those that batches or the loss draw from
 
-    FloatingPointError if the loss or its gradient is no longer finite; the last checkpoint is then still good.
+    FloatingPointError if the loss or its gradient is no longer finite, or the held-out loss is no number; the last
+    checkpoint is then still good.
     """
-    _check_model_and_data(model, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume)
-    _check_counts(steps, epochs, evaluate_every, patience, checkpoint_every)
-    _check_step(schedule, clip_norm)
+    check_run(model, batches, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume)
+    check_counts(steps, epochs, evaluate_every, patience, checkpoint_every)
+    check_step(optimizer, learning_rate, weight_decay, schedule, clip_norm, on_step)
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not parameters:
         raise ValueError("model must have parameters that require a gradient, got none")
@@ -134,6 +137,8 @@ def _update(
     history = run.history
     step = history.steps + 1
     factor = run.schedule(step)
+    if not isinstance(factor, Real | torch.Tensor) or not 0 <= factor < math.inf:  # type: ignore[operator]
+        raise ValueError(f"schedule must return a finite factor of at least 0, got {factor!r:.60} for step {step}")
     for group in run.optimizer.param_groups:
         group["lr"] = group["initial_lr"] * factor
     run.last_batch = batch = run.lane.next()
@@ -169,6 +174,8 @@ def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, ke
         if callable(validation)
         else evaluate(run.model, validation, loss, carry_state=carry_state)
     )
+    if math.isnan(value):
+        raise FloatingPointError(f"validation gave {value} after step {history.steps}; it must be a number")
     history.validation[history.steps] = value
     if history.best_step is None or value < history.validation[history.best_step]:
         history.best_step, run.stale = history.steps, 0
@@ -206,30 +213,3 @@ def _bar(steps: int | None, done: int, progress: bool):
     from tqdm.auto import tqdm  # here, so that importing nlmcore loads torch and nothing heavier
 
     return tqdm(total=steps, initial=done, disable=not progress, unit="step", dynamic_ncols=True)
-
-
-def _check_model_and_data(model, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume) -> None:
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
-    if validation is None and (patience is not None or evaluate_every is not None):
-        raise ValueError("patience and evaluate_every need validation batches, got validation=None")
-    if checkpoint is None and (resume or checkpoint_every is not None):
-        raise ValueError("resume and checkpoint_every need a checkpoint file, got checkpoint=None")
-
-
-def _check_counts(steps, epochs, evaluate_every, patience, checkpoint_every) -> None:
-    if steps is None and epochs is None:
-        raise ValueError("steps or epochs must be given, got neither")
-    counts = {"steps": steps, "epochs": epochs, "evaluate_every": evaluate_every, "patience": patience}
-    for name, value in (counts | {"checkpoint_every": checkpoint_every}).items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise TypeError(f"{name} must be an integer or None, got {value!r}")
-        if value is not None and value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
-
-
-def _check_step(schedule, clip_norm) -> None:
-    if clip_norm is not None and not clip_norm > 0:
-        raise ValueError(f"clip_norm must be greater than 0, or None not to clip, got {clip_norm}")
-    if schedule is not None and not callable(schedule):
-        raise TypeError(f"schedule must be a function step -> factor, got {schedule!r:.60}")

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from nlmcore.language_model import LanguageModel, State, check_tokens
+from nlmcore.training.arguments import check_language_model
 
 
 def teacher_forcing_loss(
@@ -34,19 +35,32 @@ def teacher_forcing_loss(
     """
     tokens, targets, mask = shift(model, tokens, targets, mask)
     logits, _ = model(tokens, initial_state(model, state, source, source_mask))
-    return next_token_loss(logits, targets, mask)
+    return mean_loss(logits, targets, mask)
 
 
-def next_token_loss(
-    logits: Float[Tensor, "batch time vocab"],
-    targets: Int[Tensor, "batch time"],
-    mask: Bool[Tensor, "batch time"] | None = None,
-) -> Float[Tensor, ""]:
-    """-1/N sum ln softmax(logits)[target] over the targets whose mask is True."""
+def next_token_loss(logits: Tensor, targets: Tensor, mask: Tensor | None = None) -> Float[Tensor, ""]:
+    """-1/N sum ln softmax(logits)[target] over the targets whose mask is True.
+
+    `logits` is (batch, time, vocab); `targets`, ids below vocab, and the boolean `mask` are (batch, time).
+    """
+    if not isinstance(logits, Tensor) or logits.ndim != 3 or not logits.is_floating_point():
+        got = f"a {logits.dtype} tensor of shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else repr(logits)
+        raise TypeError(f"logits must be a floating-point tensor (batch, time, vocab), got {got:.80}")
+    check_tokens(targets, logits.shape[-1], "targets")
+    check_mask(mask, targets, "mask", "targets'")
+    check_any(mask)
+    return mean_loss(logits, targets, mask)
+
+
+def mean_loss(logits: Tensor, targets: Tensor, mask: Tensor | None) -> Tensor:
+    """`next_token_loss` of targets and a mask that were checked: looks at shapes only, and waits for no device."""
+    if logits.ndim != 3 or logits.shape[:2] != targets.shape:
+        raise ValueError(
+            f"logits must be (batch, time, vocab) with the batch and time {tuple(targets.shape)} of targets,"
+            f" got shape {tuple(logits.shape)}"
+        )
     wanted = targets.long()
     if mask is not None:
-        if not mask.any():
-            raise ValueError("mask must be True for at least one target, got none")
         wanted = wanted.masked_fill(~mask, -100)  # cross_entropy's own sign for "not counted"
     return F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=-100)
 
@@ -55,6 +69,7 @@ def shift(
     model: LanguageModel, tokens: Tensor, targets: Tensor | None, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """What is read, what is predicted, and which predictions count, all (batch, time); arguments are checked."""
+    check_language_model(model)
     check_tokens(tokens, model.vocab_size)
     if targets is not None:
         check_tokens(targets, model.vocab_size, "targets")
@@ -63,9 +78,10 @@ def shift(
     elif tokens.shape[1] < 2:
         raise ValueError(f"tokens must hold a token to read and one to predict, got shape {tuple(tokens.shape)}")
     check_mask(mask, tokens, "mask")
-    if targets is not None:
-        return tokens, targets, mask
-    return tokens[:, :-1], tokens[:, 1:], None if mask is None else mask[:, 1:]
+    if targets is None:
+        tokens, targets, mask = tokens[:, :-1], tokens[:, 1:], None if mask is None else mask[:, 1:]
+    check_any(mask)
+    return tokens, targets, mask
 
 
 def initial_state(model: LanguageModel, state: State, source: Tensor | None, source_mask: Tensor | None) -> State:
@@ -82,7 +98,13 @@ def initial_state(model: LanguageModel, state: State, source: Tensor | None, sou
     return model.encode(source, source_mask)
 
 
-def check_mask(mask: object, tokens: Tensor, name: str) -> None:
+def check_any(mask: Tensor | None) -> None:
+    """A mean over nothing is no number."""
+    if mask is not None and not mask.any():
+        raise ValueError("mask must be True for at least one target, got none")
+
+
+def check_mask(mask: object, tokens: Tensor, name: str, whose: str = "the tokens'") -> None:
     """A boolean tensor of exactly the shape of `tokens`, or None."""
     if mask is None:
         return
@@ -90,4 +112,4 @@ def check_mask(mask: object, tokens: Tensor, name: str) -> None:
         got = f"a {mask.dtype} tensor" if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(f"{name} must be a boolean tensor, True = a real token, got {got}")
     if mask.shape != tokens.shape:
-        raise ValueError(f"{name} must have the tokens' shape {tuple(tokens.shape)}, got {tuple(mask.shape)}")
+        raise ValueError(f"{name} must have {whose} shape {tuple(tokens.shape)}, got {tuple(mask.shape)}")

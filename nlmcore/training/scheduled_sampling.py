@@ -14,13 +14,15 @@ Departs from the paper: nothing. No gradient flows through the drawn words, as t
 """
 
 import math
+from operator import index
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from nlmcore.language_model import LanguageModel, State
-from nlmcore.training.losses import initial_state, next_token_loss, shift
+from nlmcore.training.arguments import check_number, check_share
+from nlmcore.training.losses import initial_state, mean_loss, shift
 
 
 def scheduled_sampling_loss(
@@ -59,7 +61,7 @@ def scheduled_sampling_loss(
             read = torch.cat([first[:, None], read[:, 1:]], dim=1)
         predicted, state = model(read, state)
         logits.append(predicted)
-    return next_token_loss(torch.cat(logits, dim=1), targets, mask)
+    return mean_loss(torch.cat(logits, dim=1), targets, mask)
 
 
 def _own_words(logits: Tensor, greedy: bool, generator: torch.Generator | None) -> Tensor:
@@ -72,8 +74,7 @@ def linear_decay(step: int, *, start: float | int = 1.0, slope: float | int, flo
     """max(floor, start - slope * step): the paper's epsilon, k and c."""
     check_share("start", start)
     check_share("floor", floor)
-    if slope < 0:
-        raise ValueError(f"slope must be at least 0, got {slope}")
+    check_number("slope", slope)
     return max(float(floor), start - slope * _checked(step))
 
 
@@ -85,20 +86,16 @@ def exponential_decay(step: int, *, base: float | int) -> float:
 
 def inverse_sigmoid_decay(step: int, *, k: float | int) -> float:
     """k / (k + exp(step / k)), k >= 1: stays near 1 for about k ln k steps, then falls."""
-    if k < 1:
-        raise ValueError(f"k must be at least 1, got {k}")
+    check_number("k", k, minimum=1.0)
     return k / (k + math.exp(min(_checked(step) / k, 700.0)))  # beyond exp(700) it is 0 all the same
 
 
-def check_share(name: str, value: float | int) -> None:
-    """A number in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} must be a number in [0, 1], got {value!r}")
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} must lie in [0, 1], got {value}")
-
-
 def _checked(step: int) -> int:
+    """An integer of at least 0, of any library."""
+    try:
+        step = index(step)
+    except TypeError as error:
+        raise TypeError(f"step must be an integer, got {step!r:.60}") from error
     if step < 0:
         raise ValueError(f"step must be at least 0, got {step}")
     return step

@@ -8,6 +8,8 @@
 
 import math
 
+from nlmcore.training.arguments import check_count, check_share
+
 
 def noam_schedule(step: int, d_model: int, warmup: int = 4_000) -> float:
     """d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): a learning rate that rises for `warmup` steps, then falls.
@@ -30,8 +32,7 @@ def cosine_schedule(step: int, total: int, warmup: int = 0, floor: float | int =
     _check(step=step, total=total, warmup=warmup)
     if warmup >= total:
         raise ValueError(f"warmup must be less than total, got warmup={warmup} and total={total}")
-    if not 0 <= floor <= 1:
-        raise ValueError(f"floor must lie in [0, 1], got {floor}")
+    check_share("floor", floor)
     if step < warmup:
         return step / warmup
     done = min(1.0, (step - warmup) / (total - warmup))
@@ -40,7 +41,4 @@ def cosine_schedule(step: int, total: int, warmup: int = 0, floor: float | int =
 
 def _check(**counts: int) -> None:
     for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{name} must be an integer, got {value!r}")
-        if value < 0:
-            raise ValueError(f"{name} must be at least 0, got {value}")
+        check_count(name, value, minimum=0)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.language_model import State
-from nlmcore.training.losses import initial_state, next_token_loss, shift
+from nlmcore.training.losses import initial_state, mean_loss, shift
 from nlmcore.training.states import map_leaves
 from nlmcore.training.through_time import Piece
 
@@ -33,7 +33,7 @@ def teacher_forcing(model: nn.Module, batch: Any, state: State) -> Piece:
     source, source_mask = given.pop("source", None), given.pop("source_mask", None)
     tokens, targets, mask = shift(model, given["tokens"], given.get("targets"), given.get("mask"))  # type: ignore[arg-type]
     logits, state = model(tokens, initial_state(model, state, source, source_mask))  # type: ignore[arg-type]
-    return Piece(next_token_loss(logits, targets, mask), targets.numel() if mask is None else int(mask.sum()), state)
+    return Piece(mean_loss(logits, targets, mask), targets.numel() if mask is None else int(mask.sum()), state)
 
 
 def scorer(loss: Callable | None, carry_state: bool) -> Score:

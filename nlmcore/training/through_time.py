@@ -18,7 +18,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from nlmcore.language_model import LanguageModel, State
-from nlmcore.training.losses import next_token_loss, shift
+from nlmcore.training.arguments import check_count
+from nlmcore.training.losses import mean_loss, shift
 from nlmcore.training.states import detach
 
 
@@ -44,13 +45,11 @@ def truncated_backpropagation(
 ) -> Iterator[Piece]:
     """Read `tokens` in pieces of `length` predictions (the last may be shorter) and yield each with its loss.
 
-    `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not yielded.
+    `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not
+    yielded, but `mask` must be True for at least one.
     `state` is where to begin; it is cut too. Arguments are checked at once, not at the first piece.
     """
-    if isinstance(length, bool) or not isinstance(length, int):
-        raise TypeError(f"length must be an integer, got {length!r}")
-    if length < 1:
-        raise ValueError(f"length must be at least 1, got {length}")
+    check_count("length", length)
     return _pieces(model, *shift(model, tokens, targets, mask), length, detach(state))
 
 
@@ -64,4 +63,4 @@ def _pieces(
         real = None if mask is None else mask[:, here]
         predictions = targets[:, here].numel() if real is None else int(real.sum())
         if predictions:
-            yield Piece(next_token_loss(logits, targets[:, here], real), predictions, state)
+            yield Piece(mean_loss(logits, targets[:, here], real), predictions, state)

@@ -73,6 +73,9 @@ def test_bad_input():
                 measure(["a"], references, alternatives=True)
     with pytest.raises(ValueError, match="only empty ones"):
         error_rate(["a"], [""])
-    for a, b in ((3, "a"), ("a", None), (torch.tensor([[1]]), "a")):
+    floats, ids = torch.tensor([1.0, 2.0]), torch.tensor([1, 2])
+    assert edit_distance(ids, [1, 2]) == edit_distance("ab", ["a", "b"]) == 0
+    nothing_alike = (("ab", [1, 2]), (ids, "ab"), (["a", "b"], ids), (floats, floats), ("a", floats))
+    for a, b in ((3, "a"), ("a", None), (torch.tensor([[1]]), "a"), *nothing_alike):
         with pytest.raises(TypeError):
             edit_distance(a, b)

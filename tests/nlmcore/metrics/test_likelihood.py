@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -150,6 +151,15 @@ def test_bad_input():
             measure(model, tokens, chunk=0)
         with pytest.raises(ValueError, match="not ignore=0"):
             measure(model, tokens * 0, ignore=0)
+        for ignore in ("a", 5, 9, -1, -100, 1.0, True):
+            with pytest.raises((ValueError, TypeError), match="ignore"):
+                measure(model, tokens, ignore=ignore)
+        assert measure(model, tokens, ignore=np.int64(1)) == measure(model, tokens, ignore=1)
+        with pytest.raises(TypeError, match="model"):
+            measure(None, tokens)
+        wide = Bigram(torch.zeros(5, 6))
+        with pytest.raises(ValueError, match=r"logits of shape .*got \(2, 3, 6\)"):
+            measure(wide, tokens)
     with pytest.raises(ValueError, match="characters must be at least 1, got 0"):
         bits_per_character(model, tokens, 0)
     with pytest.raises(TypeError, match="characters"):

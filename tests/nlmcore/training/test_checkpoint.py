@@ -67,6 +67,8 @@ def test_what_is_no_checkpoint_is_refused(tmp_path) -> None:
 
     with pytest.raises(FileNotFoundError, match="nowhere"):
         load_checkpoint(tmp_path / "nowhere")
+    with pytest.raises(IsADirectoryError, match="folder"):
+        load_checkpoint(tmp_path)
     save_file({"w": W}, tmp_path / "other")
     with pytest.raises(ValueError, match=r"not a checkpoint of nlmcore\.training"):
         load_checkpoint(tmp_path / "other")

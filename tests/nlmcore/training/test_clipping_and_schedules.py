@@ -79,6 +79,8 @@ def test_cosine_by_hand() -> None:
         (lambda: noam_schedule(1, 8, 0), "warmup"),
         (lambda: cosine_schedule(1, 5, warmup=5), "warmup"),
         (lambda: cosine_schedule(1, 5, floor=1.5), "floor"),
+        (lambda: cosine_schedule(1, 5, floor=math.nan), "floor"),
+        (lambda: cosine_schedule(1, 5, floor="a"), "floor"),
         (lambda: cosine_schedule(-1, 5), "step"),
     ],
 )

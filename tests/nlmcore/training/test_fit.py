@@ -199,16 +199,45 @@ def test_a_loss_that_is_not_finite_stops_before_the_update(tmp_path) -> None:
         ({"steps": 1, "schedule": 0.1}, "schedule"),
         ({"steps": 1, "loss": "cross entropy"}, "loss"),
         ({"steps": 1, "loss": lambda m, b: 3.0}, "loss"),
+        ({"steps": 1, "schedule": lambda step: math.nan}, "schedule"),
+        ({"steps": 1, "schedule": lambda step: math.inf}, "schedule"),
+        ({"steps": 1, "schedule": lambda step: -1.0}, "schedule"),
+        ({"steps": 1, "schedule": lambda step: None}, "schedule"),
+        ({"steps": 1, "learning_rate": -1}, "learning_rate"),
+        ({"steps": 1, "learning_rate": math.nan}, "learning_rate"),
+        ({"steps": 1, "weight_decay": -1}, "weight_decay"),
+        ({"steps": 1, "weight_decay": "a"}, "weight_decay"),
+        ({"steps": 1, "clip_norm": "a"}, "clip_norm"),
+        ({"steps": 1, "clip_norm": math.nan}, "clip_norm"),
+        ({"steps": 1, "checkpoint": 5}, "checkpoint"),
+        ({"steps": 1, "on_step": 3}, "on_step"),
+        ({"steps": 1, "validation": 3}, "validation"),
+        ({"steps": 1, "optimizer": "adam"}, "optimizer"),
     ],
 )
-def test_bad_arguments_are_named(options: dict, name: str) -> None:
+def test_bad_arguments_are_named_and_no_step_is_made(options: dict, name: str) -> None:
+    model = TinyGRU()
+    before = weights(model)
     with pytest.raises((ValueError, TypeError), match=name):
-        quiet_fit(TinyGRU(), BATCHES, **options)
+        quiet_fit(model, BATCHES, **options)
+    assert_same_weights(weights(model), before)
+
+
+def test_a_held_out_loss_that_is_no_number_is_never_the_best() -> None:
+    with pytest.raises(FloatingPointError, match="validation gave nan after step 2"):
+        quiet_fit(TinyGRU(), BATCHES, steps=4, validation=lambda m: math.nan, evaluate_every=2)
+
+
+def test_a_folder_is_no_checkpoint(tmp_path) -> None:
+    with pytest.raises(IsADirectoryError, match="checkpoint"):
+        quiet_fit(TinyGRU(), BATCHES, steps=1, checkpoint=tmp_path)
 
 
 def test_batches_that_are_not_there_are_named() -> None:
     with pytest.raises(ValueError, match="at least one batch"):
         quiet_fit(TinyGRU(), [], steps=1)
+    with pytest.raises(TypeError, match="batches"):
+        quiet_fit(TinyGRU(), 3, steps=1)
     with pytest.raises(ValueError, match="gone over once"):
         quiet_fit(TinyGRU(), iter(BATCHES), steps=9)
     assert quiet_fit(TinyGRU(), iter(BATCHES), epochs=1).steps == 4

@@ -99,3 +99,36 @@ def test_source_and_state_exclude_each_other_and_the_source_mask_must_fit() -> N
         teacher_forcing_loss(model, TOKENS, source=TOKENS, state=model.encode(TOKENS))
     with pytest.raises((ValueError, TypeError), match="source_mask"):
         teacher_forcing_loss(model, TOKENS, source=TOKENS, source_mask=MASK[:, 1:])
+
+
+LOGITS = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(0))
+IDS = torch.tensor([[0, 1, 2], [2, 3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("logits", "targets", "mask", "name"),
+    [
+        (LOGITS[:1], IDS[0], None, "targets"),
+        (LOGITS[:1, :2], torch.tensor([1, 1]), None, "targets"),
+        (LOGITS[:, :1], torch.tensor([[1, 1]]), None, "logits"),
+        (LOGITS[:1], IDS, None, "logits"),
+        (LOGITS[0], IDS, None, "logits"),
+        (IDS[..., None], IDS, None, "logits"),
+        (LOGITS, IDS.float(), None, "targets"),
+        (LOGITS[:, :0], IDS[:, :0], None, "targets"),
+        (LOGITS, IDS + 1, None, "targets"),
+        (LOGITS, IDS - 1, None, "targets"),
+        (LOGITS, IDS, torch.ones(2, 2).bool(), "mask"),
+        (LOGITS, IDS, torch.ones(1, 3).bool(), "mask"),
+        (LOGITS, IDS, torch.ones(2, 3), "mask"),
+        (LOGITS, IDS, torch.zeros(2, 3).bool(), "mask"),
+    ],
+)
+def test_next_token_loss_names_what_does_not_fit(logits, targets, mask, name: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"{name} must"):
+        next_token_loss(logits, targets, mask)
+
+
+def test_what_is_no_model_is_named() -> None:
+    with pytest.raises(TypeError, match="model"):
+        teacher_forcing_loss(None, TOKENS)

@@ -91,3 +91,10 @@ def test_bad_lengths_are_refused_at_once(length, error) -> None:
         truncated_backpropagation(TinyGRU(), TOKENS, length)
     with pytest.raises(ValueError, match="tokens"):
         truncated_backpropagation(TinyGRU(), TOKENS + 20, 3)
+
+
+def test_a_mask_with_nothing_to_predict_is_refused_at_once() -> None:
+    mask = torch.zeros_like(TOKENS, dtype=torch.bool)
+    mask[:, 0] = True  # the first token is read, never predicted
+    with pytest.raises(ValueError, match="mask must be True for at least one target"):
+        truncated_backpropagation(TinyGRU(), TOKENS, 3, mask=mask)
