@@ -279,7 +279,7 @@ def test_bad_arguments_are_named() -> None:
             Value(1.0, label)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="label"):
             Value(1.0).named(label)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="function|return"):
+    with pytest.raises(TypeError, match=r"function|return"):
         check_gradient(lambda x: 3, [1.0])  # type: ignore[arg-type, return-value]
     for step in (-1.0, math.nan, math.inf):
         with pytest.raises(ValueError, match="step must be"):

@@ -28,3 +28,8 @@ def test_a_vocabulary_of_no_characters_is_refused():
         CharTokenizer([])
     with pytest.raises(ValueError, match=r"min_count must be in \[1, 2\], got 3"):
         CharTokenizer.fit(["aab"], min_count=3)
+
+
+def test_truth_values_are_no_ids():
+    with pytest.raises(TypeError, match="ids"):
+        CharTokenizer("ab").decode([4, True])
