@@ -23,8 +23,9 @@ from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
 from torch import Tensor, nn
+
+from nlmcore.recurrent.checks import check_floats, check_sizes
 
 
 class LSTMState(NamedTuple):
@@ -55,10 +56,7 @@ class Cell(nn.Module, ABC):
 
     def __init__(self, input_size: int, hidden_size: int, two_biases: bool = True) -> None:
         super().__init__()
-        if input_size < 1 or hidden_size < 1:
-            raise ValueError(
-                f"input_size and hidden_size must be at least 1, got input_size={input_size}, hidden_size={hidden_size}"
-            )
+        check_sizes(input_size=input_size, hidden_size=hidden_size)
         self.input_size, self.hidden_size = input_size, hidden_size
         rows = len(self.blocks) * hidden_size
         self.weight_ih = nn.Parameter(torch.empty(rows, input_size))
@@ -95,8 +93,12 @@ class Cell(nn.Module, ABC):
         """W x + b for any number of inputs at once: (..., input) to (..., blocks · hidden)."""
         return F.linear(x, self.weight_ih, self.input_bias())
 
-    def forward(self, x: Float[Tensor, "batch input"], state: AnyState | None = None) -> CellState:
-        """state_t from x_t (batch, input) and state_{t-1}; None is a state of zeros."""
+    def forward(self, x: Tensor, state: AnyState | None = None) -> CellState:
+        """state_t from x_t (batch, input) and state_{t-1}; None is a state of zeros.
+
+        Raises TypeError for another dtype than the weights' or another structure, ValueError for a wrong shape.
+        """
+        check_floats("x", x, self.weight_hh)
         if x.ndim != 2 or x.shape[1] != self.input_size:
             raise ValueError(f"x must be (batch, input_size={self.input_size}), got shape {tuple(x.shape)}")
         state = self.zero_state(x) if state is None else self.check_state(state, len(x))
@@ -106,7 +108,7 @@ class Cell(nn.Module, ABC):
         return state
 
     def check_state(self, state: AnyState, batch: int) -> CellState:
-        """Refuse a state that is not this cell's: TypeError for another structure, ValueError for another shape."""
+        """Refuse a state that is not this cell's: TypeError for another structure or dtype, ValueError for a shape."""
         parts = state if isinstance(state, tuple) else (state,)
         if len(parts) != len(self.parts) or not all(isinstance(part, Tensor) for part in parts):
             what = "a pair (h, c) of tensors" if len(self.parts) == 2 else "one tensor"
@@ -117,6 +119,7 @@ class Cell(nn.Module, ABC):
                     f"{name} of the state must be (batch, hidden_size) = ({batch}, {self.hidden_size}),"
                     f" got {tuple(part.shape)}"
                 )
+            check_floats(f"{name} of the state", part, self.weight_hh)
         return LSTMState(*parts) if len(parts) == 2 else parts[0]
 
     def recurrent_matrices(self) -> dict[str, Tensor]:

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from nlmcore.language_model import check_tokens
 from nlmcore.recurrent.cell import AnyState, Cell
+from nlmcore.recurrent.checks import check_sizes
 from nlmcore.recurrent.recurrent import Recurrent, RecurrentState
 
 
@@ -27,6 +28,8 @@ class RecurrentLM(nn.Module):
     """`logits, state = model(tokens, state)` with any recurrent cell. Its state is that of `Recurrent`.
 
     embedding_size is hidden_size unless given.
+
+    Raises as `Recurrent` does, and ValueError or TypeError for a vocab_size or embedding_size that is no size.
     """
 
     def __init__(
@@ -43,11 +46,7 @@ class RecurrentLM(nn.Module):
     ) -> None:
         super().__init__()
         embedding_size = hidden_size if embedding_size is None else embedding_size
-        if vocab_size < 1 or embedding_size < 1:
-            raise ValueError(
-                "vocab_size and embedding_size must be at least 1,"
-                f" got vocab_size={vocab_size}, embedding_size={embedding_size}"
-            )
+        check_sizes(vocab_size=vocab_size, embedding_size=embedding_size)
         self.vocab_size, self.dropout = vocab_size, dropout
         self.embedding = nn.Embedding(vocab_size, embedding_size)
         nn.init.normal_(self.embedding.weight, std=0.1)

@@ -11,3 +11,11 @@ def check_padding_mask(mask: object, shape: tuple[int, ...], name: str = "mask")
         raise TypeError(f"{name} must be a boolean tensor, True = a real token, got {what}")
     if mask.shape != shape:
         raise ValueError(f"{name} must be (batch, time) = {tuple(shape)}, got shape {tuple(mask.shape)}")
+
+
+def check_no_text_is_empty(mask: Tensor, name: str = "mask") -> None:
+    """Refuse a mask that leaves a text no real token, with ValueError."""
+    some = mask.any(dim=1)
+    if not some.all():
+        empty = (~some).nonzero().flatten().tolist()
+        raise ValueError(f"{name} must leave every text at least one real token, got none in rows {empty[:8]}")

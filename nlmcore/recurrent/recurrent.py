@@ -22,6 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, LSTMState
+from nlmcore.recurrent.checks import check_dropout, check_floats, check_function, check_sizes
 from nlmcore.recurrent.fused import flatten, run_kernel
 from nlmcore.recurrent.fused_padded import run_padded_kernel
 from nlmcore.recurrent.gru import GRUCell
@@ -37,11 +38,31 @@ RecurrentState = CellState
 """What `Recurrent` remembers: as a cell's state, but each tensor (batch, layers · directions, hidden)."""
 
 
+def build_cell(cell: str | Callable[[int, int], Cell], input_size: int, hidden_size: int) -> Cell:
+    """A cell by its name in CELLS, or from a function of (input_size, hidden_size).
+
+    Raises ValueError for an unknown name or a cell of other sizes, TypeError for what builds no Cell.
+    """
+    if isinstance(cell, str) and cell not in CELLS:
+        raise ValueError(f"cell must be one of {sorted(CELLS)} or build a Cell, got {cell!r}")
+    build = CELLS[cell] if isinstance(cell, str) else cell
+    check_function("cell", build)
+    built = build(input_size, hidden_size)
+    if not isinstance(built, Cell):
+        raise TypeError(f"cell must build a Cell from (input_size, hidden_size), got {type(built).__name__}")
+    if (built.input_size, built.hidden_size) != (input_size, hidden_size):
+        raise ValueError(f"cell must build one of sizes {(input_size, hidden_size)}, got {built}")
+    return built
+
+
 class Recurrent(nn.Module):
     """Cells over time: `outputs, state = recurrent(x, state)`.
 
     `cell` is a name in CELLS, or anything that builds a cell from (input_size, hidden_size).
     `cells` holds them layer by layer, in each layer forward before backward, as torch.nn orders its weights.
+
+    Raises ValueError for an unknown name, sizes below 1 or a dropout outside [0, 1); TypeError for sizes that are no
+    whole numbers, or a function that builds no Cell.
     """
 
     def __init__(
@@ -56,19 +77,16 @@ class Recurrent(nn.Module):
         fused: bool = True,
     ) -> None:
         super().__init__()
-        if isinstance(cell, str) and cell not in CELLS:
-            raise ValueError(f"cell must be one of {sorted(CELLS)} or build a Cell, got {cell!r}")
-        if layers < 1:
-            raise ValueError(f"layers must be at least 1, got {layers}")
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
-        build = CELLS[cell] if isinstance(cell, str) else cell
+        check_sizes(input_size=input_size, hidden_size=hidden_size, layers=layers)
+        check_dropout(dropout)
         self.input_size, self.hidden_size, self.layers = input_size, hidden_size, layers
         self.directions = 2 if bidirectional else 1
         self.output_size = self.directions * hidden_size
         self.residual, self.dropout, self.fused = residual, dropout, fused
         sizes = [input_size] + [self.output_size] * (layers - 1)
-        self.cells = nn.ModuleList(build(size, hidden_size) for size in sizes for _ in range(self.directions))
+        self.cells = nn.ModuleList(
+            build_cell(cell, size, hidden_size) for size in sizes for _ in range(self.directions)
+        )
 
     def forward(
         self, x: Tensor, state: AnyState | None = None, mask: Tensor | None = None
@@ -76,10 +94,11 @@ class Recurrent(nn.Module):
         """Read x (batch, time, input_size); outputs are the last layer's hidden states at every time.
 
         state: each tensor (batch, layers · directions, hidden_size); None is zeros. mask (batch, time), True = a
-        real token: a padded position changes no state, and its output is zero.
+        real token: a padded position changes no state, and its output is zero. A text without a real token is
+        allowed: it keeps its state.
         The state returned is each cell's last: the backward cells' after the first token.
 
-        Raises TypeError for a wrong dtype or structure, ValueError for a wrong shape.
+        Raises TypeError for a wrong structure or another dtype than the cells', ValueError for a wrong shape.
         """
         self._check_input(x)
         if mask is not None:
@@ -117,6 +136,7 @@ class Recurrent(nn.Module):
 
     def zero_state(self, batch: int) -> RecurrentState:
         """Nothing read yet: what `state=None` means."""
+        check_sizes(batch=batch)
         return _pack([cast(Cell, cell).zero_state(cell.weight_hh.new_empty(batch)) for cell in self.cells])  # type: ignore[union-attr, operator]
 
     @classmethod
@@ -150,9 +170,12 @@ class Recurrent(nn.Module):
         runs = [run(cell, x, states[k], mask, reverse=k == 1) for k, cell in enumerate(cells)]
         return torch.cat([outputs for outputs, _ in runs], dim=-1), [last for _, last in runs]
 
+    @property
+    def _weight(self) -> Tensor:
+        return cast(Tensor, self.cells[0].weight_hh)
+
     def _check_input(self, x: Tensor) -> None:
-        if not isinstance(x, Tensor) or not x.is_floating_point():
-            raise TypeError(f"x must be a tensor of floats, got {x.dtype if isinstance(x, Tensor) else type(x)}")
+        check_floats("x", x, self._weight)
         if x.ndim != 3 or x.shape[2] != self.input_size or not x.numel():
             raise ValueError(
                 f"x must be (batch, time, input_size={self.input_size}), none of them 0, got shape {tuple(x.shape)}"
@@ -174,6 +197,7 @@ class Recurrent(nn.Module):
                     f"{name} of the state must be (batch, layers · directions, hidden_size) = {shape},"
                     f" got {tuple(part.shape)}"
                 )
+            check_floats(f"{name} of the state", part, self._weight)
         rows = zip(*(part.unbind(1) for part in parts), strict=True)
         return [LSTMState(*row) if len(row) == 2 else row[0] for row in rows]
 

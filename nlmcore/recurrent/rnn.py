@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.recurrent.cell import Cell, CellState, Gates, check_torch
+from nlmcore.recurrent.checks import check_function
 
 
 class RNNCell(Cell):
@@ -25,6 +26,7 @@ class RNNCell(Cell):
 
     def __init__(self, input_size: int, hidden_size: int, activation: Callable[[Tensor], Tensor] = torch.tanh) -> None:
         super().__init__(input_size, hidden_size)
+        check_function("activation", activation)
         self.activation = activation
 
     def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:

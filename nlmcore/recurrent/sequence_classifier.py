@@ -17,6 +17,8 @@ from torch import Tensor, nn
 
 from nlmcore.language_model import check_tokens
 from nlmcore.recurrent.cell import Cell, LSTMState
+from nlmcore.recurrent.checks import check_function, check_sizes
+from nlmcore.recurrent.masks import check_no_text_is_empty, check_padding_mask
 from nlmcore.recurrent.recurrent import Recurrent, RecurrentState
 
 Pool = Callable[[Tensor, RecurrentState, Tensor, int], Tensor]
@@ -55,12 +57,10 @@ class SequenceClassifier(nn.Module):
         fused: bool = True,
     ) -> None:
         super().__init__()
-        if vocab_size < 1 or n_classes < 1:
-            raise ValueError(
-                f"vocab_size and n_classes must be at least 1, got vocab_size={vocab_size}, n_classes={n_classes}"
-            )
+        check_sizes(vocab_size=vocab_size, n_classes=n_classes, embedding_size=embedding_size)
         if isinstance(pool, str) and pool not in POOLS:
             raise ValueError(f"pool must be one of {sorted(POOLS)} or a function, got {pool!r}")
+        check_function("pool", POOLS[pool] if isinstance(pool, str) else pool)
         self.vocab_size, self.n_classes, self.dropout = vocab_size, n_classes, dropout
         self.pool = POOLS[pool] if isinstance(pool, str) else pool
         self.embedding = nn.Embedding(vocab_size, embedding_size)
@@ -68,8 +68,14 @@ class SequenceClassifier(nn.Module):
         self.output = nn.Linear(self.recurrent.output_size, n_classes)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Float[Tensor, "batch classes"]:
-        """tokens (batch, time); mask (batch, time), True = a real token (None: all are)."""
+        """tokens (batch, time); mask (batch, time), True = a real token (None: all are).
+
+        Raises ValueError for a text without a real token: there is nothing to classify.
+        """
         check_tokens(tokens, self.vocab_size)
+        if mask is not None:
+            check_padding_mask(mask, tuple(tokens.shape))
+            check_no_text_is_empty(mask)
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         outputs, state = self.recurrent(embedded, mask=mask)
         mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from nlmcore.language_model import check_tokens
 from nlmcore.recurrent.cell import Cell
+from nlmcore.recurrent.checks import check_sizes
 from nlmcore.recurrent.recurrent import Recurrent
 
 
@@ -34,8 +35,7 @@ class SequenceTagger(nn.Module):
         fused: bool = True,
     ) -> None:
         super().__init__()
-        if vocab_size < 1 or n_tags < 1:
-            raise ValueError(f"vocab_size and n_tags must be at least 1, got vocab_size={vocab_size}, n_tags={n_tags}")
+        check_sizes(vocab_size=vocab_size, n_tags=n_tags, embedding_size=embedding_size)
         self.vocab_size, self.n_tags, self.dropout = vocab_size, n_tags, dropout
         self.embedding = nn.Embedding(vocab_size, embedding_size)
         self.recurrent = Recurrent(cell, embedding_size, hidden_size, layers, bidirectional, residual, dropout, fused)
@@ -45,6 +45,7 @@ class SequenceTagger(nn.Module):
         """tokens (batch, time); mask (batch, time), True = a real token (None: all are).
 
         Logits at padded positions are the output's bias: nothing to learn from; leave them out of the loss.
+        A text without a real token is allowed: it is all padding.
         """
         check_tokens(tokens, self.vocab_size)
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)

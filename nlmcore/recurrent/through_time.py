@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, Gates, LSTMState
+from nlmcore.recurrent.checks import check_floats
 from nlmcore.recurrent.lstm import LSTMCell
 
 
@@ -37,8 +38,9 @@ def unroll(cell: Cell, x: Tensor, state: AnyState | None = None, reverse: bool =
     With `reverse` the cell reads from the last time to the first, and `states[:, t]` is what it knows when it
     has read x[:, t:]. For pictures and measurements; `Recurrent` runs the same loop and keeps less.
 
-    Raises ValueError for a wrong shape of x or state.
+    Raises ValueError for a wrong shape of x or state, TypeError for another dtype than the cell's.
     """
+    check_floats("x", x, cell.weight_hh)
     if x.ndim != 3 or x.shape[1] < 1 or x.shape[2] != cell.input_size:
         raise ValueError(f"x must be (batch, time, input_size={cell.input_size}), got shape {tuple(x.shape)}")
     state = cell.zero_state(x) if state is None else cell.check_state(state, len(x))

@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import attend, dot_score
+from nlmcore.recurrent.checks import check_sizes
 
 
 class Score(nn.Module, ABC):
@@ -38,6 +39,7 @@ class DotScore(Score):
 
     def __init__(self, hidden_size: int) -> None:
         super().__init__()
+        check_sizes(hidden_size=hidden_size)
 
     def prepare(self, states: Tensor) -> Tensor:
         return states
@@ -51,6 +53,7 @@ class BilinearScore(Score):
 
     def __init__(self, hidden_size: int) -> None:
         super().__init__()
+        check_sizes(hidden_size=hidden_size)
         self.W = nn.Parameter(torch.empty(hidden_size, hidden_size))
         nn.init.xavier_uniform_(self.W)
 
@@ -66,6 +69,7 @@ class AdditiveScore(Score):
 
     def __init__(self, hidden_size: int) -> None:
         super().__init__()
+        check_sizes(hidden_size=hidden_size)
         self.W_query = nn.Parameter(torch.empty(hidden_size, hidden_size))
         self.W_key = nn.Parameter(torch.empty(hidden_size, hidden_size))
         self.v = nn.Parameter(torch.empty(hidden_size))
@@ -102,4 +106,8 @@ class Attention(nn.Module):
         values: Float[Tensor, "batch source hidden"],
         mask: Bool[Tensor, "batch source"] | None,
     ) -> tuple[Float[Tensor, "batch hidden"], Float[Tensor, "batch source"]]:
+        if not len(query) == len(keys) == len(values):
+            raise ValueError(
+                f"query, keys and values must have one batch, got {len(query)}, {len(keys)} and {len(values)}"
+            )
         return attend(self.score(query, keys), values, mask)

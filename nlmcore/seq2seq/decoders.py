@@ -23,7 +23,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nlmcore.recurrent import CELLS, Cell, CellState, LSTMState, Recurrent, RecurrentState
+from nlmcore.recurrent import Cell, CellState, LSTMState, Recurrent, RecurrentState
+from nlmcore.recurrent.checks import check_dropout, check_sizes
+from nlmcore.recurrent.recurrent import build_cell
 from nlmcore.seq2seq.attention import Attention, Score
 from nlmcore.seq2seq.state import Seq2SeqState
 
@@ -87,9 +89,10 @@ class AttentionDecoder(Decoder):
         constant_size: int = 0,
     ) -> None:
         super().__init__()
-        build = CELLS[cell] if isinstance(cell, str) else cell
+        check_sizes(embedding_size=embedding_size, hidden_size=hidden_size, layers=layers)
+        check_dropout(dropout)
         self.attention = Attention(score)
-        self.cell = build(embedding_size + constant_size + hidden_size, hidden_size)
+        self.cell = build_cell(cell, embedding_size + constant_size + hidden_size, hidden_size)
         self.upper = (
             Recurrent(cell, hidden_size, hidden_size, layers - 1, dropout=dropout, fused=fused) if layers > 1 else None
         )

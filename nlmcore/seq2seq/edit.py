@@ -17,12 +17,15 @@ course's, one layer, where theirs has three; sets of words are those of whole te
 """
 
 import dataclasses
+import math
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.language_model import check_tokens
+from nlmcore.recurrent.checks import check_floats, check_sizes
+from nlmcore.recurrent.masks import check_padding_mask
 from nlmcore.seq2seq.attention import SCORES
 from nlmcore.seq2seq.decoders import AttentionDecoder
 from nlmcore.seq2seq.model import Seq2Seq, check_source
@@ -32,7 +35,16 @@ from nlmcore.seq2seq.state import Seq2SeqState
 def edited_words(
     prototype: Tensor, target: Tensor, vocab_size: int, prototype_mask: Tensor, target_mask: Tensor
 ) -> tuple[Float[Tensor, "batch vocab"], Float[Tensor, "batch vocab"]]:
-    """Which words were inserted and which deleted, as rows of zeros and ones over the vocabulary."""
+    """Which words were inserted and which deleted, as rows of zeros and ones over the vocabulary.
+
+    Raises TypeError or ValueError for ids that are no (batch, time) of the vocabulary, masks that are not booleans
+    of their shapes, or a target of another batch.
+    """
+    for name, tokens, mask in (("prototype", prototype, prototype_mask), ("target", target, target_mask)):
+        check_tokens(tokens, vocab_size, name)
+        check_padding_mask(mask, tuple(tokens.shape), f"{name}_mask")
+    if len(prototype) != len(target):
+        raise ValueError(f"target must have one text per prototype, {len(prototype)}, got {len(target)}")
     old = _word_set(prototype, prototype_mask, vocab_size)
     new = _word_set(target, target_mask, vocab_size)
     return (new & ~old).float(), (old & ~new).float()
@@ -65,9 +77,9 @@ class NeuralEditor(nn.Module):
         longest: float | int = 10.0,
     ) -> None:
         super().__init__()
-        if concentration <= 0 or not 0 <= noise < longest:
+        if not 0 < concentration < math.inf or not 0 <= noise < longest < math.inf:
             raise ValueError(
-                "concentration must be above 0 and 0 <= noise < longest,"
+                "concentration must be above 0 and 0 <= noise < longest, all finite,"
                 f" got concentration={concentration}, noise={noise}, longest={longest}"
             )
         self.vocab_size, self.embedding_size = vocab_size, embedding_size
@@ -97,6 +109,7 @@ class NeuralEditor(nn.Module):
         shape = (len(prototype), 2 * self.embedding_size)
         if edit is None:
             edit = self.edits.weight.new_zeros(shape)
+        check_floats("edit", edit, self.edits.weight)
         if edit.shape != shape:
             raise ValueError(f"edit must be (batch, 2 · embedding_size) = {shape}, got {tuple(edit.shape)}")
         return dataclasses.replace(state, constant=edit)
@@ -114,7 +127,10 @@ class NeuralEditor(nn.Module):
         prototype_mask: Tensor | None = None,
         target_mask: Tensor | None = None,
     ) -> Float[Tensor, "batch edit"]:
-        """f(x', x): the sum of the inserted words' embeddings, then that of the deleted ones'; no noise."""
+        """f(x', x): the sum of the inserted words' embeddings, then that of the deleted ones'; no noise.
+
+        Raises TypeError or ValueError for texts or masks that cannot be read, or another number of targets.
+        """
         prototype_mask = check_source(prototype, prototype_mask, self.vocab_size, "prototype")
         target_mask = check_source(target, target_mask, self.vocab_size, "target")
         inserted, deleted = edited_words(prototype, target, self.vocab_size, prototype_mask, target_mask)
@@ -123,12 +139,17 @@ class NeuralEditor(nn.Module):
     def words_to_edit(self, insert: Tensor, delete: Tensor) -> Float[Tensor, "batch edit"]:
         """The edit that inserts and deletes given words: ids (batch, any), each possibly with no column."""
         for name, words in (("insert", insert), ("delete", delete)):
+            if words.ndim != 2 or len(words) != len(insert):
+                raise ValueError(f"{name} must be ids (batch = {len(insert)}, any), got shape {tuple(words.shape)}")
             if words.shape[1]:
                 check_tokens(words, self.vocab_size, name)
         return torch.cat([self.edits(insert.long()).sum(1), self.edits(delete.long()).sum(1)], dim=-1)
 
     def perturb(self, f: Tensor, generator: torch.Generator | None = None) -> Float[Tensor, "batch edit"]:
         """z ~ q: the edit f with noise on its direction and on its length, so that nearby edits mean nearby things."""
+        check_floats("f", f, self.edits.weight)
+        if f.ndim != 2 or f.shape[1] != 2 * self.embedding_size:
+            raise ValueError(f"f must be (batch, 2 · embedding_size = {2 * self.embedding_size}), got {tuple(f.shape)}")
         length = f.norm(dim=-1, keepdim=True)
         direction = f / length.clamp(min=1e-8)
         direction = direction + torch.randn(f.shape, generator=generator).to(f) / self.concentration**0.5
@@ -138,8 +159,7 @@ class NeuralEditor(nn.Module):
 
     def sample_edit(self, batch: int, generator: torch.Generator | None = None) -> Float[Tensor, "batch edit"]:
         """z ~ p: any direction, any length up to `longest`."""
-        if batch < 1:
-            raise ValueError(f"batch must be at least 1, got {batch}")
+        check_sizes(batch=batch)
         direction = torch.randn(batch, 2 * self.embedding_size, generator=generator)
         length = torch.rand(batch, 1, generator=generator) * self.longest
         return (direction / direction.norm(dim=-1, keepdim=True) * length).to(self.edits.weight)

@@ -16,11 +16,18 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from nlmcore.language_model import check_tokens
 from nlmcore.recurrent import Cell, LSTMState, Recurrent, RecurrentState
+from nlmcore.recurrent.checks import check_dropout, check_sizes
+from nlmcore.recurrent.masks import check_padding_mask
 
 
 class Encoder(nn.Module):
-    """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each."""
+    """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each.
+
+    Raises ValueError for sizes below 1, an odd hidden_size for two directions, or a dropout outside [0, 1);
+    TypeError for a size that is no whole number.
+    """
 
     def __init__(
         self,
@@ -35,6 +42,8 @@ class Encoder(nn.Module):
         fused: bool = True,
     ) -> None:
         super().__init__()
+        check_sizes(vocab_size=vocab_size, embedding_size=embedding_size, hidden_size=hidden_size, layers=layers)
+        check_dropout(dropout)
         if bidirectional and hidden_size % 2:
             raise ValueError(f"hidden_size must be even for a bidirectional encoder, got {hidden_size}")
         self.reverse, self.dropout = reverse, dropout
@@ -46,7 +55,14 @@ class Encoder(nn.Module):
         )
 
     def forward(self, source: Tensor, mask: Tensor) -> tuple[Tensor, RecurrentState]:
-        """source and mask (batch, source), True = a real token; outputs (batch, source, hidden), zero at padding."""
+        """source and mask (batch, source), True = a real token; outputs (batch, source, hidden), zero at padding.
+
+        A text without a real token is allowed here: it leaves the state at zero. `Seq2Seq.encode` refuses it.
+
+        Raises TypeError or ValueError for a source that is no (batch, source) ids of the vocabulary, or another mask.
+        """
+        check_tokens(source, self.embedding.num_embeddings, "source")
+        check_padding_mask(mask, tuple(source.shape))
         embedded = F.dropout(self.embedding(source), self.dropout, self.training)
         if self.reverse:
             outputs, state = self.recurrent(embedded.flip(1), mask=mask.flip(1))

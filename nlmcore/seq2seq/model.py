@@ -24,7 +24,8 @@ from torch import Tensor, nn
 
 from nlmcore.language_model import check_tokens
 from nlmcore.recurrent import Cell
-from nlmcore.recurrent.masks import check_padding_mask
+from nlmcore.recurrent.checks import check_sizes
+from nlmcore.recurrent.masks import check_no_text_is_empty, check_padding_mask
 from nlmcore.seq2seq.attention import SCORES
 from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder
 from nlmcore.seq2seq.encoder import Encoder
@@ -39,7 +40,7 @@ class Seq2Seq(nn.Module):
     Its attention weights are seen by `nlmcore.inspect.capture` as `decoder.attention`.
 
     Raises ValueError for an unknown context or score, sizes below 1, a dropout outside [0, 1), or an odd
-    hidden_size with a bidirectional encoder.
+    hidden_size with a bidirectional encoder; TypeError for a size that is no whole number.
     """
 
     def __init__(
@@ -62,13 +63,7 @@ class Seq2Seq(nn.Module):
             raise ValueError(f"context must be one of {list(CONTEXTS)}, got {context!r}")
         if score not in SCORES:
             raise ValueError(f"score must be one of {sorted(SCORES)}, got {score!r}")
-        for name, size in (
-            ("source_vocab_size", source_vocab_size),
-            ("target_vocab_size", target_vocab_size),
-            ("embedding_size", embedding_size),
-        ):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
+        check_sizes(source_vocab_size=source_vocab_size, target_vocab_size=target_vocab_size)
         self.source_vocab_size, self.vocab_size, self.dropout = source_vocab_size, target_vocab_size, dropout
         self.encoder = Encoder(
             source_vocab_size, cell, embedding_size, hidden_size, layers, bidirectional, reverse_source, dropout, fused
@@ -95,12 +90,16 @@ class Seq2Seq(nn.Module):
     def forward(
         self, tokens: Tensor, state: Seq2SeqState | None = None
     ) -> tuple[Float[Tensor, "batch time vocab"], Seq2SeqState]:
-        """tokens (batch, time) of the target, `<bos>` first; state from `encode` or from an earlier call."""
+        """tokens (batch, time) of the target, `<bos>` first; state from `encode` or from an earlier call.
+
+        Raises TypeError for a state without a source, ValueError for one of another batch.
+        """
         check_tokens(tokens, self.vocab_size)
         if not isinstance(state, Seq2SeqState):
             raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
-        if state.batch != len(tokens):
-            raise ValueError(f"state must have one source per text, got {state.batch} for {len(tokens)} texts")
+        for batch in state.batches():
+            if batch != len(tokens):
+                raise ValueError(f"state must have one source per text, got {batch} for {len(tokens)} texts")
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         hidden, recurrent = self.decoder(embedded, state)
         logits = self.output(F.dropout(hidden, self.dropout, self.training))
@@ -113,7 +112,5 @@ def check_source(source: Tensor, source_mask: Tensor | None, vocab_size: int, na
     if source_mask is None:
         return torch.ones_like(source, dtype=torch.bool)
     check_padding_mask(source_mask, tuple(source.shape), f"{name}_mask")
-    if not source_mask.any(dim=1).all():
-        empty = (~source_mask.any(dim=1)).nonzero().flatten().tolist()
-        raise ValueError(f"{name}_mask must leave every text at least one real token, got none in rows {empty}")
+    check_no_text_is_empty(source_mask, f"{name}_mask")
     return source_mask

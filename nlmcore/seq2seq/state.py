@@ -23,6 +23,11 @@ class Seq2SeqState:
     mask: Bool[Tensor, "batch source"] | None = None
     """Attention: True where the source has a real token."""
 
+    def batches(self) -> set[int]:
+        """The first dimensions of all its tensors: one number, unless parts of two batches were put together."""
+        recurrent = self.recurrent if isinstance(self.recurrent, tuple) else (self.recurrent,)
+        return {len(t) for t in (*recurrent, self.constant, self.keys, self.values, self.mask) if t is not None}
+
     @property
     def batch(self) -> int:
         return len(self.recurrent[0] if isinstance(self.recurrent, tuple) else self.recurrent)

@@ -423,3 +423,57 @@ def test_bad_input_is_refused() -> None:
         model(torch.zeros(1, 2))
     with pytest.raises(ValueError, match="mask"):
         SequenceClassifier(VOCAB, 2)(torch.tensor([[1, 2]]), torch.ones(2, 1, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("name", CELLS)
+def test_other_dtypes_are_refused(name: str, fused: bool) -> None:
+    network, x = Recurrent(name, INPUT, HIDDEN, fused=fused), torch.randn(BATCH, TIME, INPUT)
+    for read in (network, network.unroll, lambda bad: unroll(network.cells[0], bad)):
+        for bad in (x.double(), x.long(), x.half()):
+            with pytest.raises(TypeError, match=r"x must be.*torch\.float32"):
+                read(bad)
+    state = network.zero_state(BATCH)
+    double = LSTMState(state.h, state.c.double()) if isinstance(state, LSTMState) else state.double()
+    with pytest.raises(TypeError, match=r"of the state must be torch\.float32.*float64"):
+        network(x, double)
+    network.double()(x.double(), network.zero_state(BATCH))  # all of one dtype is fine
+
+
+def test_a_state_of_another_batch_is_refused() -> None:
+    model = RecurrentLM(VOCAB, "gru", hidden_size=HIDDEN)
+    _, state = model(torch.zeros(1, 2, dtype=torch.long))
+    with pytest.raises(ValueError, match="state must"):
+        model(torch.zeros(2, 2, dtype=torch.long), state)
+
+
+@pytest.mark.parametrize(
+    ("cell", "error"),
+    [(lambda i, h: nn.Linear(i, h), TypeError), (lambda i, h: RNNCell(i, h + 1), ValueError), (3, TypeError)],
+    ids=["a layer", "another size", "a number"],
+)
+def test_what_builds_no_cell_is_refused(cell: object, error: type[Exception]) -> None:
+    with pytest.raises((error, TypeError), match="cell"):
+        Recurrent(cell, INPUT, HIDDEN)
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "4", None, True])
+@pytest.mark.parametrize("name", ["vocab_size", "n_classes", "embedding_size", "hidden_size", "layers"])
+def test_what_is_no_size_is_refused(name: str, size: object) -> None:
+    with pytest.raises((ValueError, TypeError), match=name):
+        SequenceClassifier(**{"vocab_size": 5, "n_classes": 2, name: size})
+
+
+@pytest.mark.parametrize("pool", [None, 3])
+def test_what_is_no_pool_is_refused(pool: object) -> None:
+    with pytest.raises(TypeError, match="pool"):
+        SequenceClassifier(5, 2, pool=pool)
+
+
+@pytest.mark.parametrize("pool", ["last", "mean"])
+def test_a_text_without_a_token_cannot_be_classified_but_can_be_tagged(pool: str) -> None:
+    tokens, mask = torch.ones(3, 2, dtype=torch.long), torch.tensor([[True, False], [False, False], [True, True]])
+    with pytest.raises(ValueError, match=r"mask.*real token.*rows \[1\]"):
+        SequenceClassifier(5, 2, pool=pool)(tokens, mask)
+    tagger = SequenceTagger(5, 4)
+    assert_close(tagger(tokens, mask)[1], tagger.output.bias.expand(2, 4), "all padding")

@@ -165,7 +165,7 @@ def test_ugrnn_has_fewer_parameters_than_gru_than_lstm() -> None:
 @pytest.mark.parametrize("name", CELLS)
 def test_bad_input_is_refused(name: str) -> None:
     cell, x = random_cell(name), torch.randn(BATCH, INPUT)
-    with pytest.raises(ValueError, match="input_size=0"):
+    with pytest.raises(ValueError, match="input_size must be at least 1, got 0"):
         CELLS[name](0, HIDDEN)
     with pytest.raises((ValueError, TypeError), match="x"):
         cell(torch.randn(BATCH, INPUT + 1), random_state(name))
@@ -174,3 +174,26 @@ def test_bad_input_is_refused(name: str) -> None:
         cell(x, LSTMState(wrong, wrong) if name == "lstm" else wrong)
     with pytest.raises(TypeError, match="state"):
         cell(x, torch.zeros(BATCH, HIDDEN) if name == "lstm" else (torch.zeros(BATCH, HIDDEN),) * 2)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_other_dtypes_are_refused(name: str) -> None:
+    cell, x = random_cell(name), torch.randn(BATCH, INPUT)
+    for bad in (x.double(), x.long()):
+        with pytest.raises(TypeError, match=r"x must be.*float32"):
+            cell(bad)
+    wrong = torch.zeros(BATCH, HIDDEN, dtype=torch.float64)
+    with pytest.raises(TypeError, match=r"state must be torch\.float32.*float64"):
+        cell(x, LSTMState(wrong, wrong) if name == "lstm" else wrong)
+
+
+@pytest.mark.parametrize("size", [0, 1.5, "4", None])
+@pytest.mark.parametrize("name", CELLS)
+def test_what_is_no_size_is_refused(name: str, size: object) -> None:
+    with pytest.raises((ValueError, TypeError), match="hidden_size"):
+        CELLS[name](INPUT, size)
+
+
+def test_an_activation_that_cannot_be_called_is_refused() -> None:
+    with pytest.raises(TypeError, match="activation"):
+        RNNCell(INPUT, HIDDEN, "tanh")

@@ -12,6 +12,7 @@ from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from nlmcore.recurrent import LSTMState
 from nlmcore.seq2seq import SCORES, Attention, Seq2Seq, Seq2SeqState
+from nlmcore.seq2seq.encoder import Encoder
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 
 BATCH, SOURCE, TIME, EMBEDDING, HIDDEN, SOURCE_VOCAB, VOCAB = 3, 7, 5, 4, 6, 13, 11
@@ -345,3 +346,43 @@ def test_state_is_a_value_of_tensors() -> None:
     assert state.batch == BATCH
     with pytest.raises(dataclasses.FrozenInstanceError):
         state.constant = torch.zeros(1, 1)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("size", [0, 1.5, "4", None])
+@pytest.mark.parametrize("name", ["vocab_size", "embedding_size", "hidden_size", "layers"])
+def test_encoders_refuse_what_is_no_size(name: str, size: object) -> None:
+    with pytest.raises((ValueError, TypeError), match=name):
+        Encoder(**{"vocab_size": 5, "cell": "gru", "embedding_size": 4, "hidden_size": 6, name: size})
+
+
+@pytest.mark.parametrize("size", [0, 1.5, "4", None])
+@pytest.mark.parametrize("score", SCORES)
+def test_scores_refuse_what_is_no_size(score: str, size: object) -> None:
+    with pytest.raises((ValueError, TypeError), match="hidden_size"):
+        SCORES[score](size)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_an_encoder_reads_its_vocabulary_only(reverse: bool) -> None:
+    encoder, mask = Encoder(5, "gru", 4, 6, reverse=reverse), torch.ones(1, 2, dtype=torch.bool)
+    for source in (torch.tensor([[1, 5]]), torch.tensor([[-1, 2]]), torch.tensor([1, 2]), torch.tensor([[1.0, 2.0]])):
+        with pytest.raises((ValueError, TypeError), match="source must"):
+            encoder(source, mask)
+    for bad in (mask[0], mask.expand(2, 2), mask[:, :1], mask.long()):
+        with pytest.raises((ValueError, TypeError), match="mask must"):
+            encoder(torch.tensor([[1, 2]]), bad)
+
+
+def test_a_state_with_parts_of_another_batch_is_refused() -> None:
+    model = build()
+    source, mask, tokens = batch()
+    state = model.encode(source, mask)
+    mixed = dataclasses.replace(state, recurrent=state.recurrent[:1])
+    for rows in (tokens[:1], tokens):
+        with pytest.raises(ValueError, match="one source per text"):
+            model(rows, mixed)
+
+
+def test_attention_refuses_another_batch() -> None:
+    with pytest.raises((ValueError, TypeError), match="batch"):
+        Attention(SCORES["dot"](4))(torch.zeros(1, 4), torch.zeros(2, 3, 4), torch.zeros(2, 3, 4), None)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
+from torch import Tensor, nn
 
 from nlmcore.seq2seq import NeuralEditor, Retriever, edit_pairs, edited_words, jaccard
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
@@ -154,3 +154,37 @@ def test_bad_input_is_refused() -> None:
         model.words_to_edit(torch.tensor([[11]]), torch.tensor([[1]]))
     with pytest.raises(ValueError, match=r"batch.*0"):
         model.sample_edit(0)
+
+
+@pytest.mark.parametrize("name", ["concentration", "noise", "longest"])
+def test_numbers_that_are_none_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}=nan"):
+        editor(**{name: float("nan")})
+
+
+def test_edits_of_another_batch_are_refused() -> None:
+    model, one, two = editor(), torch.tensor([[1]]), torch.tensor([[1], [2]])
+    for prototype, target in ((one, two), (two, one)):
+        with pytest.raises(ValueError, match="target must"):
+            model.edit_vector(prototype, target)
+        with pytest.raises(ValueError, match="delete must"):
+            model.words_to_edit(prototype, target)
+    with pytest.raises(ValueError, match="insert must"):
+        model.words_to_edit(one[0], one)
+    with pytest.raises(TypeError, match="edit must"):
+        model.encode(one, edit=torch.zeros(1, 6, dtype=torch.float64))
+    for f in (torch.zeros(6), torch.zeros(1, 5), torch.zeros(1, 6, dtype=torch.long)):
+        with pytest.raises((ValueError, TypeError), match="f must"):
+            model.perturb(f)
+
+
+@pytest.mark.parametrize("bad", [torch.ones(1, 3).bool(), torch.ones(2, 2).bool(), torch.ones(1, 2)], ids=str)
+def test_edited_words_refuse_masks_that_do_not_fit(bad: Tensor) -> None:
+    words, mask = torch.tensor([[1, 2]]), torch.ones(1, 2, dtype=torch.bool)
+    with pytest.raises((ValueError, TypeError), match="prototype_mask must"):
+        edited_words(words, words, 11, bad, mask)
+    with pytest.raises((ValueError, TypeError), match="target_mask must"):
+        edited_words(words, words, 11, mask, bad)
+    for ids in (words + 9, words - 2):
+        with pytest.raises(ValueError, match="target must"):
+            edited_words(words, ids, 11, mask, mask)
