@@ -6,10 +6,12 @@ from torch import Tensor
 
 def check_options(dropout: float | int = 0.0, **sizes: int) -> None:
     """Refuse a dropout outside [0, 1) and sizes below 1, with ValueError; a size that is no int, with TypeError."""
+    if not isinstance(dropout, float | int):
+        raise TypeError(f"dropout must be a number in [0, 1), got {type(dropout).__name__} {dropout!r}")
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
     for name, size in sizes.items():
-        if not isinstance(size, int):
+        if not isinstance(size, int) or isinstance(size, bool):
             raise TypeError(f"{name} must be a whole number, got {type(size).__name__} {size!r}")
         if size < 1:
             raise ValueError(f"{name} must be at least 1, got {size}")
@@ -30,3 +32,10 @@ def check_mask(mask: Tensor | None, tokens: Tensor, name: str = "mask") -> Tenso
         empty = (~mask.any(dim=1)).nonzero().flatten().tolist()
         raise ValueError(f"{name} must leave a real token in every row, got none in rows {empty[:8]}")
     return mask
+
+
+def check_batch(batch: int, **tensors: Tensor) -> None:
+    """Refuse tensors with another number of rows, with ValueError: one row would silently stand for all."""
+    for name, tensor in tensors.items():
+        if len(tensor) != batch:
+            raise ValueError(f"{name} must have one row per text, {batch}, got shape {tuple(tensor.shape)}")

@@ -17,22 +17,36 @@ is scaled by √½ as in the authors' code; the encoder's gradients are not divi
 import math
 
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.convolutional.checks import check_mask, check_options
 from nlmcore.convolutional.gated import GatedConvolution
+from nlmcore.language_model import check_tokens
 
 HALF = math.sqrt(0.5)
 """√½: the sum of two independent things of variance 1, times this, has variance 1."""
 
 
 class ConvEncoder(nn.Module):
-    """Ids and mask (batch, source) -> keys and values (batch, source, d_model). `kernel_size` must be odd."""
+    """Ids and mask (batch, source) -> keys and values (batch, source, d_model). `kernel_size` must be odd.
+
+    Raises ValueError for sizes below 1, an even kernel_size or a dropout outside [0, 1), TypeError for a size that is
+    no whole number.
+    """
 
     def __init__(
         self, vocab_size: int, d_model: int, layers: int, kernel_size: int, max_length: int, dropout: float
     ) -> None:
         super().__init__()
+        check_options(
+            dropout,
+            vocab_size=vocab_size,
+            d_model=d_model,
+            layers=layers,
+            kernel_size=kernel_size,
+            max_length=max_length,
+        )
         if kernel_size % 2 == 0:
             raise ValueError(f"kernel_size must be odd, to look equally far both ways, got {kernel_size}")
         self.dropout, self.overhang = dropout, (kernel_size - 1) // 2
@@ -43,8 +57,18 @@ class ConvEncoder(nn.Module):
             nn.init.normal_(table.weight, std=0.1)
 
     def forward(
-        self, source: Tensor, mask: Bool[Tensor, "batch source"]
+        self, source: Tensor, mask: Tensor
     ) -> tuple[Float[Tensor, "batch source d_model"], Float[Tensor, "batch source d_model"]]:
+        """source and mask (batch, source), True = a real token.
+
+        Raises TypeError or ValueError for a source that is no (batch, source) ids of the vocabulary, a mask that is not
+        booleans of its shape with a real token in every row, or more than max_length real tokens.
+        """
+        check_tokens(source, self.embedding.num_embeddings, "source")
+        mask = check_mask(mask, source)
+        length, longest = int(mask.sum(dim=1).max()), self.positions.num_embeddings
+        if length > longest:
+            raise ValueError(f"source must come to at most max_length = {longest} tokens, got {length}")
         places = (mask.cumsum(dim=1) - 1).clamp(min=0)  # 0, 1, 2, … over the real tokens
         e = F.dropout(self.embedding(source) + self.positions(places), self.dropout, self.training)
         real = mask.unsqueeze(-1)

@@ -65,7 +65,7 @@ class ConvLM(nn.Module):
         h = self.embedding(tokens)  # (batch, time, d_model)
         if state is None:
             state = tuple(h.new_zeros(len(tokens), past, self.d_model) for past in self.past)
-        self._check_state(state, len(tokens))
+        self._check_state(state, h)
         kept = []
         for layer, past in zip(self.layers, state, strict=True):
             inputs, past = causal_inputs(h, past)
@@ -77,9 +77,11 @@ class ConvLM(nn.Module):
         """How many tokens, the newest included, a prediction can depend on."""
         return 1 + sum(self.past)
 
-    def _check_state(self, state: tuple[Tensor, ...], batch: int) -> None:
-        expected = [(batch, past, self.d_model) for past in self.past]
+    def _check_state(self, state: tuple[Tensor, ...], h: Tensor) -> None:
+        expected = [(len(h), past, self.d_model) for past in self.past]
         if not isinstance(state, tuple) or not all(isinstance(past, Tensor) for past in state):
             raise TypeError(f"state must be None or a tuple of tensors from this model, got {type(state).__name__}")
         if [tuple(past.shape) for past in state] != expected:
             raise ValueError(f"state must have shapes {expected}, got {[tuple(past.shape) for past in state]}")
+        if any(past.dtype != h.dtype for past in state):
+            raise TypeError(f"state must be {h.dtype}, like the embedding, got {[past.dtype for past in state]}")

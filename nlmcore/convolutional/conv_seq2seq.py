@@ -100,7 +100,6 @@ class ConvSeq2Seq(nn.Module):
         """Read source (batch, source); source_mask like it, True = a real token, None: all are."""
         check_tokens(source, self.source_vocab_size, "source")
         mask = check_mask(source_mask, source, "source_mask")
-        self._check_length(int(mask.sum(dim=1).max()), "source")
         keys, values = self.encoder(source, mask)
         nothing = keys.new_zeros(len(source), self.past, self.d_model)
         return ConvSeq2SeqState(
@@ -112,10 +111,12 @@ class ConvSeq2Seq(nn.Module):
         check_tokens(tokens, self.vocab_size)
         if not isinstance(state, ConvSeq2SeqState):
             raise TypeError(f"state must come from encode(source): there is no source yet, got {type(state).__name__}")
-        if len(state.keys) != len(tokens):
-            raise ValueError(f"state must have one source per text, got {len(state.keys)} for {len(tokens)} texts")
+        self._check_state(state, len(tokens))
         length = state.length + tokens.shape[1]
-        self._check_length(int(length.max()), "tokens")
+        if int(length.max()) > self.max_length:
+            raise ValueError(
+                f"tokens must come to at most max_length = {self.max_length} tokens, got {int(length.max())}"
+            )
         places = state.length.unsqueeze(1) + torch.arange(tokens.shape[1], device=tokens.device)
         g = F.dropout(self.embedding(tokens) + self.positions(places), self.dropout, self.training)
         h, kept = g, []
@@ -129,6 +130,13 @@ class ConvSeq2Seq(nn.Module):
         """How many target tokens, the newest included, a prediction can depend on; of the source, all."""
         return 1 + len(self.layers) * self.past
 
-    def _check_length(self, length: int, name: str) -> None:
-        if length > self.max_length:
-            raise ValueError(f"{name} must come to at most max_length = {self.max_length} tokens, got {length}")
+    def _check_state(self, state: ConvSeq2SeqState, batch: int) -> None:
+        for rows in {len(part) for part in (state.keys, state.values, state.mask, state.length, *state.past)}:
+            if rows != batch:
+                raise ValueError(f"state must have one source per text, got {rows} for {batch} texts")
+        shapes = {tuple(past.shape[1:]) for past in state.past}
+        if len(state.past) != len(self.layers) or shapes != {(self.past, self.d_model)}:
+            raise ValueError(
+                f"state must have {len(self.layers)} pasts of shape {(batch, self.past, self.d_model)},"
+                f" got {[tuple(past.shape) for past in state.past]}"
+            )

@@ -19,6 +19,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.convolutional.checks import check_options
+
 
 def gated_linear_unit(x: Float[Tensor, "*batch twice"]) -> Float[Tensor, "*batch half"]:
     """GLU([A; B]) = A ⊙ σ(B): the first half of the last dimension, gated by the second.
@@ -51,18 +53,31 @@ class GatedConvolution(nn.Module):
 
     Weights start as N(0, √(4p/n)) with n = k·d_model inputs, p of which dropout keeps, because a gate that is
     half open lets a quarter of the variance through (Gehring et al., section 3.5).
+
+    Raises ValueError for sizes below 1 or a dropout outside [0, 1), TypeError for a size that is no whole number.
     """
 
     def __init__(self, d_model: int, kernel_size: int, dilation: int = 1, dropout: float | int = 0.0) -> None:
         super().__init__()
+        check_options(dropout, d_model=d_model, kernel_size=kernel_size, dilation=dilation)
         self.kernel_size, self.dilation, self.dropout = kernel_size, dilation, dropout
         self.linear = nn.Linear(kernel_size * d_model, 2 * d_model)  # the oldest input's columns first
         nn.init.normal_(self.linear.weight, std=(4 * (1 - dropout) / (kernel_size * d_model)) ** 0.5)
         nn.init.zeros_(self.linear.bias)
 
-    def forward(self, x: Float[Tensor, "batch past_and_time d_model"]) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, x: Tensor) -> Float[Tensor, "batch time d_model"]:
+        """x (batch, (k-1)δ + time, d_model) -> (batch, time, d_model).
+
+        Raises ValueError for another shape, or an x that is shorter than one window.
+        """
+        d_model, past = self.linear.out_features // 2, (self.kernel_size - 1) * self.dilation
+        if x.ndim != 3 or x.shape[2] != d_model or x.shape[1] <= past:
+            raise ValueError(
+                f"x must be (batch, more than (kernel_size-1)·dilation = {past}, d_model = {d_model}),"
+                f" got shape {tuple(x.shape)}"
+            )
         x = F.dropout(x, self.dropout, self.training)
-        time = x.shape[1] - (self.kernel_size - 1) * self.dilation
+        time = x.shape[1] - past
         starts = [j * self.dilation for j in range(self.kernel_size)]
         windows = torch.cat([x[:, start : start + time] for start in starts], dim=-1)  # (batch, time, k · d_model)
         return gated_linear_unit(self.linear(windows))

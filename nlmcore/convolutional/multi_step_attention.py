@@ -18,10 +18,11 @@ Departs from the paper: d_i is scaled by √½, as in the authors' code.
 
 from collections.abc import Callable
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention import attend, dot_score
+from nlmcore.convolutional.checks import check_batch, check_options
 from nlmcore.convolutional.conv_encoder import HALF
 
 
@@ -30,17 +31,26 @@ class MultiStepAttention(nn.Module):
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
+        check_options(d_model=d_model)
         self.query = nn.Linear(d_model, d_model)
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
 
     def forward(
         self,
-        hidden: Float[Tensor, "batch query d_model"],
-        embedded: Float[Tensor, "batch query d_model"],
-        keys: Float[Tensor, "batch key d_model"],
-        values: Float[Tensor, "batch key d_model"],
-        mask: Bool[Tensor, "batch key"],
+        hidden: Tensor,
+        embedded: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor,
     ) -> Float[Tensor, "batch query d_model"]:
+        """hidden and embedded (batch, query, d_model), keys and values (batch, key, d_model), mask (batch, key).
+
+        Raises ValueError for shapes that do not fit one another, TypeError for a mask that is not boolean.
+        """
+        for name, part, like in (("embedded", embedded, hidden), ("values", values, keys)):
+            if part.shape != like.shape:
+                raise ValueError(f"{name} must be of shape {tuple(like.shape)}, got {tuple(part.shape)}")
+        check_batch(len(hidden), keys=keys, mask=mask)
         d = HALF * (self.query(hidden) + embedded)
         c, weights = attend(dot_score(d, keys), values, mask.unsqueeze(1))  # one mask for all queries
         if self.recorder is not None:

@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.convolutional.checks import check_mask, check_options
+from nlmcore.convolutional.checks import check_batch, check_mask, check_options
 from nlmcore.language_model import check_tokens
 
 
@@ -32,6 +32,7 @@ def max_over_time(
     features: Float[Tensor, "batch n_filters place"], allowed: Bool[Tensor, "batch place"]
 ) -> Float[Tensor, "batch n_filters"]:
     """The largest feature among the places that are allowed."""
+    check_batch(len(features), allowed=allowed)
     return features.masked_fill(~allowed.unsqueeze(1), -torch.inf).amax(dim=-1)
 
 
@@ -63,11 +64,15 @@ class TextCNN(nn.Module):
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
         """tokens and mask (batch, time), True = a real token (None: all are) -> logits (batch, n_classes)."""
-        check_tokens(tokens, self.vocab_size)
-        return self.output(self.dropout(self.features(tokens, check_mask(mask, tokens))))
+        return self.output(self.dropout(self.features(tokens, mask)))
 
-    def features(self, tokens: Tensor, mask: Bool[Tensor, "batch time"]) -> Float[Tensor, "batch feature"]:
-        """z = [ĉ₁, …, ĉ_m]: every filter's strongest response, width by width."""
+    def features(self, tokens: Tensor, mask: Tensor | None = None) -> Float[Tensor, "batch feature"]:
+        """z = [ĉ₁, …, ĉ_m]: every filter's strongest response, width by width. Arguments as for the model.
+
+        Raises TypeError or ValueError for tokens or a mask that cannot be read, or a text without a real token.
+        """
+        check_tokens(tokens, self.vocab_size)
+        mask = check_mask(mask, tokens)
         x = self.embedding(tokens) * mask.unsqueeze(-1)  # padding is zeros
         strongest = []
         for width, convolution in zip(self.widths, self.filters, strict=True):

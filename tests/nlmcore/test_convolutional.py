@@ -199,3 +199,25 @@ def test_a_leaking_convolution_fails_the_law() -> None:
     build: Callable[..., nn.Module] = Leaks
     with pytest.raises(AssertionError):
         assert_language_model(build(11, d_model=6, layers=1, kernel_size=3), TOKENS)
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "4", None])
+@pytest.mark.parametrize("name", ["d_model", "kernel_size", "dilation"])
+def test_gated_convolutions_refuse_what_is_no_size(name: str, size: object) -> None:
+    with pytest.raises((ValueError, TypeError), match=name):
+        GatedConvolution(**{"d_model": 4, "kernel_size": 3, name: size})
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 4), (1, 5, 3), (5, 4), (1, 4, 4)])
+def test_gated_convolutions_refuse_less_than_a_window(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"x must be \(batch, more than .* = 4, d_model = 4\)"):
+        GatedConvolution(4, 3, dilation=2)(torch.zeros(shape))
+
+
+def test_states_of_another_dtype_or_batch_are_refused() -> None:
+    model = ConvLM(11, 4, layers=2, kernel_size=3)
+    _, state = model(torch.tensor([[1, 2]]))
+    with pytest.raises(ValueError, match="state must"):
+        model(torch.tensor([[1], [2]]), state)
+    with pytest.raises(TypeError, match=r"state must be torch\.float32.*float64"):
+        model(torch.tensor([[1]]), tuple(past.double() for past in state))

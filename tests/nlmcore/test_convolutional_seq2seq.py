@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nlmcore.convolutional import ConvEncoder, ConvSeq2Seq, ConvSeq2SeqState
+from nlmcore.convolutional import ConvEncoder, ConvSeq2Seq, ConvSeq2SeqState, MultiStepAttention
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
@@ -201,3 +201,37 @@ def test_bad_options(options: dict[str, object]) -> None:
         conv_seq2seq(**options)
     with pytest.raises(ValueError, match="odd"):
         ConvEncoder(5, 4, layers=1, kernel_size=2, max_length=8, dropout=0.0)
+
+
+@pytest.mark.parametrize("size", [0, 1.5, "4", None])
+@pytest.mark.parametrize("name", ["vocab_size", "d_model", "layers", "kernel_size", "max_length"])
+def test_encoders_refuse_what_is_no_size(name: str, size: object) -> None:
+    options = {"vocab_size": 5, "d_model": 4, "layers": 1, "kernel_size": 3, "max_length": 8, "dropout": 0.0}
+    with pytest.raises((ValueError, TypeError), match=name):
+        ConvEncoder(**options | {name: size})
+
+
+def test_an_encoder_reads_its_vocabulary_only() -> None:
+    encoder, source = ConvEncoder(5, 4, 1, 3, 3, 0.0), torch.tensor([[1, 2]])
+    mask = torch.ones(1, 2, dtype=torch.bool)
+    for bad in (source + 3, source - 2, source[0], source.float()):
+        with pytest.raises((ValueError, TypeError), match="source must"):
+            encoder(bad, mask)
+    for bad in (torch.ones(1, 3, dtype=torch.bool), mask.expand(2, 2), mask[0], mask.long(), ~mask):
+        with pytest.raises((ValueError, TypeError), match="mask must"):
+            encoder(source, bad)
+    with pytest.raises(ValueError, match="max_length = 3 tokens, got 4"):
+        encoder(source.repeat(1, 2), mask.repeat(1, 2))
+
+
+@pytest.mark.parametrize("name", ["hidden", "embedded", "keys", "values", "mask"])
+def test_attention_refuses_another_batch(name: str) -> None:
+    query, key = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4)
+    parts = {"hidden": query, "embedded": query, "keys": key, "values": key}
+    parts["mask"] = torch.ones(2, 5, dtype=torch.bool)
+    attention = MultiStepAttention(4)
+    attention(**parts)
+    with pytest.raises(ValueError, match="must"):
+        attention(**parts | {name: parts[name][:1]})
+    with pytest.raises(ValueError, match="keys must have one row per text, 1"):
+        attention(**parts | {"hidden": query[:1], "embedded": query[:1]})

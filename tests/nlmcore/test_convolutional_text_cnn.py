@@ -141,3 +141,13 @@ def test_bad_input() -> None:
         with pytest.raises(ValueError, match=next(iter(options))):
             text_cnn(**options)
     assert model.receptive_field() == 3
+
+
+@pytest.mark.parametrize("shift", [11, -20])
+def test_features_refuse_foreign_ids_and_masks(shift: int) -> None:
+    model = text_cnn()
+    with pytest.raises(ValueError, match="tokens must be ids"):
+        model.features(TOKENS + shift, MASK)
+    for bad in (MASK[:1], MASK[:, :1], MASK & False, MASK.long()):
+        with pytest.raises((ValueError, TypeError), match="mask must"):
+            model.features(TOKENS, bad)
