@@ -80,16 +80,20 @@ class WindowBatches:
 
 
 class PairBatch(NamedTuple):
-    """Shapes (batch, source) and (batch, target); masks are True where a token is real."""
+    """Shapes (batch, source) and (batch, target); masks are True where a token is real.
+
+    The names are those that `nlmcore.training.fit` understands: these batches can be handed to it as they are.
+    """
 
     source: Tensor
     """The source and `<eos>`."""
     source_mask: Tensor
-    inputs: Tensor
+    tokens: Tensor
     """`<bos>` and the target: what the decoder reads."""
     targets: Tensor
     """The target and `<eos>`: what it is to say."""
-    target_mask: Tensor
+    mask: Tensor
+    """Of tokens and targets."""
 
 
 class PairBatches:
@@ -135,9 +139,9 @@ class PairBatches:
 
 def _pair_batch(pairs: list[tuple[list[int], list[int]]]) -> PairBatch:
     source, source_mask = pad([[*source, EOS] for source, _ in pairs])
-    inputs, target_mask = pad([[BOS, *target] for _, target in pairs])
+    tokens, mask = pad([[BOS, *target] for _, target in pairs])
     targets, _ = pad([[*target, EOS] for _, target in pairs])
-    return PairBatch(source, source_mask, inputs, targets, target_mask)
+    return PairBatch(source, source_mask, tokens, targets, mask)
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:

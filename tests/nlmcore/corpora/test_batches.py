@@ -67,19 +67,19 @@ def test_every_pair_comes_once_masked_and_padded(pairs, batch_size, pool):
         assert len(batches) == len(PairBatches(pairs, batch_size))
         seen = []
         for batch in batches:
-            assert batch.inputs.shape == batch.targets.shape == batch.target_mask.shape
+            assert batch.tokens.shape == batch.targets.shape == batch.mask.shape
             assert batch.source.shape == batch.source_mask.shape
             assert batch.source_mask.dtype == torch.bool
             for row in range(len(batch.source)):
                 source = batch.source[row][batch.source_mask[row]].tolist()
-                inputs = batch.inputs[row][batch.target_mask[row]].tolist()
-                targets = batch.targets[row][batch.target_mask[row]].tolist()
+                inputs = batch.tokens[row][batch.mask[row]].tolist()
+                targets = batch.targets[row][batch.mask[row]].tolist()
                 assert source[-1] == targets[-1] == 2
                 assert inputs == [1, *targets[:-1]]
                 seen.append((source[:-1], targets[:-1]))
             assert not batch.source[~batch.source_mask].any()
-            assert not batch.inputs[~batch.target_mask].any()
-            assert not batch.targets[~batch.target_mask].any()
+            assert not batch.tokens[~batch.mask].any()
+            assert not batch.targets[~batch.mask].any()
         assert sorted(seen) == sorted((list(a), list(b)) for a, b in pairs)
 
 
@@ -171,10 +171,20 @@ def test_pairs_are_pairs(pairs):
 def test_an_empty_side_of_a_pair_is_its_end():
     (batch,) = PairBatches([([], [7]), ([8], [])], 2)
     assert batch.source.tolist() == [[2, 0], [8, 2]]
-    assert batch.inputs.tolist() == [[1, 7], [1, 0]]
+    assert batch.tokens.tolist() == [[1, 7], [1, 0]]
     assert batch.targets.tolist() == [[7, 2], [2, 0]]
 
 
 def test_a_text_shorter_than_length_is_one_short_batch():
     ((inputs, targets),) = StreamBatches([1, 2, 3], 1, 9)
     assert (inputs.tolist(), targets.tolist()) == ([[1, 2]], [[2, 3]])
+
+
+def test_fit_takes_pair_batches_as_they_are() -> None:
+    from nlmcore.seq2seq import Seq2Seq
+    from nlmcore.training import fit
+
+    batches = PairBatches([([5, 6], [7, 8, 9]), ([6], [8])], 2)
+    history = fit(Seq2Seq(10, 11, hidden_size=8, embedding_size=4), batches, steps=3, progress=False)
+    assert len(history.losses) == 3
+    assert history.losses[-1] < history.losses[0]
