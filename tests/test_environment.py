@@ -59,7 +59,7 @@ def test_what_is_installed_here_lies_in_the_ranges() -> None:
 
 def test_the_course_names_no_index() -> None:
     """Where packages come from is the machine's business: no host of one is written down."""
-    hosts = ["pypi." + "org", "pythonhosted." + "org", "download.pytorch" + ".org", "anaconda" + ".org"]
+    hosts = ["pypi." + "org", "pythonho" + "sted", "download.pytorch" + ".org", "anaconda" + ".org"]
     for path in ROOT.glob("*"):
         if path.is_file() and path.suffix in {".toml", ".yml", ".yaml", ".md", ".py", ""} and path.name != ".git":
             content = path.read_text(encoding="utf-8", errors="replace")
