@@ -18,11 +18,13 @@ write the same model as P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its l
 """
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 State = Any
 """None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch."""
@@ -71,6 +73,21 @@ def _gather(state: State, indices: Tensor, low: int, high: int) -> State:
     if isinstance(state, dict):
         return {key: _gather(part, indices, low, high) for key, part in state.items()}
     return state
+
+
+@contextmanager
+def evaluation_mode(model: object) -> Iterator[None]:
+    """Dropout off meanwhile; afterwards every submodule is in the mode it was in. What is no module is left alone."""
+    if not isinstance(model, nn.Module):
+        yield
+        return
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
 
 
 def check_tokens(tokens: object, vocab_size: int, name: str = "tokens") -> None:

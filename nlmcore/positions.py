@@ -14,7 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_floats, check_sizes
+from nlmcore.attention.checks import check_floats
+from nlmcore.checks import check_sizes
 
 
 def sinusoidal(length: int, d_model: int, base: float | int = 10_000.0) -> Float[Tensor, "length d_model"]:

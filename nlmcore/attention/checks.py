@@ -4,15 +4,6 @@ import torch
 from torch import Tensor
 
 
-def check_sizes(**sizes: object) -> None:
-    """Each must be a whole number of at least 1. Raises TypeError or ValueError that names it."""
-    for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool):
-            raise TypeError(f"{name} must be a whole number of at least 1, got {size!r}")
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
-
-
 def check_floats(**tensors: object) -> None:
     """Each must be a tensor of floating-point numbers, all of one dtype. Raises TypeError that names it."""
     first: tuple[str, torch.dtype] | None = None
@@ -24,11 +15,3 @@ def check_floats(**tensors: object) -> None:
         first = first or (name, tensor.dtype)
         if tensor.dtype != first[1]:
             raise TypeError(f"{name} must have the dtype of {first[0]}, {first[1]}, got {tensor.dtype}")
-
-
-def check_dropout(dropout: object) -> None:
-    """A probability in [0, 1). Raises TypeError or ValueError."""
-    if not isinstance(dropout, int | float) or isinstance(dropout, bool):
-        raise TypeError(f"dropout must be a number in [0, 1), got {dropout!r}")
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout must lie in [0, 1), got {dropout}")

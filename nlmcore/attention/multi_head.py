@@ -13,9 +13,10 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_dropout, check_floats, check_sizes
+from nlmcore.attention.checks import check_floats
 from nlmcore.attention.masks import check_mask
 from nlmcore.attention.weighted_sum import scaled_dot_product_attention
+from nlmcore.checks import check_dropout, check_sizes
 
 
 class MultiHeadAttention(nn.Module):

@@ -3,18 +3,13 @@
 import torch
 from torch import Tensor
 
+from nlmcore.checks import check_dropout, check_sizes
+
 
 def check_options(dropout: float | int = 0.0, **sizes: int) -> None:
-    """Refuse a dropout outside [0, 1) and sizes below 1, with ValueError; a size that is no int, with TypeError."""
-    if not isinstance(dropout, float | int):
-        raise TypeError(f"dropout must be a number in [0, 1), got {type(dropout).__name__} {dropout!r}")
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
-    for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool):
-            raise TypeError(f"{name} must be a whole number, got {type(size).__name__} {size!r}")
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
+    """Refuse a dropout outside [0, 1) and sizes below 1, with ValueError; what is no number, with TypeError."""
+    check_dropout(dropout)
+    check_sizes(**sizes)
 
 
 def check_mask(mask: Tensor | None, tokens: Tensor, name: str = "mask") -> Tensor:

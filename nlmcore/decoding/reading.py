@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.language_model import LanguageModel, State
+from nlmcore.language_model import LanguageModel, State, evaluation_mode
 
 
 @torch.no_grad()
@@ -64,10 +64,5 @@ def in_evaluation_mode(model: LanguageModel, function, *arguments):
     """
     if not isinstance(model, nn.Module) or not model.training:
         return function(*arguments)
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
+    with evaluation_mode(model):
         return function(*arguments)
-    finally:
-        for module in training:
-            module.training = True

@@ -25,7 +25,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.feedforward.window import check_activation, check_sizes, read_windows
+from nlmcore.checks import check_sizes
+from nlmcore.feedforward.window import check_activation, read_windows
 
 
 class FeedForwardLM(nn.Module):

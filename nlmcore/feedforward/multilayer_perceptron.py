@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.feedforward.window import check_sizes
+from nlmcore.checks import check_sizes
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,3 @@ def check_activation(activation: object) -> None:
     """Refuse an activation that cannot be called, with TypeError."""
     if not callable(activation):
         raise TypeError(f"activation must be a function of a tensor, got {type(activation).__name__} {activation!r}")
-
-
-def check_sizes(**sizes: int) -> None:
-    """Refuse sizes below 1: ValueError, or TypeError for what is no whole number."""
-    for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool):
-            raise TypeError(f"{name} must be a whole number, got {type(size).__name__} {size!r}")
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")

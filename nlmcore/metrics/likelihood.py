@@ -12,15 +12,13 @@ Departs from the source: nothing.
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from operator import index
 from typing import NamedTuple, SupportsIndex
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from nlmcore.language_model import LanguageModel, State, check_tokens
+from nlmcore.language_model import LanguageModel, State, check_tokens, evaluation_mode
 
 
 class Likelihood(NamedTuple):
@@ -62,7 +60,7 @@ def log_likelihood(
     inputs, targets = tokens[:, :-1], tokens[:, 1:]
     total, predicted = 0.0, 0
     carried = state
-    with _evaluating(model):
+    with torch.no_grad(), evaluation_mode(model):
         for start in range(0, time - 1, chunk):
             logits, carried = model(inputs[:, start : start + chunk], carried if carry else state)
             if logits.shape != (*inputs[:, start : start + chunk].shape, vocab_size):
@@ -132,17 +130,3 @@ def _ignored(ignore: SupportsIndex | None, vocab_size: int) -> int | None:
     if not 0 <= index(ignore) < vocab_size:
         raise ValueError(f"ignore must be an id in [0, {vocab_size}), the vocabulary, or None, got {ignore}")
     return index(ignore)
-
-
-@contextmanager
-def _evaluating(model: LanguageModel) -> Iterator[None]:
-    """No gradients and no dropout meanwhile; every module is left in the mode in which it was found."""
-    modes = [(module, module.training) for module in model.modules()] if isinstance(model, nn.Module) else []
-    try:
-        for module, _ in modes:
-            module.training = False
-        with torch.no_grad():
-            yield
-    finally:
-        for module, mode in modes:
-            module.training = mode

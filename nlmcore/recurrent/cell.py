@@ -25,7 +25,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nlmcore.recurrent.checks import check_floats, check_sizes
+from nlmcore.checks import check_sizes
+from nlmcore.recurrent.checks import check_floats
 
 
 class LSTMState(NamedTuple):

@@ -18,9 +18,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.checks import check_sizes
 from nlmcore.language_model import check_tokens
 from nlmcore.recurrent.cell import AnyState, Cell
-from nlmcore.recurrent.checks import check_sizes
 from nlmcore.recurrent.recurrent import Recurrent, RecurrentState
 
 

@@ -21,8 +21,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.checks import check_dropout, check_sizes
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, LSTMState
-from nlmcore.recurrent.checks import check_dropout, check_floats, check_function, check_sizes
+from nlmcore.recurrent.checks import check_floats, check_function
 from nlmcore.recurrent.fused import flatten, run_kernel
 from nlmcore.recurrent.fused_padded import run_padded_kernel
 from nlmcore.recurrent.gru import GRUCell

@@ -15,9 +15,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.checks import check_sizes
 from nlmcore.language_model import check_tokens
 from nlmcore.recurrent.cell import Cell, LSTMState
-from nlmcore.recurrent.checks import check_function, check_sizes
+from nlmcore.recurrent.checks import check_function
 from nlmcore.recurrent.masks import check_no_text_is_empty, check_padding_mask
 from nlmcore.recurrent.recurrent import Recurrent, RecurrentState
 

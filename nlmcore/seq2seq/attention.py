@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import attend, dot_score
-from nlmcore.recurrent.checks import check_sizes
+from nlmcore.checks import check_sizes
 
 
 class Score(nn.Module, ABC):

@@ -23,8 +23,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from nlmcore.checks import check_dropout, check_sizes
 from nlmcore.recurrent import Cell, CellState, LSTMState, Recurrent, RecurrentState
-from nlmcore.recurrent.checks import check_dropout, check_sizes
 from nlmcore.recurrent.recurrent import build_cell
 from nlmcore.seq2seq.attention import Attention, Score
 from nlmcore.seq2seq.state import Seq2SeqState

@@ -23,8 +23,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.checks import check_sizes
 from nlmcore.language_model import check_tokens
-from nlmcore.recurrent.checks import check_floats, check_sizes
+from nlmcore.recurrent.checks import check_floats
 from nlmcore.recurrent.masks import check_padding_mask
 from nlmcore.seq2seq.attention import SCORES
 from nlmcore.seq2seq.decoders import AttentionDecoder

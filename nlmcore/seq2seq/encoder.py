@@ -16,9 +16,9 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from nlmcore.checks import check_dropout, check_sizes
 from nlmcore.language_model import check_tokens
 from nlmcore.recurrent import Cell, LSTMState, Recurrent, RecurrentState
-from nlmcore.recurrent.checks import check_dropout, check_sizes
 from nlmcore.recurrent.masks import check_padding_mask
 
 

@@ -22,9 +22,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.checks import check_sizes
 from nlmcore.language_model import check_tokens
 from nlmcore.recurrent import Cell
-from nlmcore.recurrent.checks import check_sizes
 from nlmcore.recurrent.masks import check_no_text_is_empty, check_padding_mask
 from nlmcore.seq2seq.attention import SCORES
 from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder

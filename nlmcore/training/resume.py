@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nlmcore.language_model import State
+from nlmcore.language_model import State, evaluation_mode
 from nlmcore.training.batches import EpochStart, Lane
 from nlmcore.training.checkpoint import load_checkpoint, save_checkpoint
 from nlmcore.training.history import History
 from nlmcore.training.randomness import RandomState
-from nlmcore.training.scoring import Score, evaluation_mode, to_device
+from nlmcore.training.scoring import Score, to_device
 from nlmcore.training.states import leaves, rebuild
 
 FORMAT = 1

@@ -9,14 +9,13 @@ For anything else, and for any other objective, a `loss` function says what is t
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from nlmcore.language_model import State
+from nlmcore.language_model import State, evaluation_mode
 from nlmcore.training.losses import initial_state, mean_loss, shift
 from nlmcore.training.states import map_leaves
 from nlmcore.training.through_time import Piece
@@ -70,18 +69,6 @@ def evaluate(
     if not predictions:
         raise ValueError("batches to evaluate on must hold at least one prediction, got none")
     return total / predictions
-
-
-@contextmanager
-def evaluation_mode(model: nn.Module) -> Iterator[None]:
-    """Dropout off; afterwards every submodule is in the mode it was in."""
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
 
 
 def to_device(batch: Any, device: torch.device) -> Any:

@@ -12,7 +12,7 @@ from typing import Literal
 from torch import nn
 
 from nlmcore.attention import MultiHeadAttention
-from nlmcore.attention.checks import check_dropout, check_sizes
+from nlmcore.checks import check_dropout, check_sizes
 from nlmcore.positions import LearnedPositions
 from nlmcore.transformer.feed_forward import FeedForward
 

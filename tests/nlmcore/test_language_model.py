@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nlmcore.language_model import LanguageModel, check_tokens, select
+from nlmcore.language_model import LanguageModel, check_tokens, evaluation_mode, select
 from tests.test_laws import RunningSum
 
 
@@ -82,3 +82,19 @@ def test_check_tokens_says_what_is_wrong(tokens: Tensor, error: type[Exception],
 
 def test_a_model_is_recognised_by_what_it_can_do() -> None:
     assert isinstance(RunningSum(), LanguageModel)
+
+
+def test_evaluation_mode_puts_every_submodule_back() -> None:
+    model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Dropout(0.5))
+    model[1].eval()
+
+    def read_and_fail() -> None:
+        with evaluation_mode(model):
+            assert not any(module.training for module in model.modules())
+            raise RuntimeError("midway")
+
+    with pytest.raises(RuntimeError, match="midway"):
+        read_and_fail()
+    assert [module.training for module in model.modules()] == [True, True, False]
+    with evaluation_mode(RunningSum.forward):
+        pass  # a model that is no module has no mode

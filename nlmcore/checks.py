@@ -1,0 +1,18 @@
+"""What every model of the library refuses when it is built, said once."""
+
+
+def check_sizes(**sizes: object) -> None:
+    """Refuse sizes below 1: ValueError, or TypeError for what is no whole number."""
+    for name, size in sizes.items():
+        if not isinstance(size, int) or isinstance(size, bool):
+            raise TypeError(f"{name} must be a whole number, got {type(size).__name__} {size!r}")
+        if size < 1:
+            raise ValueError(f"{name} must be at least 1, got {size}")
+
+
+def check_dropout(dropout: object) -> None:
+    """Refuse a dropout outside [0, 1) with ValueError, and what is no number with TypeError."""
+    if not isinstance(dropout, float | int) or isinstance(dropout, bool):
+        raise TypeError(f"dropout must be a number in [0, 1), got {type(dropout).__name__} {dropout!r}")
+    if not 0.0 <= dropout < 1.0:
+        raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
