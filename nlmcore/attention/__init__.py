@@ -23,12 +23,15 @@ Departs from the papers: projections carry a bias unless `bias=False` (2017: non
 BERT and in torch.nn.MultiheadAttention.
 """
 
-from nlmcore.attention.masks import causal_mask, padding_mask
-from nlmcore.attention.multi_head import MultiHeadAttention
+from nlmcore.attention.cache import KeyValueCache
+from nlmcore.attention.masks import causal_mask, padding_mask, prefix_mask, window_mask
+from nlmcore.attention.multi_head import Memory, MultiHeadAttention
 from nlmcore.attention.scores import additive_score, bilinear_score, dot_score
 from nlmcore.attention.weighted_sum import attend, masked_softmax, scaled_dot_product_attention
 
 __all__ = [
+    "KeyValueCache",
+    "Memory",
     "MultiHeadAttention",
     "additive_score",
     "attend",
@@ -37,5 +40,7 @@ __all__ = [
     "dot_score",
     "masked_softmax",
     "padding_mask",
+    "prefix_mask",
     "scaled_dot_product_attention",
+    "window_mask",
 ]

@@ -1,11 +1,15 @@
 """Masks: boolean, True = may attend. Combine them with `&`.
 
-A causal mask hides the future (Vaswani et al. 2017, section 3.2.3); a padding mask hides what is no token.
+A causal mask hides the future (Vaswani et al. 2017, section 3.2.3); a padding mask hides what is no token; a window
+hides what is long past (Beltagy et al. 2020, section 3.1); a prefix is read in both directions before what follows is
+written (Raffel et al. 2020, section 3.2.1, "prefix LM").
 """
 
 import torch
 from jaxtyping import Bool
 from torch import Tensor
+
+from nlmcore.checks import check_sizes
 
 
 def causal_mask(n: int, past: int = 0, device: torch.device | str | None = None) -> Bool[Tensor, "query key"]:
@@ -18,6 +22,32 @@ def causal_mask(n: int, past: int = 0, device: torch.device | str | None = None)
     if n < 1 or past < 0:
         raise ValueError(f"causal_mask needs n of at least 1 and past of at least 0, got n={n}, past={past}")
     return torch.ones(n, past + n, dtype=torch.bool, device=device).tril(past)
+
+
+def window_mask(
+    n: int, window: int | None, past: int = 0, device: torch.device | str | None = None
+) -> Bool[Tensor, "query key"]:
+    """True where query i may look: at the `window` keys that end with itself (None: all, `causal_mask`).
+
+    Shape (n, past + n), with `past` keys read before. A window of n or more is no window.
+
+    Raises TypeError if they are no whole numbers, ValueError if n or window < 1 or past < 0.
+    """
+    mask = causal_mask(n, past, device)
+    if window is None:
+        return mask
+    check_sizes(window=window)
+    return mask & ~mask.tril(past - window)
+
+
+def prefix_mask(lengths: Tensor, n: int) -> Bool[Tensor, "batch query key"]:
+    """Causal, but the first lengths[b] positions see one another both ways; lengths (batch,) gives (batch, n, n).
+
+    Give it to `MultiHeadAttention` as `prefix_mask(lengths, n)[:, None]`.
+
+    Raises TypeError if lengths are not whole numbers, ValueError if one is negative or exceeds n.
+    """
+    return causal_mask(n, device=getattr(lengths, "device", None)) | padding_mask(lengths, n)[:, None, :]
 
 
 def padding_mask(lengths: Tensor, length: int | None = None) -> Bool[Tensor, "batch time"]:

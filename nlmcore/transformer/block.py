@@ -1,42 +1,75 @@
 """One Transformer layer: attention, then a feed-forward network, each around a residual pathway.
 
-    post-norm   x ← LN(x + attention(x));   x ← LN(x + FFN(x))         Vaswani et al. (2017), section 3.1
-    pre-norm    x ← x + attention(LN(x));   x ← x + FFN(LN(x))         Xiong et al. (2020), GPT-2 and later
+    self-attention     x ← around(x, attention)
+    cross-attention    x ← around(x, look at the source)         in the decoder of an encoder-decoder only
+    feed-forward       x ← around(x, FFN)                        Vaswani et al. (2017), section 3.1
 
-The block owns its norms and its residuals, so another rule is another block, not an `if` in this one.
+with `around` a rule of `residual`: post-norm, pre-norm, or another that is handed in. The block owns its norms and its
+residuals, so another order of things (parallel branches, a sandwich) is another block, not an `if` in this one.
 
-Departs from the papers: nothing.
+    y = block(x, mask)                       every position sees every other: an encoder
+    y, state = block.read(x, state)          every position sees what came before: a language model
+
+Departs from the paper: nothing.
 """
 
-from collections.abc import Callable
+from typing import Any
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.transformer.config import TransformerConfig
+from nlmcore.attention import Memory
 
 
 class Block(nn.Module):
-    """A self-attention sublayer and a feed-forward sublayer; x (batch, time, d_model) in and out."""
+    """Self-attention, cross-attention if `cross`, feed-forward; x (batch, time, d_model) in and out.
 
-    def __init__(self, config: TransformerConfig) -> None:
+    c: a TransformerConfig. causal: whether it is going to `read`.
+    """
+
+    def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
         super().__init__()
-        c = config
-        self.attention = c.attention(c.d_model, c.n_heads, c.n_kv_heads, c.dropout)
-        self.feed_forward = c.feed_forward(c.d_model, 4 * c.d_model if c.d_ff is None else c.d_ff)
-        self.attention_norm = c.norm(c.d_model)
-        self.feed_forward_norm = c.norm(c.d_model)
-        self.dropout = nn.Dropout(c.dropout)
-        self.pre = c.norm_position == "pre"
+        self.attention = c.attention(c, causal)
+        self.around_attention = c.residual(c)
+        if cross:
+            self.cross_attention = c.cross_attention(c)
+            self.around_cross_attention = c.residual(c)
+        self.feed_forward = c.feed_forward(c.d_model, c.hidden_size)
+        self.around_feed_forward = c.residual(c)
+        self.branches = 3 if cross else 2
+        """How many sublayers add to the residual pathway."""
 
     def forward(
         self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch time d_model"]:
         """mask broadcasts to (batch, head, query, key), True = may attend."""
-        x = self._residual(x, lambda y: self.attention(y, mask=mask), self.attention_norm)
-        return self._residual(x, self.feed_forward, self.feed_forward_norm)
+        x = self.around_attention.after(x, self.attention(self.around_attention.before(x), mask=mask))
+        return self._feed_forward(x)
 
-    def _residual(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-        if self.pre:
-            return x + self.dropout(sublayer(norm(x)))
-        return norm(x + self.dropout(sublayer(x)))
+    def read(
+        self,
+        x: Float[Tensor, "batch time d_model"],
+        state: Any = None,
+        memory: Memory | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> tuple[Float[Tensor, "batch time d_model"], Any]:
+        """Read on from `state`, looking at `memory`, the source as `remember` gave it, where the block does that."""
+        y, state = self.attention.read(self.around_attention.before(x), state)
+        x = self.around_attention.after(x, y)
+        if memory is not None:
+            y = self.cross_attention.look(self.around_cross_attention.before(x), memory, memory_mask)
+            x = self.around_cross_attention.after(x, y)
+        return self._feed_forward(x), state
+
+    def remember(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
+        """The encoder's output as this layer will look at it: its keys and values, computed once."""
+        return self.cross_attention.remember(source)
+
+    def last_matrices(self) -> list[nn.Module]:
+        """The linear maps that end each branch, where a branch ends in one."""
+        names = ("attention.output", "cross_attention.output", "feed_forward.outer")
+        modules = dict(self.named_modules())
+        return [modules[name] for name in names if isinstance(modules.get(name), nn.Linear)]
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))

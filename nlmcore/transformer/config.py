@@ -1,20 +1,37 @@
 """What makes one Transformer different from another: sizes, and the parts that are handed in.
 
-A published variant is a change of a few fields (`dataclasses.replace`). A part is a callable that builds a
-module from the sizes it needs; nothing here is a string that a chain of ifs reads, except `norm_position`,
-which has two values for good.
+A published variant is a change of a few fields (`dataclasses.replace`; `nlmcore.variants` has the catalogue). A part
+is a callable that builds a module from the sizes it needs; nothing here is a string that a chain of ifs reads, except
+`norm_position`, which has two values for good.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from torch import nn
 
-from nlmcore.attention import MultiHeadAttention
 from nlmcore.checks import check_dropout, check_sizes
 from nlmcore.positions import LearnedPositions
+from nlmcore.transformer.defaults import (
+    build_attention,
+    build_block,
+    build_cross_attention,
+    build_final_norm,
+    build_output,
+    build_residual,
+    build_stack,
+    initialise_normal,
+    share_nothing,
+)
 from nlmcore.transformer.feed_forward import FeedForward
+
+SIZES = ("vocab_size", "d_model", "n_heads", "n_layers", "max_length")
+OPTIONAL_SIZES = ("n_kv_heads", "d_head", "d_ff", "window")
+PARTS = (
+    *("attention", "cross_attention", "feed_forward", "norm", "residual", "final_norm", "block", "stack", "share"),
+    *("positions", "embedding", "embedding_norm", "output", "initialise"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,49 +43,74 @@ class TransformerConfig:
     d_model: int
     """Width of the residual pathway."""
     n_heads: int
-    """Attention heads per layer; d_model must be a multiple."""
+    """Attention heads per layer; d_model must be a multiple unless d_head is given."""
     n_layers: int
     """How many blocks are stacked."""
     max_length: int
-    """Longest text that the positions cover."""
+    """Longest text that learned positions cover."""
     n_kv_heads: int | None = None
     """Heads of keys and values; None means n_heads, 1 is multi-query attention."""
+    d_head: int | None = None
+    """Width of one head; None means d_model / n_heads."""
     d_ff: int | None = None
     """Hidden width of the feed-forward network; None means 4 · d_model (2017)."""
+    window: int | None = None
+    """Sliding window of a language model: how many positions a query sees, itself included. None: all."""
+    attention_bias: bool = True
+    """Whether the projections of attention carry a bias."""
     dropout: float | int = 0.0
     """Probability with which a number is dropped: attention weights, both branches, the embedding."""
     tie_embeddings: bool = True
-    """Score the next token with the embedding matrix itself (Press & Wolf 2017). Language models only."""
+    """Score the next token with the embedding matrix itself (Press & Wolf 2017). Models with an output only."""
+    tie_source: bool = True
+    """Encoder and decoder share one embedding matrix (2017, section 3.4), where their vocabularies are one."""
     scale_embeddings: bool = False
     """Multiply embeddings by √d_model (2017, section 3.4)."""
     norm_position: Literal["pre", "post"] = "pre"
     """"post": LN(x + f(x)) as published in 2017; "pre": x + f(LN(x)), with one more norm at the end."""
 
-    attention: Callable[[int, int, int | None, float], nn.Module] = field(
-        default=lambda d_model, n_heads, n_kv_heads, dropout: MultiHeadAttention(
-            d_model, n_heads, n_kv_heads, dropout=dropout
-        )
-    )
-    """(d_model, n_heads, n_kv_heads, dropout) -> a module called like MultiHeadAttention."""
+    attention: Callable[[Any, bool], nn.Module] = build_attention
+    """(config, causal) -> self-attention, called like MultiHeadAttention; `read(x, state)` where it is causal."""
+    cross_attention: Callable[[Any], nn.Module] = build_cross_attention
+    """config -> the decoder's attention to the source, with `remember` and `look`."""
+    attention_positions: Callable[[int, int, int, bool], nn.Module] | None = None
+    """(n_heads, d_head, max_length, causal) -> positions inside self-attention: rotary, ALiBi, T5's bias, …"""
     feed_forward: Callable[[int, int], nn.Module] = FeedForward
     """(d_model, d_ff) -> a module on (batch, time, d_model)."""
     norm: Callable[[int], nn.Module] = nn.LayerNorm
     """d_model -> a normalisation."""
+    residual: Callable[[Any], nn.Module] = build_residual
+    """config -> the rule around one sublayer: `before(x)` and `after(x, y)`; by default as `norm_position` says."""
+    final_norm: Callable[[Any], nn.Module] = build_final_norm
+    """config -> what ends the stack; by default `norm` for pre-norm and nothing for post-norm."""
+    block: Callable[[Any, bool, bool], nn.Module] = build_block
+    """(config, causal, cross) -> one layer."""
+    stack: Callable[[Any, bool, bool], nn.Module] = build_stack
+    """(config, causal, cross) -> all layers, a ModuleList with `forward` and `read`: their number and their order."""
+    share: Callable[[nn.Module], None] = share_nothing
+    """stack -> None: makes layers of a finished stack share modules, by assigning one in the place of another."""
     positions: Callable[[int, int], nn.Module] = LearnedPositions
-    """(max_length, d_model) -> a module that adds positions to (batch, time, d_model)."""
+    """(max_length, d_model) -> a module that adds positions to (batch, time, d_model); called with (x, first)."""
+    embedding: Callable[[int, int], nn.Module] = nn.Embedding
+    """(vocab_size, d_model) -> tokens (batch, time) to vectors (batch, time, d_model)."""
     embedding_norm: Callable[[int], nn.Module] = nn.Identity
     """d_model -> what is applied to the embeddings before the first block; BERT has a LayerNorm here."""
+    output: Callable[[Any, nn.Module], nn.Module] = build_output
+    """(config, embedding) -> hidden vectors to logits; by default a matrix, tied as `tie_embeddings` says."""
+    initialise: Callable[[nn.Module, Any], None] = initialise_normal
+    """(model, config) -> None: sets the first weights of a finished model."""
 
     def __post_init__(self) -> None:
-        sizes = ("vocab_size", "d_model", "n_heads", "n_layers", "max_length", "n_kv_heads", "d_ff")
-        check_sizes(**{name: getattr(self, name) for name in sizes if getattr(self, name) is not None})
+        given = [name for name in OPTIONAL_SIZES if getattr(self, name) is not None]
+        check_sizes(**{name: getattr(self, name) for name in (*SIZES, *given)})
         check_dropout(self.dropout)
-        for name in ("attention", "feed_forward", "norm", "positions", "embedding_norm"):
+        for name in (*PARTS, *(["attention_positions"] if self.attention_positions is not None else [])):
             if not callable(getattr(self, name)):
                 raise TypeError(f"{name} must be a callable that builds a module, got {getattr(self, name)!r}")
-        if self.d_model % self.n_heads:
+        if self.d_head is None and self.d_model % self.n_heads:
             raise ValueError(
-                f"d_model must be a multiple of n_heads, got d_model={self.d_model}, n_heads={self.n_heads}"
+                f"d_model must be a multiple of n_heads unless d_head is given, got d_model={self.d_model},"
+                f" n_heads={self.n_heads}"
             )
         if self.n_kv_heads is not None and self.n_heads % self.n_kv_heads:
             raise ValueError(
@@ -76,3 +118,13 @@ class TransformerConfig:
             )
         if self.norm_position not in ("pre", "post"):
             raise ValueError(f"norm_position must be 'pre' or 'post', got {self.norm_position!r}")
+
+    @property
+    def head_size(self) -> int:
+        """d_head, given or d_model / n_heads."""
+        return self.d_model // self.n_heads if self.d_head is None else self.d_head
+
+    @property
+    def hidden_size(self) -> int:
+        """d_ff, given or 4 · d_model."""
+        return 4 * self.d_model if self.d_ff is None else self.d_ff

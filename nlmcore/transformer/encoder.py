@@ -8,30 +8,21 @@ Departs from BERT: no segment embedding of its own. A text of one segment always
 `nlmcore.pretrained` folds it into the positions.
 """
 
-import math
-
 from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from nlmcore.attention.masks import check_mask
 from nlmcore.language_model import check_tokens
-from nlmcore.transformer.block import Block
 from nlmcore.transformer.config import TransformerConfig
+from nlmcore.transformer.trunk import Trunk
 
 
-class TransformerEncoder(nn.Module):
+class TransformerEncoder(Trunk):
     """tokens (batch, time) -> hidden vectors (batch, time, d_model)."""
 
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        nn.init.normal_(self.embedding.weight, std=0.02)
-        self.positions = config.positions(config.max_length, config.d_model)
-        self.embedding_norm = config.embedding_norm(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
-        self.layers = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-        self.final_norm = config.norm(config.d_model) if config.norm_position == "pre" else nn.Identity()
+        super().__init__(config, causal=False)
+        config.initialise(self, config)
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
@@ -46,11 +37,5 @@ class TransformerEncoder(nn.Module):
             if isinstance(mask, Tensor) and mask.shape != tokens.shape:
                 raise ValueError(f"mask must have the tokens' shape {tuple(tokens.shape)}, got {tuple(mask.shape)}")
             check_mask(mask, tokens.shape)
-        x = self.embedding(tokens)
-        if self.config.scale_embeddings:
-            x = x * math.sqrt(self.config.d_model)
-        x = self.dropout(self.embedding_norm(self.positions(x)))
         keys_allowed = None if mask is None else mask[:, None, None, :]  # (batch, head, query, key)
-        for layer in self.layers:
-            x = layer(x, keys_allowed)
-        return self.final_norm(x)
+        return self.final_norm(self.layers(self.embed(tokens), keys_allowed))

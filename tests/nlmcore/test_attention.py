@@ -257,7 +257,7 @@ def test_every_parameter_gets_a_gradient(explicit: bool) -> None:
     if explicit:
         attention.recorder = lambda weights: None
     # A key bias shifts a row of scores by a constant, which softmax ignores: its gradient is zero by nature.
-    attention.key.bias.requires_grad_(False)
+    attention.projection.bias.requires_grad_(False)
     assert_every_parameter_gets_a_gradient(attention, attention(draw(2, 5, 12)))
 
 

@@ -27,8 +27,8 @@ def test_a_block_agrees_with_pytorch(norm_position: str) -> None:
         "self_attn.out_proj": a.output,
         "linear1": ours.feed_forward.inner,
         "linear2": ours.feed_forward.outer,
-        "norm1": ours.attention_norm,
-        "norm2": ours.feed_forward_norm,
+        "norm1": ours.around_attention.norm,
+        "norm2": ours.around_feed_forward.norm,
     }
     state = {}
     for name, part in weights.items():
@@ -72,7 +72,7 @@ def test_parts_are_handed_in() -> None:
         n_kv_heads=1,
     )
     model = TransformerEncoder(config)
-    assert isinstance(model.layers[0].attention_norm, nn.RMSNorm)
+    assert isinstance(model.layers[0].around_attention.norm, nn.RMSNorm)
     assert isinstance(model.positions, SinusoidalPositions)
     for name, parameter in model.named_parameters():
         if name.endswith("key.bias"):  # softmax ignores a constant added to a row of scores

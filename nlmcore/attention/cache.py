@@ -1,0 +1,113 @@
+"""The keys and values that attention has read: its memory of a text, and a state like any other.
+
+    keys, values (batch, kv_head, capacity, d_head), of which the first `length` positions are filled
+
+With them a Transformer reads a text token by token at the price of one token each, instead of reading it all again
+(Vaswani et al. 2017 do not say so; every implementation does). The buffers are allocated ahead and doubled when full,
+so n tokens are copied O(n) times in all, not O(n²) as by concatenation.
+
+**A state is a value.** Several states may share one buffer: a beam that goes on in two ways keeps one past. Only the
+newest reader, whose `length` is all that was ever written, writes behind it in place; a state that is read on from
+later moves to a buffer of its own first. `ledger` is how it knows.
+
+While autograd records, buffers are concatenated and never written: what a backward pass needs must stay.
+"""
+
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+SMALLEST = 16
+
+
+@dataclass
+class Ledger:
+    """How many positions of a buffer anybody has written."""
+
+    filled: int
+
+
+@dataclass(frozen=True)
+class KeyValueCache:
+    """What one attention layer has read. Rows (the batch) are gathered by `nlmcore.language_model.select`."""
+
+    keys: Float[Tensor, "batch kv_head capacity d_head"]
+    values: Float[Tensor, "batch kv_head capacity d_head"]
+    length: int
+    """How many of `capacity` are filled."""
+    first: int = 0
+    """The position in the text of the first key kept; a sliding window forgets those before."""
+    ledger: Ledger = field(default_factory=lambda: Ledger(-1), compare=False, repr=False)
+
+    @classmethod
+    def start(cls, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
+        """The cache of a text just begun; it holds the tensors themselves, or what a sliding window keeps of them."""
+        length = keys.shape[2]
+        forgotten = 0 if window is None or _recorded(keys) else max(0, length - (window - 1))
+        if forgotten:
+            keys, values = keys[:, :, forgotten:].clone(), values[:, :, forgotten:].clone()
+        return cls(keys, values, length - forgotten, forgotten, Ledger(length - forgotten))
+
+    @property
+    def position(self) -> int:
+        """How many tokens were read: the position of the next one."""
+        return self.first + self.length
+
+    def append(self, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
+        """The cache with the next keys and values (batch, kv_head, time, d_head) behind it.
+
+        With `window`, whenever the buffer is full only the last window - 1 of the old positions move on.
+        """
+        end = self.length + keys.shape[2]
+        if _recorded(keys) or _recorded(self.keys):
+            joined = (torch.cat([old[:, :, : self.length], new], dim=2) for old, new in self._pairs(keys, values))
+            return KeyValueCache(*joined, end, self.first, Ledger(end))
+        home = self if self._may_write(end) else self._moved(keys.shape[2], window)
+        end = home.length + keys.shape[2]
+        home.keys[:, :, home.length : end] = keys
+        home.values[:, :, home.length : end] = values
+        home.ledger.filled = end
+        return KeyValueCache(home.keys, home.values, end, home.first, home.ledger)
+
+    def read(self, last: int | None = None) -> tuple[Tensor, Tensor]:
+        """Keys and values of what was read, or of its last positions; views, (batch, kv_head, key, d_head)."""
+        begin = 0 if last is None else max(0, self.length - last)
+        return self.keys[:, :, begin : self.length], self.values[:, :, begin : self.length]
+
+    def select(self, indices: Tensor) -> "KeyValueCache":
+        """Rows of the batch, in a buffer of their own. The same rows in the same order are the same state."""
+        if indices.tolist() == list(range(len(self.keys))):
+            return self
+        indices = indices.to(self.keys.device)
+        if _recorded(self.keys):
+            chosen = (old[:, :, : self.length].index_select(0, indices) for old in (self.keys, self.values))
+            return KeyValueCache(*chosen, self.length, self.first, Ledger(self.length))
+        keys, values = (_room(old, len(indices), old.shape[2]) for old in (self.keys, self.values))
+        for new, old in ((keys, self.keys), (values, self.values)):
+            torch.index_select(old[:, :, : self.length], 0, indices, out=new[:, :, : self.length])
+        return KeyValueCache(keys, values, self.length, self.first, Ledger(self.length))
+
+    def _pairs(self, keys: Tensor, values: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        return (self.keys, keys), (self.values, values)
+
+    def _may_write(self, end: int) -> bool:
+        newest = self.ledger.filled == self.length and end <= self.keys.shape[2]
+        return newest and (torch.is_inference_mode_enabled() or not self.keys.is_inference())
+
+    def _moved(self, more: int, window: int | None) -> "KeyValueCache":
+        """The same past in a new buffer with room for `more` positions and as many again."""
+        kept = self.length if window is None else min(self.length, window - 1)
+        keys, values = (_room(old, len(old), 2 * (kept + more)) for old in (self.keys, self.values))
+        keys[:, :, :kept] = self.keys[:, :, self.length - kept : self.length]
+        values[:, :, :kept] = self.values[:, :, self.length - kept : self.length]
+        return KeyValueCache(keys, values, kept, self.first + self.length - kept, Ledger(kept))
+
+
+def _recorded(keys: Tensor) -> bool:
+    return torch.is_grad_enabled() and keys.requires_grad
+
+
+def _room(like: Tensor, batch: int, capacity: int) -> Tensor:
+    return like.new_empty(batch, like.shape[1], max(capacity, SMALLEST), like.shape[3])

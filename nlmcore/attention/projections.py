@@ -1,0 +1,21 @@
+"""A few rows of a linear map, seen as a linear map of their own.
+
+Self-attention multiplies by W^Q, W^K and W^V at once: they lie in one matrix. A lecture, a test or a converter that
+wants one of the three gets this view. Writing into `weight` writes into the matrix.
+"""
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class Rows:
+    """y = x Wᵀ + b with W and b rows begin to end of `whole`."""
+
+    def __init__(self, whole: nn.Linear, begin: int, end: int) -> None:
+        self.weight: Tensor = whole.weight[begin:end]
+        """(out, d_model), a view."""
+        self.bias: Tensor | None = None if whole.bias is None else whole.bias[begin:end]
+        """(out,), a view, or None."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)

@@ -1,0 +1,31 @@
+"""Normalisation by the root mean square.
+
+    RMSNorm(x) = g ⊙ x / √(mean(x²) + ε)          Zhang & Sennrich (2019), equation 4
+
+LayerNorm without subtracting the mean and without a shift: cheaper, and as good in most language models (Llama,
+T5, SmolLM). PyTorch has LayerNorm; with nn.LayerNorm, nn.Identity and this one the course's Transformers are built.
+
+Departs from the paper: ε inside the root, which the paper leaves out and every implementation has.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nlmcore.checks import check_sizes
+
+
+class RMSNorm(nn.Module):
+    """g ⊙ x / √(mean(x²) + ε) over the last dimension; g (d_model,) starts at 1."""
+
+    def __init__(self, d_model: int, eps: float | int = 1e-6) -> None:
+        super().__init__()
+        check_sizes(d_model=d_model)
+        if not eps >= 0:
+            raise ValueError(f"eps must be at least 0, got {eps}")
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.eps = eps
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)

@@ -1,0 +1,103 @@
+"""The Transformer of 2017: an encoder reads the source, a decoder writes the target and looks at the source.
+
+    h = encoder(source),   state = model.encode(source, source_mask)
+    k = K h,  v = V h,  q = Q z                        cross-attention, z the decoder's vectors
+    logits, state = model(tokens, state)               P(y_{i+1} | y_1 … y_i, source)
+
+Source: Vaswani et al. (2017), section 3. The target is read shifted by one: `<bos>` first.
+
+`encode` computes every decoder layer's keys and values of the source once: O(n + m) steps for n source and m target
+tokens, each of the m looking at n keys.
+
+Departs from the paper: as the configuration says. The paper's own: norm_position="post", scale_embeddings=True,
+positions=SinusoidalPositions, ReLU, and one vocabulary, whose matrix serves encoder, decoder and softmax.
+"""
+
+from dataclasses import dataclass, replace
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from nlmcore.attention import Memory
+from nlmcore.language_model import check_tokens
+from nlmcore.transformer.config import TransformerConfig
+from nlmcore.transformer.encoder import TransformerEncoder
+from nlmcore.transformer.language_model import TransformerState, check_state
+from nlmcore.transformer.trunk import Trunk
+
+
+@dataclass(frozen=True)
+class EncoderDecoderState:
+    """A source that was read, and how far the target is."""
+
+    memories: tuple[Memory, ...]
+    """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head)."""
+    source_mask: Bool[Tensor, "batch source"]
+    """True = a real token of the source."""
+    encoded: Float[Tensor, "batch source d_model"]
+    """The encoder's output."""
+    target: TransformerState | None = None
+    """What the decoder has read of the target."""
+
+
+class EncoderDecoder(nn.Module):
+    """A language model of the target that has read a source. `vocab_size` is the target's.
+
+    config: the decoder's and the target's. encoder_config: the encoder's and the source's; None: the same, with one
+    embedding matrix for both where `tie_source` says so. Both must have the same d_model.
+
+    Raises ValueError if the widths differ.
+    """
+
+    def __init__(self, config: TransformerConfig, encoder_config: TransformerConfig | None = None) -> None:
+        super().__init__()
+        source = config if encoder_config is None else encoder_config
+        if source.d_model != config.d_model:
+            raise ValueError(
+                f"encoder and decoder must have one d_model, got {source.d_model} for the encoder and"
+                f" {config.d_model} for the decoder"
+            )
+        self.config, self.vocab_size, self.source_vocab_size = config, config.vocab_size, source.vocab_size
+        self.encoder = TransformerEncoder(source)
+        self.decoder = Trunk(config, causal=True, cross=True)
+        if encoder_config is None and config.tie_source:
+            self.encoder.embedding = self.decoder.embedding
+        self.output = config.output(config, self.decoder.embedding)
+        config.initialise(self, config)
+
+    def encode(
+        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
+    ) -> EncoderDecoderState:
+        """Read source (batch, source); source_mask like it, True = a real token, None: all are."""
+        encoded = self.encoder(source, source_mask)
+        mask = source_mask if source_mask is not None else source.new_ones(source.shape).bool()
+        return EncoderDecoderState(self.decoder.layers.remember(encoded), mask, encoded)
+
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], state: EncoderDecoderState | None = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], EncoderDecoderState]:
+        """tokens (batch, time) of the target, `<bos>` first; state from `encode` or from an earlier call.
+
+        Raises TypeError for a state without a source, ValueError for one of another batch.
+        """
+        hidden, state = self.read(tokens, state)
+        return self.output(hidden), state
+
+    def read(
+        self, tokens: Int[Tensor, "batch time"], state: EncoderDecoderState | None = None
+    ) -> tuple[Float[Tensor, "batch time d_model"], EncoderDecoderState]:
+        """The decoder's last vectors, of which `output` makes the logits, and the state after them."""
+        check_tokens(tokens, self.vocab_size)
+        if not isinstance(state, EncoderDecoderState):
+            raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
+        if len(state.source_mask) != len(tokens):
+            raise ValueError(
+                f"state must have one source per text, got {len(state.source_mask)} for {len(tokens)} texts"
+            )
+        check_state(state.target, len(tokens))
+        position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
+        keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
+        x = self.decoder.embed(tokens, position)
+        x, layers = self.decoder.layers.read(x, layers, state.memories, keys_allowed)
+        target = TransformerState(layers, position + tokens.shape[1])
+        return self.decoder.final_norm(x), replace(state, target=target)

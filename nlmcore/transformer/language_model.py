@@ -1,0 +1,76 @@
+"""The Transformer as a language model: decoder only, GPT's shape.
+
+    h⁰ = E[tokens] + positions,   h^l = block_l(h^{l−1})  with causal attention,   logits = h^L Eᵀ
+
+Source: Vaswani et al. (2017), section 3.1 (decoder, without its second sublayer); Radford et al. (2018; 2019).
+
+    logits, state = model(tokens, state)          the one function
+    hidden, state = model.read(tokens, state)     what the logits are made of: logits = model.output(hidden)
+
+The state holds each layer's keys and values (`nlmcore.attention.KeyValueCache`) and how many tokens were read.
+
+Departs from the papers: as the configuration says; the default is GPT-2's (pre-norm, learned positions, tied
+embeddings, exact GELU).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from nlmcore.language_model import check_tokens
+from nlmcore.transformer.config import TransformerConfig
+from nlmcore.transformer.trunk import Trunk
+
+
+@dataclass(frozen=True)
+class TransformerState:
+    """What a TransformerLM has read."""
+
+    layers: tuple[Any, ...]
+    """Each layer's own state: keys and values of attention. The first dimension of every tensor is the batch."""
+    position: int
+    """How many tokens were read."""
+
+
+class TransformerLM(Trunk):
+    """A language model of `config.vocab_size` tokens."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config, causal=True)
+        self.vocab_size = config.vocab_size
+        self.output = config.output(config, self.embedding)
+        config.initialise(self, config)
+
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], state: TransformerState | None = None
+    ) -> tuple[Float[Tensor, "batch time vocab"], TransformerState]:
+        """logits[b, t] scores the token after tokens[b, :t+1]. Raises as `read` does."""
+        hidden, state = self.read(tokens, state)
+        return self.output(hidden), state
+
+    def read(
+        self, tokens: Int[Tensor, "batch time"], state: TransformerState | None = None
+    ) -> tuple[Float[Tensor, "batch time d_model"], TransformerState]:
+        """The last layer's vectors, and the state after them: for what needs few of the logits, or none.
+
+        Raises TypeError or ValueError for tokens outside the vocabulary, a state of another model or batch, or a text
+        longer than the positions reach.
+        """
+        check_tokens(tokens, self.vocab_size)
+        check_state(state, len(tokens))
+        position = 0 if state is None else state.position
+        x, layers = self.layers.read(self.embed(tokens, position), None if state is None else state.layers)
+        return self.final_norm(x), TransformerState(layers, position + tokens.shape[1])
+
+
+def check_state(state: object, batch: int) -> None:
+    """Refuse what is no Transformer's state (TypeError), or one of another batch (ValueError)."""
+    if state is None:
+        return
+    if not isinstance(state, TransformerState):
+        raise TypeError(f"state must be None or what an earlier call gave back, got {type(state).__name__}")
+    keys = getattr(state.layers[0], "keys", None) if state.layers else None
+    if isinstance(keys, Tensor) and len(keys) != batch:
+        raise ValueError(f"state must have one row per text, got {len(keys)} rows for {batch} texts")
