@@ -1,0 +1,127 @@
+"""T5's relative bias: one learned number per head and bucket of distances, added to the scores.
+
+    score_ij = q_i · k_j + b_h[bucket(j − i)]       Raffel et al. (2020), section 2.1
+
+Near distances have a bucket each; farther ones share buckets that widen geometrically; from max_distance on
+there is only one. With n buckets for one direction, half of them near:
+
+    bucket(d) = d                                                             for d < n/2
+    bucket(d) = n/2 + ⌊ln(d / (n/2)) / ln(max_distance / (n/2)) · n/2⌋        at most n − 1
+
+In both directions each has half of the buckets, the keys behind first; a causal model spends all of them on
+the keys behind.
+
+Symbols: the table is (bucket, head), as T5 stores it.
+
+Departs from the paper: the scores here are divided by √d_head (T5 has none and puts it into the
+initialisation), and every layer has its own table unless the model's `share` ties them (T5 has one for all).
+"""
+
+import math
+from functools import lru_cache
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from nlmcore.attention.checks import check_floats
+from nlmcore.checks import check_sizes
+from nlmcore.positions.checks import check_heads, check_lengths, check_pair
+from nlmcore.positions.relative import offsets
+
+
+def relative_buckets(
+    offset: Int[Tensor, "*shape"], n_buckets: int = 32, bidirectional: bool = True, max_distance: int = 128
+) -> Int[Tensor, "*shape"]:
+    """The bucket, 0 … n_buckets − 1, of each offset j − i; negative: the key lies before the query.
+
+    If not bidirectional, all keys ahead are in the bucket of distance 0 (they are masked anyway).
+
+    Raises ValueError for too few buckets, an odd number of them for two directions, or a max_distance within
+    the buckets that hold one distance each.
+    """
+    _check_buckets(n_buckets, bidirectional, max_distance)
+    n = n_buckets // 2 if bidirectional else n_buckets
+    near = n // 2
+    distance = offset.abs() if bidirectional else (-offset).clamp(min=0)
+    # float32, as in T5's code. The clamp keeps ln away from 0; those are near and not taken from here.
+    ratio = torch.log(distance.clamp(min=near).float() / near) / math.log(max_distance / near)
+    far = (near + (ratio * (n - near)).long()).clamp(max=n - 1)
+    bucket = torch.where(distance < near, distance, far)
+    return bucket + n * (offset > 0) if bidirectional else bucket
+
+
+def relative_bias(
+    table: Float[Tensor, "bucket head"],
+    query_length: int,
+    key_length: int,
+    bidirectional: bool = True,
+    max_distance: int = 128,
+) -> Float[Tensor, "1 head query key"]:
+    """table[bucket(j − i)], to be added to the scores; (1, head, query, key). The queries are the last of the keys.
+
+    table (bucket, head). Raises ValueError for another shape, more queries than keys, or what
+    `relative_buckets` refuses.
+    """
+    check_floats(table=table)
+    if table.ndim != 2:
+        raise ValueError(f"table must have shape (bucket, head), got {tuple(table.shape)}")
+    check_lengths(query_length, key_length)
+    _check_buckets(len(table), bidirectional, max_distance)
+    bucket = _buckets(query_length, key_length, len(table), bidirectional, max_distance, table.device)
+    return F.embedding(bucket, table).permute(2, 0, 1).unsqueeze(0)
+
+
+@lru_cache(maxsize=8)
+def _buckets(
+    query_length: int, key_length: int, n_buckets: int, bidirectional: bool, max_distance: int, device: torch.device
+) -> Tensor:
+    """(query, key), shared by all layers."""
+    with torch.inference_mode(False):  # what is kept must serve later calls of any mode
+        return relative_buckets(offsets(query_length, key_length, device), n_buckets, bidirectional, max_distance)
+
+
+def _check_buckets(n_buckets: int, bidirectional: bool, max_distance: int) -> None:
+    check_sizes(n_buckets=n_buckets, max_distance=max_distance)
+    if not isinstance(bidirectional, bool):
+        raise TypeError(f"bidirectional must be True or False, got {type(bidirectional).__name__} {bidirectional!r}")
+    if bidirectional and n_buckets % 2:
+        raise ValueError(f"two directions need an even number of buckets, got {n_buckets}")
+    near = n_buckets // 4 if bidirectional else n_buckets // 2
+    if near < 1:
+        raise ValueError(f"at least {4 if bidirectional else 2} buckets are needed, got {n_buckets}")
+    if max_distance <= near:
+        raise ValueError(
+            f"max_distance must exceed {near}, the number of buckets for one distance each, got {max_distance}"
+        )
+
+
+class RelativeBias(nn.Module):
+    """`relative_bias` for attention: `bias(q, k)` looks up a learned table `weight` (bucket, head).
+
+    No length is too long; max_length is not used. Raises what `relative_buckets` raises.
+    """
+
+    def __init__(
+        self,
+        n_heads: int,
+        d_head: int,
+        max_length: int,
+        causal: bool,
+        *,
+        n_buckets: int = 32,
+        max_distance: int = 128,
+    ) -> None:
+        super().__init__()
+        check_heads(n_heads, d_head, max_length, causal)
+        _check_buckets(n_buckets, not causal, max_distance)
+        self.n_heads, self.d_head, self.causal, self.max_distance = n_heads, d_head, causal, max_distance
+        self.weight = nn.Parameter(torch.empty(n_buckets, n_heads).normal_(std=(n_heads * d_head) ** -0.5))
+
+    def bias(
+        self, q: Float[Tensor, "batch head query d_head"], k: Float[Tensor, "batch kv_head key d_head"]
+    ) -> Float[Tensor, "1 head query key"]:
+        """b_h[bucket(j − i)]."""
+        check_pair(q, k, self.n_heads, self.d_head)
+        return relative_bias(self.weight, q.shape[2], k.shape[2], not self.causal, self.max_distance)

@@ -1,0 +1,140 @@
+"""Rotary positions: queries and keys are turned by an angle that grows with their position.
+
+    (y_a, y_b) = (x_a cos mθ_i − x_b sin mθ_i,  x_b cos mθ_i + x_a sin mθ_i),   θ_i = base^{−2i/d_head}
+                                                     Su et al. (2021), section 3.2.2, equations 14, 15 and 34
+
+for the i-th pair (a, b) of a vector at position m. Turning both sides of a dot product by one angle changes
+nothing, so (R_m q) · (R_n k) = q · R_{n−m} k: the score depends on the distance alone.
+
+Two layouts of the same thing say which numbers are a pair:
+
+    "interleaved"   (2i, 2i + 1)             the paper, GPT-J, Llama's own code, GGUF files
+    "half"          (i, i + d_head / 2)      GPT-NeoX, Hugging Face; one roll instead of a reshuffle
+
+Moving the columns [0, 2, 4, …, 1, 3, 5, …] of W_Q and W_K into order turns one into the other.
+
+Departs from the paper: nothing ("half" is a change of basis).
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nlmcore.attention.checks import check_floats
+from nlmcore.positions.checks import check_base, check_even, check_first, check_heads
+from nlmcore.positions.sinusoids import frequencies
+
+
+def _half(a: Tensor, b: Tensor) -> Tensor:
+    return torch.cat([a, b], dim=-1)
+
+
+def _interleaved(a: Tensor, b: Tensor) -> Tensor:
+    return torch.stack([a, b], dim=-1).flatten(-2)
+
+
+# layout -> (lay two halves of pairs into one vector, swap the two numbers of every pair)
+_LAYOUTS: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], Callable[[Tensor], Tensor]]] = {
+    "half": (_half, lambda x: x.roll(x.shape[-1] // 2, -1)),
+    "interleaved": (_interleaved, lambda x: x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)),
+}
+
+
+def rotary(
+    x: Float[Tensor, "batch head time d_head"],
+    positions: Tensor,
+    base: float | int = 10_000.0,
+    layout: str = "half",
+) -> Float[Tensor, "batch head time d_head"]:
+    """Turn the i-th pair of the vector at position m by the angle m · base^{−2i/d_head}.
+
+    x (batch, head, time, d_head); positions (time,), or (batch, time) where every row has its own.
+
+    Raises ValueError for an odd d_head, positions that do not fit, an unknown layout or base; TypeError for
+    what is no tensor of numbers.
+    """
+    check_floats(x=x)
+    if x.ndim != 4:
+        raise ValueError(f"x must have shape (batch, head, time, d_head), got {tuple(x.shape)}")
+    _check_options(x.shape[3], base, layout)
+    if not isinstance(positions, Tensor) or positions.dtype == torch.bool or positions.is_complex():
+        got = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__
+        raise TypeError(f"positions must be a tensor of numbers, got {got}")
+    if positions.shape not in ((x.shape[2],), (x.shape[0], x.shape[2])):
+        raise ValueError(
+            f"positions must have shape (time,) = ({x.shape[2]},) or (batch, time) = ({x.shape[0]}, {x.shape[2]}),"
+            f" got {tuple(positions.shape)}"
+        )
+    if positions.ndim == 2:
+        positions = positions.unsqueeze(1)  # (batch, 1, time): the same for every head
+    return _turn(x, *_cos_sin(positions, x.shape[3], base, layout, x.dtype), layout)
+
+
+def _turn(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
+    """x cos + swap(x) sin, where sin is negative for the first of each pair."""
+    swap = _LAYOUTS[layout][1]
+    return torch.addcmul(x * cos, swap(x), sin)
+
+
+def _cos_sin(positions: Tensor, d_head: int, base: float, layout: str, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """(…, time, d_head) each; angles in float64, because far positions are large numbers."""
+    angle = positions.double().unsqueeze(-1) * frequencies(d_head, base).to(positions.device)
+    cos, sin, lay = angle.cos(), angle.sin(), _LAYOUTS[layout][0]
+    return lay(cos, cos).to(dtype), lay(-sin, sin).to(dtype)
+
+
+@lru_cache(maxsize=8)
+def _cos_sin_of_a_stretch(
+    first: int, time: int, d_head: int, base: float, layout: str, dtype: torch.dtype, device: torch.device
+) -> tuple[Tensor, Tensor]:
+    """Those of positions first … first + time − 1: every layer asks for the same ones, for queries and for keys."""
+    with torch.inference_mode(False), torch.no_grad():  # what is kept must serve later calls of any mode
+        return _cos_sin(torch.arange(first, first + time, device=device), d_head, base, layout, dtype)
+
+
+def _check_options(d_head: int, base: float | int, layout: str) -> None:
+    check_even("d_head", d_head, "rotary positions turn pairs of numbers")
+    check_base(base)
+    if layout not in _LAYOUTS:
+        raise ValueError(f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, got {layout!r}")
+
+
+class Rotary(nn.Module):
+    """`rotary` for attention: `turn(x, first)` turns queries or keys. Nothing is learned, no length is too long.
+
+    The sines and cosines of a stretch of text are computed once and shared by all layers, so reading one more
+    token costs each layer three operations. n_heads, max_length and causal are not used.
+
+    Raises ValueError for an odd d_head, an unknown layout or base.
+    """
+
+    def __init__(
+        self,
+        n_heads: int,
+        d_head: int,
+        max_length: int,
+        causal: bool,
+        *,
+        base: float | int = 10_000.0,
+        layout: str = "half",
+    ) -> None:
+        super().__init__()
+        check_heads(n_heads, d_head, max_length, causal)
+        _check_options(d_head, base, layout)
+        self.d_head, self.base, self.layout = d_head, base, layout
+
+    def turn(
+        self, x: Float[Tensor, "batch head time d_head"], first: int = 0
+    ) -> Float[Tensor, "batch head time d_head"]:
+        """The vectors of x stand at positions first, first + 1, …; any number of heads."""
+        if x.ndim != 4 or x.shape[3] != self.d_head:
+            raise ValueError(f"x must have shape (batch, head, time, {self.d_head}), got {tuple(x.shape)}")
+        check_first(first)
+        cos, sin = _cos_sin_of_a_stretch(first, x.shape[2], self.d_head, self.base, self.layout, x.dtype, x.device)
+        return _turn(x, cos, sin, self.layout)
+
+    def extra_repr(self) -> str:
+        return f"d_head={self.d_head}, base={self.base}, layout={self.layout!r}"
