@@ -11,8 +11,10 @@ Any module with an attribute `recorder` takes part: while `recorder` is not None
 its weights.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import cycle
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -51,27 +53,32 @@ class Tape(Mapping[str, Tensor]):
 def capture(model: nn.Module) -> Iterator[Tape]:
     """Record the attention weights of every layer that runs inside the `with`. Captures may be nested.
 
+    An attention that stands at several places (layers that share it) is taped under each of its names in turn, in the
+    model's order, which is the order of its calls in a stack.
+
     Raises ValueError if the model has no attention to look at.
     """
-    watched = {name: module for name, module in model.named_modules() if hasattr(module, "recorder")}
+    watched: dict[Any, list[str]] = {}
+    for name, module in model.named_modules(remove_duplicate=False):
+        if hasattr(module, "recorder"):
+            watched.setdefault(module, []).append(name)
     if not watched:
         raise ValueError(f"{type(model).__name__} has no attention that can be captured")
-    tape = Tape(list(watched))
-    before = {name: module.recorder for name, module in watched.items()}
+    tape = Tape([name for names in watched.values() for name in names])
+    before = {module: module.recorder for module in watched}
 
-    def listener(name: str):
+    def listener(turns: Iterator[str], outer: Any) -> Callable[[Tensor], None]:
         def record(weights: Tensor) -> None:
-            tape.record(name, weights)
-            outer = before[name]
+            tape.record(next(turns), weights)
             if callable(outer):
                 outer(weights)
 
         return record
 
-    for name, module in watched.items():
-        module.recorder = listener(name)  # type: ignore[assignment]
+    for module, names in watched.items():
+        module.recorder = listener(cycle(names), before[module])
     try:
         yield tape
     finally:
-        for name, module in watched.items():
-            module.recorder = before[name]  # type: ignore[assignment]
+        for module, outer in before.items():
+            module.recorder = outer

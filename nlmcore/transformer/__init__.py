@@ -4,8 +4,10 @@
     TransformerEncoder   bidirectional: hidden vectors; MaskedLM is one with a head that guesses hidden tokens
     EncoderDecoder       2017: state = model.encode(source), then a language model of the target
 
-Which figure shows which: figure 1 of Vaswani et al. (2017) is norm_position="post"; GPT-2, Llama and nearly all later
-drawings are "pre", the default here.
+Which figure shows which: figure 1 of Vaswani et al. (2017) draws "Add & Norm" behind each sublayer, which is
+norm_position="post"; so does figure 1 of Radford et al. (2018), GPT, and BERT took over that block. GPT-2 moved the
+norm before each sublayer (Radford et al. 2019, section 2.3): "pre", the default here; Llama and most later models
+follow. Figure 1 of Xiong et al. (2020) has the two side by side.
 """
 
 from nlmcore.transformer.block import Block

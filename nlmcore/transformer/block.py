@@ -65,11 +65,11 @@ class Block(nn.Module):
         """The encoder's output as this layer will look at it: its keys and values, computed once."""
         return self.cross_attention.remember(source)
 
-    def last_matrices(self) -> list[nn.Module]:
+    def last_matrices(self) -> list[nn.Linear]:
         """The linear maps that end each branch, where a branch ends in one."""
         names = ("attention.output", "cross_attention.output", "feed_forward.outer")
         modules = dict(self.named_modules())
-        return [modules[name] for name in names if isinstance(modules.get(name), nn.Linear)]
+        return [last for last in map(modules.get, names) if isinstance(last, nn.Linear)]
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))

@@ -6,7 +6,8 @@ is a callable that builds a module from the sizes it needs; nothing here is a st
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Literal
 
 from torch import nn
@@ -119,6 +120,11 @@ class TransformerConfig:
         if self.norm_position not in ("pre", "post"):
             raise ValueError(f"norm_position must be 'pre' or 'post', got {self.norm_position!r}")
 
+    def __repr__(self) -> str:
+        """The sizes that every model has, and the fields that are not as usual: what makes this model itself."""
+        shown = [f for f in fields(self) if f.name in SIZES or getattr(self, f.name) != f.default]
+        return f"TransformerConfig({', '.join(f'{f.name}={_called(getattr(self, f.name))}' for f in shown)})"
+
     @property
     def head_size(self) -> int:
         """d_head, given or d_model / n_heads."""
@@ -128,3 +134,11 @@ class TransformerConfig:
     def hidden_size(self) -> int:
         """d_ff, given or 4 · d_model."""
         return 4 * self.d_model if self.d_ff is None else self.d_ff
+
+
+def _called(value: object) -> str:
+    """A part by its name, and what `partial` has fixed of it; a size as it is."""
+    if isinstance(value, partial):
+        fixed = [*map(_called, value.args), *(f"{name}={_called(given)}" for name, given in value.keywords.items())]
+        return f"partial({', '.join([_called(value.func), *fixed])})"
+    return str(getattr(value, "__qualname__", None) or repr(value))

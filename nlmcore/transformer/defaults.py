@@ -61,16 +61,16 @@ def build_output(c: Any, embedding: nn.Module) -> nn.Module:
     """logits = h Eᵀ with the embedding matrix, or with a matrix of its own; no bias."""
     output = nn.Linear(c.d_model, c.vocab_size, bias=False)
     if c.tie_embeddings:
-        if not isinstance(getattr(embedding, "weight", None), nn.Parameter):
+        weight = getattr(embedding, "weight", None)
+        if not isinstance(weight, nn.Parameter):
             raise ValueError(
                 f"tie_embeddings needs an embedding with a matrix `weight`, got {type(embedding).__name__}"
             )
-        if embedding.weight.shape != output.weight.shape:
+        if weight.shape != output.weight.shape:
             raise ValueError(
-                f"tie_embeddings needs an embedding of shape {tuple(output.weight.shape)},"
-                f" got {tuple(embedding.weight.shape)}"
+                f"tie_embeddings needs an embedding of shape {tuple(output.weight.shape)}, got {tuple(weight.shape)}"
             )
-        output.weight = embedding.weight
+        output.weight = weight
     return output
 
 

@@ -2,10 +2,12 @@
 
     h⁰ = norm(E[tokens] + positions),   h^l = block_l(h^{l−1}, mask)
 
-Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3.
+Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3. A text that is all padding has
+nothing to attend to: attention adds nothing, and its vectors are finite.
 
-Departs from BERT: no segment embedding of its own. A text of one segment always adds the same vector, so
-`nlmcore.pretrained` folds it into the positions.
+Departs from BERT: pre-norm and no norm of the embeddings, unless the configuration says otherwise; no segment
+embedding of its own. A text of one segment always adds the same vector, so `nlmcore.pretrained` folds it into the
+positions.
 """
 
 from jaxtyping import Bool, Float, Int
@@ -34,8 +36,13 @@ class TransformerEncoder(Trunk):
         """
         check_tokens(tokens, self.config.vocab_size)
         if mask is not None:
-            if isinstance(mask, Tensor) and mask.shape != tokens.shape:
-                raise ValueError(f"mask must have the tokens' shape {tuple(tokens.shape)}, got {tuple(mask.shape)}")
-            check_mask(mask, tokens.shape)
+            check_token_mask(mask, tokens)
         keys_allowed = None if mask is None else mask[:, None, None, :]  # (batch, head, query, key)
         return self.final_norm(self.layers(self.embed(tokens), keys_allowed))
+
+
+def check_token_mask(mask: Tensor, tokens: Tensor) -> None:
+    """Refuse a mask that is not boolean (TypeError), or not of the tokens' shape (ValueError): nothing is broadcast."""
+    if isinstance(mask, Tensor) and mask.shape != tokens.shape:
+        raise ValueError(f"mask must have the tokens' shape {tuple(tokens.shape)}, got {tuple(mask.shape)}")
+    check_mask(mask, tokens.shape)

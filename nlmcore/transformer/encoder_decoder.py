@@ -10,7 +10,8 @@ Source: Vaswani et al. (2017), section 3. The target is read shifted by one: `<b
 tokens, each of the m looking at n keys.
 
 Departs from the paper: as the configuration says. The paper's own: norm_position="post", scale_embeddings=True,
-positions=SinusoidalPositions, ReLU, and one vocabulary, whose matrix serves encoder, decoder and softmax.
+positions=SinusoidalPositions, feed_forward=partial(FeedForward, activation=relu), and one vocabulary, whose matrix
+serves encoder, decoder and softmax. `config.initialise` sets all weights, the encoder's too.
 """
 
 from dataclasses import dataclass, replace
@@ -52,14 +53,14 @@ class EncoderDecoder(nn.Module):
     def __init__(self, config: TransformerConfig, encoder_config: TransformerConfig | None = None) -> None:
         super().__init__()
         source = config if encoder_config is None else encoder_config
+        self.encoder = TransformerEncoder(source)
+        self.decoder = Trunk(config, causal=True, cross=True)
         if source.d_model != config.d_model:
             raise ValueError(
                 f"encoder and decoder must have one d_model, got {source.d_model} for the encoder and"
                 f" {config.d_model} for the decoder"
             )
         self.config, self.vocab_size, self.source_vocab_size = config, config.vocab_size, source.vocab_size
-        self.encoder = TransformerEncoder(source)
-        self.decoder = Trunk(config, causal=True, cross=True)
         if encoder_config is None and config.tie_source:
             self.encoder.embedding = self.decoder.embedding
         self.output = config.output(config, self.decoder.embedding)
@@ -68,7 +69,12 @@ class EncoderDecoder(nn.Module):
     def encode(
         self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
     ) -> EncoderDecoderState:
-        """Read source (batch, source); source_mask like it, True = a real token, None: all are."""
+        """Read source (batch, source); source_mask like it, True = a real token, None: all are.
+
+        A source that is all padding gives a context of zeros: the target is written without one.
+
+        Raises TypeError or ValueError as the encoder does.
+        """
         encoded = self.encoder(source, source_mask)
         mask = source_mask if source_mask is not None else source.new_ones(source.shape).bool()
         return EncoderDecoderState(self.decoder.layers.remember(encoded), mask, encoded)
@@ -78,7 +84,7 @@ class EncoderDecoder(nn.Module):
     ) -> tuple[Float[Tensor, "batch time vocab"], EncoderDecoderState]:
         """tokens (batch, time) of the target, `<bos>` first; state from `encode` or from an earlier call.
 
-        Raises TypeError for a state without a source, ValueError for one of another batch.
+        Raises TypeError for a state without a source, ValueError for one of another batch or another model.
         """
         hidden, state = self.read(tokens, state)
         return self.output(hidden), state

@@ -10,7 +10,7 @@ Source: Vaswani et al. (2017), section 3.1 (decoder, without its second sublayer
 The state holds each layer's keys and values (`nlmcore.attention.KeyValueCache`) and how many tokens were read.
 
 Departs from the papers: as the configuration says; the default is GPT-2's (pre-norm, learned positions, tied
-embeddings, exact GELU).
+embeddings, its initialisation) but for GELU, which is exact here and approximated by a tanh there.
 """
 
 from dataclasses import dataclass

@@ -4,7 +4,9 @@
 
 It is no language model in this course's sense: it has no distribution over texts, and cannot write one.
 
-Departs from the paper: no next-sentence task.
+The layer φ(W h + b) with its norm, and the shift c, are in the authors' code; the paper prints the softmax alone.
+
+Departs from the paper: no next-sentence task; φ is the exact GELU.
 """
 
 import torch
@@ -14,7 +16,7 @@ from torch import Tensor, nn
 
 from nlmcore.language_model import check_tokens
 from nlmcore.transformer.config import TransformerConfig
-from nlmcore.transformer.encoder import TransformerEncoder
+from nlmcore.transformer.encoder import TransformerEncoder, check_token_mask
 
 
 class MaskedLM(nn.Module):
@@ -22,8 +24,8 @@ class MaskedLM(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.config, self.vocab_size = config, config.vocab_size
         self.encoder = TransformerEncoder(config)
+        self.config, self.vocab_size = config, config.vocab_size
         self.transform = nn.Linear(config.d_model, config.d_model)
         self.norm = config.norm(config.d_model)
         self.output = config.output(config, self.encoder.embedding)
@@ -51,13 +53,20 @@ def hide_tokens(
     Of these 80 % become `hidden_id` ("[MASK]"), 10 % a random token, and 10 % stay, so that the model must not trust
     any token it reads: Devlin et al. (2019), section 3.1. mask (batch, time), True = a real token, None: all are.
 
-    Raises ValueError for a share outside (0, 1], or ids outside the vocabulary.
+    Raises ValueError for a share outside (0, 1], ids outside the vocabulary, or a mask of another shape, TypeError for
+    what is no number, no id, or no boolean mask.
     """
     check_tokens(tokens, vocab_size)
+    if not isinstance(share, float | int) or isinstance(share, bool):
+        raise TypeError(f"share must be a number in (0, 1], got {type(share).__name__} {share!r}")
     if not 0 < share <= 1:
         raise ValueError(f"share must lie in (0, 1], got {share}")
+    if not isinstance(hidden_id, int) or isinstance(hidden_id, bool):
+        raise TypeError(f"hidden_id must be an id, a whole number, got {type(hidden_id).__name__} {hidden_id!r}")
     if not 0 <= hidden_id < vocab_size:
         raise ValueError(f"hidden_id must lie in [0, {vocab_size}), got {hidden_id}")
+    if mask is not None:
+        check_token_mask(mask, tokens)
     guess = torch.rand(tokens.shape, generator=generator) < share
     if mask is not None:
         guess &= mask

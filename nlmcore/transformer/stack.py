@@ -3,7 +3,7 @@
 h^l = layer_l(h^{l−1})          Vaswani et al. (2017), section 3.1
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from jaxtyping import Bool, Float
@@ -30,13 +30,21 @@ class Stack(nn.ModuleList):
         memories: Sequence[Memory] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch time d_model"], tuple[Any, ...]]:
-        """Every layer reads on from its own state; memories: what each layer keeps of the source, if there is one."""
+        """Every layer reads on from its own state; memories: what each layer keeps of the source, if there is one.
+
+        Raises ValueError if there is not one of either per layer.
+        """
+        for given in (states, memories):
+            if given is not None and len(given) != len(self):
+                raise ValueError(f"state must come from a model of {len(self)} layers, got one of {len(given)}")
+        layers: Iterable[Any] = self
         new = []
-        for i, layer in enumerate(self):
+        for i, layer in enumerate(layers):
             x, state = layer.read(x, states and states[i], memories and memories[i], memory_mask)
             new.append(state)
         return x, tuple(new)
 
     def remember(self, source: Float[Tensor, "batch source d_model"]) -> tuple[Memory, ...]:
         """The encoder's output as every layer will look at it."""
-        return tuple(layer.remember(source) for layer in self)
+        layers: Iterable[Any] = self
+        return tuple(layer.remember(source) for layer in layers)

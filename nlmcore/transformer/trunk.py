@@ -1,8 +1,11 @@
 """What every Transformer has between its tokens and its head: embeddings, positions, layers, a last norm.
 
-    h⁰ = norm(E[tokens] · √d_model? + positions),   h^l = layer_l(h^{l−1}),   h = final_norm(h^L)
+    h⁰ = dropout(embedding_norm(E[tokens] · √d_model + positions)),   h^l = layer_l(h^{l−1}),   h = final_norm(h^L)
 
-Vaswani et al. (2017), section 3.1 and 3.4 (the factor √d_model, where the configuration asks for it).
+Source: Vaswani et al. (2017), sections 3.1, 3.4 (the factor √d_model) and 5.4 (dropout of the sum).
+
+Departs from the paper: the factor stands only where the configuration asks for it; `embedding_norm` (BERT) and
+`final_norm` (needed by pre-norm) are not in it, and are the identity where its own model is built.
 """
 
 import math
@@ -15,10 +18,15 @@ from nlmcore.transformer.config import TransformerConfig
 
 
 class Trunk(nn.Module):
-    """The common part of TransformerLM, TransformerEncoder and the decoder of EncoderDecoder."""
+    """The common part of TransformerLM, TransformerEncoder and the decoder of EncoderDecoder.
+
+    Raises TypeError for what is no TransformerConfig.
+    """
 
     def __init__(self, config: TransformerConfig, causal: bool, cross: bool = False) -> None:
         super().__init__()
+        if not isinstance(config, TransformerConfig):
+            raise TypeError(f"config must be a TransformerConfig, got {type(config).__name__}")
         c = config
         self.config = c
         self.embedding: Any = c.embedding(c.vocab_size, c.d_model)
