@@ -79,7 +79,9 @@ def _turn(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     return torch.addcmul(x * cos, swap(x), sin)
 
 
-def _cos_sin(positions: Tensor, d_head: int, base: float, layout: str, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def _cos_sin(
+    positions: Tensor, d_head: int, base: float | int, layout: str, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
     """(…, time, d_head) each; angles in float64, because far positions are large numbers."""
     angle = positions.double().unsqueeze(-1) * frequencies(d_head, base).to(positions.device)
     cos, sin, lay = angle.cos(), angle.sin(), _LAYOUTS[layout][0]
@@ -88,7 +90,7 @@ def _cos_sin(positions: Tensor, d_head: int, base: float, layout: str, dtype: to
 
 @lru_cache(maxsize=8)
 def _cos_sin_of_a_stretch(
-    first: int, time: int, d_head: int, base: float, layout: str, dtype: torch.dtype, device: torch.device
+    first: int, time: int, d_head: int, base: float | int, layout: str, dtype: torch.dtype, device: torch.device
 ) -> tuple[Tensor, Tensor]:
     """Those of positions first … first + time − 1: every layer asks for the same ones, for queries and for keys."""
     with torch.inference_mode(False), torch.no_grad():  # what is kept must serve later calls of any mode
@@ -130,6 +132,7 @@ class Rotary(nn.Module):
         self, x: Float[Tensor, "batch head time d_head"], first: int = 0
     ) -> Float[Tensor, "batch head time d_head"]:
         """The vectors of x stand at positions first, first + 1, …; any number of heads."""
+        check_floats(x=x)
         if x.ndim != 4 or x.shape[3] != self.d_head:
             raise ValueError(f"x must have shape (batch, head, time, {self.d_head}), got {tuple(x.shape)}")
         check_first(first)

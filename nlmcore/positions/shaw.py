@@ -7,8 +7,7 @@
 The vectors are shared by the heads. All distances beyond max_distance look alike.
 
 Symbols: their w^K, w^V are `key_vectors` and `value_vectors` (distance, d_head), the farthest key behind
-first; their
-k is max_distance; their d_z is our d_head.
+first; their k is max_distance; their d_z is our d_head.
 
 Departs from the paper: a causal model has no vectors for keys ahead, which it could never use. The scores by
 distance are moved to their keys by `relative_shift` (Huang et al. 2018), not by reshaping.
