@@ -56,6 +56,27 @@ def assert_state_is_a_value(model: LanguageModel, tokens: Tensor, state: State =
     assert_close(twice, once, "reading on a second time from the same state", tolerance)
 
 
+def assert_branches_do_not_meet(
+    model: LanguageModel, tokens: Tensor, state: State = None, tolerance: float = 1e-5
+) -> None:
+    """Every state that was ever given goes on as its own text does, however many others were read on in between.
+
+    A model that keeps a buffer which it writes in place passes `assert_state_is_a_value` even if it is careless: the
+    second reading writes the same places anew. Here both branches are read on after both were begun.
+    """
+    other = (tokens + 1) % model.vocab_size
+    seen, carried = [], state
+    for t in range(tokens.shape[1] - 1):
+        for branch in (tokens, other, tokens):
+            text = torch.cat([tokens[:, :t], branch[:, t : t + 1]], dim=1)
+            seen.append((text, model(branch[:, t : t + 1], carried)[1]))
+        carried = seen[-3][1]  # the eldest of the three is no longer the newest reader
+    for text, reached in [*seen, *reversed(seen)]:
+        expected, _ = model(torch.cat([text, other[:, -1:]], dim=1), state)
+        logits, _ = model(other[:, -1:], reached)
+        assert_close(logits, expected[:, -1:], f"a branch read on after {text.shape[1]} tokens", tolerance)
+
+
 def assert_selectable(model: LanguageModel, tokens: Tensor, state: State = None, tolerance: float = 1e-5) -> None:
     """Rows of a state gathered by `select` continue as those rows would have."""
     k = max(1, tokens.shape[1] // 2)
@@ -68,11 +89,12 @@ def assert_selectable(model: LanguageModel, tokens: Tensor, state: State = None,
 
 
 def assert_language_model(model: LanguageModel, tokens: Tensor, state: State = None, tolerance: float = 1e-5) -> None:
-    """All four laws. `tokens` should have at least two rows and four columns, all different lengths to the sizes."""
+    """All laws. `tokens` should have at least two rows and four columns, all different lengths to the sizes."""
     with torch.no_grad():
         assert_chunking_law(model, tokens, state, tolerance)
         assert_causal(model, tokens, state, tolerance)
         assert_state_is_a_value(model, tokens, state, tolerance)
+        assert_branches_do_not_meet(model, tokens, state, tolerance)
         assert_selectable(model, tokens, state, tolerance)
 
 

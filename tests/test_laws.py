@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.laws import (
+    assert_branches_do_not_meet,
     assert_causal,
     assert_chunking_law,
     assert_every_parameter_gets_a_gradient,
@@ -57,6 +58,16 @@ class WritesInPlace(RunningSum):
         return logits, new if state is None else state.copy_(new)
 
 
+class SharesABuffer(RunningSum):
+    """Writes every token behind the last into one buffer, whoever else reads there: branches overwrite each other."""
+
+    def forward(self, tokens: Tensor, state: tuple[Tensor, int] | None = None) -> tuple[Tensor, tuple[Tensor, int]]:
+        buffer, length = state or (torch.zeros(len(tokens), 64, 4), 0)
+        end = length + tokens.shape[1]
+        buffer[:, length:end] = self.embedding[tokens]
+        return buffer[:, :end].cumsum(dim=1)[:, length:] @ self.table, (buffer, end)
+
+
 class BatchLast(RunningSum):
     """Keeps the batch in the last dimension: `select` gathers the wrong thing."""
 
@@ -77,6 +88,7 @@ def test_an_honest_model_passes() -> None:
         (Forgets, assert_chunking_law),
         (Peeks, assert_causal),
         (WritesInPlace, assert_state_is_a_value),
+        (SharesABuffer, assert_branches_do_not_meet),
         (BatchLast, assert_selectable),
     ],
 )
@@ -90,3 +102,9 @@ def test_a_dead_parameter_is_found() -> None:
     model.unused = nn.Parameter(torch.zeros(2))
     with pytest.raises(AssertionError, match="unused"):
         assert_every_parameter_gets_a_gradient(model, model(TOKENS)[0])
+
+
+def test_a_careless_buffer_is_only_found_by_branches() -> None:
+    """Why there are two laws of values."""
+    with torch.no_grad():
+        assert_state_is_a_value(SharesABuffer(), TOKENS)
