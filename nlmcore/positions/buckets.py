@@ -73,11 +73,11 @@ def relative_bias(
     return F.embedding(bucket, table).permute(2, 0, 1).unsqueeze(0)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def _buckets(
     query_length: int, key_length: int, n_buckets: int, bidirectional: bool, max_distance: int, device: torch.device
 ) -> Tensor:
-    """(query, key), shared by all layers."""
+    """(query, key), shared by all layers; two are kept, for an encoder and a decoder."""
     with torch.inference_mode(False):  # what is kept must serve later calls of any mode
         return relative_buckets(offsets(query_length, key_length, device), n_buckets, bidirectional, max_distance)
 

@@ -57,12 +57,10 @@ def relative_shift(
     return shifted if columns == both else shifted.tril(key_length - query_length)
 
 
-@lru_cache(maxsize=8)
 def offsets(query_length: int, key_length: int, device: torch.device | None = None) -> Tensor:
-    """offset(i, j) = j − (key_length − query_length + i), integers (query, key); shared by all layers."""
-    with torch.inference_mode(False):  # what is kept must serve later calls of any mode
-        keys = torch.arange(key_length, device=device)
-        return keys - keys[key_length - query_length :].unsqueeze(1)
+    """offset(i, j) = j − (key_length − query_length + i), integers (query, key)."""
+    keys = torch.arange(key_length, device=device)
+    return keys - keys[key_length - query_length :].unsqueeze(1)
 
 
 def rows_of_offsets(offset: Tensor, max_distance: int, causal: bool) -> Tensor:
@@ -74,9 +72,9 @@ def rows_of_offsets(offset: Tensor, max_distance: int, causal: bool) -> Tensor:
 def rows_of_distances(
     query_length: int, key_length: int, max_distance: int, causal: bool, device: torch.device
 ) -> Tensor:
-    """The table's row for each column that `relative_shift` wants: farthest first; (distance,)."""
+    """The table's row for each column that `relative_shift` wants: farthest first; (distance,). For all layers."""
     nearest = 1 if causal else query_length
-    with torch.inference_mode(False):
+    with torch.inference_mode(False):  # what is kept must serve later calls of any mode
         return rows_of_offsets(torch.arange(1 - key_length, nearest, device=device), max_distance, causal)
 
 

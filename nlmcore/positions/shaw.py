@@ -46,17 +46,18 @@ class ShawPositions(nn.Module):
     ) -> Float[Tensor, "batch head query key"]:
         """q_i · a^K_ij / √d_head."""
         check_pair(q, k, self.n_heads, self.d_head)
-        by_row = q / math.sqrt(self.d_head) @ self.key_vectors.T  # (batch, head, query, row)
         rows = rows_of_distances(q.shape[2], k.shape[2], self.max_distance, self.causal, q.device)
-        return relative_shift(by_row.index_select(3, rows), k.shape[2])
+        a = self.key_vectors.index_select(0, rows)  # (distance, d_head)
+        return relative_shift(q / math.sqrt(self.d_head) @ a.T, k.shape[2])
 
     def values(self, weights: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query d_head"]:
         """Σ_j α_ij a^V_ij: the weights are summed by distance first, so that no vector per pair is needed."""
         check_floats(weights=weights)
         if weights.ndim != 4 or weights.shape[1] != self.n_heads:
             raise ValueError(f"weights must have shape (batch, {self.n_heads}, query, key), got {tuple(weights.shape)}")
-        check_lengths(*weights.shape[2:])
-        offset = offsets(*weights.shape[2:], weights.device)
+        query_length, key_length = weights.shape[2:]
+        check_lengths(query_length, key_length)
+        offset = offsets(query_length, key_length, weights.device)
         rows = rows_of_offsets(offset, self.max_distance, self.causal).expand(weights.shape)
         by_row = weights.new_zeros(*weights.shape[:3], len(self.value_vectors)).scatter_add(3, rows, weights)
         return by_row @ self.value_vectors

@@ -27,11 +27,17 @@ from nlmcore.positions.relative import relative_shift
 from nlmcore.positions.sinusoids import frequencies, waves
 
 
-@lru_cache(maxsize=8)
 def _sinusoids(farthest: int, nearest: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """PE(farthest), PE(farthest − 1), …, PE(nearest); (distance, width), shared by all layers."""
+    """PE(farthest), PE(farthest − 1), …, PE(nearest); (distance, width)."""
+    reach = 1 << farthest.bit_length()  # a power of two: as a text grows, a new table is rarely needed
+    return _table(reach, width, dtype, device)[reach - farthest : reach - nearest + 1]
+
+
+@lru_cache(maxsize=8)
+def _table(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """PE(reach), PE(reach − 1), …, PE(−reach), shared by all layers."""
     with torch.inference_mode(False), torch.no_grad():  # what is kept must serve later calls of any mode
-        distance = torch.arange(farthest, nearest - 1, -1, dtype=torch.float64).unsqueeze(1)
+        distance = torch.arange(reach, -reach - 1, -1, dtype=torch.float64).unsqueeze(1)
         return waves(distance * frequencies(width, 10_000.0)).to(device, dtype)
 
 
