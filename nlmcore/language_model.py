@@ -13,6 +13,13 @@
 tensors, or a frozen dataclass of them, whose first dimension is the batch; so `select` can gather rows of
 any model's state, and beam search needs to know nothing of the model.
 
+**Hidden vectors** are optional. Most neural models can also be asked in two halves, and say so by having both:
+
+    hidden, state = model.read(tokens, state)      (batch, time, d_model)
+    logits = model.output(hidden)                  each position by itself
+
+Together they are the one function. Who needs few of the logits, or the vectors themselves, asks this way.
+
 Departs from the literature: nothing is claimed here beyond notation. Jurafsky & Martin (2024, chapter 3)
 write the same model as P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its logarithms up to a constant.
 """
@@ -20,7 +27,7 @@ write the same model as P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its l
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -39,6 +46,34 @@ class LanguageModel(Protocol):
     def __call__(
         self, tokens: Int[Tensor, "batch time"], state: State = None
     ) -> tuple[Float[Tensor, "batch time vocab"], State]: ...
+
+
+class NeuralLanguageModel(LanguageModel, Protocol):
+    """A language model with hidden vectors: `output(read(tokens, state))` is what calling it gives."""
+
+    def read(
+        self, tokens: Int[Tensor, "batch time"], state: State = None
+    ) -> tuple[Float[Tensor, "batch time d_model"], State]: ...
+
+    def output(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time vocab"]: ...
+
+
+def shows_hidden(model: object) -> TypeGuard[NeuralLanguageModel]:
+    """Whether `read` and `output` may stand for the call of this model.
+
+    Not where the call was changed and `read` was not: by a subclass, by a wrapper that passes attributes on, by an
+    assignment to the object, by a hook. Such a model must be called, or the change would be passed by.
+    """
+    kind, own = type(model), getattr(model, "__dict__", {})
+    call = "__call__"
+    if isinstance(model, nn.Module):
+        call = "forward"
+        if kind.__call__ is not nn.Module.__call__ or model._forward_hooks or model._forward_pre_hooks:
+            return False
+    defined = {name: depth for depth, base in reversed([*enumerate(kind.__mro__)]) for name in vars(base)}
+    if call in own or "read" in own or not {call, "read"} <= defined.keys():
+        return False
+    return defined["read"] <= defined[call] and callable(getattr(model, "output", None))
 
 
 def select(state: State, indices: Tensor) -> State:

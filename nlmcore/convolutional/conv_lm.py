@@ -61,6 +61,11 @@ class ConvLM(nn.Module):
 
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...] | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
         """tokens (batch, time) -> logits (batch, time, vocab), new state."""
+        hidden, state = self.read(tokens, state)
+        return self.output(hidden), state
+
+    def read(self, tokens: Tensor, state: tuple[Tensor, ...] | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """h^L (batch, time, d_model), of which `output` makes the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
         h = self.embedding(tokens)  # (batch, time, d_model)
         if state is None:
@@ -71,7 +76,7 @@ class ConvLM(nn.Module):
             inputs, past = causal_inputs(h, past)
             kept.append(past)
             h = h + layer(inputs)
-        return self.output(F.dropout(h, self.dropout, self.training)), tuple(kept)
+        return F.dropout(h, self.dropout, self.training), tuple(kept)
 
     def receptive_field(self) -> int:
         """How many tokens, the newest included, a prediction can depend on."""

@@ -108,6 +108,11 @@ class ConvSeq2Seq(nn.Module):
 
     def forward(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
         """tokens (batch, time), `<bos>` first -> logits (batch, time, vocab), new state."""
+        hidden, state = self.read(tokens, state)
+        return self.output(hidden), state
+
+    def read(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
+        """h^L (batch, time, d_model), of which `output` makes the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
         if not isinstance(state, ConvSeq2SeqState):
             raise TypeError(f"state must come from encode(source): there is no source yet, got {type(state).__name__}")
@@ -123,8 +128,8 @@ class ConvSeq2Seq(nn.Module):
         for layer, past in zip(self.layers, state.past, strict=True):
             h, past = layer(h, g, past, state)
             kept.append(past)
-        logits = self.output(F.dropout(h, self.dropout, self.training))
-        return logits, ConvSeq2SeqState(state.keys, state.values, state.mask, length, tuple(kept))
+        hidden = F.dropout(h, self.dropout, self.training)
+        return hidden, ConvSeq2SeqState(state.keys, state.values, state.mask, length, tuple(kept))
 
     def receptive_field(self) -> int:
         """How many target tokens, the newest included, a prediction can depend on; of the source, all."""

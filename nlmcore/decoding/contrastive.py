@@ -6,9 +6,8 @@ h_w is the model's hidden vector after reading w, h_j those of the text before. 
 the same vectors; the second term, the degeneration penalty, sees that. alpha = 0 or k = 1 is greedy search.
 Source: Su et al. (2022, "A Contrastive Framework for Neural Text Generation", section 3.2, equation 5).
 
-Where the vectors come from: `hidden`, if given; else the model's own method, where it has one,
-
-    model.read_hidden(tokens, state=None) -> (logits, hidden, state)      hidden: (batch, time, d_model)
+Where the vectors come from: `hidden`, if given; else the model's own `read`, where it has one
+(`nlmcore.language_model.NeuralLanguageModel`).
 
 Departs from the paper: a model with neither (an n-gram model) is compared by its predictions instead: h = sqrt(P(. |
 text)), whose cosine is the Bhattacharyya coefficient of two next-token distributions. What `state` has read before
@@ -25,11 +24,18 @@ from torch.nn import functional as F
 
 from nlmcore.decoding.arguments import check_count, check_probability, check_request
 from nlmcore.decoding.ranking import highest
-from nlmcore.decoding.reading import check_logits, in_evaluation_mode, log_probabilities, read_every
+from nlmcore.decoding.reading import (
+    check_logits,
+    in_evaluation_mode,
+    log_probabilities,
+    logits_of,
+    read_every,
+    read_hidden,
+)
 from nlmcore.decoding.results import Generation
 from nlmcore.decoding.tree import SearchTree
 from nlmcore.decoding.writing import Step, collect
-from nlmcore.language_model import LanguageModel, State, select
+from nlmcore.language_model import LanguageModel, State, select, shows_hidden
 
 Hidden = Callable[[Tensor, State], tuple[Tensor, Tensor, State]]
 """(tokens (batch, time), state) -> logits (batch, time, vocab), vectors (batch, time, d_model), state"""
@@ -61,7 +67,6 @@ def contrastive_search(
     steps: list[Step] = []
     if max_new_tokens:
         log_probs, seen, state = read(prompt, state)
-        log_probs = log_probs[:, -1]
 
     while len(steps) < max_new_tokens and not finished.all():
         candidates = highest(log_probs, k)  # (batch, k)
@@ -85,7 +90,7 @@ def contrastive_search(
         )
         finished = steps[-1].finished
         taken = rows * candidates.shape[1] + place  # what was read to look at the winner need not be read again
-        log_probs, state = after[taken, -1], select(states, taken)
+        log_probs, state = after[taken], select(states, taken)
         seen = torch.cat([seen, vectors[rows, place][:, None]], dim=1)
 
     generation = collect(iter(steps), prompt)
@@ -93,22 +98,25 @@ def contrastive_search(
 
 
 def _reader(model: LanguageModel, hidden: Hidden | None) -> Callable[[Tensor, State], tuple[Tensor, Tensor, State]]:
-    """(tokens, state) -> log-probabilities and vectors of length 1 at every position, and the state."""
-    if hidden is None:
-        hidden = getattr(model, "read_hidden", None)
+    """(tokens, state) -> log-probabilities after the last position, vectors of length 1 at every one, and the state."""
     if hidden is not None and not callable(hidden):
         raise TypeError(f"hidden must be a function (tokens, state) -> (logits, hidden, state), got {hidden!r:.60}")
 
-    def read_hidden(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
+    def given(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
         logits, vectors, state = in_evaluation_mode(model, hidden, tokens, state)
         check_logits(logits, tokens, model.vocab_size)
-        return log_probabilities(logits), F.normalize(vectors.float(), dim=-1), state
+        return log_probabilities(logits[:, -1]), F.normalize(vectors.float(), dim=-1), state
 
-    def read_predictions(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
+    def own(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
+        vectors, state = read_hidden(model, tokens, state)  # type: ignore[arg-type]
+        logits = logits_of(model, vectors[:, -1:])  # type: ignore[arg-type]
+        return log_probabilities(logits[:, -1]), F.normalize(vectors.float(), dim=-1), state
+
+    def predictions(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
         log_probs, state = read_every(model, tokens, state)
-        return log_probs, (log_probs / 2).exp(), state
+        return log_probs[:, -1], (log_probs / 2).exp(), state
 
-    return read_predictions if hidden is None else read_hidden
+    return given if hidden is not None else own if shows_hidden(model) else predictions
 
 
 def _grow(tree, nodes, finished, candidates, log_probs, scores, place, eos) -> list[int]:

@@ -20,7 +20,7 @@ from torch import Tensor
 from nlmcore.decoding.arguments import check_count, check_length_penalty, check_number, check_request
 from nlmcore.decoding.beams import Pick, most_probable_candidates, run_beams
 from nlmcore.decoding.complete import Complete
-from nlmcore.decoding.reading import ask
+from nlmcore.decoding.reading import state_after
 from nlmcore.decoding.results import Hypothesis, best_first
 from nlmcore.decoding.tree import SearchTree
 from nlmcore.language_model import LanguageModel, State, select
@@ -54,7 +54,7 @@ def diverse_beam_search(
     tree = SearchTree(prompts) if trace else None
     roots = [[row] for row in range(prompts) for _ in range(groups)]
     if prompt.shape[1] > 1 and max_new_tokens:  # read each prompt once, not once per group
-        _, state = ask(model, prompt[:, :-1], state)
+        state = state_after(model, prompt[:, :-1], state)
     rows = torch.arange(prompts, device=prompt.device).repeat_interleave(groups)  # search = prompt * groups + group
     pick = _hamming(prompts, groups, size, diversity)
     run_beams(model, prompt[rows, -1:], eos, select(state, rows), size, pools, pick=pick, tree=tree, nodes=roots)

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.language_model import LanguageModel, State, evaluation_mode
+from nlmcore.language_model import LanguageModel, NeuralLanguageModel, State, evaluation_mode, shows_hidden
 
 
 @torch.no_grad()
@@ -24,9 +24,45 @@ def read_every(
 def read(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
 ) -> tuple[Float[Tensor, "batch vocab"], State]:
-    """ln P(next token) after the last position only, and the state there."""
+    """ln P(next token) after the last position only, and the state there.
+
+    A model that shows its hidden vectors makes the logits of that position alone: 2,000 tokens of a vocabulary of
+    49,152 would be 393 MB of them.
+    """
+    if tokens.shape[1] > 1 and shows_hidden(model):
+        hidden, state = read_hidden(model, tokens, state)
+        return log_probabilities(logits_of(model, hidden[:, -1:])[:, -1]), state
     logits, state = ask(model, tokens, state)
     return log_probabilities(logits[:, -1]), state
+
+
+@torch.no_grad()
+def state_after(model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State) -> State:
+    """The state alone: where the model shows its hidden vectors, no logits are made."""
+    if shows_hidden(model):
+        return read_hidden(model, tokens, state)[1]
+    return ask(model, tokens, state)[1]
+
+
+def read_hidden(
+    model: NeuralLanguageModel, tokens: Tensor, state: State
+) -> tuple[Float[Tensor, "batch time d_model"], State]:
+    """model.read(tokens, state), refused if it is not one vector for every token and a state."""
+    answer = in_evaluation_mode(model, model.read, tokens, state)
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise TypeError(f"model.read must return (hidden, state), got {type(answer).__name__}")
+    hidden = answer[0]
+    if not isinstance(hidden, Tensor) or hidden.ndim != 3 or hidden.shape[:2] != tokens.shape:
+        got = f"shape {tuple(hidden.shape)}" if isinstance(hidden, Tensor) else type(hidden).__name__
+        raise ValueError(f"model.read must give vectors of shape {(*tokens.shape, 'd_model')}, got {got}")
+    return hidden, answer[1]
+
+
+def logits_of(model: NeuralLanguageModel, hidden: Tensor) -> Float[Tensor, "batch time vocab"]:
+    """model.output(hidden), refused if it is not logits for every vector."""
+    logits = in_evaluation_mode(model, model.output, hidden)
+    check_logits(logits, hidden[..., 0], model.vocab_size)
+    return logits
 
 
 def ask(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, State]:

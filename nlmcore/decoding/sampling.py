@@ -18,7 +18,7 @@ from nlmcore.decoding.arguments import check_count, check_request
 from nlmcore.decoding.drawing import draw
 from nlmcore.decoding.filters import check_filters, reshape
 from nlmcore.decoding.greedy_search import most_probable
-from nlmcore.decoding.reading import ask
+from nlmcore.decoding.reading import state_after
 from nlmcore.decoding.results import Generation
 from nlmcore.decoding.tree import SearchTree
 from nlmcore.decoding.writing import Choose, Step, Watcher, collect, write
@@ -66,7 +66,7 @@ def sample(
 def _repeat(model: LanguageModel, prompt: Tensor, state: State, times: int) -> tuple[Tensor, State]:
     """Each prompt `times` times, read once: only its last token stays to be read by every copy."""
     if prompt.shape[1] > 1:
-        _, state = ask(model, prompt[:, :-1], state)
+        state = state_after(model, prompt[:, :-1], state)
     rows = torch.arange(len(prompt), device=prompt.device).repeat_interleave(times)
     return prompt[rows, -1:], select(state, rows)
 

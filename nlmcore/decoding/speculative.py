@@ -26,7 +26,7 @@ from torch import Tensor
 from nlmcore.decoding.arguments import check_count, check_request
 from nlmcore.decoding.drawing import draw
 from nlmcore.decoding.filters import check_filters, reshape
-from nlmcore.decoding.reading import ask, read, read_every
+from nlmcore.decoding.reading import read, read_every, state_after
 from nlmcore.decoding.results import Generation
 from nlmcore.decoding.tree import SearchTree, Status
 from nlmcore.language_model import LanguageModel, State, select
@@ -100,7 +100,7 @@ class _Reader:
     def after(cls, model: LanguageModel, prompt: Tensor, state: State) -> "_Reader":
         """Read all but the prompt's last token, so that a rejection never means reading the prompt again."""
         if prompt.shape[1] > 1:
-            _, state = ask(model, prompt[:, :-1], state)
+            state = state_after(model, prompt[:, :-1], state)
         return cls(model, state, prompt[:, -1:])
 
 

@@ -6,6 +6,9 @@ with LSTM cells and dropout: Zaremba, Sutskever & Vinyals (2014); tied weights: 
 
 Symbols: e is `embedding`, V and b are `output`. Lecture 5's U and W are in the cells.
 
+    logits, state = model(tokens, state)          the one function
+    hidden, state = model.read(tokens, state)     what the logits are made of: logits = model.output(hidden)
+
 Initialisation: embeddings N(0, 0.1²), small because with tied weights they are also V; b is 0.
 
 Departs from the papers: where tied weights meet an embedding size that differs from the hidden size, a linear
@@ -64,8 +67,15 @@ class RecurrentLM(nn.Module):
         self, tokens: Tensor, state: AnyState | None = None
     ) -> tuple[Float[Tensor, "batch time vocab"], RecurrentState]:
         """Score the token after each of `tokens` (batch, time), having read what `state` remembers."""
+        hidden, after = self.read(tokens, state)
+        return self.output(hidden), after
+
+    def read(
+        self, tokens: Tensor, state: AnyState | None = None
+    ) -> tuple[Float[Tensor, "batch time hidden"], RecurrentState]:
+        """h_t at every time (V' h_t where there is a V'), and the state after them."""
         check_tokens(tokens, self.vocab_size)
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         hidden, after = self.recurrent(embedded, state)
         hidden = F.dropout(hidden, self.dropout, self.training)
-        return self.output(self.to_embedding(hidden)), after
+        return self.to_embedding(hidden), after

@@ -2,6 +2,7 @@
 
     state = model.encode(source, source_mask)      h_1 … h_n = encoder(x)
     logits, state = model(tokens, state)           P(y_{i+1} | y_1 … y_i, x) = softmax(V s_i + b)
+    hidden, state = model.read(tokens, state)      s_i alone: logits = model.output(hidden)
 
 Sutskever, Vinyals & Le (2014), "Sequence to sequence learning with neural networks"; Cho et al. (2014),
 "Learning phrase representations using RNN encoder-decoder"; Bahdanau, Cho & Bengio (2015), "Neural machine
@@ -94,6 +95,13 @@ class Seq2Seq(nn.Module):
 
         Raises TypeError for a state without a source, ValueError for one of another batch.
         """
+        hidden, state = self.read(tokens, state)
+        return self.output(hidden), state
+
+    def read(
+        self, tokens: Tensor, state: Seq2SeqState | None = None
+    ) -> tuple[Float[Tensor, "batch time hidden"], Seq2SeqState]:
+        """s_i at every time, of which `output` makes the logits, and the state after them. Raises as `forward` does."""
         check_tokens(tokens, self.vocab_size)
         if not isinstance(state, Seq2SeqState):
             raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
@@ -102,8 +110,8 @@ class Seq2Seq(nn.Module):
                 raise ValueError(f"state must have one source per text, got {batch} for {len(tokens)} texts")
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         hidden, recurrent = self.decoder(embedded, state)
-        logits = self.output(F.dropout(hidden, self.dropout, self.training))
-        return logits, dataclasses.replace(state, recurrent=recurrent)
+        hidden = F.dropout(hidden, self.dropout, self.training)
+        return hidden, dataclasses.replace(state, recurrent=recurrent)
 
 
 def check_source(source: Tensor, source_mask: Tensor | None, vocab_size: int, name: str = "source") -> Tensor:

@@ -3,9 +3,9 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from nlmcore.language_model import LanguageModel, check_tokens, evaluation_mode, select
+from nlmcore.language_model import LanguageModel, check_tokens, evaluation_mode, select, shows_hidden
 from tests.test_laws import RunningSum
 
 
@@ -98,3 +98,83 @@ def test_evaluation_mode_puts_every_submodule_back() -> None:
     assert [module.training for module in model.modules()] == [True, True, False]
     with evaluation_mode(RunningSum.forward):
         pass  # a model that is no module has no mode
+
+
+class TwoHalves(nn.Module):
+    """logits = output(read)."""
+
+    vocab_size = 5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.output = nn.Embedding(5, 3), nn.Linear(3, 5)
+
+    def read(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
+        return self.embedding(tokens), state
+
+    def forward(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
+        hidden, state = self.read(tokens, state)
+        return self.output(hidden), state
+
+
+class Hotter(TwoHalves):
+    """The call was changed, `read` was not."""
+
+    def forward(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
+        return super().forward(tokens, state)[0] / 2, None
+
+
+class Shifted(TwoHalves):
+    """`read` was changed, and so the call with it."""
+
+    def read(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
+        return self.embedding(tokens) + 1, state
+
+
+class Wrapped:
+    """Passes every attribute on, but is called in its own way."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        self.inner = inner
+
+    def __call__(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
+        return -self.inner(tokens, state)[0], None
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+
+def hooked() -> nn.Module:
+    model = TwoHalves()
+    model.register_forward_hook(lambda module, inputs, answer: (answer[0] * 3, answer[1]))
+    return model
+
+
+def patched() -> nn.Module:
+    model = TwoHalves()
+    model.forward = Hotter().forward
+    return model
+
+
+def own_call() -> nn.Module:
+    class Called(TwoHalves):
+        def __call__(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
+            return super().__call__(tokens, state)[0] + tokens[..., None], None
+
+    return Called()
+
+
+@pytest.mark.parametrize("model", [TwoHalves(), Shifted()], ids=["both halves", "another read"])
+def test_a_model_in_two_halves_shows_its_hidden_vectors(model: nn.Module) -> None:
+    tokens = torch.tensor([[1, 4, 0]])
+    assert shows_hidden(model)
+    assert torch.equal(model.output(model.read(tokens)[0]), model(tokens)[0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Hotter(), Wrapped(TwoHalves()), hooked(), patched(), own_call(), RunningSum(), nn.Linear(2, 2), None, 3],
+    ids=lambda model: type(model).__name__,
+)
+def test_where_the_call_is_more_than_its_halves_they_do_not_stand_for_it(model: object) -> None:
+    assert not shows_hidden(model)

@@ -8,11 +8,22 @@ from tests.nlmcore.decoding.models import EOS, PROMPTS, Counting, Markov, Runnin
 class WithHidden(RunningSum):
     """RunningSum that shows its sums as hidden vectors."""
 
-    def read_hidden(self, tokens, state=None):
+    def read(self, tokens, state=None):
         sums = self.embedding[tokens].cumsum(dim=1)
         if state is not None:
             sums = sums + state[:, None]
-        return sums @ self.table, sums, sums[:, -1]
+        return sums, sums[:, -1]
+
+    def output(self, hidden):
+        return hidden @ self.table
+
+    def forward(self, tokens, state=None):
+        hidden, state = self.read(tokens, state)
+        return self.output(hidden), state
+
+    def with_hidden(self, tokens, state=None):
+        hidden, state = self.read(tokens, state)
+        return self.output(hidden), hidden, state
 
 
 def naive(model, vectors, prompt, n: int, eos, k: int, alpha: float) -> list[int]:
@@ -35,7 +46,7 @@ def naive(model, vectors, prompt, n: int, eos, k: int, alpha: float) -> list[int
 
 @pytest.mark.parametrize("eos", [None, EOS])
 @pytest.mark.parametrize(("k", "alpha"), [(3, 0.6), (5, 0.3), (7, 1.0)])
-@pytest.mark.parametrize("how", ["the model's own method", "an argument", "predictions"])
+@pytest.mark.parametrize("how", ["the model's own vectors", "an argument", "predictions"])
 def test_it_is_equation_5_on_each_prompt_alone(eos: int | None, k: int, alpha: float, how: str) -> None:
     model = WithHidden()
     if how == "predictions":
@@ -44,10 +55,10 @@ def test_it_is_equation_5_on_each_prompt_alone(eos: int | None, k: int, alpha: f
         def vectors(whole):
             return model(whole)[0][0].softmax(-1).sqrt()
     else:
-        options = {"hidden": model.read_hidden} if how == "an argument" else {}
+        options = {"hidden": model.with_hidden} if how == "an argument" else {}
 
         def vectors(whole):
-            return model.read_hidden(whole)[1][0]
+            return model.read(whole)[0][0]
 
     got = contrastive_search(model, PROMPTS, 6, eos=eos, k=k, alpha=alpha, **options)
     for row, prompt in enumerate(PROMPTS):
