@@ -59,7 +59,10 @@ class KeyValueCache:
         """The cache with the next keys and values (batch, kv_head, time, d_head) behind it.
 
         With `window`, whenever the buffer is full only the last window - 1 of the old positions move on.
+
+        Raises ValueError or TypeError for keys of another batch, number of heads, width or dtype: another model's.
         """
+        self._check(keys)
         end = self.length + keys.shape[2]
         if _recorded(keys) or _recorded(self.keys):
             joined = (torch.cat([old[:, :, : self.length], new], dim=2) for old, new in self._pairs(keys, values))
@@ -88,6 +91,16 @@ class KeyValueCache:
         for new, old in ((keys, self.keys), (values, self.values)):
             torch.index_select(old[:, :, : self.length], 0, indices, out=new[:, :, : self.length])
         return KeyValueCache(keys, values, self.length, self.first, Ledger(self.length))
+
+    def _check(self, keys: Tensor) -> None:
+        (batch, heads, _, width), kept = keys.shape, self.keys.shape
+        if (batch, heads, width) != (kept[0], kept[1], kept[3]):
+            raise ValueError(
+                f"state must have keys of shape ({batch}, {heads}, time, {width}), got {tuple(kept)}: another batch's,"
+                " or another model's"
+            )
+        if keys.dtype != self.keys.dtype:
+            raise TypeError(f"state must hold {keys.dtype} as the model does, got {self.keys.dtype}")
 
     def _pairs(self, keys: Tensor, values: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         return (self.keys, keys), (self.values, values)
