@@ -1,0 +1,93 @@
+"""The configuration: contradictions are named, and it prints what makes a model itself."""
+
+import dataclasses
+import pickle
+from functools import partial
+from typing import Any
+
+import pytest
+import torch.nn.functional as F
+from torch import nn
+
+from nlmcore.norms import RMSNorm
+from nlmcore.positions import Rotary
+from nlmcore.transformer import GatedFeedForward, TransformerConfig
+from tests.transformer_grid import CHANGES, CONFIG, config_of
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"d_model": 10}, "d_model=10, n_heads=6"),
+        ({"n_kv_heads": 4}, "n_heads=6, n_kv_heads=4"),
+        ({"n_kv_heads": 12}, "n_heads=6, n_kv_heads=12"),
+        ({"n_layers": 0}, "n_layers must be at least 1, got 0"),
+        ({"vocab_size": 0}, "vocab_size must be at least 1, got 0"),
+        ({"max_length": -1}, "max_length must be at least 1, got -1"),
+        ({"window": 0}, "window must be at least 1, got 0"),
+        ({"d_head": 0}, "d_head must be at least 1, got 0"),
+        ({"d_ff": 0}, "d_ff must be at least 1, got 0"),
+        ({"dropout": 1.5}, r"dropout must lie in \[0, 1\), got 1.5"),
+        ({"norm_position": "middle"}, "'pre' or 'post', got 'middle'"),
+    ],
+)
+def test_contradictions_are_named(plain_errors: None, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        dataclasses.replace(CONFIG, **change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n_layers": 1.5},
+        {"n_heads": True},
+        {"window": "3"},
+        {"dropout": "x"},
+        {"norm": "layer"},
+        {"positions": None},
+        {"attention": 3},
+        {"attention_positions": "rotary"},
+    ],
+)
+def test_a_part_must_be_callable_and_a_size_whole(plain_errors: None, change: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=next(iter(change))):
+        dataclasses.replace(CONFIG, **change)
+
+
+def test_d_head_frees_d_model_from_n_heads() -> None:
+    config = dataclasses.replace(CONFIG, d_model=10, d_head=4, d_ff=None)
+    assert (config.head_size, config.hidden_size) == (4, 40)
+    assert (CONFIG.head_size, CONFIG.hidden_size) == (2, 20)
+
+
+def test_it_prints_its_sizes_and_what_is_not_usual() -> None:
+    assert repr(CONFIG) == (
+        "TransformerConfig(vocab_size=11, d_model=12, n_heads=6, n_layers=2, max_length=9, d_ff=20)"
+    )
+    other = dataclasses.replace(
+        CONFIG,
+        d_ff=None,
+        norm=RMSNorm,
+        norm_position="post",
+        feed_forward=partial(GatedFeedForward, activation=F.silu, bias=False),
+        attention_positions=Rotary,
+    )
+    assert repr(other) == (
+        "TransformerConfig(vocab_size=11, d_model=12, n_heads=6, n_layers=2, max_length=9, norm_position='post',"
+        " attention_positions=Rotary, feed_forward=partial(GatedFeedForward, activation=silu, bias=False), norm=RMSNorm)"
+    )
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_no_configuration_prints_an_address(name: str) -> None:
+    assert " at 0x" not in repr(config_of(name))
+
+
+def test_it_is_a_value() -> None:
+    assert dataclasses.replace(CONFIG) == CONFIG
+    assert dataclasses.replace(CONFIG, norm=nn.RMSNorm) != CONFIG
+    assert pickle.loads(pickle.dumps(CONFIG)) == CONFIG
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        CONFIG.d_model = 3  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        TransformerConfig(11, 12, 3, 2, 8)  # type: ignore[misc]
