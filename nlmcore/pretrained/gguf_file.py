@@ -28,8 +28,8 @@ class GGUFFile:
         class Reader(GGUFReader):
             """Four times as fast: it takes 500,000 slices, which are quicker of an array than of a np.memmap."""
 
-            @property
-            def data(self) -> np.ndarray:  # type: ignore[override]
+            @property  # type: ignore[override]
+            def data(self) -> np.ndarray:
                 return self._bytes
 
             @data.setter
