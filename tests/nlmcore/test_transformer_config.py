@@ -74,7 +74,8 @@ def test_it_prints_its_sizes_and_what_is_not_usual() -> None:
     )
     assert repr(other) == (
         "TransformerConfig(vocab_size=11, d_model=12, n_heads=6, n_layers=2, max_length=9, norm_position='post',"
-        " attention_positions=Rotary, feed_forward=partial(GatedFeedForward, activation=silu, bias=False), norm=RMSNorm)"
+        " attention_positions=Rotary, feed_forward=partial(GatedFeedForward, activation=silu, bias=False),"
+        " norm=RMSNorm)"
     )
 
 

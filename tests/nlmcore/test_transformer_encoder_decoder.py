@@ -1,0 +1,209 @@
+"""EncoderDecoder: the laws with a source, agreement with torch.nn.Transformer, and what is refused."""
+
+import copy
+import dataclasses
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from nlmcore.inspect import capture
+from nlmcore.language_model import select
+from nlmcore.transformer import EncoderDecoder, TransformerLM
+from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
+from tests.transformer_grid import CHANGES, CONFIG, TOKENS, TOLERANCE, config_of, copy_layer, lively
+
+SOURCE = torch.tensor([[2, 4, 6, 8, 10], [1, 3, 5, 0, 0], [9, 0, 0, 0, 0]])
+REAL = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True] + [False] * 4])
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_configuration_is_a_language_model_of_its_target(name: str) -> None:
+    model = lively(EncoderDecoder(config_of(name)))
+    with torch.no_grad():
+        state = model.encode(SOURCE, REAL)
+    assert_language_model(model, TOKENS[:, :5], state, TOLERANCE)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_parameter_gets_a_gradient(name: str) -> None:
+    model = lively(EncoderDecoder(config_of(name)))
+    logits, _ = model(TOKENS, model.encode(SOURCE, REAL))
+    assert_every_parameter_gets_a_gradient(model, logits)
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_padding_of_the_source_changes_nothing(name: str) -> None:
+    model = lively(EncoderDecoder(config_of(name)))
+    with torch.no_grad():
+        together, _ = model(TOKENS, model.encode(SOURCE, REAL))
+        for row, length in enumerate(REAL.sum(1).tolist()):
+            alone, _ = model(TOKENS[row : row + 1], model.encode(SOURCE[row : row + 1, :length]))
+            assert_close(together[row], alone[0], f"a source of {length}, padded and not", TOLERANCE)
+        unmasked, _ = model(TOKENS, model.encode(SOURCE))
+    assert (unmasked - together)[1:].abs().max() > 1e-4, "without a mask the padding must be seen"
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_fused_and_explicit_attention_give_the_same_logits(name: str) -> None:
+    model = lively(EncoderDecoder(config_of(name)))
+    with torch.no_grad():
+        fused, _ = model(TOKENS, model.encode(SOURCE, REAL))
+        with capture(model) as tape:
+            explicit, _ = model(TOKENS, model.encode(SOURCE, REAL))
+    assert_close(explicit, fused, "explicit against fused", TOLERANCE)
+    layers, heads = model.config.n_layers, model.config.n_heads
+    assert len(tape) == 3 * layers
+    for i in range(layers):
+        assert tape[f"encoder.layers.{i}.attention"].shape == (3, heads, 5, 5)
+        assert tape[f"decoder.layers.{i}.attention"].shape == (3, heads, 7, 7)
+        looked = tape[f"decoder.layers.{i}.cross_attention"]
+        assert looked.shape == (3, heads, 7, 5)
+        assert not looked.masked_select(~REAL[:, None, None, :]).any(), "nobody looks at padding"
+        assert_close(looked.sum(-1), torch.ones(3, heads, 7, dtype=torch.float64), "rows", TOLERANCE)
+
+
+@pytest.mark.parametrize("norm_position", ["pre", "post"])
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+def test_it_agrees_with_pytorch(norm_position: str) -> None:
+    """torch.nn.Transformer ends both stacks with a norm, for post-norm too, where the paper has none."""
+    config = dataclasses.replace(CONFIG, norm_position=norm_position, final_norm=lambda c: c.norm(c.d_model))
+    ours = lively(EncoderDecoder(config, dataclasses.replace(config, vocab_size=13, n_layers=3)))
+    theirs = nn.Transformer(
+        12, 6, 3, 2, 20, dropout=0.0, activation="gelu", batch_first=True, norm_first=norm_position == "pre"
+    )
+    theirs = theirs.double().eval()
+    theirs.encoder.use_nested_tensor = False  # a prototype that warns
+    future = torch.ones(7, 7, dtype=torch.bool).triu(1)  # inverted: theirs is True = ignore
+    with torch.no_grad():
+        for side in ("encoder", "decoder"):
+            mine, other = getattr(ours, side), getattr(theirs, side)
+            for layer, their_layer in zip(mine.layers, other.layers, strict=True):
+                copy_layer(layer, their_layer)
+            other.norm.load_state_dict(mine.final_norm.state_dict())
+        source, target = ours.encoder.embed(SOURCE), ours.decoder.embed(TOKENS)
+        everything = theirs(source, target, tgt_mask=future)
+        assert_close(ours.read(TOKENS, ours.encode(SOURCE))[0], everything, "all of the source", TOLERANCE)
+        padded = theirs(source, target, tgt_mask=future, src_key_padding_mask=~REAL, memory_key_padding_mask=~REAL)
+        state = ours.encode(SOURCE, REAL)
+        assert_close(ours.read(TOKENS, state)[0], padded, "a padded source", TOLERANCE)
+        assert (padded - everything).abs().max() > 1e-3
+        memory = theirs.encoder(source, src_key_padding_mask=~REAL)
+        assert_close(state.encoded[REAL], memory[REAL], "the encoder's output", TOLERANCE)
+
+
+def test_the_source_is_read_once() -> None:
+    model = lively(EncoderDecoder(CONFIG))
+    calls: list[str] = []
+    model.encoder.register_forward_hook(lambda *_: calls.append("encoder"))
+    for layer in model.decoder.layers:
+        remember = layer.cross_attention.remember
+        layer.cross_attention.remember = lambda source, remember=remember: calls.append("memory") or remember(source)
+    with torch.no_grad():
+        state = model.encode(SOURCE, REAL)
+        for t in range(7):
+            _, state = model(TOKENS[:, t : t + 1], state)
+    assert calls == ["encoder", "memory", "memory"]
+    assert state.target is not None
+    assert state.target.position == 7
+
+
+@pytest.mark.parametrize("grad", [False, True])
+def test_a_source_that_is_all_padding_gives_a_context_of_zeros(grad: bool) -> None:
+    model = lively(EncoderDecoder(CONFIG))
+    mask = REAL.clone()
+    mask[1] = False
+    with torch.set_grad_enabled(grad):
+        state = model.encode(SOURCE, mask)
+        logits, _ = model(TOKENS, state)
+    assert torch.isfinite(state.encoded).all()
+    assert torch.isfinite(logits).all()
+    cross = model.decoder.layers[0].cross_attention
+    query = torch.randn(3, 7, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    looked = cross.look(query, state.memories[0], mask[:, None, None, :])
+    assert_close(looked[1], cross.output.bias.expand(7, 12), "the context is zeros: the output's bias stays", TOLERANCE)
+    if grad:
+        logits.sum().backward()
+        assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+    with torch.no_grad():
+        whole, _ = model(TOKENS, model.encode(SOURCE, REAL))
+    assert_close(logits[[0, 2]], whole[[0, 2]], "the other rows", TOLERANCE)
+
+
+def test_encoder_and_decoder_may_differ() -> None:
+    other = dataclasses.replace(CONFIG, vocab_size=13, n_layers=3, n_heads=2, n_kv_heads=1, max_length=5)
+    model = lively(EncoderDecoder(CONFIG, other))
+    assert (model.vocab_size, model.source_vocab_size) == (11, 13)
+    with torch.no_grad():
+        state = model.encode(SOURCE + 2)
+    assert_language_model(model, TOKENS, state, TOLERANCE)
+    assert model.encoder.embedding is not model.decoder.embedding
+
+
+def test_one_matrix_serves_source_target_and_softmax() -> None:
+    tied = EncoderDecoder(CONFIG)
+    assert tied.encoder.embedding.weight is tied.decoder.embedding.weight is tied.output.weight
+    apart = EncoderDecoder(dataclasses.replace(CONFIG, tie_source=False))
+    assert apart.encoder.embedding.weight is not apart.decoder.embedding.weight
+    assert apart.output.weight is apart.decoder.embedding.weight
+    untied = EncoderDecoder(dataclasses.replace(CONFIG, tie_source=False, tie_embeddings=False))
+    assert sum(p.numel() for p in untied.parameters()) == sum(p.numel() for p in tied.parameters()) + 2 * 11 * 12
+    twin = copy.deepcopy(tied)
+    assert twin.encoder.embedding.weight is twin.output.weight is not tied.output.weight
+
+
+def test_rows_of_a_state_are_rows_of_everything_in_it() -> None:
+    model = lively(EncoderDecoder(CONFIG))
+    rows = torch.tensor([2, 0, 0, 1])
+    with torch.no_grad():
+        _, state = model(TOKENS[:, :3], model.encode(SOURCE, REAL))
+        chosen = select(state, rows)
+        assert torch.equal(chosen.source_mask, REAL[rows])
+        assert torch.equal(chosen.encoded, state.encoded[rows])
+        assert torch.equal(chosen.memories[1].values, state.memories[1].values[rows])
+        straight, _ = model(TOKENS[:, 3:], state)
+        assert_close(model(TOKENS[rows, 3:], chosen)[0], straight[rows], "read on", TOLERANCE)
+
+
+def test_weights_can_be_saved_and_loaded(tmp_path: Any) -> None:
+    model = lively(EncoderDecoder(CONFIG))
+    torch.save(model.state_dict(), tmp_path / "weights.pt")
+    other = EncoderDecoder(CONFIG).double().eval()
+    other.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True))
+
+    def logits(model: EncoderDecoder) -> Tensor:
+        return model(TOKENS, model.encode(SOURCE, REAL))[0]
+
+    assert torch.equal(logits(other), logits(model))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda m, s: m(TOKENS), TypeError, r"state must come from encode\(source\): no source has been read"),
+        (lambda m, s: m(TOKENS, TransformerLM(CONFIG)(TOKENS)[1]), TypeError, "got TransformerState"),
+        (lambda m, s: m(TOKENS[:2], s), ValueError, "one source per text, got 3 for 2 texts"),
+        (lambda m, s: m(TOKENS.float(), s), TypeError, "LongTensor"),
+        (lambda m, s: m(TOKENS + 5, s), ValueError, r"\[0, 11\)"),
+        (lambda m, s: m(torch.ones(3, 10, dtype=torch.long), s), ValueError, "10 tokens"),
+        (lambda m, s: m(TOKENS, m(TOKENS, s)[1]), ValueError, r"14 tokens \(7 before and 7 now\)"),
+        (lambda m, s: m(TOKENS, EncoderDecoder(config_of("one layer")).encode(SOURCE)), ValueError, "of 2 layers"),
+        (lambda m, s: m.encode(SOURCE.float()), TypeError, "LongTensor"),
+        (lambda m, s: m.encode(SOURCE, REAL[:, :4]), ValueError, r"tokens' shape \(3, 5\), got \(3, 4\)"),
+        (lambda m, s: m.encode(SOURCE, REAL.long()), TypeError, "boolean"),
+        (lambda m, s: m.encode(SOURCE[:0]), ValueError, "at least one token"),
+        (
+            lambda m, s: EncoderDecoder(CONFIG, config_of("pre", d_model=18)),
+            ValueError,
+            "18 for the encoder and 12",
+        ),
+        (lambda m, s: EncoderDecoder("big"), TypeError, "config must be a TransformerConfig, got str"),
+        (lambda m, s: EncoderDecoder(CONFIG, {}), TypeError, "config must be a TransformerConfig, got dict"),
+    ],
+)
+def test_what_cannot_be_read_is_named(plain_errors: None, call: Any, error: type[Exception], words: str) -> None:
+    model = EncoderDecoder(CONFIG)
+    with pytest.raises(error, match=words):
+        call(model, model.encode(SOURCE, REAL))
