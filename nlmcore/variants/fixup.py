@@ -1,0 +1,87 @@
+"""Fixup: deep residual networks without any norm, by their first weights. Zhang, Dauphin & Ma (2019), section 3.
+
+    x ← x + a · f(x + b)                                  a = 1 and b = 0 at the start, one number each
+    f = W2 · (φ(W1 x + b1) + b2)                          the feed-forward branch: two more numbers, 0 at the start
+
+    the last matrix of every branch                       0
+    every other matrix of a branch                        as usual, times L^(−1 / (2m − 2))
+
+L is the number of branches in the whole model, m how many matrices multiply one another in a branch. In the
+feed-forward branch m = 2. In attention m = 4: its input passes W^Q, W^K, W^V (once each, to first order) and W^O.
+So one step of gradient descent changes the output by the same amount at every depth, which is what a norm was for.
+
+At the start every branch is 0 and the network the identity. In the first step a gradient reaches the last matrices
+and no other weight of a branch.
+
+As usual: Glorot & Bengio (2010) in attention, He et al. (2015) before φ, both uniform, as in Narang et al. (2021).
+
+Departs from the paper: the softmax's matrix starts at 0 only where it is not the embedding's too (tied, it must tell
+tokens apart); before W^O stands no number of its own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nlmcore.transformer import Block
+from nlmcore.transformer.defaults import initialise_normal
+
+
+class Fixup(nn.Module):
+    """x + a f(x + b); a rule of `TransformerConfig.residual`."""
+
+    def __init__(self, dropout: float | int = 0.0) -> None:
+        super().__init__()
+        self.bias, self.scale = nn.Parameter(torch.zeros(())), nn.Parameter(torch.ones(()))
+        self.dropout = nn.Dropout(dropout)
+
+    def before(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+        return x + self.bias
+
+    def after(
+        self, x: Float[Tensor, "batch time d_model"], y: Float[Tensor, "batch time d_model"]
+    ) -> Float[Tensor, "batch time d_model"]:
+        return x + self.scale * self.dropout(y)
+
+
+class FixupFeedForward(nn.Module):
+    """W2 (φ(W1 x + b1) + b2) with numbers b1 and b2; x (batch, time, d_model), hidden width d_ff."""
+
+    def __init__(self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.relu) -> None:
+        super().__init__()
+        self.inner = nn.Linear(d_model, d_ff, bias=False)
+        self.outer = nn.Linear(d_ff, d_model, bias=False)
+        self.inner_bias, self.outer_bias = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
+        self.activation = activation
+
+    def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+        return self.outer(self.activation(self.inner(x) + self.inner_bias) + self.outer_bias)
+
+
+def build_fixup(c: Any) -> nn.Module:
+    """Fixup's rule around one branch; c: a TransformerConfig."""
+    return Fixup(c.dropout)
+
+
+@torch.no_grad()
+def initialise_fixup(model: nn.Module, c: Any) -> None:
+    """The first weights of a model whose blocks are multi-head attention and `FixupFeedForward`."""
+    initialise_normal(model, c)
+    blocks = [module for module in model.modules() if isinstance(module, Block)]
+    branches = sum(block.branches for block in blocks)
+    for block in blocks:
+        for attention in (block.attention, getattr(block, "cross_attention", None)):
+            for part in (attention.query, attention.key, attention.value) if attention is not None else ():
+                nn.init.xavier_uniform_(part.weight, gain=branches ** (-1 / 6))
+        inner = block.feed_forward.inner.weight
+        nn.init.kaiming_uniform_(inner, nonlinearity="relu")
+        inner.mul_(branches ** (-1 / 2))
+        for last in block.last_matrices():
+            nn.init.zeros_(last.weight)
+    output = getattr(model, "output", None)
+    if isinstance(output, nn.Linear) and not c.tie_embeddings:
+        nn.init.zeros_(output.weight)

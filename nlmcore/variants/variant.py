@@ -1,0 +1,98 @@
+"""One row of a table of Transformers: which fields of the configuration it replaces, and who proposed it.
+
+    row = CATALOGUE["SwiGLU"]
+    print(row)                      SwiGLU: feed_forward = GatedFeedForward(activation=silu, bias=False), d_ff × 2/3
+    model = row.build(vocab_size)   ready to train
+    row.config(vocab_size)          the TransformerConfig it is built from; compare with vanilla(vocab_size)
+
+A row is `family(config)`: a language model, or an encoder-decoder where the row says how encoder and decoder share
+their embeddings. `dataclasses.replace(row, family=EncoderDecoder)` gives any row as the paper ran it.
+"""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from math import floor
+from types import MappingProxyType
+from typing import Any
+
+from nlmcore.transformer import TransformerConfig, TransformerLM
+from nlmcore.variants.baseline import vanilla
+
+
+@dataclass(frozen=True)
+class Times:
+    """A size of the baseline times `factor`, rounded to the nearest whole number (halves up), and at least 1."""
+
+    factor: Fraction | int
+
+    def __call__(self, size: int) -> int:
+        return max(1, floor(size * self.factor + Fraction(1, 2)))
+
+    def __str__(self) -> str:
+        return f"× {self.factor}"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row. Raises ValueError for a change of what is no field of TransformerConfig."""
+
+    name: str
+    """As printed."""
+    changes: Mapping[str, Any]
+    """Field of TransformerConfig -> its new value, or `Times` of the baseline's."""
+    source: str
+    """Who proposed it."""
+    family: Callable[[TransformerConfig], Any] = TransformerLM
+    """What is built from the configuration: TransformerLM or EncoderDecoder."""
+    paper: str = "Narang et al. (2021), table 1"
+    """Whose row it is."""
+
+    def __post_init__(self) -> None:
+        unknown = set(self.changes) - set(TransformerConfig.__dataclass_fields__)
+        if unknown:
+            raise ValueError(f"changes must name fields of TransformerConfig, got {sorted(unknown)}")
+        object.__setattr__(self, "changes", MappingProxyType(dict(self.changes)))
+
+    def config(self, vocab_size: int, **sizes: Any) -> TransformerConfig:
+        """The baseline with these sizes (see `vanilla`, which also says what is raised), then this row's changes."""
+        base = vanilla(vocab_size, **sizes)
+        new: dict[str, Any] = {
+            name: value(getattr(base, name)) if isinstance(value, Times) else value
+            for name, value in self.changes.items()
+        }
+        return replace(base, **new)
+
+    def build(self, vocab_size: int, **sizes: Any) -> Any:
+        """A ready model of `family`; sizes and errors as in `config`. First weights follow torch.manual_seed."""
+        return self.family(self.config(vocab_size, **sizes))
+
+    @property
+    def difference(self) -> str:
+        """What this row changes, in a line; for the baseline "nothing"."""
+        return ", ".join(f"{name} {_shown(value)}" for name, value in self.changes.items()) or "nothing"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.difference}"
+
+
+class Catalogue(dict[str, Variant]):
+    """Rows by their printed name; a name that is none raises KeyError and says which ones are near."""
+
+    def __missing__(self, name: object) -> Variant:
+        lower = {key.lower(): key for key in self}
+        near = [lower[key] for key in difflib.get_close_matches(str(name).lower(), lower, 3)]
+        words = f"did you mean {' or '.join(map(repr, near))}?" if near else f"rows are {', '.join(self)}"
+        raise KeyError(f"{name!r} is no row of the catalogue; {words}")
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, Times) else f"= {_named(value)}"
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, partial):
+        return f"{_named(value.func)}({', '.join(f'{name}={_named(part)}' for name, part in value.keywords.items())})"
+    return getattr(value, "__name__", None) or repr(value)
