@@ -22,8 +22,8 @@ def test_it_is_its_equation() -> None:
     for b in range(2):
         for t in range(3):
             root = (sum(value**2 for value in x[b, t].tolist()) / 5 + 0.1) ** 0.5
-            expected = torch.tensor([g * value / root for g, value in zip(weight, x[b, t].tolist(), strict=True)])
-            assert_close(norm(x)[b, t], expected.double(), f"row {b}, {t}", 1e-12)
+            expected = [g * value / root for g, value in zip(weight, x[b, t].tolist(), strict=True)]
+            assert_close(norm(x)[b, t], torch.tensor(expected, dtype=torch.float64), f"row {b}, {t}", 1e-12)
 
 
 def test_it_agrees_with_pytorch() -> None:

@@ -1,0 +1,238 @@
+"""The parts: residual rules, feed-forward networks, blocks, stacks, outputs, first weights; and that they are used."""
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nlmcore.inspect import capture
+from nlmcore.positions import RelativeBias
+from nlmcore.transformer import (
+    Block,
+    EncoderDecoder,
+    FeedForward,
+    GatedFeedForward,
+    MaskedLM,
+    PostNorm,
+    PreNorm,
+    Stack,
+    TransformerEncoder,
+    TransformerLM,
+)
+from tests.laws import assert_close
+from tests.transformer_grid import CONFIG, TOKENS, TOLERANCE, config_of, lively
+
+ACTIVATIONS = [F.relu, F.gelu, F.silu, torch.sigmoid, torch.tanh, nn.Identity()]
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+# --- residual rules -------------------------------------------------------------------------------------
+
+
+def test_the_two_rules_are_their_equations() -> None:
+    x, y, norm = draw(2, 3, 12), draw(2, 3, 12, seed=1), lively(nn.LayerNorm(12))
+    pre, post = PreNorm(norm), PostNorm(norm)
+    assert torch.equal(pre.before(x), norm(x))
+    assert torch.equal(pre.after(x, y), x + y)
+    assert torch.equal(post.before(x), x)
+    assert torch.equal(post.after(x, y), norm(x + y))
+
+
+def test_without_branches_pre_norm_passes_everything_and_post_norm_normalises() -> None:
+    for position, untouched in (("pre", True), ("post", False)):
+        block = lively(Block(config_of("pre", norm_position=position)))
+        with torch.no_grad():
+            for last in block.last_matrices():
+                last.weight.zero_()
+                last.bias.zero_()
+            x = draw(2, 3, 12)
+            assert torch.equal(block(x), x) == untouched
+
+
+@pytest.mark.parametrize("rule", [PreNorm, PostNorm])
+def test_dropout_falls_on_the_branch_alone(rule: Any) -> None:
+    around, x = rule(nn.Identity(), dropout=0.5), draw(40, 50, 12)
+    after = around.after(x, torch.ones_like(x)) - x
+    assert ((after.abs() < 1e-9) | ((after - 2).abs() < 1e-9)).all()
+    assert after.mean().item() == pytest.approx(1.0, abs=0.05)
+    around.eval()
+    assert_close(around.after(x, torch.ones_like(x)), x + 1, "evaluation", 1e-12)
+
+
+# --- feed-forward ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_feed_forward_is_its_equation(activation: Any) -> None:
+    part, x = lively(FeedForward(12, 20, activation)), draw(2, 3, 12)
+    inner, outer = part.inner, part.outer
+    expected = activation(x @ inner.weight.T + inner.bias) @ outer.weight.T + outer.bias
+    assert_close(part(x), expected, "W2 φ(W1 x + b1) + b2", TOLERANCE)
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_gated_feed_forward_is_its_equation(activation: Any) -> None:
+    part, x = lively(GatedFeedForward(12, 20, activation)), draw(2, 3, 12)
+    W, V = part.inner.weight.chunk(2)
+    b, c = part.inner.bias.chunk(2)
+    expected = (activation(x @ W.T + b) * (x @ V.T + c)) @ part.outer.weight.T + part.outer.bias
+    assert_close(part(x), expected, "W2 (φ(W x + b) ⊙ (V x + c)) + b2", TOLERANCE)
+
+
+def test_a_gate_costs_half_as_much_again_and_two_thirds_of_the_width_make_it_even() -> None:
+    def size(part: nn.Module) -> int:
+        return sum(p.numel() for p in part.parameters())
+
+    plain = size(FeedForward(12, 48, bias=False))
+    assert size(GatedFeedForward(12, 48, bias=False)) == 1.5 * plain
+    assert size(GatedFeedForward(12, 32, bias=False)) == plain
+
+
+def test_every_position_is_alone_in_a_feed_forward_network() -> None:
+    for part in (lively(FeedForward(12, 20)), lively(GatedFeedForward(12, 20))):
+        x = draw(2, 3, 12)
+        assert_close(part(x)[:, 1:2], part(x[:, 1:2]), "one position", TOLERANCE)
+
+
+# --- blocks and stacks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("position", ["pre", "post"])
+def test_a_block_is_its_equations(position: str) -> None:
+    block = lively(Block(config_of("pre", norm_position=position), causal=True, cross=True))
+    x, source = draw(2, 3, 12), draw(2, 5, 12, seed=1)
+    norms = [block.around_attention.norm, block.around_cross_attention.norm, block.around_feed_forward.norm]
+    branches = [
+        lambda x: block.attention.read(x)[0],
+        lambda x: block.cross_attention(x, source),
+        block.feed_forward,
+    ]
+    y, _ = block.read(x, None, block.remember(source))
+    for norm, branch in zip(norms, branches, strict=True):
+        x = x + branch(norm(x)) if position == "pre" else norm(x + branch(x))
+    assert_close(y, x, "three sublayers", TOLERANCE)
+
+
+def test_a_stack_is_its_layers_in_order() -> None:
+    model = lively(TransformerEncoder(config_of("pre", n_layers=3)))
+    x = draw(2, 3, 12)
+    expected = model.layers[2](model.layers[1](model.layers[0](x)))
+    assert torch.equal(model.layers(x), expected)
+
+
+@pytest.mark.parametrize("given", [{"states": (None, None)}, {"memories": (None,) * 4}])
+def test_a_stack_wants_one_state_per_layer(plain_errors: None, given: dict[str, Any]) -> None:
+    model = TransformerLM(config_of("pre", n_layers=3))
+    with pytest.raises(ValueError, match="a model of 3 layers, got one of"):
+        model.layers.read(torch.zeros(1, 2, 12), **given)
+
+
+class Reversed(Stack):
+    """Another order of layers, handed in."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        for layer in reversed(list(self)):
+            x = layer(x, mask)
+        return x
+
+
+def test_every_part_that_is_handed_in_is_used() -> None:
+    built: list[str] = []
+
+    def seen(name: str, build: Any) -> Any:
+        def part(*arguments: Any) -> Any:
+            built.append(name)
+            return build(*arguments)
+
+        return part
+
+    names = [f.name for f in dataclasses.fields(CONFIG) if callable(getattr(CONFIG, f.name))]
+    config = dataclasses.replace(CONFIG, **{name: seen(name, getattr(CONFIG, name)) for name in names})
+    config = dataclasses.replace(config, attention_positions=seen("attention_positions", RelativeBias))
+    EncoderDecoder(config)
+    assert set(built) == {*names, "attention_positions"}
+    assert len(names) == 14
+    counted = {name: built.count(name) for name in ("attention", "cross_attention", "block", "stack", "feed_forward")}
+    assert counted == {"attention": 4, "cross_attention": 2, "block": 4, "stack": 2, "feed_forward": 4}
+
+
+def test_another_stack_reads_in_another_order() -> None:
+    def build(c: Any, causal: bool, cross: bool) -> Reversed:
+        return Reversed(c.block(c, causal, cross) for _ in range(c.n_layers))
+
+    usual, other = (
+        lively(TransformerEncoder(dataclasses.replace(CONFIG, **change))) for change in ({}, {"stack": build})
+    )
+    usual.layers[0], usual.layers[1] = usual.layers[1], usual.layers[0]
+    assert_close(other(TOKENS), usual(TOKENS), "layers in reverse", TOLERANCE)
+
+
+def test_shared_modules_are_one_and_stay_one() -> None:
+    model = TransformerLM(config_of("shared blocks")).double()
+    assert len({id(layer) for layer in model.layers}) == 1
+    assert len(list(model.parameters())) == len(list(TransformerLM(config_of("one layer")).parameters()))
+    table = TransformerLM(config_of("T5")).layers
+    assert table[0].attention.positions is table[1].attention.positions
+
+
+def test_shared_layers_are_taped_under_each_name() -> None:
+    model = lively(TransformerLM(config_of("shared blocks")))
+    plain = lively(TransformerLM(config_of("pre", n_layers=3)))
+    plain.load_state_dict(model.state_dict())
+    with torch.no_grad(), capture(model) as shared, capture(plain) as apart:
+        for tokens in (TOKENS[:, :3], TOKENS):
+            model(tokens)
+            plain(tokens)
+    assert list(shared) == [f"layers.{i}.attention" for i in range(3)]
+    for name in shared:
+        for ours, theirs in zip(shared.history(name), apart.history(name), strict=True):
+            assert_close(ours, theirs, name, TOLERANCE)
+    assert all(block.attention.recorder is None for block in model.layers)
+
+
+# --- outputs and first weights --------------------------------------------------------------------------
+
+
+def test_a_tied_output_is_the_embedding_and_an_untied_one_is_not() -> None:
+    tied, untied = TransformerLM(CONFIG), TransformerLM(config_of("untied"))
+    assert tied.output.weight is tied.embedding.weight
+    assert untied.output.weight is not untied.embedding.weight
+    assert sum(p.numel() for p in untied.parameters()) - sum(p.numel() for p in tied.parameters()) == 11 * 12
+    masked = MaskedLM(CONFIG)
+    assert masked.output.weight is masked.encoder.embedding.weight
+
+
+def test_first_weights_are_those_of_gpt_2() -> None:
+    torch.manual_seed(0)
+    config = config_of("pre", d_model=96, n_layers=8, d_ff=None, vocab_size=500)
+    model = TransformerLM(config)
+    assert model.embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    for block in model.layers:
+        assert block.attention.projection.weight.std().item() == pytest.approx(0.02, rel=0.05)
+        assert block.feed_forward.inner.weight.std().item() == pytest.approx(0.02, rel=0.05)
+        for last in (block.attention.output, block.feed_forward.outer):
+            assert last.weight.std().item() == pytest.approx(0.02 / math.sqrt(16), rel=0.05), "16 branches"
+            assert not last.bias.any()
+    both = EncoderDecoder(config)
+    for block in both.decoder.layers:
+        assert block.cross_attention.output.weight.std().item() == pytest.approx(0.02 / math.sqrt(24), rel=0.05)
+    for block in both.encoder.layers:
+        assert block.attention.output.weight.std().item() == pytest.approx(0.02 / math.sqrt(16), rel=0.05)
+
+
+def test_the_sum_of_the_branches_does_not_grow_with_depth() -> None:
+    def growth(n_layers: int) -> float:
+        torch.manual_seed(0)
+        model = TransformerLM(config_of("pre", d_model=48, n_layers=n_layers, d_ff=None)).eval()
+        x = model.embed(TOKENS)
+        with torch.no_grad():
+            return (model.layers.read(x)[0] - x).std().item()
+
+    assert growth(24) < 1.5 * growth(2)
