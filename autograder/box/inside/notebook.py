@@ -1,0 +1,123 @@
+"""A notebook's cells run one after the other in one IPython namespace, as nbgrader runs them: an error stops its cell.
+
+The shell is made once in the warm parent, with matplotlib's inline pictures; a child inherits it unused.
+"""
+
+import builtins
+import linecache
+import traceback
+import types
+from typing import Any, NoReturn
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from autograder.box.inside.clock import limit
+from autograder.box.inside.outputs import MIME, Outputs
+
+_OUTSIDE = "Nothing outside Python is run while a notebook is graded; this line was passed over: {}\n"
+
+
+class _Hook(DisplayHook):
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: dict[str, Any], md_dict: Any = None) -> None:
+        self.shell.outputs.show("execute_result", format_dict)  # type: ignore[union-attr]
+
+    def finish_displayhook(self) -> None:
+        pass
+
+
+class _Publisher(DisplayPublisher):
+    def publish(self, data: dict[str, Any], *rest: Any, **options: Any) -> None:
+        self.shell.outputs.show("display_data", data)
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.shell.outputs.clear(wait)
+
+
+class Notebook(InteractiveShell):
+    """IPython without a terminal, a history file, start-up files or a profile."""
+
+    outputs: Outputs
+    displayhook_class = _Hook
+    display_pub_class = _Publisher
+
+    def run(self, source: str, seconds: float) -> list[dict[str, Any]]:
+        """Run a cell; what it showed, its error included."""
+        self.outputs.begin()
+        self.outputs.number = self.execution_count
+        try:
+            with limit(seconds):
+                self.run_cell(source, store_history=True)
+        except BaseException as error:  # in IPython's own code, interrupted at the wrong moment
+            self._error(error)
+        return self.outputs.done()
+
+    def showtraceback(self, exc_tuple: Any = None, *rest: Any, **options: Any) -> None:
+        error = self._get_exc_info(exc_tuple)[1]
+        if error is not None:
+            self._error(error)
+
+    def showsyntaxerror(self, *rest: Any, **options: Any) -> None:
+        self.showtraceback()
+
+    def system_raw(self, cmd: str) -> None:
+        self.outputs.text("stderr", _OUTSIDE.format(cmd))
+
+    system = system_piped = system_raw
+
+    def getoutput(self, cmd: str, *rest: Any, **options: Any) -> list[str]:
+        self.system_raw(cmd)
+        return []
+
+    def enable_gui(self, gui: Any = None) -> None:
+        pass
+
+    def _error(self, error: BaseException) -> None:
+        name = type(error).__name__
+        try:
+            message = str(error)
+        except Exception:
+            message = "(its message cannot be shown)"
+        self.outputs.error(name, message, _trace(error, name, message))
+
+
+def make() -> Notebook:
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.HistoryManager.hist_file = ":memory:"
+    config.InteractiveShell.colors = "nocolor"
+    shell = Notebook.instance(config=config)
+    shell.outputs = Outputs(1 << 16)
+    if shell.display_formatter is not None:
+        shell.display_formatter.active_types = list(MIME)
+    shell.run_line_magic("matplotlib", "inline")
+    builtins.input = _nobody_answers
+    return shell
+
+
+def _nobody_answers(prompt: object = "") -> NoReturn:
+    raise RuntimeError("input() waits for somebody to type, and nobody is there while a notebook is graded")
+
+
+def _trace(error: BaseException, name: str, message: str) -> list[str]:
+    """The lines of the student's own cells that the error passed through, and the error."""
+    if isinstance(error, SyntaxError):
+        return [line.rstrip("\n") for line in traceback.format_exception_only(error)]
+    lines: list[str] = []
+    frame: types.TracebackType | None = error.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        if code.co_filename.startswith("<ipython-input-"):
+            cell = code.co_filename.split("-")[2]
+            where = "" if code.co_name == "<module>" else f", in {code.co_name}"
+            lines.append(f"Cell {cell}, line {frame.tb_lineno}{where}")
+            lines.append(f"    {linecache.getline(code.co_filename, frame.tb_lineno).strip()}")
+        frame = frame.tb_next
+    if len(lines) > 24:
+        lines = [*lines[:12], f"    … {(len(lines) - 24) // 2} more calls …", *lines[-12:]]
+    return [*lines, f"{name}: {message}" if message else name]

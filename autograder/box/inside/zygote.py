@@ -1,0 +1,123 @@
+"""The warm parent: imports what notebooks need, once, and forks a supervisor for every job.
+
+It reads one kind of message, from the grader alone, over a socket that no child inherits.
+"""
+
+import functools
+import gc
+import importlib
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from autograder.box.inside import closing, kernel
+from autograder.box.inside.child import Supervisor, Walls
+
+_WARM = ("random", "collections", "dataclasses", "typing", "tqdm.auto", "ipywidgets", "matplotlib.pyplot")
+_WARM_OURS = ("nlmcore", "nlmcore.checks", "nlmcore.show.figures", "autograder.check", "autograder.outcome")
+_LARGEST_MESSAGE = 1 << 16
+
+
+class Plans:
+    """What is closed for a job, and which files hold it."""
+
+    def __init__(self, everywhere: Sequence[str], somewhere: Sequence[str]) -> None:
+        self.everywhere = closing.Plan(everywhere)
+        self.somewhere = closing.Plan([name for name in somewhere if name not in everywhere])
+        self.hidden = sorted(
+            {os.path.realpath(path) for name in self.everywhere.modules for path in closing.files_of(name)}
+        )
+
+
+@functools.lru_cache(maxsize=256)
+def _plans(everywhere: tuple[str, ...], somewhere: tuple[str, ...]) -> Plans:
+    return Plans(everywhere, somewhere)
+
+
+def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
+    """Serve until the grader hangs up."""
+    try:
+        _become(settings["become"])
+        given: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in settings["walls"].items()}
+        walls = Walls(**given)
+        shell = _warm_up()
+        kernel.hide_memory()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        size = _virtual_size()
+    except BaseException:
+        _reply(control, {"fault": traceback.format_exc()[-2000:]})
+        os._exit(1)
+    _reply(control, {"ready": True})
+    while True:
+        message, pipes, _, _ = socket.recv_fds(control, _LARGEST_MESSAGE, 3)
+        if not message:
+            os._exit(0)
+        try:
+            job = {**json.loads(message), "size": size}
+            plans = _plans(tuple(job["closed"]), tuple(job["closed_somewhere"]))
+            if os.fork() == 0:
+                Supervisor(walls, shell, job, plans, tuple(pipes)).run()
+        except Exception as error:
+            os.write(pipes[2], json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode())
+        finally:
+            for pipe in pipes:
+                os.close(pipe)
+
+
+def _become(user: int | None) -> None:
+    """As root: somebody who owns nothing."""
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        kernel.show_memory()
+    kernel.gain_nothing()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _warm_up() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    for name in (*_WARM, *_WARM_OURS):
+        importlib.import_module(name)
+    from autograder.box.inside import notebook
+
+    shell = notebook.make()
+    shell.run_cell("import matplotlib.pyplot as _p; _p.plot([1, 2]); _p.title('x'); _p.show()\n1", store_history=False)
+    shell.run_cell("import torch\ntorch.ones(2, 2) @ torch.ones(2, 2)\nprint(torch.randn(2))", store_history=False)
+    shell.reset(new_session=True)
+    shell.outputs.begin()
+    sys.stdout.flush()
+    _redirect(shell)
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+    return shell
+
+
+def _redirect(shell: Any) -> None:
+    from autograder.box.inside.outputs import Stream
+
+    sys.stdout = Stream(shell.outputs, "stdout")  # type: ignore[assignment]
+    sys.stderr = Stream(shell.outputs, "stderr")  # type: ignore[assignment]
+    sys.stdin = open(os.devnull)  # noqa: SIM115  (for good)
+
+
+def _virtual_size() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _reply(control: socket.socket, words: dict[str, Any]) -> None:
+    control.sendall(json.dumps(words).encode())
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])))

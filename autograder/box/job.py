@@ -1,0 +1,130 @@
+"""What the box is asked to do, and what comes back: plain data, the seam between the box and the engine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from autograder.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Seed:
+    """An argument: a fresh `torch.Generator` with this seed, the same for every call."""
+
+    value: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interview:
+    """Calls of one of the student's functions, at this point of the notebook."""
+
+    function: str
+    """A dotted name, looked up in the notebook: "attend", "model.forward"."""
+    arguments: tuple[str, ...]
+    """Their names, for the words of a fault."""
+    returns: tuple[str, ...]
+    calls: tuple[tuple[Any, ...], ...]
+    """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
+    (with text as keys) of them."""
+    closed: tuple[str, ...] = ()
+    """Full names of functions and classes that are closed while these calls run, besides the job's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One code cell."""
+
+    id: str
+    source: str
+    interviews: tuple[Interview, ...] = ()
+    """If there are any, the cell is a test cell of ours: its source is not run, the functions are called."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One notebook."""
+
+    name: str
+    """For messages."""
+    cells: tuple[Cell, ...]
+    closed: tuple[str, ...] = ()
+    """Full names of functions, classes or modules that are taken out before any of the student's code runs."""
+    seed: int = 0
+    """Of Python's, NumPy's and PyTorch's generators at the start, and of PyTorch's in every interview."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Relative path -> content, put into the working folder."""
+
+    def __post_init__(self) -> None:
+        for path in self.files:
+            parts = path.split("/")
+            if path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
+                raise ValueError(f"files must have plain relative paths, got {path!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one notebook may use. Sizes in bytes, times in seconds."""
+
+    wall: float = 120
+    """From start to end."""
+    cell_wall: float = 30
+    """One cell; then it is interrupted, and the next one runs."""
+    call_wall: float = 5
+    """One call of an interview; then it is interrupted, and that function is not asked again in that interview."""
+    cpu: int = 120
+    """Processor time, of all threads together."""
+    memory: int = 1 << 30
+    """Besides what Python, PyTorch and the rest take themselves."""
+    processes: int = 32
+    """Threads. Starting another process is refused whatever this says."""
+    open_files: int = 64
+    file_size: int = 32 << 20
+    disk: int = 64 << 20
+    """All files of the working folder together; it lies in memory."""
+    files: int = 4096
+    """How many of them."""
+    output: int = 256 << 10
+    """Text and pictures kept per cell."""
+    result: int = 8 << 20
+    """Results of one interview."""
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if not getattr(self, limit.name) > 0:
+                raise ValueError(f"the limit {limit.name} must be positive, got {getattr(self, limit.name)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResult:
+    """What became of one cell."""
+
+    id: str
+    outputs: tuple[dict[str, Any], ...] = ()
+    """nbformat outputs: text and small pictures, nothing that a browser runs."""
+    outcomes: tuple[tuple[Outcome, ...], ...] = ()
+    """Per interview, per call. Fewer interviews than asked only in the cell in which the notebook ended."""
+    closed: tuple[str, ...] = ()
+    """Closed names that were used."""
+
+
+Ending = Literal["finished", "wall", "cpu", "memory", "killed", "result-too-large", "protocol", "left"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxResult:
+    """What became of the notebook."""
+
+    cells: tuple[CellResult, ...]
+    """Those that were reached; if it did not finish, the last may be incomplete."""
+    ended: Ending
+    """finished: all cells were reached. wall, cpu, memory: that limit. killed: by a fault of its own in compiled
+    code. left: its process ended itself. result-too-large, protocol: what it sent cannot be read."""
+    words: str
+    """One sentence for the instructor and the student."""
+    at: str | None = None
+    """The cell in which it ended, if it did not finish."""
+    incidents: tuple[str, ...] = ()
+    """What it tried and was refused, as the kernel told, and what its Python asked for outside its folder."""
+    seconds: float = 0.0
+    isolation: str = ""
+    """The tier that it ran in."""

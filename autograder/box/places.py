@@ -1,0 +1,216 @@
+"""What a notebook gets to see of this machine: Python, the installed packages, `nlmcore`, and a folder of its own.
+
+Not the course's checkout, the solutions, the gradebook, the home folder, nor other submissions. The
+file system inside is built from nothing, and each part of it is named here.
+"""
+
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import autograder
+import nlmcore
+
+BOX_USER = 64999
+"""Who the notebook is, inside; where the grader is root, also outside."""
+SCRATCH = "/tmp"
+WARM = "/warm"
+"""Where the warm parent's libraries keep what they must write; a notebook sees it empty."""
+_HOME = "/box"
+_SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share/fonts", "/usr/share/zoneinfo")
+_LINKS = ("/lib", "/lib32", "/lib64", "/libx32")
+_SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/fonts", "/etc/localtime")
+
+
+class Staging:
+    """A folder with the student's side of the box, as a package `autograder` that holds nothing else.
+
+    It lies under …/lib/python, which `autograder.outcome` takes for library code, not the student's.
+    """
+
+    def __init__(self) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="box-")).resolve()
+        self.root.chmod(0o755)
+        self.at = str(self.root)
+        ours = self.root / "lib" / "python" / "autograder"
+        source = Path(autograder.__file__).parent
+        for name, origin in (
+            ("__init__.py", None),
+            ("outcome.py", source / "outcome.py"),
+            ("check.py", source / "box" / "inside" / "stub_check.py"),
+            ("box/__init__.py", None),
+            *((f"box/inside/{path.name}", path) for path in sorted((source / "box" / "inside").glob("*.py"))),
+        ):
+            target = ours / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(b"" if origin is None else origin.read_bytes())
+        for path in (self.root, *self.root.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+    @property
+    def library(self) -> str:
+        """The folder to import from, as Python inside sees it."""
+        return f"{self.at}/lib/python"
+
+    def __enter__(self) -> "Staging":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def environment(warm: str = WARM) -> dict[str, str]:
+    """All of the environment: nothing of the grader's own."""
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HOME": warm,
+        "TMPDIR": warm,
+        "IPYTHONDIR": warm,
+        "MPLCONFIGDIR": warm,
+        "USER": "student",
+        "LOGNAME": "student",
+        "LANG": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPLBACKEND": "Agg",
+        "OMP_NUM_THREADS": "1",
+        "OMP_THREAD_LIMIT": "4",
+        "MKL_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
+def python() -> list[str]:
+    """Python without start-up files: no site, no user's packages, no .pth, not the working folder."""
+    return [_executable(), "-S", "-s", "-P", "-B"]
+
+
+def start(staging: Staging, settings: str, descriptor: int) -> list[str]:
+    """The warm parent's command line, without the walls around it."""
+    program = (
+        "import json, socket, sys\n"
+        f"sys.path.insert(0, {staging.library!r})\n"
+        f"sys.path.extend({_site_folders()!r})\n"
+        "from autograder.box.inside import zygote\n"
+        "zygote.main(json.loads(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])))\n"
+    )
+    return [*python(), "-c", program, settings, str(descriptor)]
+
+
+def readable(staging: Staging) -> list[str]:
+    """Every file and folder that a notebook may read."""
+    ours = [str(Path(nlmcore.__file__).resolve().parent)] if staging.at != _HOME else []
+    return [*_system(), *_python_folders(), staging.at, *ours]
+
+
+def hidden() -> list[str]:
+    """The grader's own package, should it be installed beside the others."""
+    found = []
+    for folder in {*_site_folders(), *(str(Path(p)) for p in (sysconfig.get_paths()["purelib"],))}:
+        path = os.path.join(folder, "autograder")
+        if os.path.isdir(path):
+            found.append(os.path.realpath(path))
+    return found
+
+
+def link_ours(staging: Staging) -> None:
+    """Without a file system of our own: `nlmcore` beside the student's side, by a link."""
+    link = Path(staging.library) / "nlmcore"
+    if not link.exists():
+        link.symlink_to(Path(nlmcore.__file__).resolve().parent)
+
+
+def bubblewrap(staging: Staging) -> list[str]:
+    """The walls: `bwrap` and its options; the command to run goes behind them.
+
+    As root the notebook becomes BOX_USER without a user namespace around it, for a namespace of root's would
+    leave it root's rights on root's files.
+    """
+    library = Path(staging.root) / "lib" / "python" / "nlmcore"
+    library.mkdir(exist_ok=True)
+    staging.at = _HOME
+    command = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    if os.getuid() == 0:
+        command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-user", "--uid", str(BOX_USER), "--gid", str(BOX_USER)]
+    command += ["--new-session", "--hostname", "box", "--clearenv"]
+    for name, value in environment().items():
+        command += ["--setenv", name, value]
+    made: set[str] = set()
+    bound: list[str] = []
+    for path in _LINKS:
+        if os.path.islink(path):
+            command += ["--symlink", os.readlink(path), path]
+    for path in [*(p for p in _system() if not os.path.islink(p)), *_python_folders()]:
+        command += [*_parents(path, made, bound), "--ro-bind", path, path]
+        bound.append(path)
+    for path in hidden():
+        command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
+    ours = str(Path(nlmcore.__file__).resolve().parent)
+    command += ["--ro-bind", str(staging.root), _HOME, "--ro-bind", ours, f"{staging.library}/nlmcore"]
+    command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    command += ["--perms", "0755", "--dir", SCRATCH]
+    command += [
+        "--perms",
+        "0777",
+        "--size",
+        str(32 << 20),
+        "--tmpfs",
+        WARM,
+        "--chdir",
+        SCRATCH,
+        "--remount-ro",
+        "/",
+        "--",
+    ]
+    return command
+
+
+def _parents(path: str, made: set[str], bound: list[str]) -> list[str]:
+    """Folders above a bind, open to everybody: bubblewrap's own would be root's alone."""
+    found: list[str] = []
+    for parent in map(str, reversed(Path(path).parents)):
+        if parent != "/" and parent not in made and not any(f"{parent}/".startswith(f"{b}/") for b in bound):
+            made.add(parent)
+            found += ["--perms", "0755", "--dir", parent]
+    return found
+
+
+def _system() -> list[str]:
+    return [path for path in (*_SYSTEM, *_LINKS, *_SETTINGS) if os.path.exists(path)]
+
+
+def _executable() -> str:
+    return os.path.realpath(sys.executable)
+
+
+def _site_folders() -> list[str]:
+    """The folders of installed packages, in Python's order."""
+    return [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages") and os.path.isdir(path)]
+
+
+def _python_folders() -> list[str]:
+    paths: dict[str, Any] = sysconfig.get_paths()
+    wanted = [
+        _executable(),
+        os.path.join(sys.base_prefix, "lib"),
+        os.path.join(sys.base_exec_prefix, "lib"),
+        paths["stdlib"],
+        paths["platstdlib"],
+        *_site_folders(),
+    ]
+    found: list[str] = []
+    for path in map(os.path.realpath, wanted):
+        under = any(path == known or path.startswith(f"{known}/") for known in (*found, *_SYSTEM))
+        if os.path.exists(path) and not under:
+            found.append(path)
+    return found
