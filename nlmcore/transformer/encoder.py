@@ -28,8 +28,10 @@ class TransformerEncoder(Trunk):
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
-    ) -> Float[Tensor, "batch time d_model"]:
+    ) -> Float[Tensor, "batch seen d_model"]:
         """mask (batch, time), True = a real token; what stands at padding is read by nobody.
+
+        One vector per token (seen = time), unless the configuration's `stack` pools them.
 
         Raises TypeError or ValueError for tokens outside the vocabulary, a text that is too long, or a
         mask that does not fit the tokens.

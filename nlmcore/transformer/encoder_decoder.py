@@ -35,8 +35,8 @@ class EncoderDecoderState:
     """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head)."""
     source_mask: Bool[Tensor, "batch source"]
     """True = a real token of the source."""
-    encoded: Float[Tensor, "batch source d_model"]
-    """The encoder's output."""
+    encoded: Float[Tensor, "batch seen width"]
+    """The encoder's output: (batch, source, d_model), unless its `stack` pools tokens or hands on every layer."""
     target: TransformerState | None = None
     """What the decoder has read of the target."""
 

@@ -1,4 +1,36 @@
-"""Published variants of the Transformer: one line each, and a leaf for what is new in it."""
+"""Published variants of the Transformer: one line each in `catalogue`, and a leaf for what is new in it.
+
+    CATALOGUE["SwiGLU"].build(vocab_size)        a model, small enough for a laptop
+    print(CATALOGUE["SwiGLU"])                   what the row changes in `vanilla`, the table's baseline
+
+`CATALOGUE` has the first rows of Narang et al. (2021), table 1: activations, norms, depth, tied embeddings.
+
+Where the others belong: the field of `TransformerConfig` that each replaces. The places are tried out, with a small
+part in each, in `tests/nlmcore/test_variants_seams.py`.
+
+    block sharing, WideNet                       share: assigns one layer's modules in the place of another's
+    encoder or decoder only block sharing        stack: is told which side it builds by (causal, cross)
+    factorised, adaptive input embeddings        embedding; tied to the softmax: output, which is given the embedding
+    adaptive softmax, mixture of softmaxes       output: log-probabilities do for logits
+    lightweight, dynamic convolution             attention: `read(x, state)`, its state is the last inputs
+    Synthesizer (dense, random, factorised)      attention; "plus": attention_positions, `bias(q, k)`
+    Linformer, FNet, MLP-Mixer                   attention, of an encoder; max_length is the number of places
+    Longformer, BigBird                          window; attention, where some tokens see everything
+    Transformer-XL                               attention_positions; its memory is the state, carried on detached
+    mixture of experts, Switch                   feed_forward; in some layers only: stack
+    product-key memory                           feed_forward; in some layers only: stack
+    Evolved, Weighted                            block: any number of branches; its state may be a tuple of states
+    DeepNorm                                     residual, final_norm, initialise; one α for each side: block
+    Sandwich order                               stack, of single branches
+    Universal                                    stack, that loops one block; one state per loop
+    Funnel                                       stack: shortens in the encoder, and shortens the mask in the decoder
+    transparent attention                        stack, final_norm: the encoder hands on every layer's vectors, side by
+                                                 side; the decoder's `remember` mixes them
+    Vision Transformer                           embedding = nn.Linear on patches, in a Trunk of its own
+
+A loss that a part adds (balance of experts, pondering) is an attribute of the part, set when it is called; the `loss`
+that is given to `nlmcore.training.fit` sums it over `model.modules()`.
+"""
 
 from nlmcore.variants.baseline import DEFAULT_SIZES, share_positions, vanilla
 from nlmcore.variants.catalogue import CATALOGUE

@@ -49,8 +49,12 @@ def build(row: Variant, **sizes: Any) -> Any:
 
 
 def awake(row: Variant) -> Any:
+    return stirred(build(row))
+
+
+def stirred(model: Any) -> Any:
     """Weights far from the first ones: some rows begin as the identity, of which every law is true."""
-    model = build(row).eval()
+    model.eval()
     generator = torch.Generator().manual_seed(4)
     with torch.no_grad():
         for parameter in model.parameters():
