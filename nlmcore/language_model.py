@@ -48,6 +48,7 @@ class LanguageModel(Protocol):
     ) -> tuple[Float[Tensor, "batch time vocab"], State]: ...
 
 
+@runtime_checkable
 class NeuralLanguageModel(LanguageModel, Protocol):
     """A language model with hidden vectors: `output(read(tokens, state))` is what calling it gives."""
 

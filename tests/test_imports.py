@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALONE = {"tokens", "corpora", "autodiff", "language_model"}
 MODELS = {"ngram", "feedforward", "convolutional", "recurrent", "transformer", "seq2seq", "word2vec"}
 FOR_ANY_MODEL = {"decoding", "training", "metrics", "diagnostics"}
-NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "show", "recipes"}
+NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "prompting", "show", "recipes"}
 HEAVY = {"matplotlib", "ipywidgets", "IPython", "transformers", "pandas", "sklearn", "nltk", "gensim"}
 
 
@@ -40,6 +40,7 @@ def allowed(room: str, module: str) -> set[str]:
         "variants": MODELS | leaves(),
         "inspect": MODELS | leaves() | {"tokens"},
         "pretrained": MODELS | leaves() | {"tokens"},
+        "prompting": {"language_model", "decoding"},  # for any model, and any tokenizer
         "recipes": rooms() - {"show"},  # how the checkpoints were trained: above all the rest
         "show": {"language_model", "decoding", "inspect"} if "widgets" in module else set(),
     }.get(room, leaves())

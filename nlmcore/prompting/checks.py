@@ -1,0 +1,41 @@
+"""What a prompt needs of a model and a tokenizer, and the refusal of anything else."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from nlmcore.language_model import LanguageModel, check_tokens
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text to ids and back. Every tokenizer of this course is one."""
+
+    def encode(self, text: str, /) -> list[int]: ...
+
+    def decode(self, ids: Iterable[int], /) -> str: ...
+
+
+def check_parts(model: LanguageModel, tokenizer: Tokenizer) -> None:
+    """Refuse what is no language model or no tokenizer, with TypeError."""
+    if not callable(model) or not isinstance(getattr(model, "vocab_size", None), int):
+        raise TypeError(f"model must be a language model with an integer vocab_size, got {model!r:.80}")
+    if not callable(getattr(tokenizer, "encode", None)) or not callable(getattr(tokenizer, "decode", None)):
+        raise TypeError(f"tokenizer must have encode and decode, got {tokenizer!r:.80}")
+
+
+def check_text(name: str, text: object) -> None:
+    """Refuse what is no string, with TypeError."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a string, got {type(text).__name__} {text!r:.60}")
+
+
+def as_tokens(ids: Sequence[int], model: LanguageModel, name: str) -> Tensor:
+    """One row of ids (1, time) on the model's device; ValueError for none, or for an id outside the vocabulary."""
+    parameters = getattr(model, "parameters", None)
+    device = next((p.device for p in parameters()), None) if callable(parameters) else None
+    tokens = torch.tensor([list(ids)], dtype=torch.long, device=device)
+    check_tokens(tokens, model.vocab_size, name)
+    return tokens
