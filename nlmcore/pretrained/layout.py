@@ -6,8 +6,8 @@ multiple of one long row to all outputs, which a processor does as fast as memor
 
 Measured on one core, SmolLM2's matrices, times as fast as the usual layout:
 
-    one token       1.39 (960 × 576), 1.19 (576 × 576), 1.27 (3072 × 576), 1.04 (576 × 1536), 1.72 (49152 × 576)
-                    all together 1.30
+    one token       1.45 (960 × 576), 1.08 (576 × 576), 1.37 (3072 × 576), 1.16 (576 × 1536), 1.69 (49152 × 576)
+                    all together 1.30 to 1.36
     4 to 10         0.92 to 1.15
     64 and more     0.98 to 1.04
 
