@@ -29,7 +29,7 @@ class Ledger:
     filled: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KeyValueCache:
     """What one attention layer has read. Rows (the batch) are gathered by `nlmcore.language_model.select`."""
 
@@ -39,7 +39,7 @@ class KeyValueCache:
     """How many of `capacity` are filled."""
     first: int = 0
     """The position in the text of the first key kept; a sliding window forgets those before."""
-    ledger: Ledger = field(default_factory=lambda: Ledger(-1), compare=False, repr=False)
+    ledger: Ledger = field(default_factory=lambda: Ledger(-1))
 
     @classmethod
     def start(cls, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
@@ -49,6 +49,14 @@ class KeyValueCache:
         if forgotten:
             keys, values = keys[:, :, forgotten:].clone(), values[:, :, forgotten:].clone()
         return cls(keys, values, length - forgotten, forgotten, Ledger(length - forgotten))
+
+    def __repr__(self) -> str:
+        """Its shape: a state at the end of a notebook's cell should not print every number."""
+        batch, heads, capacity, width = self.keys.shape
+        return (
+            f"KeyValueCache(batch={batch}, kv_head={heads}, d_head={width}, positions {self.first} to"
+            f" {self.position - 1}, room for {capacity})"
+        )
 
     @property
     def position(self) -> int:
@@ -65,8 +73,9 @@ class KeyValueCache:
         self._check(keys)
         end = self.length + keys.shape[2]
         if _recorded(keys) or _recorded(self.keys):
-            joined = (torch.cat([old[:, :, : self.length], new], dim=2) for old, new in self._pairs(keys, values))
-            return KeyValueCache(*joined, end, self.first, Ledger(end))
+            keys = torch.cat([self.keys[:, :, : self.length], keys], dim=2)
+            values = torch.cat([self.values[:, :, : self.length], values], dim=2)
+            return KeyValueCache(keys, values, end, self.first, Ledger(end))
         home = self if self._may_write(end) else self._moved(keys.shape[2], window)
         end = home.length + keys.shape[2]
         home.keys[:, :, home.length : end] = keys
@@ -85,8 +94,8 @@ class KeyValueCache:
             return self
         indices = indices.to(self.keys.device)
         if _recorded(self.keys):
-            chosen = (old[:, :, : self.length].index_select(0, indices) for old in (self.keys, self.values))
-            return KeyValueCache(*chosen, self.length, self.first, Ledger(self.length))
+            keys, values = (old[:, :, : self.length].index_select(0, indices) for old in (self.keys, self.values))
+            return KeyValueCache(keys, values, self.length, self.first, Ledger(self.length))
         keys, values = (_room(old, len(indices), old.shape[2]) for old in (self.keys, self.values))
         for new, old in ((keys, self.keys), (values, self.values)):
             torch.index_select(old[:, :, : self.length], 0, indices, out=new[:, :, : self.length])
@@ -101,9 +110,6 @@ class KeyValueCache:
             )
         if keys.dtype != self.keys.dtype:
             raise TypeError(f"state must hold {keys.dtype} as the model does, got {self.keys.dtype}")
-
-    def _pairs(self, keys: Tensor, values: Tensor) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
-        return (self.keys, keys), (self.values, values)
 
     def _may_write(self, end: int) -> bool:
         newest = self.ledger.filled == self.length and end <= self.keys.shape[2]

@@ -106,8 +106,10 @@ class TransformerConfig:
         check_sizes(**{name: getattr(self, name) for name in (*SIZES, *given)})
         check_dropout(self.dropout)
         for name in (*PARTS, *(["attention_positions"] if self.attention_positions is not None else [])):
-            if not callable(getattr(self, name)):
-                raise TypeError(f"{name} must be a callable that builds a module, got {getattr(self, name)!r}")
+            part = getattr(self, name)
+            if not callable(part) or isinstance(part, nn.Module):  # a module is callable, but builds none
+                got = f"a finished {type(part).__name__}" if isinstance(part, nn.Module) else repr(part)
+                raise TypeError(f"{name} must be a callable that builds a module, like a class or a partial, got {got}")
         if self.d_head is None and self.d_model % self.n_heads:
             raise ValueError(
                 f"d_model must be a multiple of n_heads unless d_head is given, got d_model={self.d_model},"

@@ -14,7 +14,7 @@ positions=SinusoidalPositions, feed_forward=partial(FeedForward, activation=relu
 serves encoder, decoder and softmax. `config.initialise` sets all weights, the encoder's too.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -27,15 +27,15 @@ from nlmcore.transformer.language_model import TransformerState, check_state
 from nlmcore.transformer.trunk import Trunk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EncoderDecoderState:
     """A source that was read, and how far the target is."""
 
-    memories: tuple[Memory, ...]
+    memories: tuple[Memory, ...] = field(repr=False)
     """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head)."""
     source_mask: Bool[Tensor, "batch source"]
     """True = a real token of the source."""
-    encoded: Float[Tensor, "batch seen width"]
+    encoded: Float[Tensor, "batch seen width"] = field(repr=False)
     """The encoder's output: (batch, source, d_model), unless its `stack` pools tokens or hands on every layer."""
     target: TransformerState | None = None
     """What the decoder has read of the target."""

@@ -24,7 +24,7 @@ from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.trunk import Trunk
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TransformerState:
     """What a TransformerLM has read."""
 

@@ -216,6 +216,20 @@ def test_keys_of_another_model_are_named(
         begun(5).append(keys, keys)
 
 
+# --- being looked at ------------------------------------------------------------------------------------
+
+
+def test_a_state_prints_its_shape_and_compares_as_itself() -> None:
+    cache = grow(begun(5))
+    assert repr(cache) == "KeyValueCache(batch=4, kv_head=2, d_head=3, positions 0 to 5, room for 16)"
+    assert repr(begun(20, window=3)) == "KeyValueCache(batch=4, kv_head=2, d_head=3, positions 18 to 19, room for 2)"
+    model = EncoderDecoder(CONFIG)
+    for state in (cache, model(TOKENS, model.encode(TOKENS))[1], TransformerLM(CONFIG)(TOKENS)[1]):
+        assert len(repr(state)) < 600
+        assert state == state
+        assert state != select(state, torch.tensor([1, 0, 2]))
+
+
 # --- memory ---------------------------------------------------------------------------------------------
 
 

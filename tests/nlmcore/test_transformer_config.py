@@ -47,6 +47,8 @@ def test_contradictions_are_named(plain_errors: None, change: dict[str, Any], wo
         {"positions": None},
         {"attention": 3},
         {"attention_positions": "rotary"},
+        {"norm": nn.LayerNorm(12)},
+        {"attention_positions": Rotary(6, 2, 9, True)},
     ],
 )
 def test_a_part_must_be_callable_and_a_size_whole(plain_errors: None, change: dict[str, Any]) -> None:
