@@ -70,6 +70,19 @@ def test_fused_and_explicit_attention_give_the_same_logits(name: str) -> None:
         assert not first.tril(-seen).any(), "nobody looks farther back than the window"
 
 
+@pytest.mark.parametrize("name", ["pre", "post", "window 3, grouped", "rotary, grouped, window", "T5", "gated"])
+def test_the_laws_hold_in_single_precision_where_products_are_large(plain_errors: None, name: str) -> None:
+    """Other kernels multiply there, and one token at a time goes through others than a text."""
+    torch.manual_seed(0)
+    model = TransformerLM(config_of(name, vocab_size=800, d_model=96, d_ff=1100, max_length=24)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(4.0 if parameter.ndim > 1 else 1.0)
+        assert model(TOKENS)[0].std() > 0.3, "logits that a tolerance could not hide"
+    tokens = torch.randint(800, (3, 9), generator=torch.Generator().manual_seed(0))
+    assert_language_model(model, tokens, tolerance=2e-5)
+
+
 class Leaking(MultiHeadAttention):
     """Reads without a mask: every position sees what comes after it."""
 
