@@ -3,9 +3,10 @@
     model, tokenizer, card = checkpoint("char_lstm")
     model, (source, target), card = checkpoint("pronunciation_attention")
 
-NAME.json, the card, names the model's class and configuration, holds the tokenizers, and tells data, split, seed,
-steps, time and figures. NAME.safetensors holds the weights, in half precision where the card says so; they are
-computed with in single precision. Each is made again by the command in its card; `nlmcore.recipes` has them all.
+NAME.json, the card, names the model and its configuration (`described` reads them), holds the tokenizers, and tells
+data, split, seed, steps, time and figures. NAME.safetensors holds the weights, in half precision where the card says
+so; they are computed with in single precision. Each is made again by the command in its card; `nlmcore.recipes` has
+them all.
 """
 
 import hashlib
@@ -17,10 +18,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-FOLDER = Path(__file__).parent / "checkpoints_data"
+from nlmcore.pretrained.described import build
 
-MODELS = {"RecurrentLM": "nlmcore.recurrent", "Seq2Seq": "nlmcore.seq2seq"}
-"""The classes that a card may name, and where they are."""
+FOLDER = Path(__file__).parent / "checkpoints_data"
 
 TOKENIZERS = ("CharTokenizer", "WordTokenizer", "BPETokenizer")
 
@@ -91,13 +91,6 @@ def read_card(path: Path) -> dict[str, Any]:
     if missing:
         raise ValueError(f"{path.name} is no whole card: it lacks {', '.join(sorted(missing))}")
     return card
-
-
-def build(name: str, config: dict[str, Any]) -> nn.Module:
-    """An untrained model as a card describes it."""
-    if name not in MODELS:
-        raise ValueError(f"model must be one of {', '.join(MODELS)}, got {name!r}")
-    return getattr(importlib.import_module(MODELS[name]), name)(**config)
 
 
 def _tokenizer(entry: dict[str, Any]) -> Any:

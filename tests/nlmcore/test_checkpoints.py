@@ -10,6 +10,7 @@ import torch
 
 from nlmcore.pretrained import checkpoints
 from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names, read_card
+from nlmcore.pretrained.described import build, parts, with_parts
 from nlmcore.recipes.cards import save_checkpoint
 from nlmcore.recipes.catalogue import RECIPES
 from nlmcore.recipes.recipe import Recipe, Run
@@ -55,6 +56,65 @@ def test_a_translation_has_two_tokenizers(tmp_path):
     save_checkpoint(a_run(tmp_path), "pair", Seq2Seq(**config), config, [letters, words], {}, [])
     _, (source, target), _ = checkpoint("pair", tmp_path)
     assert (source.vocabulary, target.vocabulary) == (letters.vocabulary, words.vocabulary)
+
+
+GPT = {
+    "vocab_size": 9,
+    "d_model": 8,
+    "n_heads": 2,
+    "n_layers": 3,
+    "max_length": 5,
+    "window": 4,
+    "positions": "none",
+    "attention_positions": "rotary",
+    "norm": "rms",
+    "feed_forward": "swiglu",
+}
+
+
+def test_a_transformer_is_described_by_sizes_and_names_of_parts(tmp_path):
+    torch.manual_seed(4)
+    model = build("TransformerLM", GPT)
+    assert [type(module).__name__ for module in (model.positions, model.layers[2].feed_forward, model.final_norm)] == [
+        *("NoPositions", "GatedFeedForward", "RMSNorm")
+    ]
+    assert model.layers[0].attention.window == 4
+    save_checkpoint(a_run(tmp_path), "gpt", model, GPT, [CharTokenizer.fit("abcde")], {}, [])
+    loaded, _, card = checkpoint("gpt", tmp_path)
+    assert card["config"] == GPT
+    assert card["model"] == "TransformerLM"
+    assert loaded.output.weight is loaded.embedding.weight
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(parameter.half())
+    tokens = torch.tensor([[1, 5, 7, 4, 8, 3, 6]])  # longer than the window and than max_length
+    assert torch.equal(loaded(tokens)[0], model(tokens)[0])
+
+
+def test_an_encoder_and_a_decoder_of_two_vocabularies_are_described(tmp_path):
+    letters, words = CharTokenizer.fit("abc"), WordTokenizer.fit("u v w x y z")
+    config = {"source_vocab_size": letters.vocab_size, "target_vocab_size": words.vocab_size, "d_model": 6}
+    config |= {"n_heads": 3, "n_layers": 2, "max_length": 11, "positions": "sinusoidal", "norm_position": "post"}
+    save_checkpoint(a_run(tmp_path), "pair", build("EncoderDecoder", config), config, [letters, words], {}, [])
+    loaded, (source, target), _ = checkpoint("pair", tmp_path)
+    assert loaded.source_vocab_size == source.vocab_size != loaded.vocab_size == target.vocab_size
+    logits, _ = loaded(torch.tensor([[1, 4]]), loaded.encode(torch.tensor([[4, 6, 2]])))
+    assert logits.shape == (1, 2, target.vocab_size)
+
+
+@pytest.mark.parametrize("field", ["positions", "attention_positions", "norm", "feed_forward"])
+def test_every_part_that_a_card_may_name_builds_a_model_and_no_other_is_taken(field):
+    for name in parts()[field]:
+        tokens = torch.tensor([[1, 5, 7, 3]])
+        assert build("TransformerLM", GPT | {field: name})(tokens)[0].isfinite().all()
+    with pytest.raises(ValueError, match=f"{field} must be one of .*got 'os.system'"):
+        build("TransformerLM", GPT | {field: "os.system"})
+
+
+def test_sizes_of_a_description_stay_as_they_are():
+    assert {k: v for k, v in with_parts(GPT).items() if k not in parts()} == {
+        k: v for k, v in GPT.items() if k not in parts()
+    }
 
 
 @pytest.mark.parametrize("left", [0, 7, 100, -1])

@@ -1,0 +1,32 @@
+"""Checkpoint and comparison: a small GPT that has read Shakespeare character by character, and LSTMs beside it."""
+
+from nlmcore.recipes.gpt_against_lstm import Plan, compare, gpt_config, sample
+from nlmcore.recipes.recipe import Recipe, Run
+from nlmcore.recipes.shakespeare import plays
+from nlmcore.tokens import CharTokenizer
+
+STEPS, LSTM_STEPS = 3000, 4100
+
+
+def cook(run: Run) -> None:
+    shakespeare = plays(limit=run.size(None, 3000))
+    tokenizer = CharTokenizer.fit(shakespeare.train)
+    plan = Plan(
+        gpt=gpt_config(tokenizer.vocab_size, run.size(128, 8), run.size(4, 2), run.size(4, 2), run.size(128, 8)),
+        lstm_embedding=run.size(64, 4),
+        steps=run.size(STEPS, 4),
+        lstm_steps=run.size(LSTM_STEPS, 6),
+        gpt_batch=run.size((4, 256), (4, 16)),
+        lstm_batch=run.size((32, 64), (8, 8)),
+    )
+    compare(run, "char_gpt", "characters", plan, tokenizer, shakespeare)
+
+
+RECIPE = Recipe(
+    "char_gpt",
+    "a small GPT on characters of Shakespeare, and LSTMs at matched parameters, text and time",
+    ("checkpoint:char_gpt", "result:char_gpt"),
+    16,
+    cook,
+    sample,
+)

@@ -1,0 +1,158 @@
+"""Checkpoints and figure: translation of numbers by a Transformer, beside the recurrent networks of `numbers`.
+
+Same pairs, same tests by length, same batches, as many parameters as the recurrent network with attention. Each model
+is trained on sources of up to 12 words, and again on up to 20, and tested on up to 29. Two ways of saying positions:
+
+    sinusoids    added to the embeddings, so that a position which no training source had is a vector never seen
+                 Vaswani et al. (2017), section 3.5, who hoped that it "may allow the model to extrapolate"
+    relative     one learned number per bucket of distances, in self-attention alone; far distances share a bucket
+                 Raffel et al. (2020), section 2.1
+
+Departs from the papers: pre-norm, a learning rate that falls as a cosine, and Glorot's first weights with embeddings
+of variance 1 (`initial_weights`): with GPT-2's, which are much smaller at this width, the sinusoids drown the words
+and the same training is many times slower.
+"""
+
+from functools import partial
+from typing import Any
+
+from nlmcore.pretrained.checkpoints import FOLDER, names, read_card
+from nlmcore.recipes.cards import add_figures, save_checkpoint
+from nlmcore.recipes.initial_weights import glorot
+from nlmcore.recipes.number_words import draw_many, english, german
+from nlmcore.recipes.numbers import (
+    BATCH,
+    CONTEXTS,
+    LONG,
+    SHORT,
+    TRAIN_SEED,
+    quality,
+    sample,
+    test_numbers,
+    tokenizers,
+)
+from nlmcore.recipes.pairs import PairBatches
+from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run, table
+from nlmcore.training import cosine_schedule
+
+LEARNING_RATE, WARM_UP, STEPS = 4e-3, 100, 1000
+POSITIONS = {
+    "numbers_transformer": ("sinusoids", {"positions": "sinusoidal"}),
+    "numbers_transformer_relative": ("relative positions", {"positions": "none", "attention_positions": "t5"}),
+}
+
+Line = dict[str, dict[str, float]]
+
+
+def name_of(kind: str, trained_to: int) -> str:
+    return kind if trained_to == SHORT else f"{kind}_{trained_to}"
+
+
+def recurrent_lines(run: Run) -> dict[str, Line]:
+    """What the cards of `numbers` say."""
+    folder = run.checkpoints if "numbers_attention" in names(run.checkpoints) else FOLDER
+    lines = {}
+    for trained_to in (SHORT, LONG):
+        for context, title in CONTEXTS.items():
+            name = name_of(f"numbers_{context}", trained_to)
+            if name not in names(folder):
+                raise MissingCheckpoint(
+                    f"this recipe compares with {name}: first run python -m nlmcore.recipes numbers"
+                )
+            figures = read_card(folder / f"{name}.json")["figures"]
+            lines[f"recurrent, {title}, trained on up to {trained_to} words"] = figures["by_length"]
+    return lines
+
+
+def cook(run: Run) -> None:
+    lines = recurrent_lines(run)
+    tests = test_numbers(run.size(200, 4))
+    held = frozenset(n for numbers in tests.values() for n in numbers)
+    source, target = tokenizers()
+    steps, count = run.size(STEPS, 3), run.size(20_000, 100)
+    for trained_to in (SHORT, LONG):
+        numbers = draw_many(TRAIN_SEED, count, 1, trained_to, held)
+        pairs = [(source.encode(english(n)), target.encode(german(n))) for n in numbers]
+        for kind, (title, positions) in POSITIONS.items():
+            name = name_of(kind, trained_to)
+            config: dict[str, Any] = {
+                "source_vocab_size": source.vocab_size,
+                "target_vocab_size": target.vocab_size,
+                "d_model": run.size(64, 8),
+                "n_heads": run.size(4, 2),
+                "n_layers": run.size(2, 1),
+                "max_length": 128,
+                "scale_embeddings": True,
+                **positions,
+            }
+            training = {
+                "steps": steps,
+                "batch": BATCH,
+                "learning_rate": LEARNING_RATE,
+                "schedule": f"cosine to 0, {WARM_UP} steps of warm-up",
+                "numbers": f"{count:,} different ones of 1 to {trained_to} English words",
+            }
+            model: Any = run.build(name, partial(glorot, "EncoderDecoder", config))
+            run.fit(
+                name,
+                model,
+                PairBatches(pairs, BATCH, run.seed_of(name)),
+                {**config, **training},
+                steps=steps,
+                learning_rate=LEARNING_RATE,
+                schedule=lambda step: cosine_schedule(step, steps, min(WARM_UP, steps - 1)),
+            )
+            facts = {
+                "what": f"numbers from English words into German words, by a Transformer with {title}",
+                "data": {
+                    "source": "num2words (LGPL), numbers of up to 15 digits, drawn with many zeros or few",
+                    "split": f"test: {len(held)} numbers of 3 to 29 English words, none of them trained on",
+                },
+                "training": training,
+            }
+            model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
+            line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
+            lines[f"Transformer, {title}, trained on up to {trained_to} words"] = line
+            add_figures(run, name, {"by_length": line})
+            run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
+    report(run, lines, len(next(iter(tests.values()))))
+
+
+def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
+    for measure, title in (("bleu", "BLEU"), ("exact", "Every word right")):
+        rows = [[name, *(q[measure] for q in line.values())] for name, line in lines.items()]
+        run.say(f"\n{title} by the length of the source in words\n" + table(["", *next(iter(lines.values()))], rows))
+    run.save_result(
+        "numbers_transformer",
+        {
+            "question": "Quality against source length: a Transformer beside recurrent networks.",
+            "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
+            "numbers_per_length": per_bucket,
+            "lines": lines,
+            "recurrent_lines_are": "those of the cards that python -m nlmcore.recipes numbers wrote",
+            "what_it_shows": shown(lines),
+        },
+    )
+
+
+def shown(lines: dict[str, Line]) -> str:
+    """The longest range of lengths that each model still translates, in words."""
+    parts = []
+    for name, line in lines.items():
+        good = [length for length, q in line.items() if q["exact"] >= 0.9]
+        parts.append(f"{name}: {good[-1] if good else 'none'}")
+    return "the longest range of source words with at least 90 % of the numbers right: " + "; ".join(parts)
+
+
+RECIPE = Recipe(
+    "numbers_transformer",
+    "numbers into German by a Transformer, with two kinds of positions; quality against source length",
+    (
+        *(f"checkpoint:{name_of(kind, trained_to)}" for trained_to in (SHORT, LONG) for kind in POSITIONS),
+        "result:numbers_transformer",
+    ),
+    7,
+    cook,
+    sample,
+)
+"""Four trainings; the first two minutes make `numbers_transformer`."""

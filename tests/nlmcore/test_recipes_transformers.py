@@ -1,0 +1,157 @@
+"""The Transformers' recipes: what is matched is matched, and what is measured is what is meant."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from nlmcore.metrics import bits_per_character, perplexity
+from nlmcore.pretrained.described import build
+from nlmcore.recipes import gpt_against_lstm as race
+from nlmcore.recipes import numbers_transformer, pronunciation_transformer, warmup
+from nlmcore.recipes.capacity import parameters
+from nlmcore.recipes.initial_weights import glorot
+from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run
+from nlmcore.recipes.streams import as_document, in_rows
+from nlmcore.tokens import CharTokenizer
+from nlmcore.training import History
+from nlmcore.transformer import TransformerLM
+
+
+def a_run(folder):
+    recipe = Recipe("small", "for this test", (), 0, lambda run: None)
+    return Run(recipe, folder, folder, folder, quick=True, progress=False, say=lambda text: None)
+
+
+def a_gpt(vocab_size=11):
+    return race.gpt_config(vocab_size, d_model=8, n_heads=2, n_layers=3, window=6)
+
+
+# --- a GPT against LSTMs ---
+
+
+def test_the_lstm_has_as_many_parameters():
+    config = race.lstm_config(11, 5, 4000)
+    found = parameters(build("RecurrentLM", config))
+    other = [parameters(build("RecurrentLM", config | {"hidden_size": config["hidden_size"] + d})) for d in (-1, 1)]
+    assert abs(found - 4000) == min(abs(count - 4000) for count in (found, *other))
+
+
+def test_weight_decay_pulls_at_matrices_alone():
+    model = build("TransformerLM", a_gpt())
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(1.0)
+    optimizer = race.adamw(model, 0.1)
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()
+    for name, parameter in model.named_parameters():
+        wanted = 1 - 0.1 * race.DECAY if parameter.ndim > 1 else 1.0
+        assert torch.allclose(parameter, torch.full_like(parameter, wanted)), name
+
+
+def test_a_gpt_reads_texts_longer_than_its_rows():
+    """The measure carries the state along; for a window that is the same as reading everything at once."""
+    torch.manual_seed(0)
+    tokenizer = CharTokenizer.fit("to be or not")
+    model = build("TransformerLM", a_gpt(tokenizer.vocab_size)).eval()
+    texts = ["to be or not to be " * 20, "not to be"]
+    found = race.quality(model, tokenizer, texts)
+    rows = in_rows([as_document(tokenizer.encode(text)) for text in texts])
+    assert rows.shape[1] > 300 > model.config.max_length
+    assert found["perplexity"] == pytest.approx(perplexity(model, rows, ignore=0, chunk=1000), abs=1e-3)
+    count = sum(map(len, texts)) + 2  # <eos> twice
+    assert found["bits_per_character"] == pytest.approx(bits_per_character(model, rows, count, ignore=0), abs=1e-4)
+
+
+def test_a_curve_is_the_mean_of_stretches():
+    history = History()
+    history.losses.extend(float(i) for i in range(2 * race.POINTS))
+    found = race.curve(history, tokens=10, seconds=0.5)
+    assert found["tokens"][:2] == [20, 40]
+    assert found["seconds"][:2] == [1.0, 2.0]
+    assert found["nats_per_token"][:2] == [0.5, 2.5]
+    assert len(found["tokens"]) == race.POINTS
+
+
+def test_a_step_of_a_larger_model_takes_longer():
+    small, large = (build("RecurrentLM", {"vocab_size": 9, "hidden_size": h}) for h in (2, 300))
+    before = {name: value.clone() for name, value in large.state_dict().items()}
+    seconds = race.seconds_per_step({"small": (small, (2, 12)), "large": (large, (8, 12))}, 3)
+    assert 0 < seconds["small"] < seconds["large"]
+    assert all(torch.equal(before[name], value) for name, value in large.state_dict().items())  # it learns nothing
+
+
+def test_the_comparison_says_who_is_ahead():
+    rows = {
+        "GPT": {"bits_per_character": 2.25, "seconds_per_step": 0.6},
+        "LSTM, matched text": {"bits_per_character": 2.5, "seconds_per_step": 0.2},
+        "LSTM, matched time": {"bits_per_character": 2.125, "seconds_per_step": 0.2},
+    }
+    assert race.shown(rows) == (
+        "at matched parameters and text, the GPT is ahead by 0.250 bits per character; at matched parameters and time,"
+        " the LSTM is ahead by 0.125 bits per character; a step of the GPT takes 3.0 times as long on one core"
+    )
+
+
+# --- translation ---
+
+
+def test_without_the_recurrent_cards_the_comparison_says_what_to_run(tmp_path, monkeypatch):
+    for module in (numbers_transformer, pronunciation_transformer):
+        monkeypatch.setattr(module, "FOLDER", tmp_path)
+    with pytest.raises(MissingCheckpoint, match=r"python -m nlmcore.recipes numbers"):
+        numbers_transformer.recurrent_lines(a_run(tmp_path))
+    with pytest.raises(MissingCheckpoint, match=r"python -m nlmcore.recipes pronunciation"):
+        pronunciation_transformer.recurrent_figures(a_run(tmp_path))
+
+
+def test_lines_are_summed_up_by_the_longest_length_that_works():
+    good, bad = {"exact": 0.93}, {"exact": 0.4}
+    lines = {"a": {"3-5": good, "6-8": good, "9-11": bad}, "b": {"3-5": bad, "6-8": bad, "9-11": bad}}
+    assert numbers_transformer.shown(lines).endswith("a: 6-8; b: none")
+
+
+def test_first_weights_have_the_variances_they_are_said_to_have():
+    torch.manual_seed(0)
+    model = glorot("TransformerLM", race.gpt_config(400, d_model=120, n_heads=2, n_layers=1, window=6))
+    inner = model.layers[0].feed_forward.inner
+    assert float(inner.weight.detach().std()) == pytest.approx(math.sqrt(2 / (120 + 480)), rel=0.02)
+    assert float(model.embedding.weight.detach().std()) == pytest.approx(120**-0.5, rel=0.02)
+    assert model.output.weight is model.embedding.weight
+    assert not inner.bias.detach().any()
+
+
+# --- warm-up ---
+
+
+def test_gradients_by_layer_are_those_of_a_finite_difference():
+    torch.manual_seed(0)
+    model = TransformerLM(warmup.a_config(9, 8, 3, "post")).double()
+    tokens = torch.randint(9, (2, 7))
+    norms = warmup.gradients_by_layer(model, tokens)
+    weight = model.layers[1].feed_forward.outer.weight
+    direction = weight.grad / weight.grad.norm()
+
+    def loss():
+        logits, _ = model(tokens[:, :-1])
+        return nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+
+    with torch.no_grad():
+        weight += 1e-5 * direction
+        above = loss()
+        weight -= 2e-5 * direction
+        slope = float(above - loss()) / 2e-5
+    assert norms[1] == pytest.approx(slope, rel=1e-4)
+    assert len(norms) == 3
+
+
+def test_without_a_warm_up_the_rate_is_there_at_once():
+    assert [warmup.constant_or_warm(step, 0) for step in (1, 2, 50)] == [1, 1, 1]
+    assert [warmup.constant_or_warm(step, 4) for step in (1, 2, 4, 9)] == [0.25, 0.5, 1, 1]
+
+
+def test_stretches_of_a_curve():
+    assert warmup.in_stretches([1.0, 3.0, 5.0], 2) == [2.0, 5.0]
