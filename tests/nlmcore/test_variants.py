@@ -100,6 +100,30 @@ def test_at_the_papers_sizes_a_row_has_the_papers_parameters(row: Variant) -> No
     assert math.ceil(sum(p.numel() for p in model.parameters()) / 1e6) == MILLIONS[row.name]
 
 
+def expected_parameters(row: Variant) -> int:
+    """By hand: matrices, norms, the numbers of ReZero and Fixup, T5's table of 32 distances, embeddings."""
+    d, layers, d_ff, heads = {  # SIZES times the ratios, rounded
+        "24 layers, d_ff = 1536, H = 6": (20, 4, 18, 3),
+        "18 layers, d_ff = 2048, H = 8": (20, 3, 24, 4),
+        "8 layers, d_ff = 4608, H = 18": (20, 1, 54, 9),
+        "6 layers, d_ff = 6144, H = 24": (20, 1, 72, 12),
+    }.get(row.name, (20, 2, 24 if row.name in GATED else 36, 6))
+    norm = {"Rezero": 0, "Fixup": 0, "RMS Norm": d, "Rezero + RMS Norm": d}.get(row.name, 2 * d)
+    branch = norm + (1 if row.name in REZERO else 2 if row.name == "Fixup" else 0)
+    attention = 4 * d * heads * 4 + branch
+    feed_forward = (3 if row.name in GATED else 2) * d * d_ff + branch + (2 if row.name == "Fixup" else 0)
+    encoder = layers * (attention + feed_forward) + norm + 32 * heads
+    if row.family is TransformerLM:
+        return encoder + VOCAB * d
+    matrices = {name: 2 for name in CATALOGUE if name.startswith("Tied")} | {"Untied embeddings": 3}
+    return 2 * encoder + layers * attention + matrices.get(row.name, 1) * VOCAB * d
+
+
+@pytest.mark.parametrize("row", [*LANGUAGE_MODELS, *AS_THE_PAPER_RAN_IT], ids=lambda row: row.name)
+def test_parameters_follow_the_formula(row: Variant) -> None:
+    assert sum(p.numel() for p in build(row).parameters()) == expected_parameters(row)
+
+
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [
