@@ -10,7 +10,8 @@ residuals, so another order of things (parallel branches, a sandwich) is another
     y = block(x, mask)                       every position sees every other: an encoder
     y, state = block.read(x, state)          every position sees what came before: a language model
 
-Departs from the paper: nothing.
+Departs from the paper: dropout falls on the attention weights too, as in the authors' code; the feed-forward network is
+the configuration's, with GELU by default (2017: ReLU).
 """
 
 from typing import Any
