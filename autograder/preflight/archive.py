@@ -1,0 +1,162 @@
+"""A zip or tar archive that a student handed in, unpacked without its tricks.
+
+Members with absolute paths or `..`, links, devices, members without end and too many of them are refused, each in
+words. Only plain files are written, none of them executable, and never more than a limit; no more than a limit is read,
+whatever the archive says of itself.
+"""
+
+import bz2
+import contextlib
+import gzip
+import io
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from autograder.preflight.finding import Finding, shown
+
+MOST_FILES, MOST_MEMBERS, MOST_BYTES, MOST_READ = 500, 2_000, 100 * 2**20, 150 * 2**20
+MOST_DIRECTORY, MOST_DEPTH = 4 * 2**20, 20
+"""Bytes of a zip's table of contents; folders in folders."""
+ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
+OTHERS = (".7z", ".rar", ".xz", ".gz", ".bz2", ".zst")
+"""Not unpacked, and said."""
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file is unpacked, by its name."""
+    return name.lower().endswith(ENDINGS)
+
+
+def unpack(archive: Path, folder: Path) -> list[Finding]:
+    """Write the archive's plain files under `folder`, which must exist; what was refused is said."""
+    found: list[Finding] = []
+    room, files = MOST_BYTES, 0
+    name = shown(archive.name)
+    try:
+        for count, (inside, content, refused) in enumerate(_members(archive)):
+            if files >= MOST_FILES or count >= MOST_MEMBERS:
+                found.append(_refuse("the rest", f"an archive may hold {MOST_FILES} files"))
+                break
+            why = refused or _tricky(inside) or _write(content, folder, inside, room)
+            if why:
+                found.append(_refuse(inside, why))
+                if why is TOO_LARGE:
+                    break
+                continue
+            files += 1
+            room -= folder.joinpath(*_parts(inside)).stat().st_size
+    except Exception as error:  # whatever the readers of archives raise about a file from outside
+        about = shown(f"{type(error).__name__}: {error}", 100)
+        words = f"{name} could not be unpacked, or not wholly ({about})."
+        found.append(Finding(kind="ignored", what="damaged-archive", words=words))
+    if len(found) > 20:
+        found[20:] = [_refuse(f"{len(found) - 20} more", "for such reasons")]
+    return found
+
+
+TOO_LARGE = f"an archive may hold {MOST_BYTES // 2**20} MB"
+
+
+def _parts(inside: str) -> tuple[str, ...]:
+    return tuple(part for part in PurePosixPath(inside.replace("\\", "/")).parts if part != ".")
+
+
+def _tricky(inside: str) -> str:
+    """Why a member of this name is not written; nothing if it may be."""
+    parts = _parts(inside)
+    if not parts or parts[0].startswith("/") or ".." in parts or ":" in parts[0]:
+        return "its path leads out of the folder"
+    if len(parts) > MOST_DEPTH or any(len(part.encode("utf-8", "replace")) > 200 for part in parts):
+        return "its path is too long"
+    return "" if inside.isprintable() else "its name holds characters that no name should"
+
+
+def _write(content: IO[bytes] | None, folder: Path, inside: str, room: int) -> str:
+    """Write one file; why it could not be."""
+    target = folder.joinpath(*_parts(inside))
+    if content is None:
+        return "it is a link or no plain file"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with content, open(target, "xb") as out:
+            shutil.copyfileobj(_Limited(content, room + 1), out)
+            written = out.tell()
+    except FileExistsError:
+        return "another member has the same name"
+    except _Enough:
+        written = room + 1
+    except OSError as error:
+        return f"it could not be written ({error.strerror})"
+    if written > room:
+        target.unlink()
+        return TOO_LARGE
+    return ""
+
+
+class _Enough(Exception):  # noqa: N818
+    """More was asked of a stream than may be read."""
+
+
+class _Limited(io.RawIOBase):
+    """A stream that gives `most` bytes and then raises: no archive unpacks for ever."""
+
+    def __init__(self, inner: Any, most: int) -> None:
+        self.inner, self.left = inner, most
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self.left <= 0 or size < 0 or size > 2**30:
+            raise _Enough("it unpacks to more than may be read")
+        block: bytes = self.inner.read(min(size, self.left))
+        self.left -= len(block)
+        return block
+
+
+def _members(archive: Path) -> Iterator[tuple[str, IO[bytes] | None, str]]:
+    """(name, content, why it is refused) of every member that is no folder."""
+    with open(archive, "rb") as file:
+        start = file.read(4)
+        file.seek(0)
+        if start[:2] == b"PK":
+            yield from _zip(file)
+        else:
+            plain = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}.get(start[:2], contextlib.nullcontext)
+            with plain(file) as inner, tarfile.open(fileobj=_Limited(inner, MOST_READ), mode="r|") as opened:  # type: ignore[operator]
+                for member in opened:
+                    opened.members = []  # type: ignore[attr-defined]  # or it would keep them all
+                    if not member.isdir():
+                        yield member.name, opened.extractfile(member) if member.isreg() else None, ""
+
+
+def _zip(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes] | None, str]]:
+    file.seek(0, 2)
+    file.seek(max(0, file.tell() - 2**16 - 22))
+    end = file.read()
+    place = end.rfind(b"PK\5\6")
+    if place < 0 or int.from_bytes(end[place + 12 : place + 16], "little") > MOST_DIRECTORY:
+        raise ValueError("its table of contents is missing or too long")
+    with zipfile.ZipFile(file) as opened:
+        for info in opened.infolist():
+            if info.is_dir():
+                continue
+            kind = (info.external_attr >> 28) & 0xF  # of the Unix mode; 0 where another system wrote it
+            if kind not in (0, 8) or info.flag_bits & 1 or info.compress_type not in (0, 8):
+                why = "it is encrypted" if info.flag_bits & 1 else "it is a link, or packed in an unusual way"
+                yield info.filename, None, why
+                continue
+            try:
+                content = opened.open(info)
+            except Exception as error:
+                yield info.filename, None, f"it is damaged ({shown(error, 60)})"
+                continue
+            yield info.filename, content, ""
+
+
+def _refuse(name: str, why: str) -> Finding:
+    return Finding(kind="ignored", what="refused-member", words=f"{shown(name)} was not unpacked: {why}.")

@@ -1,0 +1,142 @@
+"""A student's folder: what lies there, which file is the notebook, what is taken along.
+
+Only plain files are looked at; links, devices and folders named like modules stay behind. Python files stay behind
+too: an assignment is its notebook, and `torch.py` beside it would be imported in the place of torch.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from autograder.preflight.archive import OTHERS, is_archive, unpack
+from autograder.preflight.choose import choose, is_notebook
+from autograder.preflight.finding import Finding, shown
+from autograder.preflight.master import Master
+from autograder.preflight.scan import left_behind, scan
+
+DATA = {".txt", ".csv", ".tsv", ".json", ".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".npy", ".npz", ".safetensors"}
+MOST_FILES, MOST_BYTES, MOST_OF_ALL = 200, 10 * 2**20, 30 * 2**20
+MOST_FINDINGS = 60
+QUIET = {"timestamp.txt", ".DS_Store", "Thumbs.db", "desktop.ini", "feedback.html"}
+"""Left behind without a word; the timestamp is nbgrader's own."""
+MODULES = {"nlmcore", "autograder", "torch", "numpy", "IPython", "nbgrader", "sitecustomize", "usercustomize"}
+
+
+@dataclass
+class Prepared:
+    """A submission, ready to be graded as far as it can be."""
+
+    notebooks: dict[str, Any] = field(default_factory=dict)
+    """By the master's name, repaired."""
+    files: dict[str, Path] = field(default_factory=dict)
+    """Data files to take along, by their path as seen from the notebook."""
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def blocked(self) -> bool:
+        """Whether a notebook cannot be graded."""
+        return any(finding.kind == "blocked" for finding in self.findings)
+
+
+def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None) -> Prepared:
+    """Look at everything in a student's folder for one assignment. Runs nothing, follows nothing, changes nothing.
+
+    scratch: an empty folder of the caller's, into which archives are unpacked; `files` may point into it. Without one
+    a temporary folder is made, which goes when the result does.
+
+    Never raises for what a student did: what cannot be looked at is a finding, and the submission is blocked.
+    """
+    made = Prepared()
+    try:
+        _prepare(folder, masters, scratch, made)
+    except Exception as error:
+        about = shown(f"{type(error).__name__}: {error}", 200)
+        words = f"The submission could not be looked at ({about}). It was not graded; please report this."
+        made.findings.append(Finding(kind="blocked", what="fault", words=words))
+    more = len(made.findings) - MOST_FINDINGS
+    if more > 0:
+        made.findings.sort(key=lambda finding: finding.kind == "ignored")  # what was left behind is cut first
+        made.findings[MOST_FINDINGS:] = [Finding(kind="ignored", what="more", words=f"And {more} more of this kind.")]
+    return made
+
+
+def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made: Prepared) -> None:
+    if folder.is_symlink() or folder.parent.is_symlink():
+        words = "The submission's folder is a link to another place. It was not followed, and nothing was graded."
+        made.findings.append(Finding(kind="blocked", what="linked-folder", words=words))
+        return
+    there = scan(folder, made.findings) if folder.is_dir() else []
+    archives = [path for _, path in there if is_archive(path.name)]
+    if not folder.exists():  # handed in as attention.zip, in the place of a folder
+        archives = [p for p in _beside(folder) if is_archive(p.name)]
+    for number, archive in enumerate(archives):
+        if scratch is None:
+            scratch = Path(tempfile.mkdtemp(prefix="preflight-"))
+            weakref.finalize(made, shutil.rmtree, scratch, ignore_errors=True)
+        inside = scratch / str(number)
+        inside.mkdir()
+        if archive.is_symlink():
+            made.findings.append(left_behind(archive.name, "it is a link"))
+            continue
+        made.findings += unpack(archive, inside)
+        there += scan(inside, made.findings)
+    chosen = choose([(path, inside) for inside, path in there if is_notebook(path.name)], masters, made)
+    rest = [(inside, path) for inside, path in there if not is_notebook(path.name) and path not in archives]
+    _take(rest, chosen.parent if chosen else folder, made)
+
+
+def _beside(folder: Path) -> list[Path]:
+    """Plain files called like the folder, with an ending."""
+    there = sorted(folder.parent.iterdir()) if folder.parent.is_dir() else []
+    return [path for path in there if path.name.startswith(f"{folder.name}.") and path.is_file()]
+
+
+def _take(files: Sequence[tuple[str, Path]], base: Path, made: Prepared) -> None:
+    """The data files, by their path from the notebook's folder where they lie below it."""
+    size, taken = 0, set[str]()
+    for inside, path in sorted(files, key=lambda one: not one[1].is_relative_to(base)):
+        if path.name in QUIET or path.name.startswith("._"):
+            continue
+        name = path.relative_to(base).as_posix() if path.is_relative_to(base) else inside
+        why = _unwanted(name, path)
+        about = path.stat().st_size
+        if not why and about > MOST_BYTES:
+            why = f"it has more than {MOST_BYTES // 2**20} MB"
+        if not why and (len(made.files) >= MOST_FILES or size + about > MOST_OF_ALL):
+            why = f"at most {MOST_FILES} files and {MOST_OF_ALL // 2**20} MB are taken"
+        if not why and name.casefold() in taken:
+            why = "another file has the same name, but for small and capital letters"
+        if not why and not os.access(path, os.R_OK):
+            why = "it cannot be read"
+        if why:
+            made.findings.append(left_behind(inside, why, "shadowing-file" if why.startswith("it would") else None))
+            continue
+        size += about
+        taken.add(name.casefold())
+        made.files[name] = path
+
+
+def _unwanted(name: str, path: Path) -> str:
+    """Why a file is not taken along; nothing if it may be."""
+    place = PurePosixPath(name)
+    module = place.parts[0] if len(place.parts) > 1 else place.name.partition(".")[0]
+    code = path.suffix.lower() in (".py", ".pyc", ".pyd", ".so", ".pth")
+    if module in MODULES or (code and module in sys.stdlib_module_names):
+        return f"it would be imported in the place of {module}"
+    if any(part.startswith(".") for part in place.parts):
+        return "it is hidden"
+    if not name.isprintable():
+        return "its name holds characters that no name should"
+    if path.name.lower().endswith(OTHERS):
+        return "only zip and tar archives are unpacked; hand it in as a zip"
+    if is_archive(path.name):
+        return "an archive inside an archive is not unpacked"
+    if path.suffix.lower() not in DATA:
+        return "only the notebook and data files are taken"
+    return ""

@@ -1,0 +1,137 @@
+"""The master's cells as the gradebook keeps them: what a submission's own are held against."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import nbformat
+
+
+@dataclass(frozen=True, kw_only=True)
+class MasterCell:
+    """A cell with a grade_id."""
+
+    id: str
+    type: Literal["code", "markdown", "raw"]
+    source: str
+    locked: bool
+    grade: bool
+    solution: bool
+    task: bool
+    points: float | None
+    checksum: str
+
+    def metadata(self) -> dict[str, Any]:
+        """nbgrader's metadata, whole."""
+        about: dict[str, Any] = {
+            "schema_version": 3,
+            "grade_id": self.id,
+            "grade": self.grade,
+            "solution": self.solution,
+            "task": self.task,
+            "locked": self.locked,
+            "checksum": self.checksum,
+            "cell_type": self.type,
+        }
+        if self.points is not None:
+            about["points"] = self.points
+        return about
+
+    @property
+    def fixed(self) -> bool:
+        """Whether its text is the master's, and not the student's to write."""
+        return (self.locked or self.grade or self.task) and not self.solution
+
+    @property
+    def test(self) -> bool:
+        """Whether it is a test cell: code that gives marks and is not the student's."""
+        return self.grade and not self.solution and self.type == "code"
+
+    @property
+    def released(self) -> str:
+        """Its text as students get it: without hidden tests and mark scheme."""
+        kept, hidden = [], False
+        for line in self.source.split("\n"):
+            if re.search(r"BEGIN (HIDDEN TESTS|MARK SCHEME)", line):
+                hidden = True
+            elif re.search(r"END (HIDDEN TESTS|MARK SCHEME)", line):
+                hidden = False
+            elif not hidden:
+                kept.append(line)
+        return "\n".join(kept)
+
+    def is_original(self, source: str) -> bool:
+        """Whether a text is the master's own, but for blanks at the ends of lines."""
+        return same_text(source, self.source) or same_text(source, self.released)
+
+
+def same_text(one: str, other: str) -> bool:
+    """Equal but for line endings and blanks at the ends."""
+    return _lines(one) == _lines(other)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def defined(source: str) -> frozenset[str]:
+    """The functions and classes that a code cell defines at its top; its code need not be whole."""
+    return frozenset(re.findall(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", source, re.M))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Master:
+    """A notebook of an assignment, its cells in order."""
+
+    name: str
+    cells: tuple[MasterCell, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(cell.id for cell in self.cells)
+
+    def signature(self, own: MasterCell) -> frozenset[str]:
+        """What an answer must define, if that tells it from every other cell; else nothing."""
+        names = defined(own.released) if own.type == "code" else frozenset()
+        others = (cell for cell in self.cells if cell.id != own.id and cell.type == "code")
+        return frozenset() if any(names & defined(cell.released) for cell in others) else names
+
+
+def from_gradebook(gradebook: Any, assignment: str, notebook: str, order: Sequence[str]) -> Master:
+    """The cells of one notebook. The gradebook keeps no order: `order`, the ids as they stand in the source, does."""
+    found = gradebook.find_notebook(notebook, assignment)
+    points = {cell.name: float(cell.max_score) for cell in (*found.grade_cells, *found.task_cells)}
+    grades = {cell.name for cell in found.grade_cells}
+    solutions = {cell.name for cell in found.solution_cells}
+    tasks = {cell.name for cell in found.task_cells}
+    place = {name: number for number, name in enumerate(order)}
+    cells = [
+        MasterCell(
+            id=cell.name,
+            type=cell.cell_type,
+            source=cell.source or "",
+            locked=bool(cell.locked),
+            grade=cell.name in grades,
+            solution=cell.name in solutions,
+            task=cell.name in tasks,
+            points=points.get(cell.name),
+            checksum=cell.checksum or "",
+        )
+        for cell in sorted(found.source_cells, key=lambda cell: place.get(cell.name, len(place)))
+    ]
+    return Master(name=notebook, cells=tuple(cells))
+
+
+def order_in_source(directory: Any, assignment: str, notebook: str) -> list[str]:
+    """The grade_ids of the source notebook, in order; of the released one where there is no source.
+
+    directory: nbgrader's CourseDirectory.
+    """
+    for folder in (directory.source_directory, directory.release_directory):
+        path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
+        if path.is_file():
+            cells = nbformat.read(path, as_version=4).cells
+            return [name for cell in cells if (name := cell.metadata.get("nbgrader", {}).get("grade_id"))]
+    return []

@@ -1,0 +1,159 @@
+"""Which cell of a submission is which of the master's: strangers, lost names, copies, answers written elsewhere."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from autograder.preflight.finding import Finding, listed, shown
+from autograder.preflight.master import Master, MasterCell, defined, same_text
+
+
+def grade_id(cell: Any) -> str | None:
+    """The master's name of a cell; None for the student's own."""
+    name = cell.metadata.get("nbgrader", {}).get("grade_id")
+    return name if isinstance(name, str) else None
+
+
+def name_cells(cells: list[Any], master: Master) -> Iterator[Finding]:
+    """Every cell of the master's has its name afterwards, at most once; no other cell has one. Changes `cells`."""
+    known = {cell.id: cell for cell in master.cells}
+    yield from _strangers(cells, known)
+    yield from _lost(cells, master)
+    yield from _copies(cells, known)
+
+
+def likeness(notebook: Any, master: Master) -> int:
+    """How many of the master's cells a notebook has, or answers."""
+    named = {name for cell in notebook.cells if (name := grade_id(cell)) is not None}
+    ids = {cell.id for cell in notebook.cells}
+    names = frozenset[str]().union(*(defined(cell.source) for cell in notebook.cells if cell.cell_type == "code"))
+    found = 0
+    for own in master.cells:
+        asked = master.signature(own) if own.solution else frozenset()
+        found += own.id in named or own.id in ids or bool(asked and asked <= names)
+    return found
+
+
+def worked_on(notebook: Any, master: Master) -> int:
+    """How many answers of a notebook say something."""
+    own = {cell.id: cell for cell in master.cells if cell.solution}
+    return sum(says_something(cell, own[name]) for cell in notebook.cells if (name := grade_id(cell)) in own)
+
+
+def says_something(cell: Any, own: MasterCell) -> bool:
+    """Whether an answer is neither empty nor the stub."""
+    return bool(cell.source.strip()) and not same_text(cell.source, own.source)
+
+
+def _strangers(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Finding]:
+    """Cells that claim to be the master's, and are not, are ordinary cells."""
+    for cell in cells:
+        about = cell.metadata.get("nbgrader")
+        if about is None:
+            continue
+        name = about.get("grade_id")
+        if isinstance(name, int | float) and not isinstance(name, bool):
+            about["grade_id"] = name = str(name)  # a name of digits, written as a number by another program
+        if isinstance(name, str) and name in known:
+            continue
+        del cell.metadata["nbgrader"]
+        if name is not None:
+            words = f"The cell {shown(name, 40)!r} is none of this assignment; it was run as an ordinary cell."
+            yield Finding(kind="repaired", what="unknown-cell", words=words)
+
+
+def _lost(cells: list[Any], master: Master) -> Iterator[Finding]:
+    """Cells whose metadata some program has dropped: known by their id, or by a text that students cannot edit."""
+    there = {grade_id(cell) for cell in cells}
+    found = []
+    for own in master.cells:
+        if own.id in there:
+            continue
+        nameless = [cell for cell in cells if grade_id(cell) is None]
+        by_id = (cell for cell in nameless if cell.id == own.id)
+        by_text = (cell for cell in nameless if own.fixed and own.source.strip() and own.is_original(cell.source))
+        cell = next(by_id, None) or next(by_text, None)
+        if cell is not None:
+            cell.metadata["nbgrader"] = {"grade_id": own.id}
+            found.append(own.id)
+    if found:
+        words = f"nbgrader's metadata was missing or foreign in {listed(found)}; known by their ids or texts."
+        yield Finding(kind="repaired", what="lost-name", words=words)
+
+
+def _copies(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Finding]:
+    """Of several cells with one name, one keeps it.
+
+    A fixed cell: the first. An answer: the last that says something; copies that are the empty stub are taken out,
+    for they would define over again, as nothing, what was answered above them. All others run as ordinary cells.
+    """
+    places: dict[str, list[Any]] = {}
+    for cell in cells:
+        name = grade_id(cell)
+        if name is not None:
+            places.setdefault(name, []).append(cell)
+    for name, copies in places.items():
+        if len(copies) == 1:
+            continue
+        own = known[name]
+        if own.fixed:
+            intact = [c for c in copies if c.cell_type == own.type and own.is_original(c.source)]
+            kept, empty = (intact or copies)[0], []
+            how = "The first counts, the others were run as ordinary cells."
+        else:
+            written = [c for c in copies if says_something(c, own)]
+            kept = written[-1] if written else copies[0]
+            empty = [c for c in copies if c is not kept and not says_something(c, own)]
+            how = "The last that says something counts, the others were run as ordinary cells."
+        for cell in copies:
+            if cell is not kept:
+                del cell.metadata["nbgrader"]
+        remove(cells, empty)
+        words = f"The cell {name!r} is there {len(copies)} times. {how}"
+        yield Finding(kind="repaired", what="copied-cell", words=words)
+
+
+def remove(cells: list[Any], which: list[Any]) -> None:
+    """Take out these very cells, not others that are equal."""
+    out = {id(cell) for cell in which}
+    cells[:] = [cell for cell in cells if id(cell) not in out]
+
+
+def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list[Finding]]:
+    """(where each code answer stands, by its name; what was found). Changes `cells`.
+
+    An answer may stand in another cell: the one of that name was deleted or left empty, and a cell that defines the
+    same functions was added. Then the last that defines them is the answer. Names that several of the master's cells
+    define tell nothing. An answer that stands nowhere is not in the result.
+    """
+    known = {cell.id: cell for cell in master.cells}
+    named = {name: cell for cell in cells if (name := grade_id(cell)) is not None}
+    answers, found = {}, []
+    for own in master.cells:
+        if not own.solution or own.type != "code":
+            continue
+        cell = named.get(own.id)
+        if cell is not None:
+            answers[own.id] = cell
+            if says_something(cell, own):
+                continue
+        asked = master.signature(own)
+        others = [
+            c
+            for c in cells
+            if c is not cell and c.cell_type == "code" and asked and asked <= defined(c.source) and not _fixed(c, known)
+        ]
+        if not others:
+            continue
+        answers[own.id] = others[-1]
+        if cell is not None:
+            remove(cells, [cell])
+        if grade_id(others[-1]) is None:
+            others[-1].metadata["nbgrader"] = {"grade_id": own.id}
+        words = f"The answer cell {own.id!r} is empty or missing; {listed(sorted(asked))} was taken from another cell."
+        found.append(Finding(kind="repaired", what="answer-elsewhere", words=words))
+    return answers, found
+
+
+def _fixed(cell: Any, known: Mapping[str, MasterCell]) -> bool:
+    name = grade_id(cell)
+    return name is not None and known[name].fixed

@@ -1,0 +1,86 @@
+"""Cells that were deleted are put back, and every test stands below what it asks about."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from autograder.preflight.finding import Finding, listed
+from autograder.preflight.master import Master, MasterCell
+from autograder.preflight.names import grade_id
+from autograder.preflight.restore import new_cell
+
+MISSING = "This answer cell was missing from the submission and was put back empty."
+
+
+def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -> Iterator[Finding]:
+    """Changes `cells`. answers: where each code answer stands; one that is not in it stands nowhere."""
+    deleted, moved, orphans = [], [], []
+    for number, own in enumerate(master.cells):
+        here = place_of(cells, own.id)
+        if here is None and _comes_back(own):
+            before = (place_of(cells, other.id) for other in reversed(master.cells[:number]))
+            cells.insert(next((p + 1 for p in before if p is not None), 0), _again(own))
+            deleted.append(own.id)
+            here = place_of(cells, own.id)
+        if not own.test or here is None:
+            continue
+        asks = _asks(master, number)
+        gone = [other.id for other in asks if other.solution and other.type == "code" and other.id not in answers]
+        places = [p for other in asks if (p := _stands(cells, other, answers)) is not None]
+        least = len(cells) - 1 if gone else max(places, default=-1)
+        if here < least:
+            cells.insert(least, cells.pop(here))
+            if own.id not in deleted and not gone:
+                moved.append(own.id)
+        orphans += gone
+    if deleted:
+        yield _repaired("deleted-cell", f"{listed(deleted)}: missing from the notebook, and put back.")
+    if moved:
+        yield _repaired("moved-cell", f"{listed(moved)}: stood above the answer, and was put below it.")
+    for name in dict.fromkeys(orphans):
+        words = (
+            f"The answer cell {name!r} was deleted; its test was asked at the end, of whatever the notebook defines."
+        )
+        yield Finding(kind="note", what="deleted-answer", words=words)
+
+
+def place_of(cells: list[Any], name: str) -> int | None:
+    """Where the cell of that name stands."""
+    return next((number for number, cell in enumerate(cells) if grade_id(cell) == name), None)
+
+
+def _comes_back(own: MasterCell) -> bool:
+    """Tests, tasks, fixed texts, and answers that a human marks. Not other answers: the stub would define over again,
+    as nothing, what may be answered elsewhere."""
+    return own.fixed or own.grade
+
+
+def _again(own: MasterCell) -> Any:
+    """The master's cell; an answer says that it was missing, so that it does not look like an untouched one, which
+    nbgrader gives zero without asking anybody."""
+    source = own.source
+    if own.solution:
+        source = f"# {MISSING}" if own.type == "code" else f"*{MISSING}*"
+    return new_cell(own.type, source, {"nbgrader": own.metadata()}, own.id[:64])
+
+
+def _asks(master: Master, number: int) -> list[MasterCell]:
+    """What a test must stand below: the answers that it is about (those since the last test that stands above one), and
+    fixed code before it."""
+    asked: list[MasterCell] = []
+    for own in reversed(master.cells[:number]):
+        if own.test and asked:
+            break
+        if own.solution:
+            asked.append(own)
+    fixed = [own for own in master.cells[:number] if own.fixed and not own.test and own.type == "code"]
+    return [*asked, *fixed]
+
+
+def _stands(cells: list[Any], own: MasterCell, answers: Mapping[str, Any]) -> int | None:
+    if own.id in answers:
+        return next((number for number, cell in enumerate(cells) if cell is answers[own.id]), None)
+    return None if own.solution and own.type != "code" else place_of(cells, own.id)
+
+
+def _repaired(what: str, words: str) -> Finding:
+    return Finding(kind="repaired", what=what, words=words)

@@ -1,0 +1,166 @@
+"""A file that a student handed in, read as a notebook; it may be anything."""
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.preflight.finding import Finding, shown
+from autograder.preflight.skim import TooMuch, skim
+
+MOST_BYTES, MOST_TEXT, SMALL = 300 * 2**20, 30 * 2**20, 4 * 2**20
+"""Of the file; of what is left of it without outputs; below which it is parsed as it is."""
+MOST_CELLS = 5_000
+TOO_LARGE = "Edit → Clear Outputs of All Cells, save, and hand it in again"
+
+
+class Unreadable(Exception):  # noqa: N818 - said to a human, not an error of ours
+    """The file is no notebook that can be graded. The text says why, for student and instructor."""
+
+
+def read_notebook(path: Path) -> tuple[NotebookNode, list[Finding]]:
+    """(the notebook in nbformat 4, its outputs dropped, every cell whole; what was put right). Raises Unreadable."""
+    name = shown(path.name)
+    try:
+        content = read_plain(path, MOST_BYTES)
+    except OSError as error:
+        raise Unreadable(f"{name} cannot be opened ({error.strerror or error})") from None
+    if len(content) > MOST_BYTES:
+        raise Unreadable(f"{name} has more than the {MOST_BYTES // 2**20} MB that are read. {TOO_LARGE}")
+    return notebook_of(_parse(name, content), name)
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """At most `most` + 1 bytes of a plain file; OSError if it is anything else (a link is not followed)."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is no plain file")
+        return file.read(most + 1)
+
+
+def _parse(name: str, content: bytes) -> Any:
+    """The JSON of a file."""
+    start = content[:200].lstrip().lower()
+    if not content.strip(b" \t\r\n\0"):
+        raise Unreadable(f"{name} is empty: perhaps it was handed in before it had been saved")
+    if start.startswith((b"<!doctype", b"<html")):
+        raise Unreadable(f"{name} is a web page: the page that shows the notebook was saved, not the notebook")
+    try:
+        content = _utf8(content)
+        if len(content) > SMALL:
+            content = skim(content)
+        if len(content) > MOST_TEXT:
+            raise TooMuch
+        return json.loads(content.decode("utf-8-sig"))
+    except TooMuch:
+        raise Unreadable(f"{name} holds more than a notebook can, even without its outputs. {TOO_LARGE}") from None
+    except UnicodeDecodeError:
+        raise Unreadable(f"{name} is not text in UTF-8: it is no notebook, or it was damaged on the way") from None
+    except (ValueError, RecursionError, MemoryError) as error:  # ValueError: a number of too many digits, too
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise Unreadable(f"{name} is no whole notebook: its JSON ends or breaks off{where}") from None
+
+
+def _utf8(content: bytes) -> bytes:
+    """Text in UTF-16, which some programs for Windows write, as UTF-8; anything else as it is."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16").encode()
+    if b"\0" in content[:2]:
+        return content.decode("utf-16-be" if content[0] == 0 else "utf-16-le").encode()
+    return content
+
+
+def notebook_of(content: Any, name: str) -> tuple[NotebookNode, list[Finding]]:
+    """The same for what stands in the file: any value that JSON can have. `name` is for the words."""
+    version = content.get("nbformat") if isinstance(content, dict) else None
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise Unreadable(f"{name} is JSON, but no notebook")
+    if version > 4:
+        raise Unreadable(f"{name} is a notebook of format {shown(version, 20)}; 4 is the newest that is read")
+    if version < 4:
+        try:
+            content = nbformat.convert(nbformat.from_dict(content), 4)
+        except Exception as error:  # whatever the converters of old formats raise about a damaged file
+            about = shown(f"{type(error).__name__}: {error}", 100)
+            raise Unreadable(f"{name} is a notebook of format {shown(version, 20)} and damaged ({about})") from None
+    cells = content.get("cells")
+    if not isinstance(cells, list):
+        raise Unreadable(f"{name} has no cells")
+    if len(cells) > MOST_CELLS:
+        raise Unreadable(f"{name} has {len(cells)} cells, more than the {MOST_CELLS} that are read")
+    made = [(_cell(cell, number) if isinstance(cell, dict) else None) for number, cell in enumerate(cells)]
+    whole = [cell for cell in made if cell is not None]
+    notebook = nbformat.from_dict({"cells": whole, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    found = []
+    lost = len(made) - len(whole)
+    if lost:
+        words = f"{name} has {lost} damaged cell{'' if lost == 1 else 's'} without any text; left out."
+        found.append(Finding(kind="repaired", what="damaged-cell", words=words))
+    untrue = sum(1 for cell, new in zip(cells, made, strict=True) if new is not None and not _kept(cell, new))
+    if untrue:
+        words = f"{name} has {untrue} damaged cell{'' if untrue == 1 else 's'}; what could be read of them was kept."
+        found.append(Finding(kind="repaired", what="damaged-cell", words=words))
+    return notebook, found
+
+
+def _cell(cell: dict[str, Any], number: int) -> dict[str, Any] | None:
+    """A cell with an id, a type, a source of text, and metadata without depth; None if there is nothing in it."""
+    kind = cell.get("cell_type")
+    if kind not in ("code", "markdown", "raw"):
+        if not _source(cell).strip():
+            return None
+        kind = "code" if "outputs" in cell or "execution_count" in cell else "raw"
+    about = cell.get("metadata")
+    metadata: dict[str, Any] = {}
+    if isinstance(about, dict):
+        given = about.get("nbgrader")
+        if isinstance(given, dict):
+            flat = {k: v for k, v in given.items() if isinstance(v, str | int | float | bool) and isinstance(k, str)}
+            metadata["nbgrader"] = {_clean(k): _clean(v) if isinstance(v, str) else v for k, v in flat.items()}
+        if isinstance(about.get("tags"), list):
+            metadata["tags"] = [_clean(tag) for tag in about["tags"] if isinstance(tag, str)]
+    name = cell.get("id")
+    fits = isinstance(name, str) and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)
+    made = {"id": name if fits else f"cell-{number}", "cell_type": kind, "metadata": metadata}
+    made["source"] = _source(cell)
+    if kind == "code":
+        made |= {"outputs": [], "execution_count": None}
+    elif attached := _attachments(cell.get("attachments")):
+        made["attachments"] = attached
+    return made
+
+
+def _source(cell: dict[str, Any]) -> str:
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    return _clean(source) if isinstance(source, str) else ""
+
+
+def _attachments(given: Any) -> dict[str, dict[str, str]]:
+    """Pictures in a written answer: what a human reads."""
+    if not isinstance(given, dict):
+        return {}
+    bundles = {_clean(name): bundle for name, bundle in given.items() if isinstance(bundle, dict)}
+    return {
+        name: {_clean(kind): _clean(data) for kind, data in bundle.items() if isinstance(data, str)}
+        for name, bundle in bundles.items()
+    }
+
+
+def _clean(text: str) -> str:
+    """The text without halves of surrogate pairs, which no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _kept(cell: dict[str, Any], made: dict[str, Any]) -> bool:
+    """Whether a cell was whole."""
+    source = cell.get("source", "")
+    text = "".join(p if isinstance(p, str) else "\0" for p in source) if isinstance(source, list) else source
+    return bool(made["cell_type"] == cell.get("cell_type") and made["source"] == text)

@@ -1,0 +1,74 @@
+"""The same repairs on nbgrader's own way: `nbgrader autograde` and formgrader's button.
+
+`CourseExporter` reads a submitted notebook as `read_notebook` does, in the place of nbformat, which stops at a byte
+order mark and waits for ever at a pipe. `Repair` is the first of `Autograde.sanitize_preprocessors`: without it one
+student's copied cell stops the grading of everybody.
+
+nbgrader has by then copied the submission's other files, links followed: what pre-flight would leave behind is removed
+again before any code runs.
+"""
+
+import datetime
+import os
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.preflight.finding import Finding
+from autograder.preflight.master import from_gradebook, order_in_source
+from autograder.preflight.names import likeness
+from autograder.preflight.read import Unreadable, read_notebook
+from autograder.preflight.repair import repair
+from autograder.preflight.scan import scan
+
+
+class CourseExporter(NotebookExporter):  # type: ignore[misc]
+    """nbconvert's exporter to a notebook, which reads files that may be anything. Raises Unreadable: nbgrader says so,
+    leaves that submission ungraded, and goes on."""
+
+    def from_filename(self, filename: str, resources: Any = None, **words: Any) -> Any:
+        """As nbconvert's own, whose metadata of the file it sets."""
+        path = Path(filename)
+        notebook, found = read_notebook(path)
+        for finding in found:
+            self.log.warning(finding.words)
+        resources = ResourcesDict() if resources is None else resources
+        changed = datetime.datetime.fromtimestamp(os.path.getmtime(path), tz=datetime.UTC)
+        about = {"name": path.stem, "path": str(path.parent), "modified_date": f"{changed:%B %d, %Y}"}
+        resources["metadata"] = ResourcesDict(**about)
+        return self.from_notebook_node(notebook, resources=resources, **words)
+
+
+class Repair(NbGraderPreprocessor):  # type: ignore[misc]
+    """The master's cells are what they were. Raises Unreadable if the notebook is none of the assignment."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        about = resources["nbgrader"]
+        directory = CourseDirectory(config=self.config)
+        order = order_in_source(directory, about["assignment"], about["notebook"])
+        with Gradebook(about["db_url"], directory.course_id) as gradebook:
+            master = from_gradebook(gradebook, about["assignment"], about["notebook"], order)
+        if not likeness(nb, master):
+            raise Unreadable(f"{about['notebook']}.ipynb has none of the assignment's cells")
+        repaired, found = repair(nb, master)
+        source = Path(resources["metadata"]["path"])
+        target = Path(directory.format_path(directory.autograded_directory, about["student"], about["assignment"]))
+        found += remove_unwanted(source, target)
+        for finding in found:
+            self.log.warning("%s/%s: %s", about["student"], about["assignment"], finding.words)
+        return repaired, resources
+
+
+def remove_unwanted(source: Path, target: Path) -> list[Finding]:
+    """Remove from `target` the copies of what in `source` is no plain file."""
+    findings: list[Finding] = []
+    plain = {inside for inside, _ in scan(source, findings)}
+    for inside, copy in scan(target, []):
+        if inside not in plain and os.path.lexists(source / inside):
+            copy.unlink()
+    return findings
