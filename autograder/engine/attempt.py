@@ -1,0 +1,71 @@
+"""Run a plan in the box, and go on after a cell that does not end.
+
+One endless loop must not cost a student the questions after it. Where the box had to stop a notebook, it is run again
+without the cell that was running: its own mark is gone, those of the others are not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from autograder.box import BoxResult, CellResult, Job
+
+AGAIN = 4
+"""How often at most. What then still does not end, is as if it had not been written."""
+
+NOT_ENDED = {"wall", "cpu", "memory", "killed", "left", "result-too-large"}
+
+
+class Runs(Protocol):
+    """What is asked of a box."""
+
+    def run(self, job: Job) -> BoxResult: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """All that the box said about a notebook."""
+
+    cells: Mapping[str, CellResult]
+    """By id, those that were reached."""
+    stopped: Mapping[str, str]
+    """Cells at which the box had to stop the notebook, and in which words."""
+    incidents: tuple[str, ...]
+    ended: str
+    """How the last run ended."""
+    words: str
+    seconds: float
+    """Of all runs together."""
+
+
+def attempt(box: Runs, job: Job) -> Attempt:
+    """The best of up to 1 + AGAIN runs: each leaves out what stopped the one before."""
+    stopped: dict[str, str] = {}
+    incidents: list[str] = []
+    seconds = 0.0
+    while True:
+        result = box.run(_without(job, stopped))
+        seconds += result.seconds
+        incidents += [words for words in result.incidents if words not in incidents]
+        reached = {cell.id: cell for cell in result.cells}
+        missing = [cell.id for cell in job.cells if cell.id not in reached]
+        if result.ended not in NOT_ENDED or not missing or len(stopped) == AGAIN:
+            break
+        stopped[missing[0]] = result.words
+    for key in missing:
+        stopped.setdefault(key, result.words)
+    return Attempt(
+        cells={key: cell for key, cell in reached.items() if key not in stopped},
+        stopped=stopped,
+        incidents=tuple(incidents),
+        ended=result.ended,
+        words=result.words,
+        seconds=seconds,
+    )
+
+
+def _without(job: Job, stopped: Mapping[str, str]) -> Job:
+    if not stopped:
+        return job
+    cells = tuple(replace(cell, source="", interviews=()) if cell.id in stopped else cell for cell in job.cells)
+    return replace(job, cells=cells)

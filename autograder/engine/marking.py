@@ -1,0 +1,148 @@
+"""From answers to marks, and to the outputs that nbgrader reads as marks.
+
+nbgrader's rule for a test cell: an error output or anything on stderr is 0; else a number that the cell displays is
+the mark; else all points. So a test cell of ours gets two outputs, its report and its mark, whatever the student's
+code printed; and a plain nbgrader test cell keeps its outputs, with warnings moved off stderr and with a displayed
+"result" only where that is a number between 0 and the maximum, for a student's formatter may display anything.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.box import CellResult
+from autograder.check import INSTRUCTOR
+from autograder.engine.attempt import Attempt
+from autograder.engine.plan import Plan, Test
+from autograder.engine.results import Mark, NotebookResult
+from autograder.interview import Answers
+from autograder.outcome import Fault, Outcome
+from autograder.report import MACHINE, Report
+from autograder.verdict import Verdict, judge
+
+Outputs = list[dict[str, Any]]
+
+
+def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any], isolation: str) -> NotebookResult:
+    """The result of a notebook: `cells` are its own, for the points of plain test cells.
+
+    Raises GraderFault if an exercise itself is broken; that never becomes a mark.
+    """
+    outputs: dict[str, Outputs] = {}
+    marks = []
+    for job_cell, number in zip(plan.job.cells, plan.places, strict=True):
+        key = job_cell.id
+        found = attempt.cells.get(key)
+        if key in plan.tests:
+            mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""))
+            marks.append(mark)
+        elif found is None:
+            shown = [_error("Stopped", attempt.stopped.get(key, "this cell was not reached"))]
+        else:
+            shown = [dict(output) for output in found.outputs]
+            if key in plan.stock:
+                shown = tame(shown, float(cells[number]["metadata"]["nbgrader"].get("points", 0)))
+        outputs[str(number)] = shown
+    incidents = [*attempt.incidents, *(f"{key}: {words}" for key, words in _named(plan, attempt.stopped).items())]
+    return NotebookResult(
+        digest=plan.digest,
+        outputs=outputs,
+        marks=marks,
+        incidents=incidents,
+        isolation=isolation,
+        seconds=round(attempt.seconds, 3),
+    )
+
+
+def _mark(test: Test, found: CellResult | None, stopped: str) -> tuple[Mark, Outputs]:
+    given = _answers(test, found, stopped)
+    closed = [name for name in test.exercise.closed if found is not None and name in found.closed]
+    verdict = judge(test.exercise, test.asked, given, closed=closed, seed=test.seed)
+    points = min(max(float(verdict.points), 0.0), test.exercise.points)
+    if not math.isfinite(points):
+        raise ValueError(f"{test.exercise.name} is worth {verdict.points} points: check the declaration")
+    report = Report(_public(verdict))
+    fresh = Report(verdict)
+    mark = Mark(
+        cell=test.cell,
+        exercise=test.exercise.name,
+        points=points,
+        of=test.exercise.points,
+        verdict=fresh.machine(),
+        stopped=stopped,
+    )
+    shown = [_display(report), _display(fresh)]
+    if stopped:
+        shown.insert(0, _stream(f"{stopped}\n"))
+    if not verdict.passed:
+        words = f"Hidden inputs of {test.exercise.name}: NLM_HIDDEN_SEED={test.seed} repeats them.\n"
+        shown.append({"output_type": "display_data", "data": {"text/plain": words}, "metadata": INSTRUCTOR})
+    number = {"text/plain": f"{points!r}", "text/html": f"<p>Mark: {points:g} of {test.exercise.points:g}</p>"}
+    shown.append({"output_type": "execute_result", "execution_count": None, "data": number, "metadata": {}})
+    return mark, shown
+
+
+def _public(verdict: Verdict) -> Verdict:
+    """The verdict as far as the public inputs show it: what the student's own check would say."""
+    from dataclasses import replace
+
+    findings = tuple(
+        replace(f, complaint=None, case=None, got=(), expected=(), misconception=None) if f.fresh else f
+        for f in verdict.findings
+    )
+    return replace(verdict, findings=findings, seed=None)
+
+
+def _answers(test: Test, found: CellResult | None, stopped: str) -> list[Answers]:
+    """The outcomes, question by question; a fault for each call that was not reached."""
+    outcomes: list[Outcome] = list(found.outcomes[0]) if found is not None and found.outcomes else []
+    words = stopped or "the call did not come back"
+    given: list[Answers] = []
+    for question in test.asked:
+        count = len(question.case.calls)
+        row, outcomes = outcomes[:count], outcomes[count:]
+        row += [Outcome(fault=Fault(kind="Stopped", words=words))] * (count - len(row))
+        given.append(tuple(row))
+    return given
+
+
+def tame(outputs: Outputs, most: float) -> Outputs:
+    """Outputs of a plain test cell in which nbgrader can read no mark that is none."""
+    kept = []
+    for output in outputs:
+        output = dict(output)
+        if output["output_type"] == "stream" and output.get("name") == "stderr":
+            output["name"] = "stdout"
+        if output["output_type"] == "execute_result" and not _is_mark(output, most):
+            output = {key: value for key, value in output.items() if key != "execution_count"}
+            output["output_type"] = "display_data"
+        kept.append(output)
+    return kept
+
+
+def _is_mark(output: Mapping[str, Any], most: float) -> bool:
+    text = output.get("data", {}).get("text/plain", "")
+    text = "".join(text) if isinstance(text, list) else text
+    try:
+        return 0.0 <= float(text) <= most
+    except (TypeError, ValueError):
+        return False
+
+
+def _display(report: Report) -> dict[str, Any]:
+    data = report._repr_mimebundle_()
+    order = ("text/plain", "text/html", MACHINE)
+    return {"output_type": "display_data", "data": {kind: data[kind] for kind in order}, "metadata": {}}
+
+
+def _stream(text: str) -> dict[str, Any]:
+    return {"output_type": "stream", "name": "stdout", "text": text}
+
+
+def _error(name: str, words: str) -> dict[str, Any]:
+    return {"output_type": "error", "ename": name, "evalue": words, "traceback": [f"{name}: {words}"]}
+
+
+def _named(plan: Plan, stopped: Mapping[str, str]) -> dict[str, str]:
+    """The cells where a notebook was stopped, by names that a human knows."""
+    return {plan.tests[key].cell if key in plan.tests else key: words for key, words in stopped.items()}

@@ -1,0 +1,134 @@
+"""What is to be done with a submitted notebook: which cells run, which functions are asked what, and where.
+
+A test cell of ours, `check("attention.attend", attend)`, is not run: at its place the student's function is called on
+the public and on hidden inputs, and what comes back is judged outside. Every other code cell runs as it stands.
+The test cells' own text is the master's (nbgrader puts it back before), so what it names can be relied on.
+"""
+
+import ast
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.box import Cell, Interview, Job
+from autograder.engine.seeds import hidden_seed
+from autograder.interview import Question, questions
+from autograder.specification import Exercise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test:
+    """A test cell of ours: an exercise, and the questions that are put."""
+
+    cell: str
+    """The cell's grade_id."""
+    exercise: Exercise
+    function: str
+    """The name that the student's function has at this cell."""
+    seed: int
+    asked: tuple[Question, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A job for the box, and what the grader must know to judge what comes back."""
+
+    job: Job
+    places: tuple[int, ...]
+    """For each cell of the job, the number of the notebook's cell."""
+    tests: Mapping[str, Test]
+    """By the job cell's id."""
+    stock: frozenset[str]
+    """Ids of test cells that are plain nbgrader: asserts, which run in the box."""
+    digest: str
+    """Of all that the result depends on: a kept result with another digest is not this notebook's."""
+
+
+def plan_notebook(
+    name: str,
+    cells: Sequence[Any],
+    exercises: Mapping[str, Exercise],
+    secret: bytes,
+    place: Sequence[str],
+    files: Mapping[str, bytes],
+) -> Plan:
+    """The plan for a notebook's cells.
+
+    name: for messages. place: assignment, notebook and student: with `secret`, what hidden inputs depend on. files: the
+    submission's other files, which its cells may read.
+    """
+    jobs: list[Cell] = []
+    places, tests, stock = [], {}, set()
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] != "code" or not cell["source"].strip():
+            continue
+        about = cell["metadata"].get("nbgrader", {})
+        key = f"cell-{number}"
+        interviews: tuple[Interview, ...] = ()
+        if about.get("grade") and not about.get("solution"):
+            found = check_in(cell["source"])
+            if found is not None and found[0] in exercises:
+                test = _test(about["grade_id"], exercises[found[0]], found[1], secret, place)
+                tests[key] = test
+                interviews = (_interview(test),)
+            else:
+                stock.add(key)
+        jobs.append(Cell(id=key, source=cell["source"], interviews=interviews))
+        places.append(number)
+    closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed}))
+    seed = hidden_seed(secret, *place, "the notebook's own generator")
+    job = Job(name=name, cells=tuple(jobs), closed=closed, seed=seed, files=files)
+    return Plan(
+        job=job,
+        places=tuple(places),
+        tests=tests,
+        stock=frozenset(stock),
+        digest=_digest(jobs, tests, closed, seed, files),
+    )
+
+
+def check_in(source: str) -> tuple[str, str] | None:
+    """(exercise, function) if a test cell's text calls `check` for the hidden inputs; None if it is something else."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"):
+            continue
+        if len(node.args) == 2 and any(k.arg == "hidden" for k in node.keywords):
+            name, function = node.args
+            if isinstance(name, ast.Constant) and isinstance(name.value, str) and _is_name(function):
+                return name.value, ast.unparse(function)
+    return None
+
+
+def _is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_name(node.value))
+
+
+def _test(cell: str, exercise: Exercise, function: str, secret: bytes, place: Sequence[str]) -> Test:
+    seed = hidden_seed(secret, *place, exercise.name)
+    return Test(cell=cell, exercise=exercise, function=function, seed=seed, asked=tuple(questions(exercise, seed)))
+
+
+def _interview(test: Test) -> Interview:
+    calls = tuple(tuple(arguments) for question in test.asked for arguments in question.case.calls)
+    return Interview(
+        function=test.function, arguments=test.exercise.arguments, returns=test.exercise.returns, calls=calls
+    )
+
+
+def _digest(
+    cells: Sequence[Cell], tests: Mapping[str, Test], closed: Sequence[str], seed: int, files: Mapping[str, bytes]
+) -> str:
+    facts = {
+        "cells": [[cell.id, cell.source] for cell in cells],
+        "tests": {key: [t.exercise.name, t.function, t.seed, t.exercise.points] for key, t in tests.items()},
+        "closed": list(closed),
+        "seed": seed,
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())},
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,50 @@
+"""Seeds of hidden inputs: the same for a submission whenever it is graded, and known to nobody else.
+
+    seed = HMAC-SHA256(secret of the course, assignment / notebook / student / exercise)
+
+A regrade, a resumed run and a second machine put the same questions, so they give the same mark. The secret is drawn
+once per course and kept beside the gradebook. NLM_HIDDEN_SEED in the environment replaces it by one seed for all, to
+look into a complaint.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+FILE = Path("grading") / "secret"
+
+
+def course_secret(root: Path) -> bytes:
+    """The secret of the course at `root`; drawn at the first call. Only its owner can read the file."""
+    path = root / FILE
+    try:
+        return bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except FileNotFoundError:
+        pass
+    except ValueError:
+        raise ValueError(
+            f"{FILE} is damaged: it must hold one line of hexadecimal digits. Put back a copy, or delete it: hidden"
+            " inputs are then drawn anew, and marks of half solutions may change by a regrade"
+        ) from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    drawn = secrets.token_bytes(32)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:  # another process was faster
+        return course_secret(root)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(drawn.hex() + "\n")
+    return drawn
+
+
+def hidden_seed(secret: bytes, *place: str) -> int:
+    """The seed for one exercise of one submission, 32 bits."""
+    given = os.environ.get("NLM_HIDDEN_SEED", "")
+    if given:
+        if not given.isdecimal():
+            raise ValueError(f"NLM_HIDDEN_SEED must be a whole number, got {given!r}")
+        return int(given)
+    code = hmac.new(secret, "\n".join(place).encode(), hashlib.sha256).digest()
+    return int.from_bytes(code[:4])

@@ -1,0 +1,52 @@
+"""The unit of work that a worker does: one submission's notebooks, run in the box and judged. Plain data in and out.
+
+It depends on nothing that the worker's machine must share with the grader's: no gradebook, no folder of the course.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.engine.execute import run_plan, shared_box
+from autograder.engine.plan import plan_notebook
+from autograder.engine.results import to_json
+from autograder.release import exercises_of
+from autograder.verdict import GraderFault
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One submission."""
+
+    student: str
+    assignment: str
+    notebooks: Mapping[str, list[dict[str, Any]]]
+    """By name: the repaired cells, as plain dictionaries."""
+    files: Mapping[str, bytes]
+    secret: bytes
+    isolation: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What became of it."""
+
+    student: str
+    results: Mapping[str, str]
+    """By notebook: `results.to_json`."""
+    fault: str = ""
+    """What is wrong with the grader, if something is. Then there are no marks."""
+
+
+def work(task: Task) -> Done:
+    """Run and judge. Never raises for what a student did; a fault of an exercise is said, not raised."""
+    results = {}
+    box = shared_box(task.isolation)
+    for name, cells in task.notebooks.items():
+        place = (task.assignment, name, task.student)
+        plan = plan_notebook("/".join(place), cells, exercises_of(task.assignment), task.secret, place, task.files)
+        try:
+            results[name] = to_json(run_plan(box, plan, cells))
+        except GraderFault as fault:
+            return Done(student=task.student, results={}, fault=str(fault))
+    return Done(student=task.student, results=results)
