@@ -28,8 +28,12 @@ from autograder.outcome import Outcome
 
 _START_SECONDS = 120.0
 _UNHEEDED_SECONDS = 5.0
-_GRACE_SECONDS = 3.0
+_DYING_SECONDS = 2.0
+_GRACE_SECONDS = 1.5
 _KNOWN_INCIDENTS = {NETWORK, PROCESS, PROGRAM, MEMORY_OF_OTHERS, SIGNAL, SANDBOX, PRIVILEGED, "filled its disk"}
+
+_WARM_FOR = {"optim": "torch._dynamo"}
+"""Slow imports that only some notebooks cause: a word in the source -> what the warm parent should have loaded."""
 
 Self = TypeVar("Self", bound="Box")
 
@@ -213,7 +217,7 @@ class _Session:
 
     def run(self) -> BoxResult:
         began = time.monotonic()
-        self._deadline = began + self.limits.wall
+        self._deadline = began + _START_SECONDS
         orders_out, self._orders = os.pipe()
         self._replies, replies_in = os.pipe()
         self._leash, leash_in = socket.socketpair()
@@ -237,6 +241,7 @@ class _Session:
         at, ended, words = None, "finished", "It ran to the end."
         try:
             self._begin()
+            self._deadline = time.monotonic() + self.limits.wall
             for cell in self.job.cells:
                 at = cell.id
                 self._cell(cell, done)
@@ -251,9 +256,11 @@ class _Session:
             ended, words = "protocol", f"What it sent is no answer to what was asked: {error}."
         except wire.Closed:
             ended = "left"
-        status = self._status()
+        status = self._status(_DYING_SECONDS if ended == "left" else 0)
         if ended == "left":
             ended, words = self._how(status)
+        if "refused" in status:
+            raise BoxFault(f"{self.job.name}: {status['refused']}")
         if "fault" in status or (not self.begun and ended == "left"):
             raise _ParentLost(status.get("fault", words))
         if at is not None:
@@ -349,14 +356,16 @@ class _Session:
             "file_size": limits.file_size,
             "disk": limits.disk,
             "files": limits.files,
+            "warm": [m for word, m in _WARM_FOR.items() if any(word in cell.source for cell in self.job.cells)],
         }
 
-    def _status(self) -> dict[str, Any]:
-        """Let go of the leash; how the notebook ended, from its supervisor."""
-        with contextlib.suppress(OSError):
-            self._leash.shutdown(socket.SHUT_WR)
+    def _status(self, dying: float) -> dict[str, Any]:
+        """Let go of the leash, or first wait for what is dying anyway; how it ended, from its supervisor."""
         poll = select.poll()
         poll.register(self._leash, select.POLLIN)
+        if not dying or not poll.poll(dying * 1000):
+            with contextlib.suppress(OSError):
+                self._leash.shutdown(socket.SHUT_WR)
         pieces = []
         deadline = time.monotonic() + _UNHEEDED_SECONDS
         while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000):
@@ -382,6 +391,8 @@ class _Session:
             return "cpu", f"It used more than its {self.limits.cpu} seconds of processor time."
         if "filled its disk" in status.get("incidents", {}):
             return "killed", "It wrote more files than it may."
+        if status.get("killed"):
+            return "left", "It closed its connection to the grader."
         if number == signal.SIGKILL:
             return "memory", "The machine ran out of memory and ended it."
         if number:

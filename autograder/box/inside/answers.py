@@ -107,17 +107,19 @@ def _plain(result: Any, returns: Sequence[str], room: int) -> Any:
 def _item(value: Any, room: int) -> Any:
     if isinstance(value, Tensor):
         with torch._C.DisableTorchFunctionSubclass():
-            size = value.numel() * value.element_size()
-            _check_size(size, tuple(value.shape), room)
             try:
-                return value.detach().as_subclass(Tensor)
+                _check_size(value.numel() * value.element_size(), tuple(value.shape), room)
+                return value.detach() if type(value) is Tensor else value.detach().as_subclass(Tensor)
+            except WrongReturn:
+                raise
             except Exception as error:
                 raise WrongReturn(f"it returned a {type(value).__name__} that cannot be read as a tensor") from error
     if isinstance(value, np.ndarray):
         _check_size(value.nbytes, value.shape, room)
         return np.asarray(value)
     if isinstance(value, list):
-        _check_size(8 * _count(value), (len(value),), room)
+        _check_size(8 * len(value), (len(value),), room)
+        _check_size(8 * _count(value, room // 8), (len(value),), room)
     return value
 
 
@@ -127,15 +129,16 @@ def _check_size(size: int, shape: tuple[int, ...], room: int) -> None:
         raise WrongReturn(f"it returned {many} numbers, shape {shape}: far more than was asked for")
 
 
-def _count(value: Any, depth: int = 0) -> int:
+def _count(value: Any, most: int, depth: int = 0) -> int:
+    """How many numbers are in nested lists; it stops at more than `most`."""
     if not isinstance(value, list):
         return value.numel() if isinstance(value, Tensor) else 1
     if depth > 16:
         raise WrongReturn("it returned lists nested more than 16 deep")
     total = 0
     for item in value:
-        total += _count(item, depth + 1)
-        if total > 1 << 24:
+        total += _count(item, most, depth + 1)
+        if total > most:
             break
     return total
 

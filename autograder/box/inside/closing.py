@@ -9,7 +9,9 @@ A name that is closed for the whole notebook is gone: the original is dropped. O
 question is kept behind the trap, which lets everybody through but the question's own calls.
 """
 
+import ctypes
 import functools
+import gc
 import importlib
 import importlib.abc
 import importlib.util
@@ -95,12 +97,16 @@ def _trap(name: str, original: Any) -> Callable[..., Any]:
 def _put(owner: Any, attribute: str, trap: Callable[..., Any]) -> None:
     try:
         setattr(owner, attribute, trap)
-    except TypeError:  # a class of C: its dictionary is reached all the same
-        import ctypes
-        import gc
+    except AttributeError:  # the one object of a class of C, whose operations are static methods
+        _put_in_class(type(owner), attribute, staticmethod(trap))
+    except TypeError:
+        _put_in_class(owner, attribute, trap)
 
-        gc.get_referents(owner.__dict__)[0][attribute] = trap
-        ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))
+
+def _put_in_class(owner: type, attribute: str, trap: object) -> None:
+    """A class of C does not let itself be changed; its dictionary does."""
+    gc.get_referents(owner.__dict__)[0][attribute] = trap
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))
 
 
 class _Guard(importlib.abc.MetaPathFinder):

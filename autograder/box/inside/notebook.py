@@ -9,6 +9,7 @@ import traceback
 import types
 from typing import Any, NoReturn
 
+import torch
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -74,6 +75,9 @@ class Notebook(InteractiveShell):
         self.system_raw(cmd)
         return []
 
+    def ask_exit(self) -> None:
+        """quit and exit end nothing here."""
+
     def enable_gui(self, gui: Any = None) -> None:
         pass
 
@@ -97,7 +101,18 @@ def make() -> Notebook:
         shell.display_formatter.active_types = list(MIME)
     shell.run_line_magic("matplotlib", "inline")
     builtins.input = _nobody_answers
+    _few_threads()
     return shell
+
+
+def _few_threads() -> None:
+    """More threads than the limits allow would end the process, and nobody asks for them in earnest."""
+    most, original = 4, torch.set_num_threads
+
+    def set_num_threads(number: int) -> None:
+        original(min(number, most))
+
+    torch.set_num_threads = set_num_threads
 
 
 def _nobody_answers(prompt: object = "") -> NoReturn:

@@ -60,11 +60,13 @@ def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
             os._exit(0)
         try:
             job = {**json.loads(message), "size": size}
+            if _warm_more(job["warm"]):
+                job["size"] = size = _virtual_size()
             plans = _plans(tuple(job["closed"]), tuple(job["closed_somewhere"]))
             if os.fork() == 0:
                 Supervisor(walls, shell, job, plans, tuple(pipes)).run()
         except Exception as error:
-            os.write(pipes[2], json.dumps({"fault": f"{type(error).__name__}: {error}"}).encode())
+            os.write(pipes[2], json.dumps({"refused": f"{type(error).__name__}: {error}"}).encode())
         finally:
             for pipe in pipes:
                 os.close(pipe)
@@ -92,6 +94,8 @@ def _warm_up() -> Any:
     shell = notebook.make()
     shell.run_cell("import matplotlib.pyplot as _p; _p.plot([1, 2]); _p.title('x'); _p.show()\n1", store_history=False)
     shell.run_cell("import torch\ntorch.ones(2, 2) @ torch.ones(2, 2)\nprint(torch.randn(2))", store_history=False)
+    shell.run("def f():\n    return 1 / 0\nf()", 5.0)  # what an error needs is loaded at the first one
+    shell.run("1 +", 5.0)
     shell.reset(new_session=True)
     shell.outputs.begin()
     sys.stdout.flush()
@@ -100,6 +104,18 @@ def _warm_up() -> Any:
     gc.disable()
     gc.freeze()
     return shell
+
+
+def _warm_more(modules: Sequence[str]) -> bool:
+    """Import what this job and those like it need, which most do not; whether there was anything new."""
+    missing = [name for name in modules if name not in sys.modules]
+    for name in missing:
+        importlib.import_module(name)
+    if missing:
+        _plans.cache_clear()  # a closed name may have gained aliases
+        gc.collect()
+        gc.freeze()
+    return bool(missing)
 
 
 def _redirect(shell: Any) -> None:

@@ -1,0 +1,61 @@
+"""One box for all: that it is still whole after each of them is half of what these tests say."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from autograder.box import Box, BoxResult, Cell, Interview, Job, Limits
+from autograder.box.tiers import bubblewrap_fault
+
+LIMITS = Limits(wall=6, cell_wall=1, call_wall=1, cpu=4, memory=512 << 20, disk=8 << 20, file_size=4 << 20)
+
+
+def cells(*sources: str) -> tuple[Cell, ...]:
+    return tuple(Cell(id=f"cell-{number}", source=source) for number, source in enumerate(sources, 1))
+
+
+def asking(function: str, *calls: tuple[object, ...], returns: tuple[str, ...] = ("y",), **more: object) -> Cell:
+    names = tuple("abcdef"[: len(calls[0])])
+    interview = Interview(function=function, arguments=names, returns=returns, calls=calls, **more)  # type: ignore[arg-type]
+    return Cell(id="test", source="", interviews=(interview,))
+
+
+HONEST = Job(
+    name="honest",
+    cells=(
+        *cells("import torch\ndef double(x):\n    return 2 * x", "print('all is well')"),
+        asking("double", (torch.arange(3.0),), (torch.ones(2, 5),)),
+    ),
+    files={"data/words.txt": b"one two"},
+)
+
+
+def is_whole(box: Box) -> None:
+    """An honest notebook, run now, gets what it deserves."""
+    result = box.run(HONEST)
+    assert result.ended == "finished", result.words
+    assert result.incidents == ()
+    assert shown(result) == "all is well\n"
+    first, second = result.cells[-1].outcomes[0]
+    assert first.outputs[0].tolist() == [0.0, 2.0, 4.0]
+    assert second.outputs[0].equal(torch.full((2, 5), 2.0))
+
+
+def shown(result: BoxResult) -> str:
+    """All text that the notebook showed, errors included."""
+    found = []
+    for cell in result.cells:
+        for output in cell.outputs:
+            found.append(output.get("text") or output.get("data", {}).get("text/plain") or "")
+            found.append("\n".join(output.get("traceback", [])))
+    return "".join(found)
+
+
+@pytest.fixture(scope="session")
+def box() -> Iterator[Box]:
+    fault = bubblewrap_fault()
+    if fault is not None:
+        pytest.skip(f"no sandbox here: {fault}")
+    with Box(LIMITS, "bubblewrap") as one:
+        yield one
