@@ -29,6 +29,7 @@ from nlmcore.attention.masks import check_mask, window_mask
 from nlmcore.attention.projections import Rows
 from nlmcore.attention.weighted_sum import attend
 from nlmcore.checks import check_dropout, check_sizes
+from nlmcore.linear import Linear
 
 
 class Memory(NamedTuple):
@@ -78,9 +79,9 @@ class MultiHeadAttention(nn.Module):
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_model // n_heads if d_head is None else d_head
         self.dropout, self.window = dropout, window
-        self.projection = nn.Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
-        self.output = nn.Linear(n_heads * self.d_head, d_model, bias=bias)
-        self.positions = positions
+        self.projection = Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
+        self.output = Linear(n_heads * self.d_head, d_model, bias=bias)
+        self.positions: Any = positions
         self._turn, self._bias, self._values = (hasattr(positions, name) for name in ("turn", "bias", "values"))
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
 
@@ -166,9 +167,13 @@ class MultiHeadAttention(nn.Module):
 
     def _project(self, x: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v (batch, head, time, d_head) of one text whose first position is `first`."""
-        own, shared = self.n_heads * self.d_head, self.n_kv_heads * self.d_head
-        q, k, v = (self._split(part) for part in self.projection(x).split([own, shared, shared], dim=-1))
-        return (self.positions.turn(q, first), self.positions.turn(k, first), v) if self._turn else (q, k, v)
+        own, shared = self.n_heads, self.n_kv_heads
+        heads = self._split(self.projection(x))
+        if not self._turn:
+            return heads.split([own, shared, shared], dim=1)  # type: ignore[return-value]
+        turned, v = heads.split([own + shared, shared], dim=1)
+        q, k = self.positions.turn(turned, first).split([own, shared], dim=1)
+        return q, k, v
 
     def _split(self, x: Tensor) -> Tensor:
         """(batch, time, head * d_head) -> (batch, head, time, d_head)."""

@@ -9,6 +9,7 @@ from typing import Any
 from torch import nn
 
 from nlmcore.attention import MultiHeadAttention
+from nlmcore.linear import Linear
 from nlmcore.transformer.block import Block
 from nlmcore.transformer.residual import PostNorm, PreNorm
 from nlmcore.transformer.stack import Stack
@@ -59,7 +60,7 @@ def share_nothing(stack: nn.Module) -> None:
 
 def build_output(c: Any, embedding: nn.Module) -> nn.Module:
     """logits = h Eᵀ with the embedding matrix, or with a matrix of its own; no bias."""
-    output = nn.Linear(c.d_model, c.vocab_size, bias=False)
+    output = Linear(c.d_model, c.vocab_size, bias=False)
     if c.tie_embeddings:
         weight = getattr(embedding, "weight", None)
         if not isinstance(weight, nn.Parameter):

@@ -15,6 +15,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.linear import Linear
+
 
 class FeedForward(nn.Module):
     """W2 φ(W1 x + b1) + b2; x (batch, time, d_model), hidden width d_ff."""
@@ -23,8 +25,8 @@ class FeedForward(nn.Module):
         self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.gelu, bias: bool = True
     ) -> None:
         super().__init__()
-        self.inner = nn.Linear(d_model, d_ff, bias=bias)
-        self.outer = nn.Linear(d_ff, d_model, bias=bias)
+        self.inner = Linear(d_model, d_ff, bias=bias)
+        self.outer = Linear(d_ff, d_model, bias=bias)
         self.activation = activation
 
     def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
@@ -41,8 +43,8 @@ class GatedFeedForward(nn.Module):
         self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.silu, bias: bool = True
     ) -> None:
         super().__init__()
-        self.inner = nn.Linear(d_model, 2 * d_ff, bias=bias)
-        self.outer = nn.Linear(d_ff, d_model, bias=bias)
+        self.inner = Linear(d_model, 2 * d_ff, bias=bias)
+        self.outer = Linear(d_ff, d_model, bias=bias)
         self.activation = activation
 
     def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
