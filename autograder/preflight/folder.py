@@ -4,7 +4,6 @@ Only plain files are looked at; links, devices and folders named like modules st
 too: an assignment is its notebook, and `torch.py` beside it would be imported in the place of torch.
 """
 
-import os
 import shutil
 import sys
 import tempfile
@@ -112,7 +111,7 @@ def _take(files: Sequence[tuple[str, Path]], base: Path, made: Prepared) -> None
             why = f"at most {MOST_FILES} files and {MOST_OF_ALL // 2**20} MB are taken"
         if not why and name.casefold() in taken:
             why = "another file has the same name, but for small and capital letters"
-        if not why and not os.access(path, os.R_OK):
+        if not why and not _opens(path):
             why = "it cannot be read"
         if why:
             made.findings.append(left_behind(inside, why, "shadowing-file" if why.startswith("it would") else None))
@@ -120,6 +119,14 @@ def _take(files: Sequence[tuple[str, Path]], base: Path, made: Prepared) -> None
         size += about
         taken.add(name.casefold())
         made.files[name] = path
+
+
+def _opens(path: Path) -> bool:
+    try:
+        with open(path, "rb"):
+            return True
+    except OSError:
+        return False
 
 
 def _unwanted(name: str, path: Path) -> str:

@@ -13,34 +13,47 @@ MISSING = "This answer cell was missing from the submission and was put back emp
 
 def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -> Iterator[Finding]:
     """Changes `cells`. answers: where each code answer stands; one that is not in it stands nowhere."""
-    deleted, moved, orphans = [], [], []
+    deleted = list(_put_back(cells, master))
+    moved: list[str] = []
+    orphans: list[str] = []
+    asked_at_end: set[str] = set()
+    tests = {own.id for own in master.cells if own.test}
     for number, own in enumerate(master.cells):
         here = place_of(cells, own.id)
-        if here is None and _comes_back(own):
-            before = (place_of(cells, other.id) for other in reversed(master.cells[:number]))
-            cells.insert(next((p + 1 for p in before if p is not None), 0), _again(own))
-            deleted.append(own.id)
-            here = place_of(cells, own.id)
         if not own.test or here is None:
             continue
         asks = _asks(master, number)
         gone = [other.id for other in asks if other.solution and other.type == "code" and other.id not in answers]
         places = [p for other in asks if (p := _stands(cells, other, answers)) is not None]
-        least = len(cells) - 1 if gone else max(places, default=-1)
+        if gone:
+            asked_at_end.add(own.id)
+            places += [p for p, cell in enumerate(cells) if cell.cell_type == "code" and grade_id(cell) not in tests]
+        least = max(places, default=-1)
         if here < least:
+            while least + 1 < len(cells) and grade_id(cells[least + 1]) in moved:
+                least += 1  # tests that go to the same place stay in the master's order
             cells.insert(least, cells.pop(here))
-            if own.id not in deleted and not gone:
-                moved.append(own.id)
+            moved.append(own.id)
         orphans += gone
     if deleted:
         yield _repaired("deleted-cell", f"{listed(deleted)}: missing from the notebook, and put back.")
-    if moved:
-        yield _repaired("moved-cell", f"{listed(moved)}: stood above the answer, and was put below it.")
+    told = [name for name in moved if name not in deleted and name not in asked_at_end]
+    if told:
+        yield _repaired("moved-cell", f"{listed(told)}: stood above the answer, and was put below it.")
     for name in dict.fromkeys(orphans):
         words = (
             f"The answer cell {name!r} was deleted; its test was asked at the end, of whatever the notebook defines."
         )
         yield Finding(kind="note", what="deleted-answer", words=words)
+
+
+def _put_back(cells: list[Any], master: Master) -> Iterator[str]:
+    """Each below the nearest of the cells that stood above it; at the start if there is none."""
+    for number, own in enumerate(master.cells):
+        if _comes_back(own) and place_of(cells, own.id) is None:
+            above = (place_of(cells, other.id) for other in reversed(master.cells[:number]))
+            cells.insert(next((place + 1 for place in above if place is not None), 0), _again(own))
+            yield own.id
 
 
 def place_of(cells: list[Any], name: str) -> int | None:

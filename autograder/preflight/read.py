@@ -30,18 +30,21 @@ def read_notebook(path: Path) -> tuple[NotebookNode, list[Finding]]:
         content = read_plain(path, MOST_BYTES)
     except OSError as error:
         raise Unreadable(f"{name} cannot be opened ({error.strerror or error})") from None
-    if len(content) > MOST_BYTES:
-        raise Unreadable(f"{name} has more than the {MOST_BYTES // 2**20} MB that are read. {TOO_LARGE}")
+    except TooMuch:
+        raise Unreadable(f"{name} has more than the {MOST_BYTES // 2**20} MB that are read. {TOO_LARGE}") from None
     return notebook_of(_parse(name, content), name)
 
 
 def read_plain(path: Path, most: int) -> bytes:
-    """At most `most` + 1 bytes of a plain file; OSError if it is anything else (a link is not followed)."""
+    """The bytes of a plain file; OSError if it is anything else (a link is not followed), TooMuch if it is larger."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
             raise OSError("it is no plain file")
-        return file.read(most + 1)
+        if about.st_size > most:
+            raise TooMuch
+        return file.read(most)
 
 
 def _parse(name: str, content: bytes) -> Any:

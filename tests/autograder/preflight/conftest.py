@@ -1,0 +1,90 @@
+"""A real course, built once: its gradebook, its master, and a submission in which everything is answered."""
+
+import copy
+import warnings
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.preflight.master import Master, from_gradebook, order_in_source
+from autograder.preflight.names import grade_id
+from autograder.preflight.read import notebook_of
+
+
+@pytest.fixture(scope="session")
+def course_root(tmp_path_factory) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nbgrader and what it stands on warn about themselves
+        from autograder.release import build_exercises
+        from tests.autograder.test_release import course
+
+        root = course(tmp_path_factory.mktemp("course"))
+        build_exercises(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def master(course_root) -> Master:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from nbgrader.api import Gradebook
+        from nbgrader.coursedir import CourseDirectory
+
+        order = order_in_source(CourseDirectory(root=str(course_root), **FOLDERS), "attention", "attention")
+        with Gradebook(f"sqlite:///{course_root / 'gradebook.db'}") as gradebook:
+            return from_gradebook(gradebook, "attention", "attention", order)
+
+
+FOLDERS = {"source_directory": "solutions", "release_directory": "exercises"}
+
+
+@pytest.fixture(scope="session")
+def _released(course_root):
+    return nbformat.read(course_root / "exercises/attention/attention.ipynb", as_version=4)
+
+
+@pytest.fixture
+def released(_released):
+    """The notebook as students get it."""
+    return copy.deepcopy(_released)
+
+
+@pytest.fixture
+def solved(released):
+    """The notebook with an answer in every answer cell."""
+    for cell in released.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            if cell.cell_type == "code":
+                cell.source = cell.source.replace("raise NotImplementedError()", f"return {cell.id!r}")
+            else:
+                cell.source = "Because."
+    return released
+
+
+def sanitised(notebook, root):
+    """The notebook after nbgrader's own sanitising, with the course's gradebook."""
+    from nbgrader import preprocessors as nb
+    from traitlets.config import Config
+
+    config = Config()
+    config.OverwriteCells.add_missing_cells = True
+    about = {"student": "ada", "assignment": "attention", "notebook": "attention"}
+    resources = {"nbgrader": {**about, "db_url": f"sqlite:///{root / 'gradebook.db'}"}}
+    made = copy.deepcopy(notebook)
+    for part in (nb.ClearOutput, nb.DeduplicateIds, nb.OverwriteKernelspec, nb.OverwriteCells, nb.CheckCellMetadata):
+        made, resources = part(config=config).preprocess(made, resources)
+    return made
+
+
+def whole(notebook):
+    """As `read_notebook` would give it."""
+    return notebook_of(notebook, "attention.ipynb")[0]
+
+
+def place(notebook, name) -> int:
+    return next(number for number, cell in enumerate(notebook.cells) if grade_id(cell) == name)
+
+
+def kinds(findings) -> list[str]:
+    return sorted(finding.what for finding in findings)

@@ -1,0 +1,233 @@
+"""Archives with every trick: nothing outside the folder, nothing without end, and the rest is unpacked all the same."""
+
+import bz2
+import gzip
+import io
+import os
+import stat
+import struct
+import tarfile
+import time
+import zipfile
+import zlib
+
+import pytest
+
+from autograder.preflight import archive
+from autograder.preflight.archive import is_archive, unpack
+
+GOOD = {"attention.ipynb": b"{}", "data/points.csv": b"1,2"}
+
+
+@pytest.fixture
+def target(tmp_path):
+    made = tmp_path / "outside/target"
+    made.mkdir(parents=True)
+    return made
+
+
+def make_zip(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in [*members, *GOOD.items()]:
+            made.writestr(name, content)
+    return path
+
+
+def make_tar(path, members, mode="w:gz"):
+    with tarfile.open(path, mode) as made:
+        for one, content in [*members, *GOOD.items()]:
+            info = one if isinstance(one, tarfile.TarInfo) else tarfile.TarInfo(one)
+            info.size = info.size or len(content)
+            made.addfile(info, io.BytesIO(content))
+    return path
+
+
+def written(target):
+    """Everything below the folder above, so that what came out beside is seen."""
+    top = target.parent
+    return {p.relative_to(target.parent).as_posix(): p.read_bytes() for p in top.rglob("*") if p.is_file()}
+
+
+def good(more=()):
+    return {f"target/{name}": content for name, content in [*GOOD.items(), *more]}
+
+
+BAD_NAMES = [
+    "../evil",
+    "/tmp/evil",
+    "a/../../evil",
+    "C:\\evil",
+    "..\\evil",
+    "a/" * 30 + "deep",
+    "x" * 300,
+    "b\x07ell",
+    ".",
+]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_a_path_that_leads_out_is_refused(tmp_path, target, make, name):
+    found = unpack(make(tmp_path / "a.archive", [(name, b"evil")]), target)
+    assert written(target) == good()
+    assert [finding.what for finding in found] == ["refused-member"]
+    assert found[0].words.isprintable()
+
+
+def special(name, kind, link=""):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, link
+    return info
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        special("link", tarfile.SYMTYPE, "/etc/passwd"),
+        special("link", tarfile.SYMTYPE, "attention.ipynb"),
+        special("link", tarfile.LNKTYPE, "/etc/passwd"),
+        special("pipe", tarfile.FIFOTYPE),
+        special("device", tarfile.CHRTYPE),
+        special("device", tarfile.BLKTYPE),
+    ],
+    ids=lambda member: f"{member.name} {member.type!r} {member.linkname}",
+)
+def test_links_and_devices_in_a_tar_are_refused(tmp_path, target, member):
+    found = unpack(make_tar(tmp_path / "a.tgz", [(member, b"")]), target)
+    assert written(target) == good()
+    assert [finding.what for finding in found] == ["refused-member"]
+
+
+def test_a_file_through_a_link_of_the_same_archive_does_not_leave(tmp_path, target):
+    members = [(special("d", tarfile.SYMTYPE, ".."), b""), ("d/evil", b"evil")]
+    unpack(make_tar(tmp_path / "a.tar", members, "w"), target)
+    assert written(target) == good([("d/evil", b"evil")])
+
+
+def test_links_and_unusual_members_of_a_zip_are_refused(tmp_path, target):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        link = zipfile.ZipInfo("link")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        made.writestr(link, "/etc/passwd")
+        made.writestr("packed.csv", "1", zipfile.ZIP_LZMA)
+        for name, content in GOOD.items():
+            made.writestr(name, content)
+    found = unpack(path, target)
+    assert written(target) == good()
+    assert len(found) == 2
+
+
+def test_an_encrypted_member_is_said(tmp_path, target):
+    path = make_zip(tmp_path / "a.zip", [("secret.csv", b"1")])
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\1\2") + 8] |= 1
+    path.write_bytes(content)
+    found = unpack(path, target)
+    assert "encrypted" in found[0].words
+    assert written(target) == good()
+
+
+def test_nothing_is_executable(tmp_path, target):
+    info = tarfile.TarInfo("run.csv")
+    info.mode = 0o4777
+    unpack(make_tar(tmp_path / "a.tar", [(info, b"1")], "w"), target)
+    assert (target / "run.csv").stat().st_mode & 0o7111 == 0
+
+
+def test_the_same_name_twice_and_a_file_where_a_folder_should_be(tmp_path, target):
+    members = [("x", b"1"), ("x", b"2"), ("x/y", b"3"), ("X/y", b"4")]
+    found = unpack(make_tar(tmp_path / "a.tar", members, "w"), target)
+    assert written(target) == good([("x", b"1"), ("X/y", b"4")])
+    assert len(found) == 2
+
+
+# --- bombs --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch):
+    for name, most in {"MOST_FILES": 5, "MOST_MEMBERS": 20, "MOST_BYTES": 100_000, "MOST_READ": 200_000}.items():
+        monkeypatch.setattr(archive, name, most)
+
+
+def size(target):
+    return sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+@pytest.mark.parametrize("bytes_", [100_001, 3_000_000])
+def test_too_many_bytes(tmp_path, target, make, bytes_):
+    found = unpack(make(tmp_path / "a", [("small", b"1"), ("large", b"\0" * bytes_)]), target)
+    assert written(target) == {"target/small": b"1"}
+    assert len(found) == 1
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_too_many_files(tmp_path, target, make):
+    found = unpack(make(tmp_path / "a", [(f"{number}", b"1") for number in range(50)]), target)
+    assert len(written(target)) == 5
+    assert len(found) == 1
+
+
+@pytest.mark.usefixtures("small")
+def test_too_many_links(tmp_path, target):
+    links = [(special(f"{number}", tarfile.SYMTYPE, "x"), b"") for number in range(50)]
+    found = unpack(make_tar(tmp_path / "a", links), target)
+    assert len(found) == 21
+    assert written(target) == {}
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("what", [b"x", b"L", b"0", b"2"])
+def test_a_tar_that_claims_terabytes(tmp_path, target, what):
+    info = tarfile.TarInfo("huge")
+    info.type, info.size = what, 2**40
+    path = tmp_path / "a.tar.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(info.tobuf(tarfile.GNU_FORMAT) + b"\0" * 10_000_000)
+    start = time.process_time()
+    found = unpack(path, target)
+    assert len(found) == 1
+    assert size(target.parent) == 0
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.usefixtures("small")
+def test_a_zip_that_lies_about_its_sizes(tmp_path, target):
+    path = make_zip(tmp_path / "a.zip", [("large", b"\0" * 3_000_000)])
+    content = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
+        struct.pack_into("<I", content, content.index(mark) + offset, 10)
+    path.write_bytes(content)
+    found = unpack(path, target)
+    assert found
+    assert size(target.parent) <= 100_000
+
+
+def test_a_table_of_contents_without_end_is_not_read(tmp_path, target, monkeypatch):
+    monkeypatch.setattr(archive, "MOST_DIRECTORY", 1_000)
+    found = unpack(make_zip(tmp_path / "a.zip", [(f"{number}", b"") for number in range(100)]), target)
+    assert [finding.what for finding in found] == ["damaged-archive"]
+    assert written(target) == {}
+
+
+@pytest.mark.parametrize("count", [0, 1, 10, 100, 150, 200, 250])
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_an_archive_that_breaks_off(tmp_path, target, make, count):
+    path = make(tmp_path / "a", [("random.csv", os.urandom(300))])
+    path.write_bytes(path.read_bytes()[:count])
+    found = unpack(path, target)
+    assert "damaged-archive" in [finding.what for finding in found]
+
+
+def test_compressions(tmp_path, target):
+    assert unpack(make_tar(tmp_path / "a.tar.bz2", [], "w:bz2"), target) == []
+    assert written(target) == good()
+    assert all(map(is_archive, ["A.ZIP", "x.tar.gz", "x.tgz", "x.tar", "x.tar.bz2"]))
+    assert not any(map(is_archive, ["x.gz", "x.rar", "zip", "x.tar.xz"]))
+    for packed in (zlib.compress(b"x"), bz2.compress(b"x"), gzip.compress(b"x")):
+        (tmp_path / "b.tar.gz").write_bytes(packed)
+        assert [finding.what for finding in unpack(tmp_path / "b.tar.gz", target)] == ["damaged-archive"]
