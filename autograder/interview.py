@@ -34,6 +34,19 @@ Answers = tuple[Outcome, ...]
 """The outcomes of one question's calls."""
 
 
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Stands where a function stood: it gives the answers that the function gave to the public questions.
+
+    Students have exercises in this form: neither the reference nor a misconception is with them as code.
+    """
+
+    given: tuple[Answers, ...]
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError("this is a record of answers to the public questions; it answers no others")
+
+
 def questions(exercise: Exercise, seed: int | None = None) -> list[Question]:
     """The public questions; with a seed, the public ones and fresh ones of the same kinds."""
     asked = [
@@ -49,7 +62,16 @@ def questions(exercise: Exercise, seed: int | None = None) -> list[Question]:
 
 
 def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
-    """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way."""
+    """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way.
+
+    A `Recording` gives what it holds; raises ValueError if it is asked anything but the public questions.
+    """
+    if isinstance(function, Recording):
+        if len(asked) != len(function.given):
+            raise ValueError(
+                f"{exercise.name}: this copy of the course has the public examples only; hidden ones are the grader's"
+            )
+        return list(function.given)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.outcome import Outcome
+from autograder.recipe import travels
 from autograder.specification import Case, Judge
 
 TOLERANCE = 1e-4
@@ -23,6 +24,7 @@ def close(got: Tensor, expected: Tensor, tolerance: float = TOLERANCE) -> bool:
     return torch.allclose(got.double(), expected.double(), rtol=tolerance, atol=tolerance)
 
 
+@travels
 def same_shapes(names: Sequence[str], boolean: bool = False) -> Judge:
     """Every output has the reference's shape; with `boolean`, its dtype is torch.bool too."""
 
@@ -38,6 +40,7 @@ def same_shapes(names: Sequence[str], boolean: bool = False) -> Judge:
     return judge
 
 
+@travels
 def same_values(names: Sequence[str], which: Sequence[int] | None = None, tolerance: float = TOLERANCE) -> Judge:
     """The outputs numbered `which` (all by default) are the reference's."""
 
@@ -62,6 +65,7 @@ def inputs_unchanged(case: Case, got: Sequence[Outcome], expected: Sequence[Outc
     return f"after the call, {' and '.join(changed)} had changed" if changed else None
 
 
+@travels
 def law(*rules: Callable[[Case, Sequence[Outcome]], str | None]) -> Judge:
     """A judge that needs no reference: the first rule that complains is heard. The shapes must be right."""
 

@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from torch import Tensor
+
 from autograder.draw import Draw
 from autograder.outcome import Outcome
 
@@ -29,6 +31,9 @@ class Case:
     """What is special about it, in words that give no number away: a hidden case is named by them too."""
     calls: tuple[tuple[Any, ...], ...]
     """The arguments of each call, in the order of the signature."""
+    known: tuple[Tensor, ...] = ()
+    """What a law compares with, worked out where the case is made: a public case travels to students as data, and
+    with it these numbers, but not the code that worked them out."""
 
 
 def case(label: str, *arguments: Any) -> Case:

@@ -1,7 +1,9 @@
-"""What the exercises on attention share: a right masked softmax for the mistakes to build on, and two sentences."""
+"""What the exercises on attention share: a right masked softmax for the mistakes to build on, a mask, two sentences."""
 
 import torch
 from torch import Tensor
+
+from autograder.draw import Draw
 
 REFERENCE_ITSELF = "nlmcore.attention"
 """Closed everywhere: it is what the student writes."""
@@ -22,3 +24,10 @@ def softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) -> Tensor
     e = torch.exp(filled - filled.amax(dim, keepdim=True))
     weights = e / e.sum(dim, keepdim=True)
     return weights if mask is None else weights * mask
+
+
+def mask_with_an_empty_row(draw: Draw, *shape: int) -> Tensor:
+    """A mask like `Draw.mask` in which one query, and not every query, has no key allowed."""
+    mask = draw.mask(*shape)
+    mask[..., draw.integer(0, shape[-2] - 1), :] = False
+    return mask

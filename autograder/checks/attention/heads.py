@@ -1,16 +1,21 @@
 """Question 4: several heads, as one function of the matrices."""
 
-from collections.abc import Sequence
+from typing import Any
 
 from torch import Tensor
 
 import nlmcore.attention as reference
+from autograder.checks.attention.common import mask_with_an_empty_row
 from autograder.checks.attention.heads_mistakes import MISCONCEPTIONS, join, split
-from autograder.checks.attention.laws import mask_renormalises, mask_with_an_empty_row, zero_where_nothing_is_allowed
 from autograder.checks.attention.scaled import CLOSED
 from autograder.draw import Draw
-from autograder.judges import close, law, same_shapes, same_values
-from autograder.outcome import Outcome
+from autograder.judges import law, same_shapes, same_values
+from autograder.laws.attention import (
+    alone_as_in_a_batch,
+    mask_renormalises,
+    output_follows_over_heads,
+    zero_where_nothing_is_allowed,
+)
 from autograder.specification import Case, Exercise, Property, case
 
 RETURNS = ("output", "weights")
@@ -86,37 +91,23 @@ def _outputs(draw: Draw) -> list[Case]:
     arguments = _square(draw, 2)
     time = arguments[0].shape[1]  # type: ignore[union-attr]
     return [
-        case("two heads", *arguments),
-        case("two heads and a mask", *arguments, draw.mask(2, 1, time, time)),
-        case("three heads", *_square(draw, 3)),
+        _with_contributions("two heads", *arguments),
+        _with_contributions("two heads and a mask", *arguments, draw.mask(2, 1, time, time)),
+        _with_contributions("three heads", *_square(draw, 3)),
     ]
+
+
+def _with_contributions(label: str, *arguments: Any) -> Case:
+    """A case that knows what each key of each head adds to the output: (batch, head, key, d_out)."""
+    x, _, _, W_v, W_o, n_heads = arguments[:6]
+    values = split(x.double() @ W_v.double(), n_heads)
+    return Case(label=label, calls=(arguments,), known=(values @ W_o.double().unflatten(0, (n_heads, -1)),))
 
 
 def _alone_and_together(draw: Draw) -> list[Case]:
     x, *rest = _square(draw, 2, batch=3)
     assert isinstance(x, Tensor)
     return [Case(label="a sentence alone and in a batch", calls=((x, *rest), (x[1:2], *rest)))]
-
-
-# --- laws -------------------------------------------------------------------------------------------------
-
-
-def _output_follows(case: Case, got: Sequence[Outcome]) -> str | None:
-    """The output is right, given the weights that came back."""
-    for arguments, outcome in zip(case.calls, got, strict=True):
-        x, _, _, W_v, W_o, n_heads = arguments[:6]
-        output, weights = outcome.outputs
-        if not close(output, join(weights.double() @ split(x.double() @ W_v.double(), n_heads)) @ W_o.double()):
-            return (
-                "the output is not that of your own weights: each head sums its values, the heads are joined, W_o mixes"
-            )
-    return None
-
-
-def _batch_does_not_matter(case: Case, got: Sequence[Outcome]) -> str | None:
-    together, alone = got
-    pairs = zip(together.outputs, alone.outputs, strict=True)
-    return None if all(close(a[1:2], b) for a, b in pairs) else "a sentence's result depends on the other sentences"
 
 
 MULTI_HEAD_ATTENTION = Exercise(
@@ -138,7 +129,7 @@ MULTI_HEAD_ATTENTION = Exercise(
             judge=same_values(RETURNS, [1]),
             outputs=(1,),
         ),
-        Property(name="heads are joined and mixed", points=1, cases=_outputs, judge=law(_output_follows)),
+        Property(name="heads are joined and mixed", points=1, cases=_outputs, judge=law(output_follows_over_heads)),
         Property(
             name="the mask holds for every head",
             points=0.5,
@@ -157,7 +148,7 @@ MULTI_HEAD_ATTENTION = Exercise(
             name="a sentence alone gives what it gives in a batch",
             points=0.5,
             cases=_alone_and_together,
-            judge=law(_batch_does_not_matter),
+            judge=law(alone_as_in_a_batch(1)),
         ),
     ),
     misconceptions=MISCONCEPTIONS,

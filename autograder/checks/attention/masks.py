@@ -1,7 +1,7 @@
 """Question 3: one mask that hides the future and the padding."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF
 from autograder.draw import Draw
 from autograder.judges import law, same_shapes, same_values
-from autograder.outcome import Outcome
+from autograder.laws.attention import last_row_is_known
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
 RETURNS = ("mask",)
@@ -25,7 +25,9 @@ def _lengths(draw: Draw, batch: int, time: int) -> Tensor:
 
 def _padded(draw: Draw) -> list[Case]:
     batch, time = draw.sizes(2)
-    return [case("sentences of different lengths", _lengths(draw, batch, time + 1), time + 1)]
+    lengths, time = _lengths(draw, batch, time + 1), time + 1
+    words = reference.padding_mask(lengths, time)
+    return [Case(label="sentences of different lengths", calls=((lengths, time),), known=(words,))]
 
 
 def _full(draw: Draw) -> list[Case]:
@@ -45,12 +47,6 @@ def _edges(draw: Draw) -> list[Case]:
         case("an empty sentence in the batch", lengths, time),
         case("more time than the longest sentence needs", _lengths(draw, batch, time), time + 2),
     ]
-
-
-def _last_row_shows_padding(case: Case, got: Sequence[Outcome]) -> str | None:
-    lengths, time = case.calls[0]
-    last = got[0].outputs[0][:, 0, -1, :].bool()  # the last query sees the whole past: only padding is hidden
-    return None if torch.equal(last, torch.arange(time) < lengths[:, None]) else "padding is not what is hidden"
 
 
 def _combined(combine: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]) -> Callable[[Tensor, int], Tensor]:
@@ -90,7 +86,7 @@ DECODER_MASK = Exercise(
             judge=same_shapes(RETURNS, boolean=True),
         ),
         Property(name="nobody sees the future", points=1, cases=_full, judge=same_values(RETURNS)),
-        Property(name="nobody sees padding", points=1, cases=_padded, judge=law(_last_row_shows_padding)),
+        Property(name="nobody sees padding", points=1, cases=_padded, judge=law(last_row_is_known)),
         Property(name="both together, edges included", points=0.5, cases=_edges, judge=same_values(RETURNS)),
     ),
     misconceptions=(

@@ -7,15 +7,16 @@ import torch
 from torch import Tensor
 
 import nlmcore.attention as reference
-from autograder.checks.attention.common import NAN_SENTENCE, REFERENCE_ITSELF, UNIFORM_SENTENCE, softmax
-from autograder.checks.attention.laws import (
-    mask_renormalises,
+from autograder.checks.attention.common import (
+    NAN_SENTENCE,
+    REFERENCE_ITSELF,
+    UNIFORM_SENTENCE,
     mask_with_an_empty_row,
-    weighted_sum_of,
-    zero_where_nothing_is_allowed,
+    softmax,
 )
 from autograder.draw import Draw
 from autograder.judges import law, same_shapes, same_values
+from autograder.laws.attention import mask_renormalises, weighted_sum_of, zero_where_nothing_is_allowed
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
 RETURNS = ("output", "weights")

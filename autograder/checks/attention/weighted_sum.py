@@ -3,16 +3,11 @@
 import torch
 
 import nlmcore.attention as reference
-from autograder.checks.attention.common import REFERENCE_ITSELF
-from autograder.checks.attention.laws import (
-    mask_renormalises,
-    mask_with_an_empty_row,
-    weighted_sum_of,
-    zero_where_nothing_is_allowed,
-)
+from autograder.checks.attention.common import REFERENCE_ITSELF, mask_with_an_empty_row
 from autograder.checks.attention.weighted_sum_mistakes import MISCONCEPTIONS
 from autograder.draw import Draw
 from autograder.judges import inputs_unchanged, law, same_shapes, same_values
+from autograder.laws.attention import mask_renormalises, weighted_sum_of, zero_where_nothing_is_allowed
 from autograder.specification import Case, Exercise, Property, case
 
 RETURNS = ("context", "weights")

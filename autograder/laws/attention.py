@@ -1,7 +1,8 @@
 """Laws that attention weights obey whatever the scores are.
 
 They judge one step by the step before it as the student computed it, so that a mistake in the scores does
-not cost the points for the mask or for the sum.
+not cost the points for the mask or for the sum. Students have this file: what would be half an answer is not
+computed here but compared with a case's `known` numbers.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,14 +10,15 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
 from autograder.judges import close
 from autograder.outcome import Outcome
+from autograder.recipe import travels
 from autograder.specification import Case
 
 Rule = Callable[[Case, Sequence[Outcome]], str | None]
 
 
+@travels
 def weighted_sum_of(values: int) -> Rule:
     """output = weights @ values, with the weights that came back; `values` is that argument's number."""
 
@@ -32,6 +34,7 @@ def weighted_sum_of(values: int) -> Rule:
     return rule
 
 
+@travels
 def mask_renormalises(mask: int) -> Rule:
     """Two calls, without and with a mask: the second's weights are the first's, cut down to the allowed keys and
     rescaled to sum to 1. `mask` is that argument's number; it allows every query something."""
@@ -51,6 +54,7 @@ def mask_renormalises(mask: int) -> Rule:
     return rule
 
 
+@travels
 def zero_where_nothing_is_allowed(mask: int, output_too: bool = True) -> Rule:
     """A query without a single allowed key gets weights of exactly zero; nobody gets NaN. `output_too`: the same
     of the output, whose rows are then the queries. `mask` is that argument's number."""
@@ -72,8 +76,34 @@ def zero_where_nothing_is_allowed(mask: int, output_too: bool = True) -> Rule:
     return rule
 
 
-def mask_with_an_empty_row(draw: Draw, *shape: int) -> Tensor:
-    """A mask like `Draw.mask` in which one query, and not every query, has no key allowed."""
-    mask = draw.mask(*shape)
-    mask[..., draw.integer(0, shape[-2] - 1), :] = False
-    return mask
+def output_follows_over_heads(case: Case, got: Sequence[Outcome]) -> str | None:
+    """output[b, q, o] = Σ_h Σ_k weights[b, h, q, k] M[b, h, k, o], with the weights that came back. One M per call is
+    known: what each key of each head contributes."""
+    for mixed, outcome in zip(case.known, got, strict=True):
+        output, weights = outcome.outputs
+        if not close(output, torch.einsum("bhqk,bhko->bqo", weights.double(), mixed)):
+            return (
+                "the output is not that of your own weights: each head sums its values, the heads are joined, W_o mixes"
+            )
+    return None
+
+
+def last_row_is_known(case: Case, got: Sequence[Outcome]) -> str | None:
+    """The last query of a mask (batch, 1, query, key) sees the whole past: only padding is hidden from it. Known: the
+    keys that are words, (batch, key)."""
+    return (
+        None if torch.equal(got[0].outputs[0][:, 0, -1, :].bool(), case.known[0]) else "padding is not what is hidden"
+    )
+
+
+@travels
+def alone_as_in_a_batch(row: int) -> Rule:
+    """Two calls, with a batch and with its row `row` alone: they agree."""
+
+    def rule(case: Case, got: Sequence[Outcome]) -> str | None:
+        together, alone = got
+        pairs = zip(together.outputs, alone.outputs, strict=True)
+        same = all(close(a[row : row + 1], b) for a, b in pairs)
+        return None if same else "a sentence's result depends on the other sentences"
+
+    return rule
