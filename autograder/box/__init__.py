@@ -6,22 +6,27 @@
 `job`      what is asked and what comes back: plain data
 `box`      the grader's side: starts the warm parent, talks to it, restarts it
 `inside`   the student's side: all that runs behind the walls
+`probe`    whether the walls hold here, tried
 `tiers`    which walls this machine offers, and what to do where it offers none
 """
 
 from autograder.box.box import Box, BoxFault
 from autograder.box.job import BoxResult, Cell, CellResult, Interview, Job, Limits, Seed
+from autograder.box.probe import Attempt, Facts, probe
 from autograder.box.tiers import IsolationMissing
 
 __all__ = [
+    "Attempt",
     "Box",
     "BoxFault",
     "BoxResult",
     "Cell",
     "CellResult",
+    "Facts",
     "Interview",
     "IsolationMissing",
     "Job",
     "Limits",
     "Seed",
+    "probe",
 ]

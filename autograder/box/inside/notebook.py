@@ -109,8 +109,8 @@ def _few_threads() -> None:
     """More threads than the limits allow would end the process, and nobody asks for them in earnest."""
     most, original = 4, torch.set_num_threads
 
-    def set_num_threads(number: int) -> None:
-        original(min(number, most))
+    def set_num_threads(nthreads: int) -> None:
+        original(min(nthreads, most))
 
     torch.set_num_threads = set_num_threads
 

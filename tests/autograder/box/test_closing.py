@@ -1,5 +1,7 @@
 """Closed names: gone for a whole notebook or for one question, by every road that leads to them."""
 
+# ruff: noqa: E501  (a table: one case to a line)
+
 import pytest
 import torch
 
@@ -70,11 +72,18 @@ def test_for_one_question_alone(box: Box, road: str) -> None:
     source, name = ROADS[road]
     scoped = tuple(n for n in CLOSED if not n.startswith("nlmcore"))
     result = put(box, source, scoped=scoped)
-    assert fault(result).kind == "ClosedName" and name in fault(result).words
+    assert fault(result).kind == "ClosedName"
+    assert name in fault(result).words
     free = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),))
     shut = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), closed=scoped)
     asked = (free, shut, free)
-    job = Job(name="scoped", cells=(*cells(source, "import torch\ntorch.softmax(torch.ones(1), -1)"), Cell(id="test", source="", interviews=asked)))
+    job = Job(
+        name="scoped",
+        cells=(
+            *cells(source, "import torch\ntorch.softmax(torch.ones(1), -1)"),
+            Cell(id="test", source="", interviews=asked),
+        ),
+    )
     result = box.run(job)
     kinds = [row[0].fault.kind if row[0].fault else "" for row in result.cells[-1].outcomes]
     assert kinds[1] == "ClosedName"
@@ -83,7 +92,9 @@ def test_for_one_question_alone(box: Box, road: str) -> None:
 
 
 def test_open_names_are_untouched(box: Box) -> None:
-    result = put(box, "import torch\ndef f(x): return torch.log_softmax(x, -1) + torch.nn.functional.relu(x)", closed=CLOSED)
+    result = put(
+        box, "import torch\ndef f(x): return torch.log_softmax(x, -1) + torch.nn.functional.relu(x)", closed=CLOSED
+    )
     torch.testing.assert_close(result.cells[-1].outcomes[0][0].outputs[0], torch.log_softmax(X, -1) + X.relu())
     assert result.cells[-1].closed == ()
 
@@ -114,7 +125,9 @@ def test_rooms_built_on_a_closed_one_say_so_and_nobody_is_blamed(box: Box) -> No
     result = box.run(Job(name="built on", cells=cells("import nlmcore.transformer"), closed=CLOSED))
     assert "is built on nlmcore.attention, which is closed while this notebook is graded" in shown(result)
     assert result.cells[0].closed == ()
-    other = box.run(Job(name="others", cells=cells("import nlmcore.recurrent, nlmcore.ngram\nprint('open')"), closed=CLOSED))
+    other = box.run(
+        Job(name="others", cells=cells("import nlmcore.recurrent, nlmcore.ngram\nprint('open')"), closed=CLOSED)
+    )
     assert shown(other) == "open\n"
 
 

@@ -1,5 +1,7 @@
 """What honest notebooks do: none of it costs anything, and all of it works inside the box."""
 
+# ruff: noqa: E501  (a table: one case to a line)
+
 import pytest
 import torch
 
@@ -65,7 +67,9 @@ def test_three_styles_of_one_function(box: Box) -> None:
     wide = "f = lambda x: (x.double().numpy() * 2)"
     x = torch.randn(4)
     for style in (loops, in_place, wide):
-        result = box.run(Job(name="style", cells=(*cells(f"import torch\n{style}\nf(torch.ones(2))"), asking("f", (x,)))))
+        result = box.run(
+            Job(name="style", cells=(*cells(f"import torch\n{style}\nf(torch.ones(2))"), asking("f", (x,))))
+        )
         torch.testing.assert_close(result.cells[-1].outcomes[0][0].outputs[0].float(), 2 * x)
 
 
@@ -91,7 +95,12 @@ print(losses[-1] < losses[0] / 2)
 
 def test_pictures_are_kept_and_bounded(box: Box) -> None:
     plot = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
-    result = run(box, plot, "fig, ax = plt.subplots()\nax.imshow([[1, 2]])", "for i in range(40):\n    plt.figure(); plt.plot([i]); plt.show()")
+    result = run(
+        box,
+        plot,
+        "fig, ax = plt.subplots()\nax.imshow([[1, 2]])",
+        "for i in range(40):\n    plt.figure(); plt.plot([i]); plt.show()",
+    )
     kinds = [[sorted(o["data"]) for o in cell.outputs if "data" in o] for cell in result.cells]
     assert kinds[0] == [["image/png", "text/plain"]]
     assert ["image/png", "text/plain"] in kinds[1]
@@ -133,13 +142,20 @@ def test_input_fails_at_once(box: Box) -> None:
 
 
 def test_a_stream_is_one_output_in_order(box: Box) -> None:
-    outputs = run(box, "import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\nprint('d')\n5").cells[0].outputs
+    outputs = (
+        run(box, "import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\nprint('d')\n5").cells[0].outputs
+    )
     assert [(o["output_type"], o.get("name"), o.get("text")) for o in outputs[:3]] == [
         ("stream", "stdout", "a\nb\n"),
         ("stream", "stderr", "c\n"),
         ("stream", "stdout", "d\n"),
     ]
-    assert outputs[3] == {"output_type": "execute_result", "data": {"text/plain": "5"}, "metadata": {}, "execution_count": 1}
+    assert outputs[3] == {
+        "output_type": "execute_result",
+        "data": {"text/plain": "5"},
+        "metadata": {},
+        "execution_count": 1,
+    }
 
 
 def test_a_seed_repeats_a_run_and_another_does_not(box: Box) -> None:

@@ -81,14 +81,20 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: (
         st.lists(inner)
-        | st.dictionaries(st.sampled_from(["outputs", "fault", "changed", "dtype", "shape", "start", "output_type", "data"]), inner)
+        | st.dictionaries(
+            st.sampled_from(["outputs", "fault", "changed", "dtype", "shape", "start", "output_type", "data"]), inner
+        )
     ),
 )
 
 
 @given(JSON, st.binary(max_size=32))
 def test_no_reply_breaks_the_parser(reply: Any, body: bytes) -> None:
-    for read in (lambda: wire.outcomes(reply, body, ASKED), lambda: wire.outputs(reply, 100), lambda: wire.texts(reply, 3)):
+    for read in (
+        lambda: wire.outcomes(reply, body, ASKED),
+        lambda: wire.outputs(reply, 100),
+        lambda: wire.texts(reply, 3),
+    ):
         try:
             read()
         except wire.BadReply:
@@ -183,8 +189,8 @@ def test_a_frame_that_does_not_end_is_late() -> None:
     os.write(into, SIZES.pack(50, 0))
     with pytest.raises(wire.Late):
         wire.receive(out, 100, 100, time.monotonic() + 0.05)
+    os.set_blocking(into, False)
     with pytest.raises(wire.Late):
-        os.set_blocking(into, False)
         wire.send(into, {}, bytes(1 << 20), time.monotonic() + 0.05)
     os.close(out)
     os.close(into)
@@ -192,13 +198,27 @@ def test_a_frame_that_does_not_end_is_late() -> None:
 
 def test_values_survive_the_way_there() -> None:
     spread = torch.arange(12.0).reshape(3, 4)[:, ::2]
-    value = (1, -2.5, float("inf"), "é", None, True, [1, (2,)], {"k": spread.T, "n": []}, torch.tensor(True), torch.ones(1).expand(3))
+    value = (
+        1,
+        -2.5,
+        float("inf"),
+        "é",
+        None,
+        True,
+        [1, (2,)],
+        {"k": spread.T, "n": []},
+        torch.tensor(True),
+        torch.ones(1).expand(3),
+    )
     body = wire.Body()
     text = json.dumps(wire.coded(value, body), allow_nan=False)
     back = inside.value(json.loads(text), bytes(body))
     assert back[:7] == value[:7]
-    assert back[7]["k"].equal(spread.T) and back[7]["k"].stride() == spread.T.stride() and back[7]["n"] == []
-    assert back[8].dtype == torch.bool and back[9].tolist() == [1.0, 1.0, 1.0]
+    assert back[7]["k"].equal(spread.T)
+    assert back[7]["k"].stride() == spread.T.stride()
+    assert back[7]["n"] == []
+    assert back[8].dtype == torch.bool
+    assert back[9].tolist() == [1.0, 1.0, 1.0]
     assert type(inside.value(wire.coded(Seed(3), body), b"")).__name__ == "Generator"
 
 

@@ -1,0 +1,116 @@
+"""Is the sandbox real here? It is tried: a notebook attempts what it must not be able to do, and says how far it got.
+
+For `autograder doctor`. A wall that does not hold is named, whatever the tier promises.
+"""
+
+import os
+import socket
+import tempfile
+from dataclasses import dataclass
+
+from autograder.box import places
+from autograder.box.box import Box
+from autograder.box.job import Cell, Job, Limits
+from autograder.box.tiers import Isolation, IsolationMissing, Tier, choose
+
+_TRIES: tuple[tuple[str, str], ...] = (
+    ("reach the network", "import socket; socket.create_connection(('127.0.0.1', {port}), 2)"),
+    ("read the grader's files", "assert open({secret!r}).read() == 'secret'"),
+    ("list the grader's folders", "import os; assert os.path.basename({secret!r}) in os.listdir({folder!r})"),
+    ("see the grader's environment", "import os; os.environ[{variable!r}]"),
+    ("look at processes", "import os; assert any(n.isdecimal() for n in os.listdir('/proc'))"),
+    ("start a process", "import os\nif os.fork() == 0: os._exit(0)"),
+    ("run a program", "import subprocess; subprocess.run(['/bin/true'], check=True)"),
+    ("send a signal to another process", "import os; os.kill({pid}, 0)"),
+    ("change the course's package", "import nlmcore; open(nlmcore.__file__, 'a').close()"),
+    ("read the exercises' answers", "import autograder.verdict"),
+    ("leave its folder", "open('/var/tmp/left-by-a-notebook', 'w')"),
+    ("take more memory than it may", "x = bytearray({memory})"),
+    ("fill the disk", "for i in range(100): open(f'x{{i}}', 'wb').write(bytes({piece}))"),
+    ("make namespaces", "import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == 0"),
+)
+_TRY = """try:
+{body}
+except BaseException as error:
+    print('stopped:', type(error).__name__)
+else:
+    print('done')
+"""
+_LIMITS = Limits(wall=60, cell_wall=10, memory=256 << 20, disk=16 << 20, file_size=8 << 20)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One thing that a notebook must not be able to do."""
+
+    what: str
+    stopped: bool
+    said: str
+    """What it met, or "done"."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What `probe` found out."""
+
+    tier: Tier | None
+    """None: there is no isolation to be had."""
+    missing: str
+    """What stands in the way of a better tier, and the remedy; "" if nothing."""
+    attempts: tuple[Attempt, ...] = ()
+    seconds: float = 0.0
+    """What one empty notebook costs."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything was stopped."""
+        return self.tier is not None and bool(self.attempts) and all(one.stopped for one in self.attempts)
+
+
+def probe(isolation: Isolation = "auto") -> Facts:
+    """Start a box and try to break out of it. Raises BoxFault if it does not start."""
+    try:
+        tier = choose(isolation)
+    except IsolationMissing as error:
+        return Facts(None, str(error))
+    with Box(_LIMITS, isolation) as box, _Targets() as targets:
+        cells = [Cell(id=what, source=_source(body, targets)) for what, body in _TRIES]
+        attempts = []
+        for cell in cells:
+            result = box.run(Job(name="probe", cells=(cell,)))
+            said = "".join(o.get("text", "") for done in result.cells for o in done.outputs).strip() or result.words
+            attempts.append(Attempt(cell.id, not said.startswith("done"), said.removeprefix("stopped: ")))
+        empty = box.run(Job(name="empty", cells=(Cell(id="empty", source="1"),)))
+    return Facts(tier, "\n".join(tier.missing), tuple(attempts), empty.seconds)
+
+
+class _Targets:
+    """What the notebook is to find if it can: a listening port, a file, a variable."""
+
+    def __enter__(self) -> "_Targets":
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        descriptor, self.secret = tempfile.mkstemp(prefix="autograder-probe-")
+        os.write(descriptor, b"secret")
+        os.close(descriptor)
+        return self
+
+    def __exit__(self, *rest: object) -> None:
+        self.listener.close()
+        os.unlink(self.secret)
+
+    @property
+    def port(self) -> int:
+        return int(self.listener.getsockname()[1])
+
+
+def _source(body: str, targets: _Targets) -> str:
+    filled = body.format(
+        port=targets.port,
+        secret=targets.secret,
+        folder=os.path.dirname(targets.secret),
+        variable=next((name for name in os.environ if name not in places.environment()), "AUTOGRADER_PROBE"),
+        pid=os.getpid(),
+        memory=4 * _LIMITS.memory,
+        piece=_LIMITS.file_size // 2,
+    )
+    return _TRY.format(body="\n".join(f"    {line}" for line in filled.split("\n")))

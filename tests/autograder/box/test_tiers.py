@@ -1,0 +1,181 @@
+"""Which walls there are, tried as root and as an ordinary user; and that without any nothing runs unasked."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from autograder.box import Box, IsolationMissing, Job, Limits, places, probe, tiers
+from autograder.box.inside import landlock
+from tests.autograder.box.conftest import LIMITS, cells, is_whole, shown
+
+NEEDS_BUBBLEWRAP = pytest.mark.skipif(tiers.bubblewrap_fault() is not None, reason="no bubblewrap here")
+NEEDS_LANDLOCK = pytest.mark.skipif(tiers.landlock_fault() is not None, reason="no Landlock here")
+
+
+@pytest.mark.parametrize(
+    "isolation",
+    [pytest.param("bubblewrap", marks=NEEDS_BUBBLEWRAP), pytest.param("landlock", marks=NEEDS_LANDLOCK)],
+)
+def test_every_attempt_of_the_probe_is_stopped(isolation: tiers.Isolation) -> None:
+    facts = probe(isolation)
+    assert facts.holds, [a for a in facts.attempts if not a.stopped]
+    assert facts.tier is not None
+    assert facts.tier.name == isolation
+    assert len(facts.attempts) > 10
+    assert 0 < facts.seconds < 5
+
+
+def test_the_probe_sees_what_is_not_stopped() -> None:
+    """Without isolation most attempts succeed, and the probe says which: it is no formality."""
+    facts = probe("none")
+    assert not facts.holds
+    got_through = {a.what for a in facts.attempts if not a.stopped}
+    assert {"reach the network", "read the grader's files", "start a process", "run a program"} <= got_through
+    assert "see the grader's environment" not in got_through
+    Path("/var/tmp/left-by-a-notebook").unlink(missing_ok=True)
+
+
+@NEEDS_LANDLOCK
+def test_the_second_tier_runs_notebooks_and_closes_rooms() -> None:
+    with Box(LIMITS, "landlock") as box:
+        is_whole(box)
+        source = "import nlmcore, os\nroot = nlmcore.__path__[0]\nprint(os.path.exists(root + '/ngram/__init__.py'))\n"
+        source += "open(root + '/ngram/__init__.py').close()\nopen(os.path.realpath(root) + '/attention/__init__.py')"
+        closed = box.run(Job(name="closed", cells=cells(source), closed=("nlmcore.attention",)))
+        assert shown(closed).startswith("True\nCell 1, line 5")
+        assert "PermissionError" in shown(closed)
+        full = box.run(
+            Job(
+                name="full",
+                cells=cells(
+                    "import time\nfor i in range(30):\n    open(f'x{i}', 'wb').write(bytes(1 << 20)); time.sleep(0.05)"
+                ),
+            )
+        )
+        assert (full.ended, full.words) == ("killed", "Cell 'cell-1': it wrote more files than it may.")
+        assert "filled its disk" in full.incidents
+        kill = box.run(Job(name="kill", cells=cells(f"import os\nos.kill({os.getpid()}, 9)")))
+        assert kill.incidents == ("tried to send a signal to another process",)
+        assert box._parent is not None
+        scratch = box._parent._scratch
+        assert scratch is not None
+        is_whole(box)
+        assert [p.name[:5] for p in Path(scratch).iterdir()] == ["warm-"]
+    assert not Path(scratch).exists()
+
+
+def test_without_isolation_only_on_request_and_the_result_says_so() -> None:
+    with Box(LIMITS, "none") as box:
+        result = box.run(Job(name="open", cells=cells("1 + 1")))
+        assert result.ended == "finished"
+        assert result.isolation == "none"
+        assert "without isolation" in box.tier.words
+
+
+def test_no_walls_no_grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    tiers.bubblewrap_fault.cache_clear()
+    tiers.landlock_fault.cache_clear()
+    try:
+        with pytest.raises(IsolationMissing) as caught:
+            Box()
+        for words in ("apt-get install bubblewrap", "Linux 5.13", "--isolation none"):
+            assert words in str(caught.value)
+        facts = probe()
+        assert facts.tier is None
+        assert not facts.holds
+        monkeypatch.setattr(landlock, "version", lambda: 4)
+        tiers.landlock_fault.cache_clear()
+        tier = tiers.choose()
+        assert tier.name == "landlock"
+        assert "bwrap is not installed" in tier.missing[0]
+    finally:
+        tiers.bubblewrap_fault.cache_clear()
+        tiers.landlock_fault.cache_clear()
+
+
+def test_other_systems_are_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    tiers.bubblewrap_fault.cache_clear()
+    tiers.landlock_fault.cache_clear()
+    try:
+        with pytest.raises(IsolationMissing, match="WSL2"):
+            tiers.choose("auto")
+        assert tiers.choose("none").name == "none"
+    finally:
+        tiers.bubblewrap_fault.cache_clear()
+        tiers.landlock_fault.cache_clear()
+
+
+def test_an_unknown_tier_is_refused() -> None:
+    with pytest.raises(ValueError, match="isolation must be"):
+        Box(isolation="docker")  # type: ignore[arg-type]
+
+
+def test_paths_leave_out_what_is_hidden(tmp_path: Path) -> None:
+    for name in ("a/b/c.py", "a/b/d.py", "a/e.py", "f.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    root = str(tmp_path)
+    assert landlock.all_but(root, []) == [root]
+    assert landlock.all_but(root, [root]) == []
+    left = landlock.all_but(root, [f"{root}/a/b/c.py"])
+    assert sorted(left) == [f"{root}/a/b/d.py", f"{root}/a/e.py", f"{root}/f.py"]
+
+
+def test_the_staged_package_holds_no_answers() -> None:
+    with places.Staging() as staging:
+        names = sorted(
+            p.relative_to(staging.root / "lib/python/autograder").as_posix() for p in staging.root.rglob("*.py")
+        )
+        assert {n for n in names if "/" not in n} == {"__init__.py", "check.py", "outcome.py"}
+        assert all(n.startswith("box/inside/") for n in names if n.count("/") == 2)
+        assert (staging.root / "lib/python/autograder/__init__.py").read_bytes() == b""
+        text = "".join(p.read_text() for p in staging.root.rglob("*.py"))
+        assert "import nlmcore" not in text.replace('"""', "")
+    assert not staging.root.exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize(
+    "isolation",
+    [pytest.param("bubblewrap", marks=NEEDS_BUBBLEWRAP), pytest.param("landlock", marks=NEEDS_LANDLOCK)],
+)
+def test_as_an_ordinary_user(root: Path, isolation: str) -> None:
+    """The same in the hands of somebody who is not root; private folders on the way to Python are opened for it."""
+    if not all(map(shutil.which, ("unshare", "setpriv", "mount"))):
+        pytest.skip("needs util-linux")
+    seen = [Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), root]
+    private = {p for place in seen for p in place.parents if not p.stat().st_mode & 1}
+    stage = Path(tempfile.mkdtemp())
+    stage.chmod(0o755)
+    lines = ["set -e", "mount --make-rprivate /"]
+    for number, place in enumerate(seen):
+        (stage / str(number)).mkdir()
+        lines.append(f"mount --rbind '{place}' '{stage}/{number}'")
+    lines += [f"mount -t tmpfs -o mode=755 none '{p}'" for p in private if not any(q in p.parents for q in private)]
+    for number, place in enumerate(seen):
+        if any(p in private for p in place.parents):
+            lines.append(f"mkdir -p -m 755 '{place}' && mount --rbind '{stage}/{number}' '{place}'")
+    program = f"from autograder.box import probe; f = probe({isolation!r}); print(f.holds, f.tier.name, f.attempts)"
+    become = "setpriv --reuid 54321 --regid 54321 --clear-groups"
+    lines.append(f"cd '{root}' && HOME=/tmp exec {become} '{sys.executable}' -c \"{program}\"")
+    done = subprocess.run(["unshare", "-m", "sh", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=120)
+    shutil.rmtree(stage, ignore_errors=True)
+    if "unshare failed" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(f"no mounts here: {done.stderr.strip()[:200]}")
+    assert done.stdout.startswith(f"True {isolation}"), done.stdout + done.stderr
+
+
+def test_a_box_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    from autograder.box import BoxFault
+
+    monkeypatch.setattr(places, "_site_folders", list)
+    with pytest.raises(BoxFault, match="No module named"):
+        Box(Limits(), "none").start()
