@@ -10,18 +10,23 @@ test cell displays as partial credit. While nbgrader grades (it sets NBGRADER_EX
 visible check does not stop the cell, so that the hidden one is reached.
 
 Hidden inputs are drawn from a new seed each time; NLM_HIDDEN_SEED in the environment repeats one.
+
+An exercise comes from its declaration (`autograder.checks`), or in a student's copy of the course, which has none,
+from data (`autograder.public`). The visible check says the same either way; the hidden one needs the declaration.
 """
 
 import contextlib
+import functools
 import importlib
 import io
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.closed import closed_names_used
 from autograder.interview import answers, questions
+from autograder.public import read_exercises
 from autograder.report import Report
 from autograder.specification import Exercise
 from autograder.verdict import GraderFault, Verdict, judge
@@ -109,19 +114,29 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
 
 
 def find(name: str) -> Exercise:
-    """The exercise "assignment.function", from `autograder.checks.<assignment>`."""
+    """The exercise "assignment.function": as it is declared in `autograder.checks.<assignment>`, or where students
+    have no declarations, from the data in `autograder/public`."""
     assignment, _, _ = name.partition(".")
-    known: dict[str, Exercise] = {}
-    if assignment.isidentifier():
-        try:
-            known = importlib.import_module(f"autograder.checks.{assignment}").EXERCISES
-        except ModuleNotFoundError as error:
-            if error.name != f"autograder.checks.{assignment}":
-                raise
+    known = exercises_of(assignment) if assignment.isidentifier() else {}
     if name not in known:
         there = f"there are {', '.join(known)}" if known else f"there is no assignment {assignment!r}"
         raise ValueError(f"no exercise is called {name!r}; {there}")
     return known[name]
+
+
+def exercises_of(assignment: str) -> Mapping[str, Exercise]:
+    """All exercises of an assignment; none if there is no such assignment."""
+    module = f"autograder.checks.{assignment}"
+    try:
+        declared: Mapping[str, Exercise] = importlib.import_module(module).EXERCISES
+    except ModuleNotFoundError as error:
+        if error.name not in ("autograder.checks", module):
+            raise
+        return _recorded(assignment)
+    return declared
+
+
+_recorded = functools.cache(read_exercises)
 
 
 def _seed() -> int:
