@@ -5,6 +5,11 @@
     marking    answers -> verdicts -> the outputs that nbgrader reads as marks
     execute    the seam: nbgrader's own Execute replaced, by one line of its configuration
     results    what became of one notebook, as plain data that can be kept and sent
+    course     a course as nbgrader sees it: configuration, folders, masters
+    task       one submission, as a worker gets it (pool: in this process, on several cores, on a cluster)
+    run        a class: what is to be graded, in turn; gone on with wherever it was stopped
+    write      graded notebooks, gradebook, record, in this order, by one process
+    record     what is known of one submission
 
 Student code runs in `autograder.box` and nowhere else; the verdict is computed here, outside.
 """

@@ -12,8 +12,8 @@ from autograder.box import BoxResult, CellResult, Job
 
 AGAIN = 4
 """How often at most. What then still does not end, is as if it had not been written."""
-
-NOT_ENDED = {"wall", "cpu", "memory", "killed", "left", "result-too-large"}
+PATIENCE = 240.0
+"""Seconds for all runs of one notebook together: no further run is begun after them."""
 
 
 class Runs(Protocol):
@@ -29,13 +29,14 @@ class Attempt:
     cells: Mapping[str, CellResult]
     """By id, those that were reached."""
     stopped: Mapping[str, str]
-    """Cells at which the box had to stop the notebook, and in which words."""
+    """Cells at which the box had to stop the notebook, or that were not reached, and in which words."""
     incidents: tuple[str, ...]
     ended: str
     """How the last run ended."""
-    words: str
     seconds: float
     """Of all runs together."""
+    isolation: str
+    """The tier that it ran in."""
 
 
 def attempt(box: Runs, job: Job) -> Attempt:
@@ -48,19 +49,21 @@ def attempt(box: Runs, job: Job) -> Attempt:
         seconds += result.seconds
         incidents += [words for words in result.incidents if words not in incidents]
         reached = {cell.id: cell for cell in result.cells}
-        missing = [cell.id for cell in job.cells if cell.id not in reached]
-        if result.ended not in NOT_ENDED or not missing or len(stopped) == AGAIN:
+        missing = [cell.id for cell in job.cells if cell.id not in reached or cell.id == result.at]
+        if result.ended == "finished" or not missing:
             break
-        stopped[missing[0]] = result.words
-    for key in missing:
-        stopped.setdefault(key, result.words)
+        guilty = result.at or missing[0]
+        if guilty in stopped or len(stopped) == AGAIN or seconds > PATIENCE:
+            stopped.update({key: result.words for key in missing if key not in stopped})
+            break
+        stopped[guilty] = result.words
     return Attempt(
         cells={key: cell for key, cell in reached.items() if key not in stopped},
         stopped=stopped,
         incidents=tuple(incidents),
         ended=result.ended,
-        words=result.words,
         seconds=seconds,
+        isolation=result.isolation,
     )
 
 

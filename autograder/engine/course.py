@@ -1,17 +1,20 @@
 """A course as nbgrader sees it: its configuration, folders, gradebook, and the masters of an assignment."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import find_all_files
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.preflight.master import Master, from_gradebook
+from autograder.preflight.archive import is_archive
+from autograder.preflight.master import Master, from_gradebook, order_in_source
 
 
 class NotACourse(Exception):  # noqa: N818 - said to the instructor
@@ -52,9 +55,18 @@ class Course:
         return Path(self.directory.format_path(self.directory.submitted_directory, student, assignment))
 
     def students(self, assignment: str) -> list[str]:
-        """Who has handed in something for an assignment, in order."""
-        folders = self.submitted.glob(f"*/{assignment}") if self.submitted.is_dir() else []
-        return sorted(folder.parent.name for folder in folders if folder.is_dir() and not folder.parent.is_symlink())
+        """Who has handed in something for an assignment, as a folder or as an archive in its place; in order."""
+        there = self.submitted.iterdir() if self.submitted.is_dir() else iter(())
+        homes = (home for home in there if home.is_dir() and not home.name.startswith("."))
+        return sorted(
+            home.name
+            for home in homes
+            if (home / assignment).is_dir() or any(is_archive(path.name) for path in home.glob(f"{assignment}.*"))
+        )
+
+    def files(self, assignment: str) -> dict[str, bytes]:
+        """What the instructor has put beside the source notebooks: nbgrader lays it over the submission's own files."""
+        return master_files(self.config, assignment)
 
     @contextmanager
     def gradebook(self) -> Iterator[Any]:
@@ -66,7 +78,10 @@ class Course:
         try:
             with self.gradebook() as gradebook:
                 names = sorted(notebook.name for notebook in gradebook.find_assignment(assignment).notebooks)
-                made = [from_gradebook(gradebook, assignment, n, self._order(assignment, n)) for n in names]
+                made = [
+                    from_gradebook(gradebook, assignment, name, order_in_source(self.directory, assignment, name))
+                    for name in names
+                ]
         except MissingEntry:
             made = []
         if not made:
@@ -77,17 +92,18 @@ class Course:
 
     def kernelspecs(self, assignment: str) -> dict[str, Any]:
         """The kernel that each notebook of the assignment says it wants, as nbgrader keeps it."""
-        import json
-
         with self.gradebook() as gradebook:
             found = gradebook.find_assignment(assignment).notebooks
             return {notebook.name: json.loads(notebook.kernelspec or "null") for notebook in found}
 
-    def _order(self, assignment: str, notebook: str) -> list[str]:
-        """The grade_ids of the source notebook, in order; of the released one where there is no source."""
-        for folder in (self.directory.source_directory, self.directory.release_directory):
-            path = Path(self.directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
-            if path.is_file():
-                cells = nbformat.read(path, as_version=4).cells
-                return [name for cell in cells if (name := cell.metadata.get("nbgrader", {}).get("grade_id"))]
-        return []
+
+def master_files(config: Any, assignment: str) -> dict[str, bytes]:
+    """The files of an assignment's source folder that nbgrader copies over a submission: all but notebooks."""
+    directory, autograde = CourseDirectory(config=config), Autograde(config=config)
+    folder = Path(directory.format_path(directory.source_directory, ".", assignment))
+    found = {}
+    for name in sorted(find_all_files(str(folder), [*directory.ignore, "*.ipynb"])):
+        inside = Path(name).relative_to(folder).as_posix()
+        if inside not in autograde.exclude_overwriting.get(assignment, []):
+            found[inside] = Path(name).read_bytes()
+    return found

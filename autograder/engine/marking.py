@@ -8,6 +8,7 @@ code printed; and a plain nbgrader test cell keeps its outputs, with warnings mo
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.box import CellResult
@@ -23,33 +24,38 @@ from autograder.verdict import Verdict, judge
 Outputs = list[dict[str, Any]]
 
 
-def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any], isolation: str) -> NotebookResult:
+def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> NotebookResult:
     """The result of a notebook: `cells` are its own, for the points of plain test cells.
 
     Raises GraderFault if an exercise itself is broken; that never becomes a mark.
     """
     outputs: dict[str, Outputs] = {}
     marks = []
+    incidents = list(attempt.incidents)
     for job_cell, number in zip(plan.job.cells, plan.places, strict=True):
         key = job_cell.id
+        if number < 0:
+            continue
         found = attempt.cells.get(key)
         if key in plan.tests:
             mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""))
             marks.append(mark)
+            incidents += [f"{mark.cell}: used {closed}, which is closed" for closed in mark.verdict["closed"]]
         elif found is None:
             shown = [_error("Stopped", attempt.stopped.get(key, "this cell was not reached"))]
         else:
             shown = [dict(output) for output in found.outputs]
+            incidents += [f"{key}: used {closed}, which is closed" for closed in found.closed]
             if key in plan.stock:
                 shown = tame(shown, float(cells[number]["metadata"]["nbgrader"].get("points", 0)))
         outputs[str(number)] = shown
-    incidents = [*attempt.incidents, *(f"{key}: {words}" for key, words in _named(plan, attempt.stopped).items())]
+    incidents += dict.fromkeys(attempt.stopped.values())
     return NotebookResult(
         digest=plan.digest,
         outputs=outputs,
         marks=marks,
         incidents=incidents,
-        isolation=isolation,
+        isolation=attempt.isolation,
         seconds=round(attempt.seconds, 3),
     )
 
@@ -84,8 +90,6 @@ def _mark(test: Test, found: CellResult | None, stopped: str) -> tuple[Mark, Out
 
 def _public(verdict: Verdict) -> Verdict:
     """The verdict as far as the public inputs show it: what the student's own check would say."""
-    from dataclasses import replace
-
     findings = tuple(
         replace(f, complaint=None, case=None, got=(), expected=(), misconception=None) if f.fresh else f
         for f in verdict.findings
@@ -141,8 +145,3 @@ def _stream(text: str) -> dict[str, Any]:
 
 def _error(name: str, words: str) -> dict[str, Any]:
     return {"output_type": "error", "ename": name, "evalue": words, "traceback": [f"{name}: {words}"]}
-
-
-def _named(plan: Plan, stopped: Mapping[str, str]) -> dict[str, str]:
-    """The cells where a notebook was stopped, by names that a human knows."""
-    return {plan.tests[key].cell if key in plan.tests else key: words for key, words in stopped.items()}

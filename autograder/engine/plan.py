@@ -6,16 +6,21 @@ The test cells' own text is the master's (nbgrader puts it back before), so what
 """
 
 import ast
+import functools
 import hashlib
 import json
+import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from autograder.box import Cell, Interview, Job
 from autograder.engine.seeds import hidden_seed
 from autograder.interview import Question, questions
 from autograder.specification import Exercise
+
+MODULES = "the course's own modules"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +42,9 @@ class Plan:
 
     job: Job
     places: tuple[int, ...]
-    """For each cell of the job, the number of the notebook's cell."""
+    """For each cell of the job, the number of the notebook's cell; -1 for none."""
     tests: Mapping[str, Test]
-    """By the job cell's id."""
+    """By the id of the job's cell: a name for humans."""
     stock: frozenset[str]
     """Ids of test cells that are plain nbgrader: asserts, which run in the box."""
     digest: str
@@ -60,12 +65,19 @@ def plan_notebook(
     submission's other files, which its cells may read.
     """
     jobs: list[Cell] = []
+    known: set[str] = set()
     places, tests, stock = [], {}, set()
+    if any(name.endswith(".py") for name in files):  # the instructor's own: a submission's are left behind
+        jobs.append(Cell(id=MODULES, source="import sys; sys.path.insert(0, '')"))
+        places.append(-1)
     for number, cell in enumerate(cells):
         if cell["cell_type"] != "code" or not cell["source"].strip():
             continue
         about = cell["metadata"].get("nbgrader", {})
-        key = f"cell-{number}"
+        key = about.get("grade_id") or f"code cell {number + 1}"
+        if key in known:
+            key = f"{key} (cell {number + 1})"
+        known.add(key)
         interviews: tuple[Interview, ...] = ()
         if about.get("grade") and not about.get("solution"):
             found = check_in(cell["source"])
@@ -77,7 +89,7 @@ def plan_notebook(
                 stock.add(key)
         jobs.append(Cell(id=key, source=cell["source"], interviews=interviews))
         places.append(number)
-    closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed}))
+    closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed if _is_module(full)}))
     seed = hidden_seed(secret, *place, "the notebook's own generator")
     job = Job(name=name, cells=tuple(jobs), closed=closed, seed=seed, files=files)
     return Plan(
@@ -116,9 +128,20 @@ def _test(cell: str, exercise: Exercise, function: str, secret: bytes, place: Se
 
 def _interview(test: Test) -> Interview:
     calls = tuple(tuple(arguments) for question in test.asked for arguments in question.case.calls)
+    exercise = test.exercise
     return Interview(
-        function=test.function, arguments=test.exercise.arguments, returns=test.exercise.returns, calls=calls
+        function=test.function,
+        arguments=exercise.arguments,
+        returns=exercise.returns,
+        calls=calls,
+        closed=tuple(full for full in exercise.closed if not _is_module(full)),
     )
+
+
+@functools.cache
+def _is_module(full: str) -> bool:
+    """A closed module is closed for the whole notebook, a closed function while its question is asked."""
+    return isinstance(pkgutil.resolve_name(full), ModuleType)
 
 
 def _digest(

@@ -1,73 +1,100 @@
 """Workers: in this process, on this machine's cores, or on a cluster. All the same to who hands out the tasks.
 
-    with pool(jobs=8) as run: for done in run(work, tasks): …
-    with pool(scheduler="tcp://host:8786") as run: …        each machine joins with `dask worker tcp://host:8786`
+    with pool(jobs=8) as run: for key, done in run(work, ((key, task), …)): …
+    with pool(scheduler="tcp://host:8786") as run: …        a machine joins with: python -m autograder worker tcp://…
 
 Dask sends a task again when its worker dies; a task does nothing but return a value, so that is harmless.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
-A = TypeVar("A")
-B = TypeVar("B")
-Run = Callable[[Callable[[A], B], Iterable[A]], Iterator[B]]
-
-WAITING = 4
+WAITING = 3
 """Tasks on their way per worker: enough to keep it busy, few enough that a class of 5,000 is not in memory."""
+TRIES = 3
+"""How often a task is begun again when the worker that had it is lost."""
+
+
+class PoolLost(Exception):  # noqa: N818 - said to the instructor
+    """The scheduler cannot be reached, or no worker is left."""
+
+
+Run = Callable[[Callable[[Any], Any], Iterable[tuple[Any, Any]]], Iterator[tuple[Any, Any]]]
+"""(work, (key, task) …) -> (key, work(task)) …, as they come."""
 
 
 @contextmanager
-def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Any]:
-    """A function `run(work, tasks)` that gives results as they come. One job and no scheduler: in this process."""
+def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Run]:
+    """Something that runs tasks. One job and no scheduler: in this process, in order. Raises PoolLost."""
     if scheduler is None and jobs <= 1:
-        yield lambda work, tasks: map(work, tasks)
+        yield lambda work, tasks: ((key, work(task)) for key, task in tasks)
         return
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ValueError(
-            "several jobs need Dask. Install it with: python -m pip install 'distributed', or use --jobs 1"
+        raise PoolLost(
+            "several jobs need Dask, which is not installed: python -m pip install dask distributed, or --jobs 1"
         ) from None
     if scheduler is not None:
-        with Client(scheduler) as client:
+        try:
+            client = Client(scheduler, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise PoolLost(f"the scheduler {scheduler} cannot be reached: {error}") from None
+        with client:
             yield _handing_out(client)
         return
     with (
         LocalCluster(
-            n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=jobs,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=50,
+            memory_limit=0,
         ) as cluster,
         Client(cluster) as client,
     ):
         yield _handing_out(client)
 
 
-def _handing_out(client: Any) -> Any:
+def _handing_out(client: Any) -> Run:
     from distributed import as_completed
 
-    def run(work: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+    def run(work: Callable[[Any], Any], tasks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
         queue = iter(tasks)
-        room = WAITING * max(1, len(client.scheduler_info()["workers"]))
+        keys: dict[Any, Any] = {}
         waiting = as_completed()
-        count = 0
-
-        def send() -> int:
-            for task in queue:
-                waiting.add(client.submit(work, task, pure=False, retries=3))
-                return 1
-            return 0
-
+        room = _Room(client)
+        more = True
         try:
-            while count < room and send():
-                count += 1
-            while count:
-                future = next(waiting)
-                count -= 1
-                yield future.result()
-                future.release()
-                count += send()
+            while more or keys:
+                while more and len(keys) < room.now():
+                    key, task = next(queue, (None, None))
+                    more = task is not None
+                    if more:
+                        future = client.submit(work, task, pure=False, retries=TRIES)
+                        keys[future] = key
+                        waiting.add(future)
+                if keys:
+                    future = next(waiting)
+                    yield keys.pop(future), future.result()
+                    future.release()
         finally:
-            client.cancel(list(waiting.futures)) if count else None
+            if keys:
+                client.cancel(list(keys), force=True)
 
     return run
+
+
+class _Room:
+    """How many tasks may be on their way: workers come and go, and are counted anew every second."""
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.many, self.asked = client, 0, 0.0
+
+    def now(self) -> int:
+        if time.monotonic() - self.asked > 1 or not self.many:
+            self.many, self.asked = WAITING * len(self.client.nthreads()), time.monotonic()
+        return max(1, self.many)

@@ -5,6 +5,7 @@ Nothing here is a live object of a student's: outputs are nbformat's own diction
 
 import json
 import os
+import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,12 +54,34 @@ def from_json(text: str) -> NotebookResult:
         raise ValueError(f"this is no whole result: {error}") from None
 
 
+def result_file(root: Path, assignment: str, notebook: str, student: str) -> Path:
+    """Where the result of a notebook is kept."""
+    return root / "grading" / assignment / student / f"{notebook}.result.json"
+
+
 def write_whole(path: Path, text: str) -> None:
-    """The file is there whole or not at all, whenever the process dies."""
+    """The file is there whole or not at all, whenever the process dies or the disk is full."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.writing")
-    with open(beside, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}{WRITING}")
+    try:
+        with open(beside, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+WRITING = ".writing"
+"""How the names of half-made files and folders end: whoever finds one may remove it."""
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a process that was killed left half-made in a folder."""
+    for path in folder.glob(f".*{WRITING}"):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

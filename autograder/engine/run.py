@@ -8,26 +8,29 @@ gradebook, then the record. The record comes last, so what has one is done, and 
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-import nbformat
-
+from autograder.box.tiers import Isolation, choose
 from autograder.engine import record as records
 from autograder.engine.course import Course
-from autograder.engine.execute import result_file, show
-from autograder.engine.gradebook import save_marks, timestamp_of
+from autograder.engine.gradebook import Scores, scores_of
+from autograder.engine.lock import only_one
 from autograder.engine.pool import pool
 from autograder.engine.record import Record
-from autograder.engine.results import NotebookResult, from_json, write_whole
 from autograder.engine.seeds import course_secret
-from autograder.engine.task import Done, Task, work
+from autograder.engine.task import Task, work
+from autograder.engine.write import Writer
 from autograder.preflight import Master, Prepared, prepare
 from autograder.release import exercises_of
+
+SAME_FAULT = 5
+"""So many submissions, one after the other, with the same fault of the grader: it is broken, and the run stops."""
+
+
+class Broken(Exception):  # noqa: N818 - said to the instructor
+    """The grader fails at every submission in the same way."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,15 @@ class Line:
         return f"{self.record.student}: {self.record.words}"
 
 
+@dataclass(frozen=True)
+class _Waiting:
+    """A submission on its way."""
+
+    student: str
+    fingerprint: str
+    prepared: Prepared
+
+
 def grade(
     course: Course,
     assignment: str,
@@ -52,133 +64,99 @@ def grade(
     *,
     jobs: int = 1,
     scheduler: str | None = None,
-    isolation: str = "auto",
+    isolation: Isolation = "auto",
     again: bool = False,
 ) -> Iterator[Line]:
     """Grade what is not graded yet (`again`: everything), and yield a line for every submission.
 
     Raises NotACourse for an assignment that the gradebook does not know, ValueError for a student who has not handed
-    in anything; IsolationMissing where students' code could not be contained and nobody said that it need not be.
+    in anything; IsolationMissing where students' code could not be contained and nobody said that it need not be;
+    AlreadyRunning, GradebookBusy, Broken, and OSError for a full disk. What is done then stays done.
     """
+    if scheduler is None:
+        choose(isolation)
     masters = course.masters(assignment)
     there = course.students(assignment)
     unknown = sorted(set(students or ()) - set(there))
     if unknown:
         raise ValueError(f"nothing was handed in for {assignment} by {', '.join(unknown)}")
     chosen = [student for student in there if students is None or student in students]
-    basis = _basis(assignment, masters)
-    secret, kernels = course_secret(course.root), course.kernelspecs(assignment)
-    waiting: dict[str, tuple[Prepared, str]] = {}
-    ready: list[Record] = []
-    todo = []
-    for student in chosen:
-        mark = records.fingerprint(course.submission(student, assignment), basis)
-        known = None if again else records.load(course.root, assignment, student)
-        if known is not None and known.fingerprint == mark and _is_done(course, known):
-            ready.append(known)
-        else:
-            todo.append((student, mark))
-    for number, done in enumerate(ready, 1):
-        yield Line(done, number, len(chosen), new=False)
-    finished = len(ready)
-
-    def tasks() -> Iterator[Task]:
-        for student, mark in todo:
-            prepared = prepare(course.submission(student, assignment), masters)
-            waiting[student] = (prepared, mark)
-            yield Task(
-                student=student,
-                assignment=assignment,
-                notebooks={name: [dict(cell) for cell in nb.cells] for name, nb in prepared.notebooks.items()},
-                files={name: path.read_bytes() for name, path in prepared.files.items()},
-                secret=secret,
-                isolation=isolation,
-            )
-
-    with pool(jobs, scheduler) as run, course.gradebook() as gradebook:
-        for done in run(work, tasks()):
-            prepared, mark = waiting.pop(done.student)
-            record = _write(course, gradebook, assignment, done, prepared, mark, kernels)
+    with only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
+        files = course.files(assignment)
+        basis = _basis(assignment, masters, files)
+        if again:
+            for student in chosen:
+                records.forget(course.root, assignment, student)
+        known = scores_of(gradebook, assignment)
+        todo, finished = [], 0
+        for student in chosen:
+            mark = records.fingerprint(course.submission(student, assignment), basis)
+            record = records.load(course.root, assignment, student)
+            if record is None or record.fingerprint != mark or not _is_done(course, record, known.get(student, {})):
+                todo.append((student, mark))
+                continue
             finished += 1
-            yield Line(record, finished, len(chosen), new=True)
+            yield Line(record, finished, len(chosen), new=False)
+        secret = course_secret(course.root)
+        writer = Writer(course, assignment, gradebook, files)
+        same, last = 0, ""
+        with pool(jobs, scheduler) as run:
+            tasks = _tasks(course, assignment, masters, files, todo, secret, isolation)
+            for waiting, done in run(work, tasks):
+                record = writer.write(done, waiting.prepared, waiting.fingerprint)
+                finished += 1
+                yield Line(record, finished, len(chosen), new=True)
+                same = same + 1 if done.fault and done.fault == last else 1
+                last = done.fault
+                if last and same == SAME_FAULT:
+                    raise Broken(f"the grader failed {SAME_FAULT} times in a row, with the same words: {last}")
 
 
-def _basis(assignment: str, masters: Sequence[Master]) -> str:
-    """What a mark depends on besides the submission: the masters' cells and the exercises' points."""
-    facts = [[m.name, [[c.id, c.checksum, c.points] for c in m.cells]] for m in masters]
-    exercises = [[name, e.points, len(e.properties)] for name, e in exercises_of(assignment).items()]
-    return hashlib.sha256(json.dumps([facts, exercises]).encode()).hexdigest()
+def _tasks(
+    course: Course,
+    assignment: str,
+    masters: Sequence[Master],
+    files: dict[str, bytes],
+    todo: Sequence[tuple[str, str]],
+    secret: bytes,
+    isolation: Isolation,
+) -> Iterator[tuple[_Waiting, Task]]:
+    """Each submission, looked at when its turn comes."""
+    for student, mark in todo:
+        prepared = prepare(course.submission(student, assignment), masters)
+        task = Task(
+            student=student,
+            assignment=assignment,
+            notebooks={name: [dict(cell) for cell in nb.cells] for name, nb in prepared.notebooks.items()},
+            files={name: path.read_bytes() for name, path in prepared.files.items()} | files,
+            secret=secret,
+            isolation=isolation,
+        )
+        yield _Waiting(student, mark, prepared), task
 
 
-def _is_done(course: Course, record: Record) -> bool:
-    there = course.autograded(record.student, record.assignment).is_dir()
-    return record.state == "blocked" or (record.state == "graded" and there)
+def _basis(assignment: str, masters: Sequence[Master], files: dict[str, bytes]) -> str:
+    """What a mark depends on besides the submission: the masters' cells, their files, the exercises' own code."""
+    made = hashlib.sha256(json.dumps([asdict(master) for master in masters], sort_keys=True).encode())
+    for name, content in sorted(files.items()):
+        made.update(f"\0{name}\0".encode() + hashlib.sha256(content).digest())
+    for path in _code(assignment):
+        made.update(f"\0{path.name}\0".encode() + path.read_bytes())
+    return made.hexdigest()
 
 
-def _write(
-    course: Course, gradebook: Any, assignment: str, done: Done, prepared: Prepared, mark: str, kernels: dict[str, Any]
-) -> Record:
-    results = {name: from_json(text) for name, text in done.results.items()}
-    for name, result in results.items():
-        notebook = prepared.notebooks[name]
-        show(notebook, result)
-        if kernels.get(name):
-            notebook.metadata["kernelspec"] = kernels[name]
-        write_whole(result_file(course.root, assignment, name, done.student), done.results[name])
-    graded = {name: prepared.notebooks[name] for name in results}
-    source = course.submission(done.student, assignment)
-    if graded:
-        _write_folder(course.autograded(done.student, assignment), graded, prepared, source)
-    if not done.fault:
-        save_marks(gradebook, done.student, assignment, graded, timestamp_of(source), course.config)
-    record = _record(assignment, done, prepared, mark, results)
-    records.save(course.root, record)
-    return record
+def _code(assignment: str) -> list[Path]:
+    """The files in which the exercises of an assignment are declared."""
+    if not exercises_of(assignment):
+        return []
+    import importlib
+
+    package = importlib.import_module(f"autograder.checks.{assignment}")
+    return sorted(Path(str(package.__file__)).parent.glob("*.py"))
 
 
-def _write_folder(target: Path, notebooks: dict[str, Any], prepared: Prepared, source: Path) -> None:
-    """The whole folder, or the one that was there."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}.writing")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    for name, notebook in notebooks.items():
-        nbformat.write(notebook, beside / f"{name}.ipynb")
-    files = dict(prepared.files)
-    stamp = source / "timestamp.txt"
-    if stamp.is_file() and not stamp.is_symlink():
-        files["timestamp.txt"] = stamp
-    for inside, path in files.items():
-        (beside / inside).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, beside / inside)
-    if target.exists():
-        shutil.rmtree(target)
-    os.replace(beside, target)
-
-
-def _record(assignment: str, done: Done, prepared: Prepared, mark: str, results: dict[str, NotebookResult]) -> Record:
-    marks = [vars(m) for result in results.values() for m in result.marks]
-    incidents = [words for result in results.values() for words in result.incidents]
-    blocked = [f.words for f in prepared.findings if f.kind == "blocked"]
-    if done.fault:
-        state, words = "fault", f"not graded, and it is the grader's fault: {done.fault}"
-    elif blocked:
-        state, words = "blocked", " ".join(blocked)
-    else:
-        earned, possible = sum(m["points"] for m in marks), sum(m["of"] for m in marks)
-        state, words = "graded", f"{earned:g} of {possible:g}"
-        repaired = sum(f.kind == "repaired" for f in prepared.findings)
-        extras = [f"{repaired} repaired"] if repaired else []
-        extras += ["look at it: " + incidents[0]] if incidents else []
-        words = "; ".join([words, *extras])
-    return Record(
-        student=done.student,
-        assignment=assignment,
-        fingerprint=mark,
-        state=state,  # type: ignore[arg-type]
-        words=words,
-        findings=[vars(f) for f in prepared.findings],
-        incidents=incidents,
-        marks=marks,
-        isolation=next((r.isolation for r in results.values()), ""),
-        seconds=round(sum(r.seconds for r in results.values()), 3),
-    )
+def _is_done(course: Course, record: Record, known: Scores) -> bool:
+    """Whether all that the record tells of is there: the graded notebook, and the very marks in this gradebook."""
+    if record.state == "fault" or {name: known.get(name, {}) for name in record.scores} != record.scores:
+        return False
+    return record.state == "blocked" or course.autograded(record.student, record.assignment).is_dir()

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.box import BoxFault, IsolationMissing
+from autograder.box.tiers import Isolation
 from autograder.engine.execute import run_plan, shared_box
 from autograder.engine.plan import plan_notebook
 from autograder.engine.results import to_json
@@ -24,7 +26,7 @@ class Task:
     """By name: the repaired cells, as plain dictionaries."""
     files: Mapping[str, bytes]
     secret: bytes
-    isolation: str
+    isolation: Isolation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,14 +41,17 @@ class Done:
 
 
 def work(task: Task) -> Done:
-    """Run and judge. Never raises for what a student did; a fault of an exercise is said, not raised."""
+    """Run and judge. A student's failure is a result; what raises here is a fault of the grader's, and said."""
     results = {}
-    box = shared_box(task.isolation)
-    for name, cells in task.notebooks.items():
-        place = (task.assignment, name, task.student)
-        plan = plan_notebook("/".join(place), cells, exercises_of(task.assignment), task.secret, place, task.files)
-        try:
+    try:
+        box = shared_box(task.isolation)
+        exercises = exercises_of(task.assignment)
+        for name, cells in task.notebooks.items():
+            place = (task.assignment, name, task.student)
+            plan = plan_notebook("/".join(place), cells, exercises, task.secret, place, task.files)
             results[name] = to_json(run_plan(box, plan, cells))
-        except GraderFault as fault:
-            return Done(student=task.student, results={}, fault=str(fault))
+    except (GraderFault, BoxFault, IsolationMissing) as fault:
+        return Done(student=task.student, results={}, fault=str(fault))
+    except Exception as fault:
+        return Done(student=task.student, results={}, fault=f"{type(fault).__name__}: {fault}")
     return Done(student=task.student, results=results)

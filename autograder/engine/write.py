@@ -1,0 +1,125 @@
+"""What comes back from a worker is written here: the graded notebooks, the gradebook, the record, in this order."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.engine import record as records
+from autograder.engine.course import Course
+from autograder.engine.execute import show
+from autograder.engine.gradebook import Scores, save_marks, timestamp_of
+from autograder.engine.record import Record
+from autograder.engine.results import WRITING, NotebookResult, from_json, result_file, sweep, write_whole
+from autograder.engine.task import Done
+from autograder.preflight import Prepared
+
+
+class Writer:
+    """The one writer of an assignment's marks."""
+
+    def __init__(self, course: Course, assignment: str, gradebook: Any, files: dict[str, bytes]) -> None:
+        self.course, self.assignment, self.gradebook, self.files = course, assignment, gradebook, files
+        self.kernels = course.kernelspecs(assignment)
+
+    def write(self, done: Done, prepared: Prepared, fingerprint: str) -> Record:
+        """Write all of one submission. Killed at any moment, it has no record, and is done again."""
+        course, student = self.course, done.student
+        records.forget(course.root, self.assignment, student)
+        results = {name: from_json(text) for name, text in done.results.items()}
+        graded = {name: prepared.notebooks[name] for name in results}
+        source = course.submission(student, self.assignment)
+        timestamp, late = timestamp_of(source)
+        for name, result in results.items():
+            show(graded[name], result)
+            if self.kernels.get(name):
+                graded[name].metadata["kernelspec"] = self.kernels[name]
+            write_whole(result_file(course.root, self.assignment, name, student), done.results[name])
+        scores: Scores = {}
+        if graded:
+            self._write_folder(course.autograded(student, self.assignment), graded, prepared, timestamp)
+        if not done.fault:
+            scores = save_marks(self.gradebook, student, self.assignment, graded, timestamp, course.config)
+        made = _record(self.assignment, done, prepared, fingerprint, results, scores, late)
+        records.save(course.root, made)
+        return made
+
+    def _write_folder(self, target: Path, notebooks: dict[str, Any], prepared: Prepared, timestamp: str | None) -> None:
+        """The whole folder, or none: never a half."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sweep(target.parent)
+        beside = target.with_name(f".{target.name}.{os.getpid()}{WRITING}")
+        try:
+            beside.mkdir()
+            for name, notebook in notebooks.items():
+                nbformat.write(notebook, beside / f"{name}.ipynb")
+            for inside, path in prepared.files.items():
+                (beside / inside).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, beside / inside)
+            for inside, content in self.files.items():
+                (beside / inside).parent.mkdir(parents=True, exist_ok=True)
+                (beside / inside).write_bytes(content)
+            if timestamp:
+                (beside / "timestamp.txt").write_text(timestamp, encoding="utf-8")
+            if target.exists():
+                shutil.rmtree(target)
+            os.replace(beside, target)
+        except OSError:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
+
+
+def _record(
+    assignment: str,
+    done: Done,
+    prepared: Prepared,
+    fingerprint: str,
+    results: dict[str, NotebookResult],
+    scores: Scores,
+    late: str,
+) -> Record:
+    marks = [vars(m) for result in results.values() for m in result.marks]
+    incidents = [words for result in results.values() for words in result.incidents] + ([late] if late else [])
+    blocked = [f.words for f in prepared.findings if f.kind == "blocked"]
+    if done.fault:
+        state, words = "fault", f"not graded, and it is the grader's fault: {done.fault}"
+    elif blocked:
+        state, words = "blocked", " ".join(blocked)
+    else:
+        state, words = "graded", _earned(prepared, scores)
+        repaired = sum(f.kind == "repaired" for f in prepared.findings)
+        extras = [f"{repaired} repaired"] if repaired else []
+        extras += ["look at it: " + incidents[0]] if incidents else []
+        words = "; ".join([words, *extras])
+    return Record(
+        student=done.student,
+        assignment=assignment,
+        fingerprint=fingerprint,
+        state=state,  # type: ignore[arg-type]
+        words=words,
+        findings=[vars(f) for f in prepared.findings],
+        incidents=incidents,
+        marks=marks,
+        scores=scores,
+        isolation=next((r.isolation for r in results.values()), ""),
+        seconds=round(sum(r.seconds for r in results.values()), 3),
+    )
+
+
+def _earned(prepared: Prepared, scores: Scores) -> str:
+    """ "18 of 26, and 4 for a human to give"."""
+    earned = possible = waiting = 0.0
+    for name, cells in scores.items():
+        points = {
+            about["grade_id"]: float(about.get("points", 0))
+            for cell in prepared.notebooks[name].cells
+            if (about := cell.metadata.get("nbgrader"))
+        }
+        for cell, score in cells.items():
+            if score is None:
+                waiting += points.get(cell, 0)
+            else:
+                earned, possible = earned + score, possible + points.get(cell, 0)
+    return f"{earned:g} of {possible:g}" + (f", and {waiting:g} for a human to give" if waiting else "")
