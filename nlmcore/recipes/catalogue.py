@@ -1,18 +1,22 @@
 """All recipes by name, cheapest first; a recipe that reads what another one wrote comes after it."""
 
 from nlmcore.recipes import (
+    attention_cost,
     bpe_gpt,
     capacity,
     char_gpt,
     char_lstm,
     exposure_bias,
+    few_shot,
     folio,
+    looking_back,
     memory,
     numbers,
     numbers_transformer,
     perplexity_table,
     pronunciation,
     pronunciation_transformer,
+    source_and_target,
     warmup,
 )
 from nlmcore.recipes.recipe import Recipe
@@ -22,5 +26,6 @@ RECIPES: dict[str, Recipe] = {
     for module in (
         *(memory, numbers, folio, char_lstm, pronunciation, exposure_bias, capacity, perplexity_table),
         *(char_gpt, bpe_gpt, numbers_transformer, pronunciation_transformer, warmup),
+        *(looking_back, source_and_target, attention_cost, few_shot),
     )
 }
