@@ -1,6 +1,7 @@
 """Small arrays in words: three decimals, and of a large array the part that is worth looking at."""
 
 import html
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 
 _LIMIT = 6
+_LARGEST_PICTURE = 12
 _MARK = "outline:2px solid #b3261e;font-weight:bold"
 _CELL = "padding:.1em .5em;text-align:right;font-family:monospace"
 
@@ -109,6 +111,25 @@ def pair(got: Tensor, expected: Tensor) -> tuple[Grid, Grid]:
         return grid(got), grid(expected)
     leading = worst_slice(got, expected)
     return grid(got, expected, leading), grid(expected, None, leading)
+
+
+def difference(got: Tensor, expected: Tensor) -> list[list[float | None]] | None:
+    """got − expected in the matrix where they differ most, for a picture; None where a picture would say nothing.
+
+    At most 12 rows and columns; None in the place of a number that is no finite one.
+    """
+    if got.shape != expected.shape or got.ndim < 2 or got.numel() == 0:
+        return None
+    leading = worst_slice(got, expected)
+    matrix = (got[leading].double() - expected[leading].double())[:_LARGEST_PICTURE, :_LARGEST_PICTURE]
+    if min(matrix.shape) < 2 or not (matrix.isfinite() & (matrix.abs() > 1e-4)).any():
+        return None
+    return [[round(v, 4) if math.isfinite(v) else None for v in row] for row in matrix.tolist()]
+
+
+def as_data(tensor: Tensor, table: Grid) -> dict[str, Any]:
+    """A table as plain data."""
+    return {"about": describe(tensor), "part": table.title, "rows": table.rows, "marked": table.marked}
 
 
 def plain_html(name: str, value: Any) -> str:

@@ -4,6 +4,7 @@ A public report shows the example in which a property failed. A report on hidden
 failed and in what kind of situation, and shows no input, no output and no message that could carry one.
 """
 
+import builtins
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.arrays import grid, pair, plain_html, table_html, text_of_input, text_of_output
+from autograder.arrays import as_data, difference, grid, pair, plain_html, table_html, text_of_input, text_of_output
+from autograder.outcome import Fault
 from autograder.specification import Case
 from autograder.verdict import Finding, Verdict
 
@@ -48,9 +50,16 @@ class Report:
         return {"text/plain": str(self), "text/html": "".join(self._html()), MACHINE: self.machine()}
 
     def machine(self) -> dict[str, Any]:
-        """For machines; nothing of the inputs is in it."""
+        """For machines: what a page of feedback and a table over a class are made from.
+
+        Of hidden inputs nothing is in it; of public ones the example that the words show.
+        """
         v = self.verdict
+        example = self._example()
         return {
+            "headline": self.headline,
+            "explanations": self.explanations(),
+            "example": None if example is None else _as_data(example),
             "exercise": v.exercise.name,
             "points": v.points,
             "of": v.exercise.points,
@@ -114,12 +123,12 @@ class Report:
         fault = next((o.fault for o in finding.got if o.fault is not None), None)
         if fault is None:
             words = str(finding.complaint)
+        elif self.hidden:
+            words = _without_input(fault)
         elif fault.kind == "wrong return":
             words = fault.words
         elif fault.kind == "NotImplementedError":
             words = f"{fault.function or 'something that it calls'} is not written yet"
-        elif self.hidden:  # an exception's message can carry the input
-            words = f"your code raised {fault.kind}"
         else:
             words = f"your code raised {fault.words}"
             if fault.line:
@@ -198,6 +207,32 @@ class Report:
                 tables = table_html(f"{name} expected", expected, right) + table_html(f"{name} yours", got, mine)
                 yield f"{_ROW}{tables}</div>"
         yield "</div>"
+
+
+def _without_input(fault: Fault) -> str:
+    """What went wrong on a hidden input. The student chooses an exception's message and the names of its class and of
+    functions and types, so all of them can carry the input; the names of Python's own exceptions cannot."""
+    if fault.kind == "wrong return":
+        return "what your function returned was not of the kind that was asked for"
+    if fault.kind == "NotImplementedError":
+        return "something that it calls is not written yet"
+    if fault.kind == "Stopped":  # by the box
+        return "your code was stopped before it had answered"
+    known = isinstance(getattr(builtins, fault.kind, None), type)
+    return f"your code raised {fault.kind if known else 'an exception of its own'}"
+
+
+def _as_data(example: Example) -> dict[str, Any]:
+    inputs: list[dict[str, Any]] = []
+    for name, value in example.inputs:
+        shown = as_data(value, grid(value)) if isinstance(value, Tensor) else {"text": repr(value)[:200]}
+        inputs.append({"name": name, **shown})
+    outputs = []
+    for name, got, expected in example.outputs:
+        mine, right = pair(got, expected)
+        both = {"expected": as_data(expected, right), "yours": as_data(got, mine)}
+        outputs.append({"name": name, **both, "difference": difference(got, expected)})
+    return {"title": example.title, "inputs": inputs, "outputs": outputs}
 
 
 def _some(where: Sequence[str]) -> str:

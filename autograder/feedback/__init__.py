@@ -1,0 +1,16 @@
+"""What a student gets back: one HTML file per notebook, which says what holds, what does not, and why.
+
+    hide          what a student must not see is taken out of the graded notebook, and what could carry it
+    facts         marks, comments, penalty and what happened to the submission, from the gradebook and the record
+    page          both -> the page (example: expected against got; frame: the head and the style of every page)
+    clean         a student's text, pictures and HTML, made harmless (mathematics: LaTeX -> MathML)
+    exporter      the seam to nbgrader: `nbgrader generate_feedback` and formgrader's button
+    write         the same for a class, by our own command
+
+Nothing in a page is fetched, and nothing in it runs: there is no script, and a policy in its head forbids both.
+"""
+
+from autograder.feedback.hide import HideFromStudents
+from autograder.feedback.write import write_feedback
+
+__all__ = ["HideFromStudents", "write_feedback"]

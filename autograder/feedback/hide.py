@@ -1,0 +1,95 @@
+"""What a student's feedback leaves out: hidden tests, the mark scheme, notes for the instructor, and hidden inputs.
+
+Stock nbgrader shows the first three to every student. The last can hide in what a student's own code printed: a
+function that was called with hidden inputs, or that looked at the test that called it, can keep what it saw and print
+it in any later cell. So from the first hidden test on, of the outputs of student code only that is kept which says
+nothing new.
+
+- Locked cells: regions are taken out. What a student wrote is theirs, whatever it contains.
+- A test cell of ours: its outputs were written by the grader, and all but the instructor's notes stay.
+- A plain nbgrader test cell with a hidden region, and every cell of the student's after the first hidden test: an error
+  is said by its kind, with its message only where that stands in the visible text of the cell.
+"""
+
+import ast
+import builtins
+import re
+from typing import Any
+
+from nbgrader import utils
+from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, NbGraderPreprocessor
+
+from autograder.engine.plan import check_in
+from autograder.report import MACHINE
+
+FAILED = "A hidden test of this question did not pass."
+
+
+class HideFromStudents(NbGraderPreprocessor):  # type: ignore[misc]
+    """Runs in `GenerateFeedback.preprocessors`, after the marks are filled in."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        self._tests = ClearHiddenTests(parent=self)
+        self._scheme = ClearMarkScheme(parent=self)
+        self._seen = False
+        return super().preprocess(nb, resources)
+
+    def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
+        if not (utils.is_locked(cell) or utils.is_task(cell)):
+            if self._seen and cell.cell_type == "code":
+                cell.outputs = _said_anew(cell.outputs, cell.source)
+            return cell, resources
+        ours = cell.cell_type == "code" and _is_ours(cell.source)
+        # The methods, not the preprocessors' own loops: those refuse regions in cells that are not for them.
+        had_tests = self._tests._remove_hidden_test_region(cell)
+        self._scheme._remove_mark_scheme_region(cell)
+        if cell.cell_type == "code":
+            self._seen = self._seen or had_tests or ours
+            if ours:
+                cell.outputs = [output for output in cell.outputs if not _for_instructor(output)]
+            elif self._seen:
+                cell.outputs = _said_anew(cell.outputs, cell.source, FAILED if had_tests else "")
+        return cell, resources
+
+
+def _is_ours(source: str) -> bool:
+    """Whether the engine puts questions here instead of running the cell."""
+    from autograder.release import exercises_of
+
+    found = check_in(source)
+    return found is not None and found[0] in exercises_of(found[0].partition(".")[0])
+
+
+def _for_instructor(output: Any) -> bool:
+    about = output.get("metadata", {}).get("nlm-course", {})
+    report = MACHINE in output.get("data", {}) or output.output_type in ("stream", "execute_result")
+    return bool(about.get("audience") == "instructor") or not report
+
+
+def _said_anew(outputs: Any, source: str, words: str = "") -> list[Any]:
+    """The errors, in words that nobody but the grader and the visible text of the cell could have chosen."""
+    kept = []
+    for output in outputs:
+        if output.output_type != "error":
+            continue
+        kind = output.ename if isinstance(getattr(builtins, output.ename, None), type) else "an exception"
+        message = _repeatable(output.ename, str(output.evalue), source)
+        line = f"{kind}: {message}" if message else kind
+        output.ename, output.evalue = kind, message
+        output.traceback = [line, words] if words else [line]
+        kept.append(output)
+    return kept
+
+
+def _repeatable(kind: str, message: str, source: str) -> str:
+    """The message, if whoever reads the cell's visible text knows it; else nothing."""
+    if kind in ("SyntaxError", "IndentationError", "TabError"):
+        try:
+            ast.parse(source)
+        except SyntaxError as error:
+            return f"{error.msg} (line {error.lineno})"
+        return ""
+    name = re.fullmatch(r"name '(\w+)' is not defined.*", message)
+    if kind == "NameError" and name is not None and re.search(rf"\b{name[1]}\b", source):
+        return f"name {name[1]!r} is not defined"
+    return message if len(message) > 3 and message in source else ""

@@ -1,0 +1,17 @@
+"""What an instructor reads after grading: a table for the machine and the LMS, and a page for the person.
+
+rows        one row per student, from the gradebook and the records; not marked is not zero
+table       the rows as CSV or JSON, as this course's own or as an LMS takes them
+lessons     what the class has understood and what it has not: questions, properties, misconceptions
+eyes        submissions that a person should look at
+answers     what the students wrote, without what was given to them
+likeness    answers that are nearly the same (winnowing, indexed): a hint, never a mark
+pictures    the distribution of marks
+overview    all of it on one page
+"""
+
+from autograder.instructor.overview import write_overview
+from autograder.instructor.rows import Row, report_rows
+from autograder.instructor.table import write_report
+
+__all__ = ["Row", "report_rows", "write_overview", "write_report"]

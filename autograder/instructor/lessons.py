@@ -1,0 +1,100 @@
+"""What a class has understood and what it has not: by question, by property, by misconception."""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.instructor.rows import Asked, Row
+from autograder.specification import Exercise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difficulty:
+    """One question."""
+
+    name: str
+    of: float
+    marked: int
+    mean: float
+    """Part of the points, over those who have a mark."""
+    full: int
+    nothing: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed:
+    """One property of one exercise."""
+
+    exercise: str
+    name: str
+    failed: int
+    written: int
+    """How many wrote the function."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistaken:
+    """One misconception."""
+
+    exercise: str
+    id: str
+    sentence: str
+    students: tuple[str, ...]
+    written: int
+
+
+def difficulties(asked: Sequence[Asked], rows: Iterable[Row]) -> list[Difficulty]:
+    """The hardest first."""
+    rows = list(rows)
+    found = []
+    for question in asked:
+        marks = [mark for row in rows if (mark := row.questions.get(question.name)) is not None]
+        if question.of and marks:
+            found.append(
+                Difficulty(
+                    name=question.name,
+                    of=question.of,
+                    marked=len(marks),
+                    mean=statistics.fmean(marks) / question.of,
+                    full=sum(mark >= question.of for mark in marks),
+                    nothing=sum(mark <= 0 for mark in marks),
+                )
+            )
+    return sorted(found, key=lambda difficulty: difficulty.mean)
+
+
+def failures(marks: Iterable[Mapping[str, Any]]) -> list[Failed]:
+    """Of records' marks: the properties that failed most, by part of those who wrote the function."""
+    written: dict[str, int] = {}
+    failed: dict[tuple[str, str], int] = {}
+    for mark in marks:
+        verdict = mark["verdict"]
+        if verdict.get("unwritten"):
+            continue
+        name = mark["exercise"]
+        written[name] = written.get(name, 0) + 1
+        for found in verdict["properties"]:
+            key = (name, str(found["name"]))
+            failed[key] = failed.get(key, 0) + (not found["holds"])
+    made = [Failed(exercise=e, name=n, failed=count, written=written[e]) for (e, n), count in failed.items() if count]
+    return sorted(made, key=lambda one: (-one.failed / one.written, one.exercise, one.name))
+
+
+def mistakes(marks: Iterable[tuple[str, Mapping[str, Any]]], exercises: Mapping[str, Exercise]) -> list[Mistaken]:
+    """Of (student, mark): the misconceptions, those that most students have first."""
+    written: dict[str, int] = {}
+    who: dict[tuple[str, str], list[str]] = {}
+    for student, mark in marks:
+        if mark["verdict"].get("unwritten"):
+            continue
+        name = mark["exercise"]
+        written[name] = written.get(name, 0) + 1
+        for misconception in dict.fromkeys(mark["verdict"].get("misconceptions", [])):
+            who.setdefault((name, misconception), []).append(student)
+    sentences = {(name, m.id): m.sentence for name, e in exercises.items() for m in e.misconceptions}
+    made = [
+        Mistaken(exercise=e, id=i, sentence=sentences.get((e, i), ""), students=tuple(names), written=written[e])
+        for (e, i), names in who.items()
+    ]
+    return sorted(made, key=lambda one: (-len(one.students), one.exercise, one.id))

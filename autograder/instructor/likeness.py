@@ -1,0 +1,117 @@
+"""Answers that are nearly the same: a hint to a person, never a mark.
+
+Winnowing (Schleimer, Wilkerson and Aiken 2003, "Winnowing: local algorithms for document fingerprinting"), as
+copydetect does it: names are made equal, every run of 25 characters is hashed, and of every window of 6 hashes the
+smallest is kept. Here the fingerprints go into an index, so that only students who share some are ever compared.
+
+A short exercise has few ways to be solved. So what was given to everybody does not count, and neither does a
+fingerprint that much of the class has; two students are reported when most of what is left of one is in the other too.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from autograder.instructor.answers import Answers
+
+LENGTH, WINDOW = 25, 6
+FEW = 30
+"""A fingerprint that more students have is common, in a class of any size."""
+SHARE = 0.02
+"""In a large class; in a small one, what more than four have."""
+LEAST, ALIKE = 5, 0.5
+"""How many rare fingerprints two must share, and what part of the smaller one's."""
+LONG = 200
+"""Characters from which on it is remarkable that two texts are the same to the letter."""
+REFERENCE = "(the reference solution)"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two students, or one and the reference."""
+
+    one: str
+    other: str
+    shared: int
+    part: float
+    """Of the rare fingerprints of whichever has fewer."""
+    where: tuple[str, ...]
+    """Questions in which they share them, the most first."""
+
+
+@dataclass(frozen=True)
+class Same:
+    """Students whose answer to one question is the same to the letter, comments and all."""
+
+    where: str
+    students: tuple[str, ...]
+
+
+def fingerprints(source: str) -> frozenset[int]:
+    """Raises ImportError where copydetect is not installed."""
+    from copydetect.utils import filter_code, get_document_fingerprints
+
+    filtered, _ = filter_code(source, "answer.py", language="python")
+    if len(filtered) < LENGTH + WINDOW:
+        return frozenset()
+    hashes, _ = get_document_fingerprints(filtered, LENGTH, WINDOW)
+    return frozenset(int(value) for value in hashes)
+
+
+def alike(students: Mapping[str, Answers], given: Answers, reference: Answers) -> list[Pair]:
+    """The pairs that stand out, the most alike first."""
+    seen: dict[str, frozenset[int]] = {}
+
+    def prints(source: str) -> frozenset[int]:
+        if source not in seen:
+            seen[source] = fingerprints(source)
+        return seen[source]
+
+    free = frozenset().union(*(prints(source) for source in given.values()))
+    everybody = {**students, **({REFERENCE: reference} if reference else {})}
+    held: dict[str, dict[int, str]] = {}
+    count: Counter[int] = Counter()
+    for student, answers in everybody.items():
+        held[student] = {value: where for where, source in answers.items() for value in prints(source) - free}
+        count.update(held[student])
+    few = min(max(4, math.ceil(SHARE * len(students))), FEW)
+    index: dict[int, list[str]] = {}
+    rare: Counter[str] = Counter()
+    for student, mine in held.items():
+        for value in mine:
+            if count[value] <= few:
+                index.setdefault(value, []).append(student)
+                rare[student] += 1
+    together: Counter[tuple[str, str]] = Counter()
+    for holders in index.values():
+        if len(holders) > 1:
+            together.update(combinations(holders, 2))
+    pairs = []
+    for (one, other), shared in together.items():
+        part = shared / min(rare[one], rare[other])
+        if shared >= LEAST and part >= ALIKE:
+            both = held[one].keys() & held[other].keys()
+            where = Counter(held[one][value] for value in both if count[value] <= few)
+            pairs.append(Pair(one, other, shared, part, tuple(name for name, _ in where.most_common(3))))
+    return sorted(pairs, key=lambda pair: (-pair.part, -pair.shared, pair.one, pair.other))
+
+
+def same_to_the_letter(students: Mapping[str, Answers], given: Answers, reference: Answers) -> list[Same]:
+    """Groups of two and more, the smallest first: what half of a class has was shown to it."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for student, answers in {**students, **({REFERENCE: reference} if reference else {})}.items():
+        for where, source in answers.items():
+            own = own_text(source, given.get(where, ""))
+            if len(own) >= LONG:
+                groups.setdefault((where, own), []).append(student)
+    found = [Same(where, tuple(members)) for (where, _), members in groups.items() if len(members) > 1]
+    return sorted(found, key=lambda same: (len(same.students), same.where, same.students))
+
+
+def own_text(source: str, given: str) -> str:
+    """What the student added, without blanks at the ends of lines and empty lines."""
+    free = {line.strip() for line in given.split("\n")}
+    lines: Sequence[str] = [line.rstrip() for line in source.split("\n")]
+    return "\n".join(line for line in lines if line and line.strip() not in free)
