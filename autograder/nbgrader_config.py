@@ -13,7 +13,7 @@ SOURCE, RELEASE = "solutions", "exercises"
 def configure(c: Any, root: Path) -> None:
     """Fill nbgrader's configuration object `c` for the course that lies at `root`."""
     # Imported here: these load nbgrader, which only its own commands need.
-    from nbconvert.preprocessors import ClearMetadataPreprocessor, CSSHTMLHeaderPreprocessor
+    from nbconvert.preprocessors import ClearMetadataPreprocessor
     from nbgrader.preprocessors import (
         AssignLatePenalties,
         CheckCellMetadata,
@@ -24,7 +24,8 @@ def configure(c: Any, root: Path) -> None:
     )
 
     from autograder.execute import CourseExecute
-    from autograder.feedback import HideFromStudents
+    from autograder.feedback.exporter import FeedbackExporter
+    from autograder.feedback.hide import HideFromStudents
 
     _scripts_on_path()
     c.CourseDirectory.course_id = "neural-language-models"
@@ -48,7 +49,8 @@ def configure(c: Any, root: Path) -> None:
         AssignLatePenalties,
         CheckCellMetadata,
     ]
-    c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents, CSSHTMLHeaderPreprocessor]
+    c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents]
+    c.GenerateFeedback.exporter_class = FeedbackExporter
 
 
 def _scripts_on_path() -> None:
