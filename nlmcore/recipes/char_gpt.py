@@ -5,7 +5,7 @@ from nlmcore.recipes.recipe import Recipe, Run
 from nlmcore.recipes.shakespeare import plays
 from nlmcore.tokens import CharTokenizer
 
-STEPS, LSTM_STEPS = 3000, 4100
+STEPS, LSTM_STEPS = 3000, 3100
 
 
 def cook(run: Run) -> None:
@@ -18,15 +18,16 @@ def cook(run: Run) -> None:
         lstm_steps=run.size(LSTM_STEPS, 6),
         gpt_batch=run.size((4, 256), (4, 16)),
         lstm_batch=run.size((32, 64), (8, 8)),
+        part_one="char_lstm",
     )
     compare(run, "char_gpt", "characters", plan, tokenizer, shakespeare)
 
 
 RECIPE = Recipe(
     "char_gpt",
-    "a small GPT on characters of Shakespeare, and LSTMs at matched parameters, text and time",
+    "a small GPT on characters of Shakespeare, and an LSTM at matched parameters and time",
     ("checkpoint:char_gpt", "result:char_gpt"),
-    16,
+    12,
     cook,
     sample,
 )

@@ -1,14 +1,16 @@
-"""A small GPT and LSTMs on the same text, tokens and split: at matched parameters, at matched text, at matched time.
+"""A small GPT and LSTMs on the same text, tokens and split, at matched parameters and at matched time.
 
-Three trainings for one tokenizer:
+Two trainings for one tokenizer:
 
-    GPT                      so many steps
-    LSTM, matched text       as many parameters, as many tokens read
-    LSTM, matched time       as many parameters, as many steps as fit into the time that the GPT's training takes
+    GPT      so many steps
+    LSTM     as many parameters, and as many steps as fit into the time that the GPT's training takes
 
-Time is that of a step on one core, measured for both in turns (`seconds_per_step`): the wall time of a training on a
+and beside them, where there is one, the LSTM of part one, as it is committed.
+
+Time is that of a step on one core, measured for all in turns (`seconds_per_step`): the wall time of a training on a
 machine that others share says less. How many steps fit is a constant of the recipe, so that the same seed gives the
-same weights on any machine; the result says how well it met the time here.
+same weights on any machine; the result says how well it met the time here. The curves show the training loss after as
+much text, too; there the rates stand at different points of their schedules.
 
 Every model reads the test plays from their beginning and carries its state along, and predicts every token. Perplexity
 is per token; bits per character compare between tokenizers.
@@ -30,10 +32,11 @@ import torch
 from torch import nn
 
 from nlmcore.metrics import log_likelihood
+from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
 from nlmcore.pretrained.described import build
 from nlmcore.recipes.capacity import parameters
 from nlmcore.recipes.cards import add_figures, save_checkpoint
-from nlmcore.recipes.recipe import Run, table
+from nlmcore.recipes.recipe import MissingCheckpoint, Run, table
 from nlmcore.recipes.shakespeare import Plays, plays
 from nlmcore.recipes.streams import Stream, as_document, in_rows
 from nlmcore.training import History, cosine_schedule, teacher_forcing_loss
@@ -44,6 +47,7 @@ STRETCH = 20
 """An LSTM's state is forgotten after so many batches, as in `char_lstm`."""
 LARGEST = 1000
 """Hidden size of an LSTM."""
+MATCHED, PART_ONE = "LSTM, matched parameters and time", "LSTM of part one"
 POINTS = 40
 """Of a training's curve."""
 
@@ -57,10 +61,12 @@ class Plan:
     steps: int
     """Of the GPT."""
     lstm_steps: int
-    """Of the LSTM at matched time."""
+    """Of the LSTM: as many as take the GPT's time."""
     gpt_batch: tuple[int, int]
     lstm_batch: tuple[int, int]
     """(rows, tokens) of a batch, in the shape that suits each."""
+    part_one: str | None = None
+    """The checkpoint of part one that was trained on the same tokens."""
 
 
 def gpt_config(vocab_size: int, d_model: int, n_heads: int, n_layers: int, window: int) -> dict[str, Any]:
@@ -151,7 +157,8 @@ class Trained:
 
     model: Any
     config: dict[str, Any]
-    history: History
+    history: History | None
+    """None: it was trained elsewhere."""
     training: dict[str, Any]
 
     @property
@@ -217,7 +224,7 @@ def _train(
 
 
 def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespeare: Plays) -> None:
-    """Train the three, keep the GPT as checkpoint `name` and the comparison as result `name`."""
+    """Train both, keep the GPT as checkpoint `name` and the comparison as result `name`."""
     documents = [as_document(tokenizer.encode(text)) for text in shakespeare.train]
     gpt = train_gpt(run, name, plan.gpt, Stream(documents, *plan.gpt_batch), plan.steps)
     facts = {
@@ -230,19 +237,30 @@ def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespe
     add_figures(run, name, {"test": figures["GPT"]})
 
     small = lstm_config(tokenizer.vocab_size, plan.lstm_embedding, parameters(gpt.model))
-    stream = Stream(documents, *plan.lstm_batch, STRETCH)
-    trained = {"GPT": gpt}
-    as_much_text = plan.steps * math.prod(plan.gpt_batch) // math.prod(plan.lstm_batch)
-    for by, steps in (("text", as_much_text), ("time", plan.lstm_steps)):
-        title = f"LSTM, matched {by}"
-        trained[title] = train_lstm(run, f"{name}-lstm-{by}", small, stream, steps)
-        figures[title] = quality(trained[title].model, tokenizer, shakespeare.test)
-        run.say(f"{name}, {title}: {figures[title]}")
-
+    lstm = train_lstm(run, f"{name}-lstm-time", small, Stream(documents, *plan.lstm_batch, STRETCH), plan.lstm_steps)
+    figures[MATCHED] = quality(lstm.model, tokenizer, shakespeare.test)
+    trained = {"GPT": gpt, MATCHED: lstm}
+    if plan.part_one is not None:
+        trained[PART_ONE], figures[PART_ONE] = committed(run, plan.part_one)
     seconds = seconds_per_step({t: (trained[t].model, trained[t].shape) for t in trained}, run.size(15, 2))
     rows = {title: figures[title] | t.row(seconds[title]) for title, t in trained.items()}
-    curves = {title: curve(t.history, math.prod(t.shape), seconds[title]) for title, t in trained.items()}
+    curves = {
+        title: curve(t.history, math.prod(t.shape), seconds[title])
+        for title, t in trained.items()
+        if t.history is not None
+    }
     report(run, name, what, rows, curves, shakespeare.split)
+
+
+def committed(run: Run, name: str) -> tuple[Trained, dict[str, float]]:
+    """The LSTM of part one, and what its card says of its quality."""
+    folder = run.checkpoints if name in names(run.checkpoints) else FOLDER
+    if name not in names(folder):
+        raise MissingCheckpoint(f"this recipe compares with {name}: first run python -m nlmcore.recipes {name}")
+    model, _, card = checkpoint(name, folder)
+    found = card["figures"]
+    figures = {"perplexity": found["test_perplexity"], "bits_per_character": found["test_bits_per_character"]}
+    return Trained(model, card["config"], None, card["training"]), figures
 
 
 def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[str, Any], split: str) -> None:
@@ -267,12 +285,11 @@ def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[st
 
 
 def shown(rows: dict[str, Any]) -> str:
-    """Who is ahead, by how much, at matched text and at matched time."""
-    ours = rows["GPT"]["bits_per_character"]
-    parts = []
-    for by in ("text", "time"):
-        theirs = rows[f"LSTM, matched {by}"]["bits_per_character"]
-        ahead = "the GPT" if ours < theirs else "the LSTM" if theirs < ours else "neither"
-        parts.append(f"at matched parameters and {by}, {ahead} is ahead by {abs(ours - theirs):.3f} bits per character")
-    ratio = rows["GPT"]["seconds_per_step"] / rows["LSTM, matched text"]["seconds_per_step"]
-    return "; ".join(parts) + f"; a step of the GPT takes {ratio:.1f} times as long on one core"
+    """Who is ahead, and by how much."""
+    gpt, lstm = rows["GPT"], rows[MATCHED]
+    ours, theirs = gpt["bits_per_character"], lstm["bits_per_character"]
+    ahead = "the GPT" if ours < theirs else "the LSTM" if theirs < ours else "neither"
+    return (
+        f"at matched parameters and time, {ahead} is ahead by {abs(ours - theirs):.3f} bits per character; the LSTM"
+        f" reads {lstm['tokens'] / gpt['tokens']:.1f} times as much text in that time"
+    )

@@ -35,7 +35,7 @@ from nlmcore.recipes.pairs import PairBatches
 from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run, table
 from nlmcore.training import cosine_schedule
 
-LEARNING_RATE, WARM_UP, STEPS = 4e-3, 100, 1000
+LEARNING_RATE, WARM_UP, STEPS = 4e-3, 100, 700
 POSITIONS = {
     "numbers_transformer": ("sinusoids", {"positions": "sinusoidal"}),
     "numbers_transformer_relative": ("relative positions", {"positions": "none", "attention_positions": "t5"}),
@@ -151,8 +151,7 @@ RECIPE = Recipe(
         *(f"checkpoint:{name_of(kind, trained_to)}" for trained_to in (SHORT, LONG) for kind in POSITIONS),
         "result:numbers_transformer",
     ),
-    7,
+    3,
     cook,
     sample,
 )
-"""Four trainings; the first two minutes make `numbers_transformer`."""

@@ -21,7 +21,7 @@ from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run, table
 from nlmcore.training import cosine_schedule
 
 NAME = "pronunciation_transformer"
-LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 400, 3
+LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 300, 3
 
 
 def recurrent_figures(run: Run) -> dict[str, Any]:

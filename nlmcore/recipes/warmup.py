@@ -10,7 +10,7 @@
 
 Both measured with the matrices' first weights as Xiong et al. have them (Glorot & Bengio 2010: variance
 2 / (n_in + n_out)), not with this library's default, which scales every branch down by the depth (GPT-2) and hides
-part of the effect; what the default does is measured beside it.
+part of the effect; the gradients at the default are measured beside.
 """
 
 import math
@@ -137,22 +137,24 @@ def cook(run: Run) -> None:
     report(run, gradients, runs, {"layers": depth, "d_model": d_model, "split": shakespeare.split})
 
 
-def last_over_depth(by_depth: dict[str, list[float]]) -> str:
-    return ", ".join(f"{depth} layers {norms[-1]:.3f}" for depth, norms in by_depth.items())
-
-
 def shown(gradients: dict[str, Any], runs: dict[str, Any]) -> str:
-    """What came out, in words."""
+    """What came out, in words: the last layer's gradient by depth, and what a warm-up changes at every rate."""
     parts = [
-        f"gradient of the last layer's W2 at initialisation ({initial}): "
-        + "; ".join(f"{title} {last_over_depth(by)}" for title, by in by_norm.items())
+        f"gradient of the last layer's W2 at initialisation ({initial}), {title}: "
+        + ", ".join(f"{depth} layers {norms[-1]:.3f}" for depth, norms in by_depth.items())
         for initial, by_norm in gradients.items()
+        for title, by_depth in by_norm.items()
     ]
-    for key, by_rate in runs.items():
-        losses = {rate: row["dev"] for rate, row in by_rate.items() if row["dev"] is not None}
-        best = min(losses, key=lambda rate: losses[rate], default=None)
-        parts.append(f"{key}: " + (f"best {losses[best]:.2f} at rate {best}" if best else "diverged at every rate"))
-    return ". ".join(parts)
+    for title in NORMS.values():
+        without, with_it = (by for key, by in runs.items() if key.startswith(title))
+        changes = [
+            f"{with_it[rate]['dev'] - row['dev']:+.2f} at a rate of {rate}"
+            if row["dev"] is not None and with_it[rate]["dev"] is not None
+            else f"diverged at a rate of {rate}"
+            for rate, row in without.items()
+        ]
+        parts.append(f"what a warm-up changes in {title}'s loss: {', '.join(changes)}")
+    return "; ".join(parts)
 
 
 def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dict[str, Any]) -> None:

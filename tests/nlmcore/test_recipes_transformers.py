@@ -85,27 +85,26 @@ def test_a_step_of_a_larger_model_takes_longer():
 
 
 def test_the_comparison_says_who_is_ahead():
-    rows = {
-        "GPT": {"bits_per_character": 2.25, "seconds_per_step": 0.6},
-        "LSTM, matched text": {"bits_per_character": 2.5, "seconds_per_step": 0.2},
-        "LSTM, matched time": {"bits_per_character": 2.125, "seconds_per_step": 0.2},
-    }
-    assert race.shown(rows) == (
-        "at matched parameters and text, the GPT is ahead by 0.250 bits per character; at matched parameters and time,"
-        " the LSTM is ahead by 0.125 bits per character; a step of the GPT takes 3.0 times as long on one core"
+    gpt, lstm = ({"bits_per_character": bits, "tokens": tokens} for bits, tokens in ((2.5, 400), (2.375, 1000)))
+    assert race.shown({"GPT": gpt, race.MATCHED: lstm}) == (
+        "at matched parameters and time, the LSTM is ahead by 0.125 bits per character; the LSTM reads 2.5 times as"
+        " much text in that time"
     )
+    assert "the GPT is ahead by 0.125" in race.shown({"GPT": lstm, race.MATCHED: gpt})
 
 
 # --- translation ---
 
 
 def test_without_the_recurrent_cards_the_comparison_says_what_to_run(tmp_path, monkeypatch):
-    for module in (numbers_transformer, pronunciation_transformer):
+    for module in (numbers_transformer, pronunciation_transformer, race):
         monkeypatch.setattr(module, "FOLDER", tmp_path)
     with pytest.raises(MissingCheckpoint, match=r"python -m nlmcore.recipes numbers"):
         numbers_transformer.recurrent_lines(a_run(tmp_path))
     with pytest.raises(MissingCheckpoint, match=r"python -m nlmcore.recipes pronunciation"):
         pronunciation_transformer.recurrent_figures(a_run(tmp_path))
+    with pytest.raises(MissingCheckpoint, match=r"python -m nlmcore.recipes char_lstm"):
+        race.committed(a_run(tmp_path), "char_lstm")
 
 
 def test_lines_are_summed_up_by_the_longest_length_that_works():
@@ -155,3 +154,17 @@ def test_without_a_warm_up_the_rate_is_there_at_once():
 
 def test_stretches_of_a_curve():
     assert warmup.in_stretches([1.0, 3.0, 5.0], 2) == [2.0, 5.0]
+
+
+def test_what_a_warm_up_changes_is_said_for_every_rate_and_norm():
+    gradients = {"Glorot": {"post-norm": {"4": [0.1, 0.25]}, "pre-norm": {"4": [0.1, 0.125]}}}
+    runs = {
+        "post-norm, no warm-up": {"0.001": {"dev": 3.5}, "0.01": {"dev": None}},
+        "post-norm, 9 steps of warm-up": {"0.001": {"dev": 2.25}, "0.01": {"dev": 2.0}},
+        "pre-norm, no warm-up": {"0.001": {"dev": 2.0}, "0.01": {"dev": 2.0}},
+        "pre-norm, 9 steps of warm-up": {"0.001": {"dev": 2.5}, "0.01": {"dev": 2.0}},
+    }
+    said = warmup.shown(gradients, runs)
+    assert "(Glorot), post-norm: 4 layers 0.250" in said
+    assert "post-norm's loss: -1.25 at a rate of 0.001, diverged at a rate of 0.01" in said
+    assert said.endswith("pre-norm's loss: +0.50 at a rate of 0.001, +0.00 at a rate of 0.01")
