@@ -174,7 +174,11 @@ def where_time_goes(model: TransformerLM, clock: Callable[[], float], per_token:
                     linear(inputs[linear.in_features])
 
         products = median_seconds(multiply, clock)
-        vocabulary = median_seconds(lambda logits=logits: log_probabilities(logits).argmax(-1), clock)
+
+        def choose(logits: Tensor = logits) -> None:
+            log_probabilities(logits).argmax(-1)
+
+        vocabulary = median_seconds(choose, clock)
         print(
             f"{name:10}{1e3 * step:9.1f}{1e3 * floor:8.1f}{1e3 * products:10.1f}{1e3 * vocabulary:12.1f}"
             f"{1e3 * (step - products - vocabulary):7.1f}   {step / floor:.2f}"

@@ -1,14 +1,14 @@
-"""A linear map that reads a text as fast as memory delivers its matrix.
+"""A linear map as fast as the processor allows: for one row while a text is written, for a batch in training.
 
     y = W x + b,  that is  y = b + Σ_j x_j w_j  with w_j the j-th column of W
 
-It is torch.nn.Linear. While no gradient is recorded (a text is written, a model is measured), a large product takes
-one of two other ways, for the BLAS that F.linear calls packs W anew before it multiplies by few rows, and on processors
-of another maker than its own it leaves half of their width unused:
+It is torch.nn.Linear. A large product in single precision takes one of two other ways than F.linear, whose BLAS packs
+W anew before it multiplies by few rows, and on processors of another maker than its own leaves half of their width
+unused:
 
     one row, W stored (in, out)    the sum above, literally: columns lie one after the other, weighted and added
                                    as an EmbeddingBag does it, which fetches them ahead
-    anything else                  oneDNN, which PyTorch brings along
+    anything else                  oneDNN, which PyTorch brings along; with gradients too, `Product`
 
 Measured on one core (AMD, AVX-512), W (3072, 576), times as fast as F.linear with W stored (out, in):
 
@@ -22,6 +22,7 @@ Departs from the literature: nothing, y is y; sums are added in another order, s
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -30,6 +31,9 @@ from torch import Tensor, nn
 
 WORTH = 2**18
 """Multiplications from which the other ways pay for their call of 10 µs."""
+
+WORTH_WITH_GRADIENT = 2**22
+"""The same where a gradient is recorded: an autograd function in Python costs 50 µs."""
 
 FBGEMM = "fbgemm" in torch.backends.quantized.supported_engines
 """Whether EmbeddingBag has its fast kernel here."""
@@ -40,12 +44,45 @@ class Linear(nn.Linear):
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
         weight, bias, numbers = self.weight, self.bias, x.numel()
-        if torch.is_grad_enabled() or numbers * self.out_features < WORTH or not _single_on_cpu(x, weight):
+        worth = WORTH_WITH_GRADIENT if torch.is_grad_enabled() else WORTH
+        if numbers * self.out_features < worth or not _single_on_cpu(x, weight) or (multiply := _onednn()) is None:
             return F.linear(x, weight, bias)
+        if torch.is_grad_enabled():
+            return Product.apply(x, weight, bias)
         if numbers == self.in_features and FBGEMM and weight.t().is_contiguous():
             return sum_of_columns(x, weight) if bias is None else sum_of_columns(x, weight) + bias
-        multiply = _onednn()
-        return multiply(x, weight, bias, "none", [], "") if multiply else F.linear(x, weight, bias)
+        return multiply(x, weight, bias)
+
+
+class Product(torch.autograd.Function):
+    """y = x Wᵀ + b by oneDNN, and its gradients: dx = dy W,  dW = dyᵀ x,  db = Σ_rows dy."""
+
+    @staticmethod
+    def forward(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        return _onednn()(x, weight, bias)  # type: ignore[misc]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor | None], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs[:2])
+
+    @staticmethod
+    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        x, weight = ctx.saved_tensors
+        dx = dW = db = None
+        if ctx.needs_input_grad[0]:
+            dx = _times(dy, weight)
+        rows, x = dy.flatten(0, -2), x.flatten(0, -2)
+        if ctx.needs_input_grad[1]:  # of dyᵀ x and (xᵀ dy)ᵀ the one that turns the narrower matrix over
+            dW = _times(rows.t().contiguous(), x) if len(weight) < weight.shape[1] else _times(x.t(), rows).t()
+        if ctx.needs_input_grad[2]:
+            db = rows.sum(0)
+        return dx, dW, db
+
+
+def _times(a: Tensor, b: Tensor) -> Tensor:
+    """a b; the usual way where the gradient itself is differentiated."""
+    multiply = None if torch.is_grad_enabled() else _onednn()
+    return a @ b if multiply is None else multiply(a, b.t(), None)
 
 
 def sum_of_columns(x: Float[Tensor, "*one in"], weight: Float[Tensor, "out in"]) -> Float[Tensor, "*one out"]:
@@ -70,11 +107,11 @@ def _single_on_cpu(x: Tensor, weight: Tensor) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _onednn() -> Callable[..., Tensor] | None:
-    """PyTorch's door to it, which torch.compile uses too; None where there is none, or it does not multiply."""
+def _onednn() -> Callable[[Tensor, Tensor, Tensor | None], Tensor] | None:
+    """x Wᵀ + b by PyTorch's door to it, which torch.compile uses too; None where there is none."""
     try:
-        multiply = torch.ops.mkldnn._linear_pointwise.default
-        two = multiply(torch.ones(1, 2), torch.ones(1, 2), None, "none", [], "")
-        return multiply if two.tolist() == [[2.0]] else None
+        door = torch.ops.mkldnn._linear_pointwise.default
+        two = door(torch.ones(1, 2), torch.ones(1, 2), None, "none", [], "")
     except (AttributeError, RuntimeError, TypeError):
         return None
+    return (lambda x, weight, bias: door(x, weight, bias, "none", [], "")) if two.tolist() == [[2.0]] else None

@@ -27,6 +27,7 @@ def explained(made: Linear, x: Tensor) -> Tensor:
 @pytest.fixture
 def everything_pays(monkeypatch) -> None:
     monkeypatch.setattr(linear, "WORTH", 0)
+    monkeypatch.setattr(linear, "WORTH_WITH_GRADIENT", 0)
 
 
 @pytest.fixture
@@ -57,15 +58,53 @@ def test_the_fast_paths_are_taken(stored: str, batch: int):
         assert layer(True, stored)(torch.randn(batch, 1, N_IN)).shape == (batch, 1, N_OUT)
 
 
+def gradients(y: Tensor, upstream: Tensor, made: Linear, x: Tensor) -> tuple[Tensor, ...]:
+    given = [x, made.weight, *([] if made.bias is None else [made.bias])]
+    return torch.autograd.grad((y * upstream).sum(), given)
+
+
 @pytest.mark.usefixtures("everything_pays")
+@pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("stored", ["(in, out)", "(out, in)"])
-def test_gradients_are_recorded_as_ever(stored: str):
-    made, x = layer(True, stored), torch.randn(1, 1, N_IN, requires_grad=True)
+@pytest.mark.parametrize("n_out", [N_OUT, 2 * N_IN])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (6,)])
+def test_gradients_are_those_of_the_product(bias: bool, stored: str, n_out: int, shape: tuple[int, ...]):
+    made, x = layer(bias, stored, n_out), torch.randn(*shape, N_IN, requires_grad=True)
+    upstream = torch.randn(*shape, n_out)
+    fast, usual = made(x), F.linear(x, made.weight, made.bias)
+    torch.testing.assert_close(fast, usual, rtol=1e-5, atol=1e-5)
+    for got, expected in zip(gradients(fast, upstream, made, x), gradients(usual, upstream, made, x), strict=True):
+        torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("everything_pays", "no_f_linear")
+@pytest.mark.skipif(linear._onednn() is None, reason="the library is not in this PyTorch")
+def test_training_takes_the_fast_path():
+    made, x = layer(True, "(out, in)"), torch.randn(5, 7, N_IN)
+    made(x).sum().backward()
+    assert made.weight.grad is not None
+    torch.testing.assert_close(made.weight.grad, x.sum((0, 1)).expand(N_OUT, -1), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("everything_pays")
+def test_nothing_is_computed_for_what_is_frozen():
+    made, x = layer(True, "(out, in)").requires_grad_(False), torch.randn(5, 7, N_IN, requires_grad=True)
     made(x).sum().backward()
     assert x.grad is not None
-    assert made.weight.grad is not None
-    torch.testing.assert_close(x.grad[0, 0], made.weight.detach().sum(0))
-    torch.testing.assert_close(made.weight.grad, x.detach()[0].expand(N_OUT, -1))
+    assert made.weight.grad is None
+    torch.testing.assert_close(x.grad[2, 3], made.weight.sum(0), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("everything_pays")
+def test_a_gradient_can_be_differentiated():
+    made, x = layer(True, "(out, in)"), torch.randn(5, 7, N_IN, requires_grad=True)
+
+    def penalty(y: Tensor) -> Tensor:
+        (dx,) = torch.autograd.grad(y.tanh().sum(), x, create_graph=True)
+        return torch.autograd.grad(dx.square().sum(), made.weight)[0]
+
+    usual = penalty(F.linear(x, made.weight, made.bias))
+    torch.testing.assert_close(penalty(made(x)), usual, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 4])
