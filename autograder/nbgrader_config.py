@@ -26,6 +26,7 @@ def configure(c: Any, root: Path) -> None:
     from autograder.execute import CourseExecute
     from autograder.feedback.exporter import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
+    from autograder.preflight.sanitise import repair_first
 
     _scripts_on_path()
     c.CourseDirectory.course_id = "neural-language-models"
@@ -39,6 +40,7 @@ def configure(c: Any, root: Path) -> None:
     c.ClearMarkScheme.enforce_metadata = False
     c.OverwriteCells.add_missing_cells = True  # a deleted test cell is put back, not left without a mark
 
+    repair_first(c)
     # nbgrader's own lists, with our parts in the places of Execute and after GetGrades.
     c.Autograde.autograde_preprocessors = [
         CourseExecute,

@@ -17,7 +17,14 @@ from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearOutput,
+    DeduplicateIds,
+    NbGraderPreprocessor,
+    OverwriteCells,
+    OverwriteKernelspec,
+)
 
 from autograder.preflight.finding import Finding
 from autograder.preflight.master import from_gradebook, order_in_source
@@ -25,6 +32,19 @@ from autograder.preflight.names import likeness
 from autograder.preflight.read import Unreadable, read_notebook
 from autograder.preflight.repair import repair
 from autograder.preflight.scan import scan
+
+
+def repair_first(c: Any) -> None:
+    """Wire both into nbgrader's configuration object `c`: its own list, with `Repair` at the front."""
+    c.Autograde.exporter_class = CourseExporter
+    c.Autograde.sanitize_preprocessors = [
+        Repair,
+        ClearOutput,
+        DeduplicateIds,
+        OverwriteKernelspec,
+        OverwriteCells,
+        CheckCellMetadata,
+    ]
 
 
 class CourseExporter(NotebookExporter):  # type: ignore[misc]
