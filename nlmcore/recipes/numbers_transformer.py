@@ -48,6 +48,10 @@ def name_of(kind: str, trained_to: int) -> str:
     return kind if trained_to == SHORT else f"{kind}_{trained_to}"
 
 
+def title_of(positions: str, trained_to: int) -> str:
+    return f"Transformer, {positions}, trained on up to {trained_to} words"
+
+
 def recurrent_lines(run: Run) -> dict[str, Line]:
     """What the cards of `numbers` say."""
     folder = run.checkpoints if "numbers_attention" in names(run.checkpoints) else FOLDER
@@ -112,7 +116,7 @@ def cook(run: Run) -> None:
             }
             model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
             line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
-            lines[f"Transformer, {title}, trained on up to {trained_to} words"] = line
+            lines[title_of(title, trained_to)] = line
             add_figures(run, name, {"by_length": line})
             run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
     report(run, lines, len(next(iter(tests.values()))))
@@ -129,19 +133,30 @@ def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
             "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
             "numbers_per_length": per_bucket,
             "lines": lines,
-            "recurrent_lines_are": "those of the cards that python -m nlmcore.recipes numbers wrote",
+            "recurrent_lines_are": "those of the cards that python -m nlmcore.recipes numbers wrote, whose trainings"
+            f" have more steps; the Transformers have {STEPS}",
             "what_it_shows": shown(lines),
         },
     )
 
 
+def reach(line: Line) -> str | None:
+    """The longest range of source words of which nine numbers in ten are right."""
+    return next((length for length in reversed(line) if line[length]["exact"] >= 0.9), None)
+
+
 def shown(lines: dict[str, Line]) -> str:
-    """The longest range of lengths that each model still translates, in words."""
-    parts = []
-    for name, line in lines.items():
-        good = [length for length, q in line.items() if q["exact"] >= 0.9]
-        parts.append(f"{name}: {good[-1] if good else 'none'}")
-    return "the longest range of source words with at least 90 % of the numbers right: " + "; ".join(parts)
+    """How far each model reaches, and whether sinusoids reach past what was trained on."""
+    parts = [f"{name}: {reach(line) or 'none'}" for name, line in lines.items()]
+    past = []
+    for trained_to in (SHORT, LONG):
+        longest = reach(lines[title_of("sinusoids", trained_to)])
+        past.append(longest is not None and int(longest.partition("-")[0]) > trained_to)
+    verdict = "reach" if all(past) else "sometimes reach" if any(past) else "do not reach"
+    return (
+        f"the longest range of source words with at least 90 % of the numbers right: {'; '.join(parts)}. Sinusoids, of"
+        f" which Vaswani et al. (2017) hoped that they extrapolate, {verdict} past the lengths trained on here"
+    )
 
 
 RECIPE = Recipe(

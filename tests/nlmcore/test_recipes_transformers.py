@@ -110,8 +110,21 @@ def test_without_the_recurrent_cards_the_comparison_says_what_to_run(tmp_path, m
 
 def test_lines_are_summed_up_by_the_longest_length_that_works():
     good, bad = {"exact": 0.93}, {"exact": 0.4}
-    lines = {"a": {"3-5": good, "6-8": good, "9-11": bad}, "b": {"3-5": bad, "6-8": bad, "9-11": bad}}
-    assert numbers_transformer.shown(lines).endswith("a: 6-8; b: none")
+    short, far, none = {"9-11": good, "21-23": bad}, {"9-11": good, "21-23": good}, {"9-11": bad, "21-23": bad}
+    assert [numbers_transformer.reach(line) for line in (short, far, none)] == ["9-11", "21-23", None]
+    titles = [numbers_transformer.title_of("sinusoids", n) for n in (12, 20)]
+    for lines, verdict in (((short, none), "do not reach"), ((far, short), "sometimes reach"), ((far, far), " reach")):
+        said = numbers_transformer.shown(dict(zip(titles, lines, strict=True)))
+        assert said.endswith(f"{verdict} past the lengths trained on here")
+        assert f"{titles[0]}: {numbers_transformer.reach(lines[0])}" in said
+
+
+def test_error_rates_are_put_beside_the_papers_claim():
+    few, many = {"word_error_rate": 20.5, "epochs": 3}, {"word_error_rate": 31.25, "epochs": 7}
+    said = pronunciation_transformer.shown(many, few)
+    assert said.startswith("words wrong: 31.25 % by the Transformer after 7 passes, 20.50 % by the recurrent")
+    assert "is not seen" in said
+    assert "ahead (Wu et al. 2021) is seen" in pronunciation_transformer.shown(few, many)
 
 
 def test_first_weights_have_the_variances_they_are_said_to_have():
