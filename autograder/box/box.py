@@ -27,6 +27,7 @@ from autograder.box.job import BoxResult, Cell, CellResult, Ending, Interview, J
 from autograder.outcome import Outcome
 
 _START_SECONDS = 120.0
+_BEGIN_SECONDS = 60.0
 _UNHEEDED_SECONDS = 5.0
 _DYING_SECONDS = 2.0
 _GRACE_SECONDS = 1.5
@@ -123,6 +124,7 @@ class _Parent:
         self._staging = places.Staging()
         self._scratch: str | None = None
         self._warm = places.WARM
+        self._first: int | None = None
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -143,6 +145,7 @@ class _Parent:
         finally:
             theirs.close()
         self._hear_ready()
+        self._first = self._first_process() if tier.name == "bubblewrap" else None
 
     def _command(self, tier: tiers.Tier, descriptor: int) -> list[str]:
         walled = tier.name == "bubblewrap"
@@ -173,8 +176,21 @@ class _Parent:
         except OSError as error:
             raise _ParentLost(str(error)) from error
 
+    def _first_process(self) -> int | None:
+        """Process 1 of the sandbox: with it everything inside ends."""
+        try:
+            with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
+                return os.pidfd_open(int(file.read().split()[0]))
+        except (OSError, ValueError, IndexError):
+            return None
+
     def end(self) -> None:
         self.control.close()
+        if self._first is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+            os.close(self._first)
+            self._first = None
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
@@ -217,7 +233,7 @@ class _Session:
 
     def run(self) -> BoxResult:
         began = time.monotonic()
-        self._deadline = began + _START_SECONDS
+        self._deadline = began + _BEGIN_SECONDS
         orders_out, self._orders = os.pipe()
         self._replies, replies_in = os.pipe()
         self._leash, leash_in = socket.socketpair()
@@ -249,6 +265,8 @@ class _Session:
         except _Stopped as stop:
             ended, words = stop.how, str(stop)
         except wire.Late:
+            if not self.begun:
+                raise _ParentLost("it did not answer in time") from None
             ended, words = "wall", "It took longer than it may, and did not stop when it was interrupted."
         except wire.TooLarge as error:
             ended, words = "result-too-large", f"It sent {error}, more than any answer needs."

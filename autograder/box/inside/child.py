@@ -10,6 +10,7 @@ import contextlib
 import gc
 import json
 import os
+import random
 import resource
 import select
 import shutil
@@ -20,6 +21,9 @@ import tempfile
 import time
 from dataclasses import dataclass
 from typing import Any, NoReturn
+
+import numpy as np
+import torch
 
 from autograder.box.inside import answers, closing, kernel, landlock, seccomp, wire
 from autograder.box.inside.notebook import Notebook
@@ -217,7 +221,7 @@ class Supervisor:
 def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], plans: Any, watch: Watch) -> None:
     """Do what the grader asks, one thing after the other, until it hangs up."""
     closing.apply(plans.everywhere, plans.somewhere)
-    _seed(first["seed"])
+    seed(first["seed"])
     shell.outputs.limit = first["output"]
     gc.enable()
     watch.begin()
@@ -237,15 +241,11 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
         wire.write(replies, header, given)
 
 
-def _seed(seed: int) -> None:
-    import random
-
-    import numpy as np
-    import torch
-
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
+def seed(number: int) -> None:
+    """Of everything that draws."""
+    random.seed(number)
+    np.random.seed(number % 2**32)
+    torch.manual_seed(number)
 
 
 def _keep_only(*descriptors: int) -> None:

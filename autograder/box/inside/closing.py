@@ -10,7 +10,6 @@ question is kept behind the trap, which lets everybody through but the question'
 """
 
 import ctypes
-import functools
 import gc
 import importlib
 import importlib.abc
@@ -64,11 +63,21 @@ def apply(everywhere: Plan, somewhere: Plan) -> None:
     for name, places in everywhere.places.items():
         for owner, attribute in places:
             _put(owner, attribute, _trap(name, None))
+    if everywhere.places:
+        _forget_scripts(set(everywhere.places))
     for name, places in somewhere.places.items():
         if name not in everywhere.places:
             originals = [getattr(owner, attribute) for owner, attribute in places]
             for (owner, attribute), original in zip(places, originals, strict=True):
                 _put(owner, attribute, _trap(name, original))
+
+
+def _forget_scripts(names: set[str]) -> None:
+    """TorchScript's table of operations holds the originals too."""
+    operations = getattr(sys.modules.get("torch.jit._builtins"), "_builtin_ops", None)
+    if isinstance(operations, list):
+        short = {name.rpartition(".")[2] for name in names}
+        operations[:] = [row for row in operations if getattr(row[0], "__name__", None) not in short]
 
 
 def arm(names: Sequence[str]) -> None:
@@ -90,7 +99,7 @@ def _trap(name: str, original: Any) -> Callable[..., Any]:
         return original(*arguments, **options)
 
     if original is not None:
-        functools.update_wrapper(closed, original, assigned=("__doc__", "__name__"), updated=())
+        closed.__name__, closed.__doc__ = name.rpartition(".")[2], original.__doc__
     return closed
 
 
@@ -164,8 +173,8 @@ def _aliases(name: str, value: Any) -> Iterator[Place]:
     """Every place that holds this very object, and PyTorch's other doors to the same operation."""
     short = name.rpartition(".")[2]
     if name.startswith("torch.Tensor."):
-        for owner in (torch.Tensor, torch._C.TensorBase):
-            if short in vars(owner):
+        for owner in (torch.Tensor, torch._C.TensorBase, *torch._tensor_classes):
+            if vars(owner).get(short) is value:  # torch.FloatTensor and its kin have their own
                 yield owner, short
         return
     for module in list(sys.modules.values()):

@@ -2,7 +2,9 @@
 
 # ruff: noqa: E501  (a table: one case to a line)
 
+import contextlib
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -12,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.box import Box, BoxResult, Job, Limits
+from autograder.box import Box, BoxFault, BoxResult, Job, Limits
 from tests.autograder.box.conftest import LIMITS, asking, cells, is_whole, shown
 
 SECRET = "the-answer-is-" + "forty-two"
@@ -199,10 +201,10 @@ ATTACKS = [
     attack("/tmp", "open('/tmp/left-behind', 'w').write('x')"),
     attack("a patched comparison", "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda s, o: True"),
     attack("a patched runner", "import sys\nfor n, m in list(sys.modules.items()):\n    if 'box' in n:\n        for k in list(vars(m)):\n"
-           "            if not k.startswith('_'): setattr(m, k, None)", "1", ended=("left", "protocol", "finished")),
-    attack("no more modules", "import sys\nsys.modules.clear()", "1", ended=("left", "protocol", "finished")),
+           "            if not k.startswith('_'): setattr(m, k, None)", "1", ended=("left", "protocol", "finished", "wall")),
+    attack("no more modules", "import sys\nsys.modules.clear()", "1", ended=("left", "protocol", "finished", "wall")),
     attack("another folder", "import os\nos.chdir('/')", "print('on')", says="on"),
-    attack("builtins", "import builtins\nbuiltins.len = lambda x: 1 / 0\nbuiltins.isinstance = None", "1", ended=("left", "protocol", "finished")),
+    attack("builtins", "import builtins\nbuiltins.len = lambda x: 1 / 0\nbuiltins.isinstance = None", "1", ended=("left", "protocol", "finished", "wall")),
 ]  # fmt: skip
 
 
@@ -362,6 +364,23 @@ def test_a_lost_parent_is_replaced(box: Box) -> None:
     box._parent.process.wait()
     is_whole(box)
     assert box.starts == starts + 1
+    box.starts = starts
+
+
+def test_a_parent_that_hangs_is_replaced(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = box.starts
+    assert box._parent is not None
+    inside = _descendants(box._parent.process.pid)
+    for process in inside:
+        os.kill(process, signal.SIGSTOP)
+    monkeypatch.setattr("autograder.box.box._BEGIN_SECONDS", 2.0)
+    monkeypatch.setattr("autograder.box.box._UNHEEDED_SECONDS", 0.5)
+    with contextlib.suppress(BoxFault):  # a slow machine: two seconds were too short for the second one too
+        is_whole(box)
+    assert box.starts > starts
+    assert not any(Path(f"/proc/{process}").exists() for process in inside)
+    monkeypatch.undo()
+    is_whole(box)
     box.starts = starts
 
 

@@ -17,6 +17,7 @@ NEEDS_BUBBLEWRAP = pytest.mark.skipif(tiers.bubblewrap_fault() is not None, reas
 NEEDS_LANDLOCK = pytest.mark.skipif(tiers.landlock_fault() is not None, reason="no Landlock here")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "isolation",
     [pytest.param("bubblewrap", marks=NEEDS_BUBBLEWRAP), pytest.param("landlock", marks=NEEDS_LANDLOCK)],
@@ -30,6 +31,7 @@ def test_every_attempt_of_the_probe_is_stopped(isolation: tiers.Isolation) -> No
     assert 0 < facts.seconds < 5
 
 
+@pytest.mark.slow
 def test_the_probe_sees_what_is_not_stopped() -> None:
     """Without isolation most attempts succeed, and the probe says which: it is no formality."""
     facts = probe("none")
@@ -142,6 +144,7 @@ def test_the_staged_package_holds_no_answers() -> None:
     assert not staging.root.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize(
     "isolation",
