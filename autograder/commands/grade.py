@@ -1,0 +1,181 @@
+"""`grade ASSIGNMENT`: grade a class, one line per submission; stopped at any moment, the same command goes on."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands import common
+
+if TYPE_CHECKING:
+    from autograder.course.environment import Environment
+    from autograder.engine.run import Line
+
+EXAMPLES = """
+grade attention
+grade attention --student ada --student bob
+grade attention --jobs 4                                        four cores of this machine
+grade attention --db postgresql://grader@host/gradebook
+
+several machines: on one of them, and then on every machine that lends its cores
+  .venv/bin/dask scheduler --host 10.0.0.5
+worker tcp://10.0.0.5:8786
+grade attention --scheduler tcp://10.0.0.5:8786
+"""
+STATES = {"graded": "graded", "blocked": "NOT GRADED", "fault": "GRADER'S FAULT"}
+
+
+def parser() -> argparse.ArgumentParser:
+    made = common.parser(
+        "grade", "Grade what was handed in: each notebook in a sandbox, marks into nbgrader's gradebook.", EXAMPLES
+    )
+    common.students(made)
+    made.add_argument("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)")
+    made.add_argument("--scheduler", metavar="URL", help="hand the work out to a Dask cluster")
+    made.add_argument("--resume", action="store_true", help="go on where a run was stopped: what it does anyway")
+    made.add_argument("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)")
+    made.add_argument(
+        "--isolation",
+        choices=("auto", "bubblewrap", "landlock", "none"),
+        default="auto",
+        help="how students' code is contained (default: the best that this machine has; none: not at all)",
+    )
+    made.add_argument("--json", action="store_true", help="one JSON object per submission, and one at the end")
+    return made
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def main(place: "Environment", words: Sequence[str]) -> int:
+    given = parser().parse_args(words)
+    if given.again and given.resume:
+        parser().error("--again begins anew, --resume goes on: say one of them")
+    outcome: list[int] = []
+    lines: list[Line] = []
+    with common.told(outcome):
+        try:
+            _grade(place, given, lines)
+        except KeyboardInterrupt:
+            done = sum(line.record.state != "fault" for line in lines)
+            of = lines[-1].of if lines else 0
+            told = f"{done} of {of} are done" if of else "nothing was begun"
+            again = " (without --again)" if given.again else ""
+            print(f"\nStopped: {told}, and stay so. The same command goes on{again}.", file=sys.stderr)
+            return common.STOPPED
+        return _summary(given, lines)
+    return outcome[0]
+
+
+def _grade(place: "Environment", given: argparse.Namespace, lines: "list[Line]") -> None:
+    from autograder.engine.run import grade
+
+    course = common.course(place, given)
+    if not given.json:
+        _begin(given)
+    run = grade(
+        course,
+        given.assignment,
+        given.students,
+        jobs=given.jobs,
+        scheduler=given.scheduler,
+        isolation=given.isolation,
+        again=given.again,
+    )
+    try:
+        for line in run if given.json else _with_bar(run):
+            lines.append(line)
+            if given.json:
+                _as_json(line)
+    finally:
+        run.close()  # type: ignore[attr-defined]
+
+
+def _begin(given: argparse.Namespace) -> None:
+    """The walls and the limits, before anything runs."""
+    from autograder.box import Limits
+    from autograder.box.tiers import choose
+
+    if given.scheduler is None:
+        tier = choose(given.isolation)
+        print(f"Students' code runs {tier.words}.")
+        for missing in tier.missing:
+            print(f"  {missing}")
+    else:
+        print(f"Students' code runs on the workers of {given.scheduler}, isolation: {given.isolation}.")
+    limits = Limits()
+    print(
+        f"Limits per notebook: {limits.wall:g} s, a cell {limits.cell_wall:g} s, a call {limits.call_wall:g} s,"
+        f" {limits.cpu} s of processor; {_size(limits.memory)} memory, {_size(limits.disk)} of files,"
+        f" {_size(limits.output)} of output per cell; no network, no other processes."
+    )
+
+
+def _size(number: int) -> str:
+    return f"{number >> 20} MB" if number >= 1 << 20 else f"{number >> 10} KB"
+
+
+def _with_bar(run: "Iterator[Line]") -> "Iterator[Line]":
+    """One line for each that is new, above a bar with the time left."""
+    from tqdm import tqdm
+
+    bar: Any = None
+    before = 0
+    try:
+        for line in run:
+            if not line.new:
+                before = line.number
+                yield line
+                continue
+            if bar is None:
+                if before:
+                    print(f"{common.count(before, 'submission')} graded already.")
+                bar = tqdm(total=line.of, initial=before, unit="", dynamic_ncols=True, file=sys.stderr, smoothing=0.1)
+            bar.update()
+            contained = "" if line.record.isolation != "none" else "  [NOT ISOLATED]"
+            bar.write(f"{STATES[line.record.state]:14} {line.words}{contained}", file=sys.stdout)
+            yield line
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def _as_json(line: "Line") -> None:
+    import json
+    from dataclasses import asdict
+
+    print(json.dumps({**asdict(line.record), "new": line.new}, ensure_ascii=False), flush=True)
+
+
+def _summary(given: argparse.Namespace, lines: "list[Line]") -> int:
+    """What there is, and what to do next. 1 if anything could not be graded."""
+    states = Counter(line.record.state for line in lines)
+    looks = sum(bool(line.record.incidents) and line.record.state == "graded" for line in lines)
+    loose = sum(line.record.isolation == "none" for line in lines)
+    new = sum(line.new for line in lines)
+    if given.json:
+        common.as_json({"summary": {**states, "new": new, "to look at": looks, "not isolated": loose}})
+        return 1 if states["fault"] or states["blocked"] else 0
+    name = given.assignment
+    if not lines:
+        print(f"Nothing was handed in for {name}: submitted/STUDENT/{name}/ is where it is looked for.")
+        return 0
+    print(
+        f"\n{common.count(len(lines), 'submission')}: {states['graded']} graded, {states['blocked']} not gradable,"
+        f" {states['fault']} failed through the grader's fault; {new} of them in this run."
+    )
+    if states["blocked"]:
+        print(f"  Not gradable is no zero. What to do about each: python -m autograder preflight {name}")
+    if states["fault"]:
+        print("  Faults of the grader gave no marks. When they are mended, the same command grades these, too.")
+    if looks:
+        print(f"  {looks} should be looked at by a person: python -m autograder report {name}")
+    if loose:
+        print(f"  {loose} ran WITHOUT ISOLATION: that code could read and write whatever you can.")
+    print(f"  Next: written answers in formgrader, then python -m autograder feedback {name}")
+    return 1 if states["fault"] or states["blocked"] else 0

@@ -1,0 +1,50 @@
+"""`report ASSIGNMENT`: the marks as a table, and a page on what the class has understood."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from autograder.commands import common
+
+if TYPE_CHECKING:
+    from autograder.course.environment import Environment
+
+EXAMPLES = """
+report attention                         grading/attention/report.csv and overview.html
+report attention --format json
+report attention --lms moodle --out marks.csv
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = common.parser(
+        "report", "Write the marks per student and question (what is ungraded stays empty), and the overview.", EXAMPLES
+    )
+    made.add_argument("--format", choices=("csv", "json"), default="csv")
+    made.add_argument("--lms", choices=("canvas", "moodle"), help="columns as this system takes them")
+    made.add_argument("--out", metavar="FILE", help="where to, if not grading/ASSIGNMENT/")
+    made.add_argument("--json", action="store_true", help="the files that were written, for a program")
+    return made
+
+
+def main(place: "Environment", words: Sequence[str]) -> int:
+    given = parser().parse_args(words)
+    outcome: list[int] = []
+    with common.told(outcome):
+        return _write(place, given)
+    return outcome[0]
+
+
+def _write(place: "Environment", given: argparse.Namespace) -> int:
+    from autograder.instructor.overview import write_overview
+    from autograder.instructor.table import write_report
+
+    course = common.course(place, given)
+    out = common.here(given.out) if given.out else None
+    table = write_report(course, given.assignment, given.format, given.lms, out)
+    overview = write_overview(course, given.assignment)
+    if given.json:
+        common.as_json({"table": str(table), "overview": str(overview)})
+    else:
+        print(f"The marks: {table}\nWhat to teach again, and whom to look at: {overview}")
+    return 0
