@@ -4,7 +4,8 @@ The tokenizer is trained on the training plays. One token spells about three cha
 times as much text as `char_gpt` sees.
 """
 
-from nlmcore.recipes.gpt_against_lstm import Plan, compare, gpt_config, sample
+from nlmcore.recipes.gpt_against_lstm import Plan, compare, gpt_config
+from nlmcore.recipes.language_figures import sample
 from nlmcore.recipes.recipe import Recipe, Run
 from nlmcore.recipes.shakespeare import plays
 from nlmcore.tokens import BPETokenizer
@@ -31,7 +32,7 @@ RECIPE = Recipe(
     "bpe_gpt",
     "a small GPT on byte-pair tokens of Shakespeare, and an LSTM at matched parameters and time",
     ("checkpoint:bpe_gpt", "result:bpe_gpt"),
-    5,
+    6,
     cook,
     sample,
 )

@@ -1,6 +1,7 @@
 """Checkpoint and comparison: a small GPT that has read Shakespeare character by character, and LSTMs beside it."""
 
-from nlmcore.recipes.gpt_against_lstm import Plan, compare, gpt_config, sample
+from nlmcore.recipes.gpt_against_lstm import Plan, compare, gpt_config
+from nlmcore.recipes.language_figures import sample
 from nlmcore.recipes.recipe import Recipe, Run
 from nlmcore.recipes.shakespeare import plays
 from nlmcore.tokens import CharTokenizer
@@ -27,7 +28,7 @@ RECIPE = Recipe(
     "char_gpt",
     "a small GPT on characters of Shakespeare, and an LSTM at matched parameters and time",
     ("checkpoint:char_gpt", "result:char_gpt"),
-    12,
+    10,
     cook,
     sample,
 )

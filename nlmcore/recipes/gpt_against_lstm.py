@@ -24,34 +24,23 @@ ahead of GPT-2's, which were kept.
 """
 
 import math
-import statistics
-import time
 from bisect import bisect
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch import nn
-
-from nlmcore.metrics import log_likelihood
 from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
 from nlmcore.pretrained.described import build
 from nlmcore.recipes.capacity import parameters
 from nlmcore.recipes.cards import add_figures, save_checkpoint
+from nlmcore.recipes.language_figures import curve, quality, seconds_per_step
+from nlmcore.recipes.language_trainings import STRETCH, Trained, train_gpt, train_lstm
 from nlmcore.recipes.recipe import MissingCheckpoint, Run, table
-from nlmcore.recipes.shakespeare import Plays, plays
-from nlmcore.recipes.streams import Stream, as_document, in_rows
-from nlmcore.training import History, cosine_schedule, teacher_forcing_loss
+from nlmcore.recipes.shakespeare import Plays
+from nlmcore.recipes.streams import Stream, as_document
 
-GPT_RATE, LSTM_RATE = 3e-3, 4e-3
-BETAS, DECAY, WARM_UP = (0.9, 0.95), 0.1, 100
-STRETCH = 20
-"""An LSTM's state is forgotten after so many batches, as in `char_lstm`."""
 LARGEST = 1000
 """Hidden size of an LSTM."""
 MATCHED, PART_ONE = "LSTM, matched parameters and time", "LSTM of part one"
-POINTS = 40
-"""Of a training's curve."""
 
 
 @dataclass(frozen=True)
@@ -96,133 +85,6 @@ def lstm_config(vocab_size: int, embedding: int, wanted: int) -> dict[str, Any]:
 
     above = bisect(range(LARGEST), wanted, lo=1, key=count)
     return sizes(min((max(1, above - 1), above), key=lambda hidden: abs(count(hidden) - wanted)))
-
-
-def adamw(model: nn.Module, rate: float) -> torch.optim.Optimizer:
-    """AdamW that pulls matrices towards 0, but no bias and no gain."""
-    groups = [
-        {"params": [p for p in model.parameters() if p.ndim > 1], "weight_decay": DECAY},
-        {"params": [p for p in model.parameters() if p.ndim < 2], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=rate, betas=BETAS, fused=True)
-
-
-def seconds_per_step(models: dict[str, tuple[nn.Module, tuple[int, int]]], rounds: int) -> dict[str, float]:
-    """Processor time of a training step of each model, the median of `rounds` that were measured in turns."""
-    taken: dict[str, list[float]] = {name: [] for name in models}
-    optimizers = {
-        name: torch.optim.AdamW(model.parameters(), lr=0.0, fused=True) for name, (model, _) in models.items()
-    }
-    for _ in range(rounds + 1):
-        for name, (model, (rows, length)) in models.items():
-            vocab_size: Any = model.vocab_size
-            tokens = torch.randint(vocab_size, (rows, length + 1))
-            began = time.process_time()
-            optimizers[name].zero_grad(set_to_none=True)
-            teacher_forcing_loss(model, tokens).backward()  # type: ignore[arg-type]
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizers[name].step()
-            taken[name].append(time.process_time() - began)
-    return {name: statistics.median(values[1:]) for name, values in taken.items()}
-
-
-def quality(model: Any, tokenizer: Any, texts: list[str]) -> dict[str, float]:
-    """Perplexity per token, and bits per character; <eos> is predicted and counts as a character."""
-    rows = in_rows([as_document(tokenizer.encode(text)) for text in texts])
-    total, predicted = log_likelihood(model, rows, ignore=0, chunk=256)
-    characters = sum(len(text) + 1 for text in texts)
-    return {
-        "perplexity": round(math.exp(-total / predicted), 3),
-        "bits_per_character": round(-total / math.log(2) / characters, 4),
-    }
-
-
-def sample(model: Any, tokenizer: Any) -> dict[str, float]:
-    """Quality on the beginning of the first test play."""
-    return quality(model, tokenizer, [plays().test[0][:3000]])
-
-
-def curve(history: History, tokens: int, seconds: float | int) -> dict[str, list[Any]]:
-    """The training loss in stretches: after how many tokens and seconds, its mean over the stretch."""
-    size = max(1, len(history.losses) // POINTS)
-    ends = range(size, len(history.losses) + 1, size)
-    return {
-        "tokens": [end * tokens for end in ends],
-        "seconds": [round(end * seconds, 1) for end in ends],
-        "nats_per_token": [round(statistics.fmean(history.losses[end - size : end]), 4) for end in ends],
-    }
-
-
-@dataclass(frozen=True)
-class Trained:
-    """One training, and what the card says of it."""
-
-    model: Any
-    config: dict[str, Any]
-    history: History | None
-    """None: it was trained elsewhere."""
-    training: dict[str, Any]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(rows, tokens) of a batch."""
-        return self.training["batch"], self.training["time"]
-
-    def row(self, seconds: float) -> dict[str, Any]:
-        """What the result says of it, if a step takes so long."""
-        steps = self.training["steps"]
-        return {
-            "parameters": parameters(self.model),
-            "tokens": steps * math.prod(self.shape),
-            "seconds": round(steps * seconds, 1),
-            "seconds_per_step": round(seconds, 4),
-            "training": self.training,
-        }
-
-
-def train_gpt(run: Run, name: str, config: dict[str, Any], stream: Stream, steps: int) -> Trained:
-    training = {
-        "steps": steps,
-        "passes": round(steps / stream.batches, 2),
-        "batch": stream.batch,
-        "time": stream.time,
-        "learning_rate": GPT_RATE,
-        "schedule": f"cosine to 0, {WARM_UP} steps of warm-up; no state carried between batches",
-        "optimizer": f"AdamW, betas {BETAS}, weight decay {DECAY} on matrices, gradient clipped at 1",
-    }
-    model = run.build(name, lambda: build("TransformerLM", config))
-    return _train(run, name, model, config, stream, training, optimizer=adamw(model, GPT_RATE))
-
-
-def train_lstm(run: Run, name: str, config: dict[str, Any], stream: Stream, steps: int) -> Trained:
-    training = {
-        "steps": steps,
-        "passes": round(steps / stream.batches, 2),
-        "batch": stream.batch,
-        "time": stream.time,
-        "learning_rate": LSTM_RATE,
-        "schedule": f"cosine to 0, {WARM_UP} steps of warm-up; state carried on, gradient cut, forgotten every"
-        f" {STRETCH} batches",
-        "optimizer": "AdamW, no weight decay, gradient clipped at 1",
-    }
-    model = run.build(name, lambda: build("RecurrentLM", config))
-    return _train(run, name, model, config, stream, training, learning_rate=LSTM_RATE, carry_state=True)
-
-
-def _train(
-    run: Run, name: str, model: Any, config: dict[str, Any], stream: Stream, training: dict[str, Any], **options: Any
-) -> Trained:
-    steps: int = training["steps"]
-    history = run.fit(
-        name,
-        model,
-        stream,
-        {**config, **training},
-        steps=steps,
-        schedule=lambda step: cosine_schedule(step, steps, min(WARM_UP, steps - 1)),
-        **options,
-    )
-    return Trained(model, config, history, training)
 
 
 def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespeare: Plays) -> None:

@@ -126,7 +126,7 @@ RECIPE = Recipe(
     NAME,
     "letters to phonemes by a Transformer; error rates beside the recurrent networks'",
     (f"checkpoint:{NAME}", f"result:{NAME}"),
-    6,
+    4,
     cook,
     sample,
 )

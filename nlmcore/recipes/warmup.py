@@ -182,6 +182,6 @@ RECIPE = Recipe(
     "warmup",
     "post-norm and pre-norm, with and without warm-up, and their gradients by layer",
     ("result:warmup",),
-    4,
+    2,
     cook,
 )

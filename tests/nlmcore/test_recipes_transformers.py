@@ -9,7 +9,7 @@ from torch import nn
 from nlmcore.metrics import bits_per_character, perplexity
 from nlmcore.pretrained.described import build
 from nlmcore.recipes import gpt_against_lstm as race
-from nlmcore.recipes import numbers_transformer, pronunciation_transformer, warmup
+from nlmcore.recipes import language_figures, language_trainings, numbers_transformer, pronunciation_transformer, warmup
 from nlmcore.recipes.capacity import parameters
 from nlmcore.recipes.initial_weights import glorot
 from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run
@@ -44,12 +44,12 @@ def test_weight_decay_pulls_at_matrices_alone():
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.fill_(1.0)
-    optimizer = race.adamw(model, 0.1)
+    optimizer = language_trainings.adamw(model, 0.1)
     for parameter in model.parameters():
         parameter.grad = torch.zeros_like(parameter)
     optimizer.step()
     for name, parameter in model.named_parameters():
-        wanted = 1 - 0.1 * race.DECAY if parameter.ndim > 1 else 1.0
+        wanted = 1 - 0.1 * language_trainings.DECAY if parameter.ndim > 1 else 1.0
         assert torch.allclose(parameter, torch.full_like(parameter, wanted)), name
 
 
@@ -59,7 +59,7 @@ def test_a_gpt_reads_texts_longer_than_its_rows():
     tokenizer = CharTokenizer.fit("to be or not")
     model = build("TransformerLM", a_gpt(tokenizer.vocab_size)).eval()
     texts = ["to be or not to be " * 20, "not to be"]
-    found = race.quality(model, tokenizer, texts)
+    found = language_figures.quality(model, tokenizer, texts)
     rows = in_rows([as_document(tokenizer.encode(text)) for text in texts])
     assert rows.shape[1] > 300 > model.config.max_length
     assert found["perplexity"] == pytest.approx(perplexity(model, rows, ignore=0, chunk=1000), abs=1e-3)
@@ -69,18 +69,18 @@ def test_a_gpt_reads_texts_longer_than_its_rows():
 
 def test_a_curve_is_the_mean_of_stretches():
     history = History()
-    history.losses.extend(float(i) for i in range(2 * race.POINTS))
-    found = race.curve(history, tokens=10, seconds=0.5)
+    history.losses.extend(float(i) for i in range(2 * language_figures.POINTS))
+    found = language_figures.curve(history, tokens=10, seconds=0.5)
     assert found["tokens"][:2] == [20, 40]
     assert found["seconds"][:2] == [1.0, 2.0]
     assert found["nats_per_token"][:2] == [0.5, 2.5]
-    assert len(found["tokens"]) == race.POINTS
+    assert len(found["tokens"]) == language_figures.POINTS
 
 
 def test_a_step_of_a_larger_model_takes_longer():
     small, large = (build("RecurrentLM", {"vocab_size": 9, "hidden_size": h}) for h in (2, 300))
     before = {name: value.clone() for name, value in large.state_dict().items()}
-    seconds = race.seconds_per_step({"small": (small, (2, 12)), "large": (large, (8, 12))}, 3)
+    seconds = language_figures.seconds_per_step({"small": (small, (2, 12)), "large": (large, (8, 12))}, 3)
     assert 0 < seconds["small"] < seconds["large"]
     assert all(torch.equal(before[name], value) for name, value in large.state_dict().items())  # it learns nothing
 

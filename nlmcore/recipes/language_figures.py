@@ -1,0 +1,63 @@
+"""What is measured of a language model of Shakespeare: quality on texts, time of a step, the curve of a training."""
+
+import math
+import statistics
+import time
+from typing import Any
+
+import torch
+from torch import nn
+
+from nlmcore.metrics import log_likelihood
+from nlmcore.recipes.shakespeare import plays
+from nlmcore.recipes.streams import as_document, in_rows
+from nlmcore.training import History, teacher_forcing_loss
+
+POINTS = 40
+"""Of a training's curve."""
+
+
+def seconds_per_step(models: dict[str, tuple[nn.Module, tuple[int, int]]], rounds: int) -> dict[str, float]:
+    """Processor time of a training step of each model, the median of `rounds` that were measured in turns."""
+    taken: dict[str, list[float]] = {name: [] for name in models}
+    optimizers = {
+        name: torch.optim.AdamW(model.parameters(), lr=0.0, fused=True) for name, (model, _) in models.items()
+    }
+    for _ in range(rounds + 1):
+        for name, (model, (rows, length)) in models.items():
+            vocab_size: Any = model.vocab_size
+            tokens = torch.randint(vocab_size, (rows, length + 1))
+            began = time.process_time()
+            optimizers[name].zero_grad(set_to_none=True)
+            teacher_forcing_loss(model, tokens).backward()  # type: ignore[arg-type]
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizers[name].step()
+            taken[name].append(time.process_time() - began)
+    return {name: statistics.median(values[1:]) for name, values in taken.items()}
+
+
+def quality(model: Any, tokenizer: Any, texts: list[str]) -> dict[str, float]:
+    """Perplexity per token, and bits per character; <eos> is predicted and counts as a character."""
+    rows = in_rows([as_document(tokenizer.encode(text)) for text in texts])
+    total, predicted = log_likelihood(model, rows, ignore=0, chunk=256)
+    characters = sum(len(text) + 1 for text in texts)
+    return {
+        "perplexity": round(math.exp(-total / predicted), 3),
+        "bits_per_character": round(-total / math.log(2) / characters, 4),
+    }
+
+
+def sample(model: Any, tokenizer: Any) -> dict[str, float]:
+    """Quality on the beginning of the first test play."""
+    return quality(model, tokenizer, [plays().test[0][:3000]])
+
+
+def curve(history: History, tokens: int, seconds: float | int) -> dict[str, list[Any]]:
+    """The training loss in stretches: after how many tokens and seconds, its mean over the stretch."""
+    size = max(1, len(history.losses) // POINTS)
+    ends = range(size, len(history.losses) + 1, size)
+    return {
+        "tokens": [end * tokens for end in ends],
+        "seconds": [round(end * seconds, 1) for end in ends],
+        "nats_per_token": [round(statistics.fmean(history.losses[end - size : end]), 4) for end in ends],
+    }
