@@ -9,13 +9,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nlmcore.recipes.markdown import markdown_table
 from nlmcore.recipes.recipe import LECTURES
+from nlmcore.recipes.report_costs import attention_cost, few_shot, looking_back, source_and_target
 
 Row = list[str]
-
-
-def markdown_table(head: Row, rows: list[Row]) -> str:
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
 
 
 def perplexity(result: dict[str, Any]) -> str:
@@ -96,17 +94,85 @@ def exposure_bias(result: dict[str, Any]) -> str:
     )
 
 
-PAGES = (perplexity, memory, capacity, quality_by_length, pronunciation, exposure_bias)
+def char_gpt(result: dict[str, Any]) -> str:
+    rows = [
+        [
+            name,
+            f"{row['parameters']:,}",
+            f"{row['tokens'] / 1e6:.2f}",
+            f"{row['seconds']:.0f}",
+            f"{row['perplexity']:.2f}",
+            f"{row['bits_per_character']:.3f}",
+        ]
+        for name, row in result["rows"].items()
+    ]
+    head = ["", "parameters", "million tokens read", "seconds", "perplexity per token", "bits per character"]
+    return f"Seconds: {result['seconds_are']}.\n\n{markdown_table(head, rows)}\n\n{result['what_it_shows']}."
+
+
+def bpe_gpt(result: dict[str, Any]) -> str:
+    return char_gpt(result)
+
+
+def numbers_transformer(result: dict[str, Any]) -> str:
+    beside = f"Recurrent lines: {result['recurrent_lines_are']}"
+    return f"{quality_by_length(result)}\n\n{beside}. {result['what_it_shows']}."
+
+
+def pronunciation_transformer(result: dict[str, Any]) -> str:
+    rows = [
+        [
+            name,
+            f"{row['phoneme_error_rate']:.2f}",
+            f"{row['word_error_rate']:.2f}",
+            f"{row['parameters']:,}",
+            str(row["epochs"]),
+        ]
+        for name, row in result["rows"].items()
+    ]
+    head = ["", "phoneme errors %", "word errors %", "parameters", "passes"]
+    return f"Split: {result['split']}.\n\n{markdown_table(head, rows)}\n\n{result['what_it_shows']}."
+
+
+def warmup(result: dict[str, Any]) -> str:
+    rates = list(next(iter(result["runs"].values())))
+    rows = [
+        [name, *("diverged" if by[rate]["dev"] is None else f"{by[rate]['dev']:.2f}" for rate in rates)]
+        for name, by in result["runs"].items()
+    ]
+    gradients = [
+        [f"{norm}, {depth} layers, {initial}", *(f"{by[depth][at]:.3f}" for at in (0, int(depth) // 2, -1))]
+        for initial, by_norm in result["gradients"].items()
+        for norm, by in by_norm.items()
+        for depth in by
+    ]
+    return (
+        f"Runs: {result['layers']} layers; {result['runs_are']}.\n\n"
+        + markdown_table(["nats per character on dev, at a rate of", *rates], rows)
+        + f"\n\nGradients: {result['gradients_are']}.\n\n"
+        + markdown_table(["at initialisation", "first layer", "middle", "last layer"], gradients)
+        + f"\n\n{result['what_it_shows']}."
+    )
+
+
+PAGES = (
+    *(perplexity, memory, capacity, quality_by_length, pronunciation, exposure_bias),
+    *(char_gpt, bpe_gpt, numbers_transformer, pronunciation_transformer, warmup),
+    *(looking_back, source_and_target, attention_cost, few_shot),
+)
 
 
 def page(folder: Path) -> str:
-    """The whole page, from the JSON files of `folder`."""
+    """The whole page, from the JSON files of `folder`; a result that was not made yet is left out."""
     parts = [
         "# Results\n\nWritten by `python -m nlmcore.recipes.report` from the files beside it. One seed, small models,"
         " two CPU cores: where a paper's claim does not hold here, that is said."
     ]
     for render in PAGES:
-        result = json.loads((folder / f"{render.__name__}.json").read_text(encoding="utf-8"))
+        file = folder / f"{render.__name__}.json"
+        if not file.exists():
+            continue
+        result = json.loads(file.read_text(encoding="utf-8"))
         command = result["made_by"]["command"]
         parts.append(f"## {result['question']}\n\n`{command}`\n\n{render(result)}")
     return "\n\n".join(parts) + "\n"
