@@ -64,14 +64,14 @@ def _strangers(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Fi
 
 
 def _lost(cells: list[Any], master: Master) -> Iterator[Finding]:
-    """Cells whose metadata some program has dropped: known by their id, or by a text that students cannot edit."""
+    """Cells whose metadata some program has dropped: an answer is known by its id, anything else by its text."""
     there = {grade_id(cell) for cell in cells}
     found = []
     for own in master.cells:
         if own.id in there:
             continue
         nameless = [cell for cell in cells if grade_id(cell) is None]
-        by_id = (cell for cell in nameless if cell.id == own.id)
+        by_id = (cell for cell in nameless if cell.id == own.id and not own.fixed)
         by_text = (cell for cell in nameless if own.fixed and own.source.strip() and own.is_original(cell.source))
         cell = next(by_id, None) or next(by_text, None)
         if cell is not None:

@@ -145,6 +145,11 @@ def no_metadata(nb):
         one.metadata = {}
 
 
+def edited_and_nameless(nb):
+    one = cell(nb, "check_attend")
+    one.metadata, one.source = {}, "print('my own work')"
+
+
 def no_metadata_no_ids(nb):
     for number, one in enumerate(nb.cells):
         one.metadata, one.id = {}, f"new-{number}"
@@ -230,6 +235,7 @@ ROWS = [  # the damage, what is said
     (meta("check_attend", grade_id=7), ["lost-name", "unknown-cell"]),
     (meta("check_attend", grade_id="attend"), ["lost-name"]),
     (no_metadata, ["lost-name"]),
+    (edited_and_nameless, ["deleted-cell"]),
     (no_metadata_no_ids, ["answer-elsewhere"] * 7 + ["deleted-cell", "lost-name"]),
     (answer_in_a_new_cell_above, ["answer-elsewhere"]),
     (answer_in_a_new_cell_below, ["answer-elsewhere", "moved-cell"]),
