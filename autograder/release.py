@@ -8,7 +8,7 @@ file that is to leave the house is searched for what must stay.
 import importlib
 import importlib.util
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -91,18 +91,24 @@ def leaked(source: Path, released: Path) -> list[str]:
 
     Lines that the students may see anyway, because they stand outside such regions too, are no secrets.
     """
-    secret: set[str] = set()
-    open_lines: set[str] = set()
-    for path in sorted(source.glob("*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
-            for line, hidden in _lines(cell):
-                (secret if hidden else open_lines).add(line)
+    masters = [nbformat.read(path, as_version=4) for path in sorted(source.glob("*.ipynb"))]
+    secret = secret_lines([cell for master in masters for cell in master.cells])
     there = released.read_text(encoding="utf-8", errors="replace")
     if released.suffix == ".ipynb":
         there = "\n".join(cell.source for cell in nbformat.read(released, as_version=4).cells)
     present = {line.strip() for line in there.split("\n")}
-    found = (line for line in secret - open_lines if line in present or (len(line) > 30 and line in there))
+    found = (line for line in secret if line in present or (len(line) > 30 and line in there))
     return sorted(f"{released.name}: {line}" for line in found)
+
+
+def secret_lines(cells: Iterable[Any]) -> set[str]:
+    """The lines of a master's cells that stand in a region that students do not get, and nowhere else."""
+    secret: set[str] = set()
+    open_lines: set[str] = set()
+    for cell in cells:
+        for line, hidden in _lines(cell):
+            (secret if hidden else open_lines).add(line)
+    return secret - open_lines
 
 
 def _lines(cell: Any) -> Iterator[tuple[str, bool]]:

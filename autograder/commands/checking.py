@@ -6,7 +6,6 @@ The answer is written after every question, so that a notebook that is stopped h
 """
 
 import contextlib
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -97,8 +96,10 @@ class Checking:
 
     def _left_out(self) -> None:
         """Questions of this assignment that no cell asks any more."""
+        from autograder.check import exercises_of
+
         for assignment in sorted({name.partition(".")[0] for name in self.asked}):
-            for name in importlib.import_module(f"autograder.checks.{assignment}").EXERCISES:
+            for name in exercises_of(assignment):
                 if name not in self.asked:
                     self._note(name, False, "Its check is not in the notebook, or was not reached.")
 

@@ -17,6 +17,8 @@ from autograder.course import notebooks
 
 RECORD = "exercises/.built.json"
 """What was built last: a digest of everything read, and one of every file written."""
+HANDED_OUT = "autograder/public/exercises"
+"""In a student's copy of the course, which has no solutions: the exercises as they were released."""
 
 
 def _digest(path: Path) -> str:
@@ -70,7 +72,11 @@ def available() -> bool:
 def current(root: Path) -> bool:
     """Whether there is nothing to build: all that a build reads and writes is as the last one left it, or worked in."""
     if not available() or not any((root / "solutions").glob("*/*.py")):
-        return True
+        files = _record(root)["files"]
+        return all(
+            place.exists() and files.get(place.relative_to(root).as_posix()) == _digest(released)
+            for released, place in _handed_out(root)
+        )
     record = _record(root)
     complete = bool(record["files"]) and all((root / name).exists() for name in record["files"])
     return complete and record["inputs"].get("digest") == fingerprint(root)
@@ -80,6 +86,8 @@ def build(root: Path) -> tuple[int, list[str]]:
     """Build the exercises where needed. Returns how many notebooks are new, and what the user should know."""
     if current(root):
         return 0, []
+    if (root / HANDED_OUT).exists():
+        return hand_out(root)
     record, digest = _record(root), fingerprint(root)
     mine = {path: notebooks.keep(path, root) for path in worked_in(root)}
     before = {path: _digest(path) for path in _outputs(root)}
@@ -95,12 +103,52 @@ def build(root: Path) -> tuple[int, list[str]]:
     for path in mine:
         name = path.relative_to(root).as_posix()
         if path in released and record["files"].get(name) not in (None, released[path]):
-            notes.append(
-                f"{name} has your work in it and is left as it is; the exercise itself has changed since.\n"
-                "    To get the new one: rename yours, then build again."
-            )
+            notes.append(_changed_since(name))
     files = {path.relative_to(root).as_posix(): value for path, value in sorted(released.items()) if path.exists()}
-    text = json.dumps({"inputs": {"digest": digest}, "files": files}, indent=1, sort_keys=True)
-    (root / RECORD).write_text(text + "\n", encoding="utf-8")
+    _write_record(root, digest, files)
     new = [p for p, value in released.items() if p.suffix == ".ipynb" and p not in mine and before.get(p) != value]
     return len(new), notes
+
+
+def _changed_since(name: str) -> str:
+    return (
+        f"{name} has your work in it and is left as it is; the exercise itself has changed since.\n"
+        "    To get the new one: rename yours, then build again."
+    )
+
+
+def _write_record(root: Path, digest: str, files: dict[str, str]) -> None:
+    text = json.dumps({"inputs": {"digest": digest}, "files": files}, indent=1, sort_keys=True)
+    (root / RECORD).write_text(text + "\n", encoding="utf-8")
+
+
+# --- a student's copy -------------------------------------------------------------------------------------
+
+
+def _handed_out(root: Path) -> Iterator[tuple[Path, Path]]:
+    """(the exercise as it was released, where the student works in it) for every file."""
+    folder = root / HANDED_OUT
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file() and not hidden:
+            yield path, root / "exercises" / path.relative_to(folder)
+
+
+def hand_out(root: Path) -> tuple[int, list[str]]:
+    """Put into `exercises/` what is not there, or is there as it was handed out and has a new version.
+
+    What a student has worked in is left alone. Returns how many notebooks are new, and what the student should know.
+    """
+    files, notes, new = _record(root)["files"], [], 0
+    for released, place in _handed_out(root):
+        name, digest = place.relative_to(root).as_posix(), _digest(released)
+        if place.exists() and _digest(place) not in (files.get(name), digest):
+            if files.get(name) != digest:
+                notes.append(_changed_since(name))
+        elif not place.exists() or _digest(place) != digest:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(released, place)
+            new += place.suffix == ".ipynb"
+        files[name] = digest
+    _write_record(root, "", files)
+    return new, notes
