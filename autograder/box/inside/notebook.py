@@ -63,6 +63,10 @@ class Notebook(InteractiveShell):
         if error is not None:
             self._error(error)
 
+    def _format_exception_for_storage(self, *rest: Any, **options: Any) -> dict[str, Any]:
+        """IPython keeps a long traceback of every error for a history that is not kept here."""
+        return {}
+
     def showsyntaxerror(self, *rest: Any, **options: Any) -> None:
         self.showtraceback()
 
