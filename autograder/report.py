@@ -105,7 +105,8 @@ class Report:
             f"It uses {name}, which is closed in this question: the point is to write it yourself." for name in v.closed
         ]
         said += [m.sentence for m in v.misconceptions]
-        return said + self._complaints([f for f in v.findings if not f.holds and f.misconception is None])
+        unnamed = [f for f in v.findings if not f.holds and f.misconception is None]
+        return said + self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
 
     def _complaints(self, findings: Sequence[Finding]) -> list[str]:
         """One sentence per complaint, and where it was seen."""
@@ -207,6 +208,10 @@ class Report:
                 tables = table_html(f"{name} expected", expected, right) + table_html(f"{name} yours", got, mine)
                 yield f"{_ROW}{tables}</div>"
         yield "</div>"
+
+
+def _met_a_closed_name(finding: Finding) -> bool:
+    return any(outcome.fault is not None and outcome.fault.kind == "ClosedName" for outcome in finding.got)
 
 
 def _without_input(fault: Fault) -> str:

@@ -7,6 +7,7 @@ last as an image, in which browsers run no script and load nothing.
 
 import base64
 import binascii
+import functools
 import html
 import re
 from collections.abc import Iterator
@@ -71,10 +72,9 @@ def safe_html(markup: str) -> str:
 class _Renderer(IPythonRenderer):  # type: ignore[misc]
     """Markdown -> HTML; mathematics and pictures are put aside, for after the sanitiser."""
 
-    def __init__(self, attachments: dict[str, Any], description: str) -> None:
+    def __init__(self, attachments: dict[str, Any]) -> None:
         super().__init__(escape=False, attachments=attachments)
         self.aside: list[str] = []
-        self.description = description
 
     def _later(self, made: str) -> str:
         self.aside.append(made)
@@ -103,21 +103,31 @@ class _Renderer(IPythonRenderer):  # type: ignore[misc]
         name = url.removeprefix("attachment:")
         found = self.attachments.get(name, {}) if url.startswith("attachment:") else {}
         for kind, data in found.items() if isinstance(found, dict) else ():
-            made = picture(kind, data, words or self.description)
+            made = picture(kind, data, words or "A picture in the text")
             if made:
                 return self._later(made)
         return f"[picture: {html.escape(html.unescape(words) or name)}]"
 
 
-def markdown(source: str, attachments: dict[str, Any] | None = None, description: str = "A picture in the text") -> str:
+def markdown(source: str, attachments: dict[str, Any] | None = None) -> str:
     """A Markdown cell."""
+    return _markdown(source) if not attachments else _rendered(source, attachments)
+
+
+def _rendered(source: str, attachments: dict[str, Any]) -> str:
     source = _ANSI.sub("", source[:50_000]).replace("\ue000", "").replace("\ue001", "")
-    renderer = _Renderer(dict(attachments or {}), description)
+    renderer = _Renderer(dict(attachments))
     try:
         made = safe_html(MarkdownWithMath(renderer=renderer).render(source))
     except Exception:  # a parser of free text: deep nesting, for one, ends in a RecursionError
         return f"<pre>{text(source)}</pre>"
     return _MARK.sub(lambda match: renderer.aside[int(match[1])], made)
+
+
+@functools.lru_cache(maxsize=512)
+def _markdown(source: str) -> str:
+    """The questions are the same for everybody: they are rendered once for a class."""
+    return _rendered(source, {})
 
 
 def picture(kind: str, data: Any, description: str) -> str:

@@ -33,7 +33,8 @@ p code,li code{overflow-wrap:anywhere}
 .good{border-left:4px solid #00664f;background:#eff8f5;padding:.5rem .9rem;margin:.6rem 0}
 .note p,.warn p,.good p{margin:.3rem 0}
 .side{display:flex;flex-wrap:wrap;gap:.4rem 1.8rem;align-items:flex-start}
-.side>*{max-width:100%}.grid td{font-family:ui-monospace,Menlo,Consolas,monospace;text-align:right;
+.side>*{max-width:100%;flex:0 0 auto}.grid caption{white-space:nowrap}
+.side figcaption{max-width:15rem}.grid td{font-family:ui-monospace,Menlo,Consolas,monospace;text-align:right;
 padding:.1rem .45rem;border:0;font-size:.875rem}
 .grid td.d{font-weight:700;outline:2px solid #a33b00;outline-offset:-2px}.grid caption{font-size:.875rem}
 figure{margin:.4rem 0}figcaption{font-size:.875rem;color:#3a444d}

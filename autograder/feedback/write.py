@@ -30,6 +30,8 @@ def feedback_files(course: Course, assignment: str, students: Sequence[str] | No
     chosen = course.students(assignment) if students is None else students
     directory = course.directory
     with course.gradebook() as gradebook:
+        notebooks = gradebook.find_assignment(assignment).notebooks
+        kept = [(nb.grade_cells, nb.solution_cells, nb.task_cells) for nb in notebooks]  # held: read once for a class
         for student in chosen:
             folder = Path(directory.format_path(directory.feedback_directory, student, assignment))
             for name in names:
@@ -38,7 +40,7 @@ def feedback_files(course: Course, assignment: str, students: Sequence[str] | No
                 written = folder / f"{name}.html"
                 write_whole(written, feedback_page(_cells(graded, known.state), known))
                 yield written
-            gradebook.db.expire_all()
+        del kept
 
 
 def _cells(graded: Path, state: str) -> list[Any]:

@@ -75,7 +75,7 @@ def alike(students: Mapping[str, Answers], given: Answers, reference: Answers) -
     count: Counter[int] = Counter()
     for student, answers in everybody.items():
         held[student] = {value: where for where, source in answers.items() for value in prints(source) - free}
-        count.update(held[student])
+        count.update(held[student].keys())
     few = min(max(4, math.ceil(SHARE * len(students))), FEW)
     index: dict[int, list[str]] = {}
     rare: Counter[str] = Counter()

@@ -113,16 +113,11 @@ def _again(found: Sequence[Mistaken], answers: Mapping[str, Answers]) -> Iterato
         yield "<p>No misconception was recognised.</p>"
         return
     lines = [
-        [
-            clean.text(one.id),
-            clean.text(_short(one.exercise)),
-            str(len(one.students)),
-            f"{len(one.students) / one.written:.0%}",
-        ]
-        for one in found
+        [clean.text(m.id), str(len(m.students)), f"{len(m.students) / m.written:.0%}", clean.text(_short(m.exercise))]
+        for m in found
     ]
-    columns = ["Misconception", "Question", "Students", "Of those who wrote it"]
-    yield table("Misconceptions, the most frequent first", columns, lines[:MOST], numbers=(2, 3))
+    columns = ["Misconception", "Students", "Of those who wrote it", "Question"]
+    yield table("Misconceptions, the most frequent first", columns, lines[:MOST], numbers=(1, 2))
     for one in found[:12]:
         yield f"<h3>{clean.text(one.id.replace('-', ' '))} ({clean.text(_short(one.exercise))})</h3>"
         yield f"<p>{len(one.students)} of {one.written} who wrote it. {clean.text(one.sentence)}</p>"

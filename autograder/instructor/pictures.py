@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 
 BINS = 10
-_WIDTH, _HEIGHT, _BOTTOM = 640, 200, 28
+_WIDTH, _HEIGHT, _BOTTOM = 420, 180, 28
 
 
 def counts(parts: Sequence[float]) -> list[int]:

@@ -1,6 +1,7 @@
 """The whole way, by nbgrader's own commands and in a real gradebook: build, release, submit, grade, tell, export."""
 
 import csv
+import html
 import json
 import os
 import shutil
@@ -176,7 +177,7 @@ def test_marks_by_hand_feedback_and_export(graded):
     for name, (_, _, named) in BUGGY.items():
         mistakes = {m.id: m.sentence for m in EXERCISES[f"attention.{name}"].misconceptions}
         if named is not None:
-            sentence = mistakes[named].replace("&", "&amp;").replace("<", "&lt;")
+            sentence = html.escape(mistakes[named])
             assert sentence in pages["bob"]
             assert sentence not in pages["ada"]
     assert "NameError" in pages["bob"]
