@@ -29,8 +29,13 @@ WHOLE: tuple[str, ...] = (
     "lectures/figures/*",
 )
 WHOLE += ("lectures/results/*", "nlmcore/**/*", "autograder/jupyter/**/*", "autograder/laws/*.py")
-START = ("autograder.__main__", "autograder.check", "autograder.public", "autograder.judges")
-START += ("autograder.commands.checking",)  # run by name
+START = (
+    "autograder.__main__",
+    "autograder.check",
+    "autograder.public",
+    "autograder.judges",
+    "autograder.commands.checking",
+)
 HANDOUT = {"README.md": "STUDENTS.md", "exercises/README.md": "EXERCISES.md"}
 """Pages for students, and the files beside this one that they are made from."""
 

@@ -2,48 +2,46 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from autograder.archive.contents import contents
-from autograder.archive.leaks import leaks
-from autograder.archive.pack import TOP, pack
-from autograder.course import exercises, notebooks, say
-from autograder.course.environment import Environment
+from autograder.commands import common
+
+if TYPE_CHECKING:
+    from autograder.course.environment import Environment
+
+EXAMPLES = """
+release                        every assignment, into release/
+release attention              one; students unpack it over what they have
+release --to /srv/course
+"""
 
 
-def main(place: Environment, rest: list[str]) -> int:
-    """Exit codes: 0 written, 1 not fit to be released (nothing is written), 2 misuse."""
-    parser = argparse.ArgumentParser(prog="python -m autograder release", description="A zip for students.")
-    parser.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)")
-    parser.add_argument("--to", type=Path, default=Path("release"), metavar="FOLDER", help="where (default: release)")
+def parser() -> argparse.ArgumentParser:
+    made = common.parser(
+        "release",
+        "Write a zip for students: the course, the exercises, and data in place of answers. Every file of it is\n"
+        "searched for solutions, hidden tests and the like first; if any is found, nothing is written.",
+        EXAMPLES,
+        assignment=False,
+    )
+    made.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)")
+    made.add_argument("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)")
+    return made
+
+
+def main(place: "Environment", words: Sequence[str]) -> int:
+    """Exit codes: 0 written; 1 not fit to be released, and nothing is written."""
+    given = parser().parse_args(words)
+    from autograder.archive.make import release
+
+    folder = common.here(given.to) if given.to else Path(place.root) / "release"
     try:
-        options = parser.parse_args(rest)
-    except SystemExit as error:
-        return int(error.code or 0)
-    folder = options.to if options.to.is_absolute() else place.root / options.to
-    try:
-        path = release(place.root, folder, options.assignments)
+        path = release(place.root, folder, given.assignments)
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
-    say.line(f"{path}  ({path.stat().st_size / 1e6:.1f} MB)")
-    say.line("Students unpack it and run, in the folder it makes:  make lab   (or: python3 -m autograder lab)")
+    print(f"{path}  ({path.stat().st_size / 1e6:.1f} MB)")
+    print("Students unpack it and run, in the folder that it makes:  make lab   (or: python3 -m autograder lab)")
     return 0
-
-
-def release(root: Path, folder: Path, assignments: list[str]) -> Path:
-    """Build, collect, search for what must stay, and write. Raises ValueError or RuntimeError, in sentences.
-
-    The ordinary build comes first, so that the gradebook knows the very cells that leave the house.
-    """
-    notebooks.build(root)
-    exercises.build(root)
-    files = contents(root, assignments)
-    found = leaks(root, files)
-    if found:
-        raise ValueError(
-            "Nothing was released. This must not leave the house:\n" + "\n".join(f"  - {f}" for f in found)
-        )
-    path = folder / f"{TOP}.zip"
-    pack(files, path)
-    return path

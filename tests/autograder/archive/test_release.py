@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from autograder.archive import contents as contents_module
-from autograder.archive import release as release_module
+from autograder.archive import make as make_module
 from autograder.archive.contents import contents, students_makefile
 from autograder.archive.leaks import leaks
 from autograder.archive.pack import TOP, pack
@@ -118,9 +118,9 @@ def test_a_secret_in_a_notebook_is_found():
 
 
 def test_a_leak_stops_the_release_and_nothing_is_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(release_module, "contents", lambda root, names: {"solutions/a.py": b""})
-    monkeypatch.setattr(release_module.exercises, "build", lambda root: (0, []))
-    monkeypatch.setattr(release_module.notebooks, "build", lambda root: (0, []))
+    monkeypatch.setattr(make_module, "contents", lambda root, names: {"solutions/a.py": b""})
+    monkeypatch.setattr(make_module.exercises, "build", lambda root: (0, []))
+    monkeypatch.setattr(make_module.notebooks, "build", lambda root: (0, []))
     place = environment.locate(ROOT, here=True)
     assert main(place, ["--to", str(tmp_path / "out")]) == 1
     assert "solutions/a.py: this file stays with the instructor" in capsys.readouterr().err
@@ -147,9 +147,10 @@ def test_an_assignment_can_be_left_for_later_and_one_that_is_not_there_is_named(
 
 def test_misuse_is_2_and_an_unknown_assignment_1(monkeypatch, capsys):
     place = environment.locate(ROOT, here=True)
-    assert main(place, ["--what"]) == 2
-    monkeypatch.setattr(release_module.exercises, "build", lambda root: (0, []))
-    monkeypatch.setattr(release_module.notebooks, "build", lambda root: (0, []))
+    with pytest.raises(SystemExit, match="2"):
+        main(place, ["--what"])
+    monkeypatch.setattr(make_module.exercises, "build", lambda root: (0, []))
+    monkeypatch.setattr(make_module.notebooks, "build", lambda root: (0, []))
     assert main(place, ["nothing"]) == 1
     assert "there is no assignment 'nothing'" in capsys.readouterr().err
 

@@ -1,0 +1,1 @@
+"""A new assignment to fill in. `python -m autograder new NAME`."""

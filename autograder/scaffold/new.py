@@ -1,0 +1,88 @@
+"""`python -m autograder new NAME`: the files of an assignment, with one worked question. Standard library only.
+
+    solutions/NAME/NAME.py                         the notebook, with its solution
+    autograder/checks/NAME/__init__.py             which exercises there are
+    autograder/checks/NAME/tempered.py             one exercise: reference, inputs, properties, misconceptions
+    tests/autograder/test_checks_NAME.py           that all of it holds, with a second solution
+
+What is written is a small real assignment (a softmax with a temperature): it builds, releases and grades as it is.
+"""
+
+import argparse
+import keyword
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands import common
+
+if TYPE_CHECKING:
+    from autograder.course.environment import Environment
+
+TEMPLATE = Path(__file__).resolve().parent / "template"
+FILES = {
+    "master.txt": "solutions/{name}/{name}.py",
+    "package.txt": "autograder/checks/{name}/__init__.py",
+    "exercise.txt": "autograder/checks/{name}/tempered.py",
+    "tests.txt": "tests/autograder/test_checks_{name}.py",
+}
+"""Template -> where it goes. In a template NAME_ stands for the name, TITLE_ for the title."""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = common.parser(
+        "new",
+        "Begin an assignment: four small files with one worked question, to be changed into yours.",
+        "new recurrence\nnew beam_search --title 'Beam search'",
+        assignment=False,
+    )
+    made.add_argument("name", metavar="NAME", help="small letters, digits and _: it names folders and a module")
+    made.add_argument("--title", help="the notebook's heading (default: from the name)")
+    return made
+
+
+def main(place: "Environment", words: Sequence[str]) -> int:
+    """Exit codes: 0 written, 2 the name cannot be used (nothing is written)."""
+    given = parser().parse_args(words)
+    try:
+        written = scaffold(place.root, given.name, given.title)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for path in written:
+        print(f"  wrote {path}")
+    print(
+        "Now:\n"
+        f"  1. change the question in {written[0]} and its declaration in {written[2]}\n"
+        f"  2. python -m autograder test -- {written[3]}\n"
+        "  3. python -m autograder build, then work through the exercise as a student would\n"
+        "The guide: autograder/GUIDE.md"
+    )
+    return 0
+
+
+def scaffold(root: Path, name: str, title: str | None = None) -> list[str]:
+    """Write an assignment's files and return their paths. Raises ValueError for a name that cannot be used."""
+    _usable(root, name)
+    title = title or name.replace("_", " ").capitalize()
+    made = {place.format(name=name): (TEMPLATE / source).read_text(encoding="utf-8") for source, place in FILES.items()}
+    for path, text in made.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text.replace("NAME_", name).replace("TITLE_", title), encoding="utf-8", newline="\n")
+    return list(made)
+
+
+def _usable(root: Path, name: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or len(name) > 40:
+        near = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+        hint = f"; perhaps {near}" if re.fullmatch(r"[a-z][a-z0-9_]*", near) and not keyword.iskeyword(near) else ""
+        raise ValueError(
+            f"an assignment's name is small letters, digits and _, beginning with a letter, at most 40 of them and no"
+            f" word of Python: {name!r} is not{hint if near != name and len(near) <= 40 else ''}"
+        )
+    places = [place.format(name=name) for place in FILES.values()]
+    taken = [path for path in [f"solutions/{name}", f"autograder/checks/{name}", *places] if (root / path).exists()]
+    if taken:
+        raise ValueError(f"there is an assignment {name} already: {taken[0]} exists. Choose another name")

@@ -1,0 +1,113 @@
+"""A new assignment holds as it is scaffolded: it is tested, built, released, and checked in a student's copy."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import environment
+from autograder.scaffold.new import FILES, main, scaffold
+
+ROOT = Path(__file__).resolve().parents[3]
+BLIND = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)]\n"
+
+
+def python(folder, *line):
+    """Run Python in a copy of the course, which finds nothing of this checkout."""
+    site = folder.parent / "site"
+    site.mkdir(exist_ok=True)
+    (site / "sitecustomize.py").write_text(BLIND)
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(site)])}
+    command = [sys.executable, *line]
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_scaffolded_assignment_is_tested_released_and_checked(tmp_path):
+    root = tmp_path / "course"
+    root.mkdir()
+    ours = [p for p in ROOT.iterdir() if p.is_file() and not p.name.startswith((".", "gradebook"))]
+    for path in ours:
+        shutil.copy(path, root)
+    cruft = shutil.ignore_patterns("__pycache__", "*.ipynb", ".*", "attention")
+    for name in ("autograder", "lectures", "tests"):
+        shutil.copytree(
+            ROOT / name, root / name, ignore=cruft if name == "autograder" else shutil.ignore_patterns("__*__")
+        )
+    (root / "nlmcore").mkdir()
+    (root / "nlmcore" / "__init__.py").touch()
+    assert not (root / "autograder/checks/attention").exists()
+
+    begun = python(root, "-m", "autograder", "new", "--here", "beam_search", "--title", "Beams")
+    assert begun.returncode == 0, begun.stderr
+    for place in FILES.values():
+        assert place.format(name="beam_search") in begun.stdout
+    assert "NAME_" not in "".join((root / p.format(name="beam_search")).read_text() for p in FILES.values())
+
+    tested = python(root, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--noconftest", "-o", "addopts=",
+                    "tests/autograder/test_checks_beam_search.py")  # fmt: skip
+    assert tested.returncode == 0, tested.stdout
+
+    released = python(root, "-m", "autograder", "release", "--ready", "--here", "--", "--to", str(tmp_path / "out"))
+    assert released.returncode == 0, released.stderr
+    with zipfile.ZipFile(tmp_path / "out" / "neural-language-models.zip") as archive:
+        archive.extractall(tmp_path)
+    student = tmp_path / "neural-language-models"
+    built = python(student, "-m", "autograder", "build", "--ready", "--here")
+    assert built.returncode == 0, built.stderr
+
+    notebook = student / "exercises/beam_search/beam_search.ipynb"
+    cells = nbformat.read(notebook, as_version=4)
+    assert "# Assignment: Beams" in cells.cells[0].source
+    wrong = (
+        "def tempered_softmax(scores, temperature):\n    e = torch.exp(scores)\n    return e / e.sum(-1, keepdim=True)"
+    )
+    right = (
+        "def tempered_softmax(scores, temperature):\n    s = scores / temperature\n"
+        "    e = torch.exp(s - s.amax(-1, keepdim=True))\n    return e / e.sum(-1, keepdim=True)"
+    )
+    for source, code, words in ((None, 1, "not written yet"), (wrong, 1, "plays no part"), (right, 0, "well done")):
+        for cell in cells.cells:
+            if cell.id == "tempered_softmax" and source is not None:
+                cell.source = source
+        nbformat.write(cells, notebook)
+        said = python(student, "-m", "autograder", "check", "--ready", "--here", "--", str(notebook))
+        assert words in said.stdout, said.stdout + said.stderr
+        assert said.returncode == code
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Beam Search", "perhaps beam_search"),
+        ("2nd", "beginning with a letter"),
+        ("beam-search", "perhaps beam_search"),
+        ("lambda", "no word of Python"),
+        ("../out", "perhaps out"),
+        ("a" * 41, "at most 40"),
+        ("", "small letters"),
+    ],
+)
+def test_a_bad_name_is_refused_with_a_better_one(tmp_path, name, words, capsys):
+    place = environment.Environment(tmp_path, tmp_path, tmp_path, tmp_path)
+    assert main(place, [name]) == 2
+    assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["solutions/one", "autograder/checks/one", "tests/autograder/test_checks_one.py"])
+def test_a_taken_name_is_refused_and_nothing_is_overwritten(tmp_path, place):
+    (tmp_path / place).mkdir(parents=True)
+    with pytest.raises(ValueError, match=f"already: {place} exists"):
+        scaffold(tmp_path, "one")
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
+def test_what_is_there_already_in_this_checkout_is_taken():
+    with pytest.raises(ValueError, match="an assignment attention already"):
+        scaffold(ROOT, "attention")
