@@ -6,6 +6,7 @@
 The two sides exchange arguments and outcomes only, so they can live in different processes.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,16 +50,21 @@ class Recording:
 
 def questions(exercise: Exercise, seed: int | None = None) -> list[Question]:
     """The public questions; with a seed, the public ones and fresh ones of the same kinds."""
-    asked = [
-        Question(prop, case)
-        for prop in exercise.properties
-        for case in prop.cases(Draw(f"{exercise.name} {prop.name} {PUBLIC_SEED}", PUBLIC_LARGEST))
-    ]
+    asked = list(_public_questions(exercise))
     for number in range(HIDDEN_ROUNDS if seed is not None else 0):
         for prop in exercise.properties:
             draw = Draw(f"{exercise.name} {prop.name} hidden {seed} {number}", HIDDEN_LARGEST)
             asked.extend(Question(prop, case) for case in prop.cases(draw))
     return asked
+
+
+@functools.cache
+def _public_questions(exercise: Exercise) -> tuple[Question, ...]:
+    return tuple(
+        Question(prop, case)
+        for prop in exercise.properties
+        for case in prop.cases(Draw(f"{exercise.name} {prop.name} {PUBLIC_SEED}", PUBLIC_LARGEST))
+    )
 
 
 def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:

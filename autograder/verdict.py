@@ -4,6 +4,7 @@ The grader's side: reference, judges, misconceptions. It sees what the student's
 function itself.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -73,18 +74,32 @@ def judge(
 
     Raises GraderFault if the reference itself has no answer to one of them.
     """
-    right = answers(exercise.reference, exercise, asked)
+    right = _right_answers(exercise, asked)
     for question, outcomes in zip(asked, right, strict=True):
         fault = next((o.fault for o in outcomes if o.fault is not None), None)
         if fault is not None:
             raise GraderFault(f"{exercise.name}: the reference fails on {question.case.label!r}: {fault.words}")
-    findings = []
+    findings, known = [], questions(exercise)
     for prop in exercise.properties:
         rows = [row for row in zip(asked, given, right, strict=True) if row[0].about is prop]
-        findings.append(_finding(prop, rows, public=sum(q.about is prop for q in questions(exercise))))
+        findings.append(_finding(prop, rows, public=sum(q.about is prop for q in known)))
     unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
     verdict = Verdict(exercise=exercise, findings=tuple(findings), unwritten=unwritten, closed=tuple(closed), seed=seed)
     return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
+
+
+def _right_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
+    """The reference's answers; to the public questions, which everybody is asked, it answers once."""
+    known = questions(exercise)
+    if len(asked) < len(known) or any(one is not other for one, other in zip(asked, known, strict=False)):
+        return answers(exercise.reference, exercise, asked)
+    fresh = asked[len(known) :]
+    return [*_public_answers(exercise), *(answers(exercise.reference, exercise, fresh) if fresh else ())]
+
+
+@functools.cache
+def _public_answers(exercise: Exercise) -> tuple[Answers, ...]:
+    return tuple(answers(exercise.reference, exercise, questions(exercise)))
 
 
 def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], public: int) -> Finding:

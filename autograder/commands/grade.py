@@ -16,7 +16,7 @@ EXAMPLES = """
 grade attention
 grade attention --student ada --student bob
 grade attention --jobs 4                                        four cores of this machine
-grade attention --db postgresql://grader@host/gradebook
+grade attention --db postgresql://grader@host/gradebook         (in nbgrader_config.py: postgresql+psycopg2://…)
 
 several machines: on one of them, and then on every machine that lends its cores
   .venv/bin/dask scheduler --host 10.0.0.5

@@ -1,6 +1,7 @@
 """A course as nbgrader sees it: its configuration, folders, gradebook, and the masters of an assignment."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,8 +41,9 @@ class Course:
             )
         config = Config(PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
         config.CourseDirectory.root = str(root)
-        if db is not None:
-            config.CourseDirectory.db_url = db
+        url = str(db or config.CourseDirectory.get("db_url", ""))
+        if url:  # SQLAlchemy takes another driver by default from one version to the next
+            config.CourseDirectory.db_url = re.sub(r"^postgres(ql)?://", "postgresql+psycopg2://", url)
         return cls(root, config, CourseDirectory(config=config))
 
     @property

@@ -34,7 +34,13 @@ def a_class(root: Path) -> None:
     (gone / "two.ipynb").unlink()
 
 
-LOUD = "import sys, warnings\ndef double(x):\n    warnings.warn('careful')\n    print('hm', file=sys.stderr)\n    return 2 * x"
+LOUD = """
+import sys, warnings
+def double(x):
+    warnings.warn('careful')
+    print('hm', file=sys.stderr)
+    return 2 * x
+"""
 FULL = {"test_double": 3.0, "test_triple": 2.0, "why": None, "drawing": None, "test_count": 5.0}
 EXPECTED = {
     "all": FULL,
@@ -107,7 +113,7 @@ def test_a_missing_notebook_has_no_marks_and_is_said(graded):
 
 
 def test_a_formatter_cannot_write_its_own_mark(graded):
-    """What stock nbgrader reads as a mark is a text that the student's own formatter can make; never above the maximum."""
+    """In a plain test cell the displayed number is the student's own process's: it is never above the maximum."""
     assert marks(graded[0], "formats")["test_triple"] <= 2.0
 
 

@@ -1,0 +1,50 @@
+"""Several workers: the same marks as with one, also when a worker dies with a submission in its hands."""
+
+import pytest
+
+import autograder.engine.run as run_module
+from autograder.engine.course import Course
+from autograder.engine.pool import PoolLost, pool
+from autograder.engine.run import grade
+from tests.autograder.engine import fake
+from tests.autograder.engine.conftest import ANSWERS, copy, hand_in, snapshot, writes
+
+pytest.importorskip("distributed", reason="the extra `cluster` is not installed: python -m autograder grade … --jobs 2")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+def test_a_worker_that_is_lost_costs_nobody_anything(plain, tmp_path, monkeypatch):
+    for number in range(6):
+        hand_in(plain, "plain", f"s{number}", writes(dict(list(ANSWERS.items())[: number % 4 + 1])))
+    alone = copy(plain, tmp_path / "alone")
+    monkeypatch.setattr(run_module, "work", fake.work)
+    list(grade(Course.load(alone), "plain"))
+    marker = tmp_path / "died"
+    monkeypatch.setenv("DIED_ONCE", str(marker))
+    monkeypatch.setattr(run_module, "work", fake.work_and_die_once)
+    lines = list(grade(Course.load(plain), "plain", jobs=2))
+    assert marker.exists()
+    assert sorted(line.record.student for line in lines) == [f"s{number}" for number in range(6)]
+    assert [line.number for line in lines] == [1, 2, 3, 4, 5, 6]
+    assert snapshot(plain, "plain") == snapshot(alone, "plain")
+    assert not any(line.new for line in grade(Course.load(plain), "plain"))
+
+
+def test_a_scheduler_that_is_not_there_is_said():
+    with pytest.raises(PoolLost, match="cannot be reached"), pool(scheduler="tcp://127.0.0.1:9"):
+        pass
+
+
+def test_in_this_process_the_tasks_come_one_by_one():
+    taken = []
+
+    def tasks():
+        for number in range(3):
+            taken.append(number)
+            yield f"key {number}", number
+
+    with pool() as run:
+        results = run(lambda number: number * 2, tasks())
+        assert next(results) == ("key 0", 0)
+        assert taken == [0]
+        assert list(results) == [("key 1", 2), ("key 2", 4)]

@@ -1,0 +1,122 @@
+"""The gradebook in PostgreSQL, on a real server, by nbgrader's own URL."""
+
+import getpass
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import autograder.engine.run as run_module
+from autograder.engine.course import Course
+from autograder.engine.run import grade
+from tests.autograder.engine import fake
+from tests.autograder.engine.conftest import ANSWERS, hand_in, nothing, snapshot, writes
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+def program(name: str) -> str | None:
+    there = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return str(there[-1]) if there else shutil.which(name)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server of our own on a socket in a folder; it refuses root, so then it runs as `postgres` or `nobody`."""
+    pytest.importorskip("psycopg2", reason="psycopg2-binary is not installed (the extra `cluster`)")
+    if program("initdb") is None:
+        pytest.skip("there is no PostgreSQL server here: apt-get install postgresql")
+    folder = tmp_path_factory.mktemp("pg")
+    user = getpass.getuser()
+    become: list[str] = []
+    if os.getuid() == 0:
+        user = "postgres" if subprocess.run(["id", "postgres"], capture_output=True).returncode == 0 else "nobody"
+        become = ["setpriv", f"--reuid={user}", f"--regid={'postgres' if user == 'postgres' else 'nogroup'}"]
+        become += ["--clear-groups"]
+        shutil.chown(folder, user)
+        for parent in [folder, *folder.parents][:4]:
+            parent.chmod(parent.stat().st_mode | 0o055)
+    data = folder / "data"
+    calls = {"check": True, "capture_output": True, "cwd": folder}
+    subprocess.run([*become, program("initdb"), "-D", data, "-A", "trust", "-U", "grader"], **calls)
+    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
+    start = [*become, program("pg_ctl"), "-D", data, "-w", "-l", folder / "log", "-o", options, "start"]
+    subprocess.run(start, check=True, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield folder
+    finally:
+        subprocess.run([*become, program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], **calls)
+
+
+def database(server: Path, name: str) -> str:
+    import psycopg2
+
+    connection = psycopg2.connect(host=str(server), user="grader", dbname="postgres")
+    connection.autocommit = True
+    connection.cursor().execute(f"CREATE DATABASE {name}")
+    connection.close()
+    return f"postgresql://grader@/{name}?host={server}"
+
+
+def test_the_marks_are_those_of_sqlite_and_a_lost_connection_is_waited_for(server, plain, monkeypatch):
+    from nbgrader.api import Gradebook
+
+    monkeypatch.setattr(run_module, "work", fake.work)
+    hand_in(plain, "plain", "all", writes(ANSWERS))
+    hand_in(plain, "plain", "none", nothing)
+    list(grade(Course.load(plain), "plain"))
+    url = database(server, "course")
+    move(f"sqlite:///{plain / 'gradebook.db'}", url.replace("://", "+psycopg2://"))
+    seen = list(grade(Course.load(plain, url), "plain"))
+    assert all(line.new for line in seen), "another gradebook has no marks yet"
+    assert snapshot(plain, "plain", url) == snapshot(plain, "plain")
+    assert not any(line.new for line in grade(Course.load(plain, url), "plain"))
+
+    original, cut = Gradebook.update_or_create_student, []
+
+    def cutting(self, *arguments, **options):
+        if not cut:
+            cut.append(True)
+            terminate(server)
+        return original(self, *arguments, **options)
+
+    monkeypatch.setattr(Gradebook, "update_or_create_student", cutting)
+    assert len(list(grade(Course.load(plain, url), "plain", again=True))) == 2
+    assert cut
+    assert snapshot(plain, "plain", url) == snapshot(plain, "plain")
+
+
+def move(here: str, there: str) -> None:
+    """The assignment, without submissions, as `autograder build` would make it."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(here) as old, Gradebook(there, "neural-language-models") as new:
+        assignment = old.find_assignment("plain")
+        new.update_or_create_assignment("plain", duedate=assignment.duedate)
+        for notebook in assignment.notebooks:
+            new.update_or_create_notebook(notebook.name, "plain", kernelspec=notebook.kernelspec)
+            for kind, cells in (
+                ("grade", notebook.grade_cells),
+                ("solution", notebook.solution_cells),
+                ("task", notebook.task_cells),
+                ("source", notebook.source_cells),
+            ):
+                for cell in cells:
+                    facts = {c.name: getattr(cell, c.name) for c in cell.__table__.columns}
+                    names = {"grade": ("max_score", "cell_type"), "solution": (), "task": ("max_score", "cell_type")}
+                    keep = names.get(kind, ("cell_type", "source", "checksum", "locked"))
+                    make = getattr(new, f"update_or_create_{kind}_cell")
+                    make(cell.name, notebook.name, "plain", **{k: facts[k] for k in keep})
+
+
+def terminate(server: Path) -> None:
+    """End every other connection, as a restart of the server would."""
+    import psycopg2
+
+    connection = psycopg2.connect(host=str(server), user="grader", dbname="postgres")
+    connection.cursor().execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'course' AND pid <> pg_backend_pid()"
+    )
+    connection.close()
