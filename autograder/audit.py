@@ -6,21 +6,66 @@ per fault; none is well.
 """
 
 import ast
-from collections.abc import Iterable, Mapping
+import pkgutil
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
 from autograder.interview import answers, questions
 from autograder.mistakes import alike, known_mistakes
+from autograder.public import write
+from autograder.recipe import CannotTravel
 from autograder.specification import Exercise
 from autograder.verdict import Verdict, judge
 
 HIDDEN_SEEDS = range(5)
+SECONDS = 2.0
+"""Processor time that the reference may take for all questions of one exercise, hidden ones included."""
 
 
 def exercise_faults(exercise: Exercise, seeds: Iterable[int] = HIDDEN_SEEDS) -> list[str]:
-    """The reference earns everything, every misconception fails and is named, and no two look the same."""
-    return [*_reference_faults(exercise, seeds), *_misconception_faults(exercise), *_twins(exercise)]
+    """The reference earns everything and is quick, every misconception fails and is named, no two look the same,
+    and closed names exist."""
+    return [
+        *_reference_faults(exercise, seeds),
+        *_slowness(exercise),
+        *_misconception_faults(exercise),
+        *_twins(exercise),
+        *_closed_faults(exercise),
+    ]
+
+
+def travel_faults(exercise: Exercise) -> list[str]:
+    """Whether students can have the exercise as data: its judges are where students have them, too."""
+    try:
+        write({exercise.name: exercise})
+    except CannotTravel as error:
+        return [str(error)]
+    return []
+
+
+def _slowness(exercise: Exercise) -> list[str]:
+    asked = questions(exercise, next(iter(HIDDEN_SEEDS)))
+    start = time.process_time()
+    answers(exercise.reference, exercise, asked)
+    took = time.process_time() - start
+    if took < SECONDS:
+        return []
+    return [
+        f"{exercise.name}: the reference takes {took:.1f} s for the questions, and should take less than {SECONDS:g}:"
+        " a class waits for it once per student. Smaller or fewer cases will do"
+    ]
+
+
+def _closed_faults(exercise: Exercise) -> list[str]:
+    found = []
+    for name in exercise.closed:
+        try:
+            pkgutil.resolve_name(name)
+        except (ImportError, AttributeError, ValueError):
+            found.append(f"{exercise.name}: the closed name {name!r} is nothing that can be imported")
+    return found
 
 
 def verdict_on(exercise: Exercise, function: Any, seed: int | None = None) -> Verdict:
@@ -93,6 +138,7 @@ def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[st
         if cell.cell_type != "code" or not about.get("grade") or "check(" not in cell.source:
             continue
         where = f"test cell {about.get('grade_id')!r}"
+        found += [f"{where}: {fault}" for fault in _form_faults(cell.source)]
         names = [name for name, _ in _checks(cell.source)]
         if not names or not _ends_with_hidden_check(cell.source):
             found.append(f"{where} must end with check(…, hidden=True) as its last line, in the hidden region")
@@ -124,6 +170,31 @@ def _checks(source: str) -> list[tuple[str, bool]]:
             if isinstance(name, ast.Constant) and isinstance(name.value, str):
                 calls.append((name.value, any(k.arg == "hidden" for k in node.keywords)))
     return calls
+
+
+def _form_faults(source: str) -> Iterator[str]:
+    """Calls of `check` that the grader could not follow: in place of the cell it calls the named function itself."""
+    hidden: set[str] = set()
+    told: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"):
+            continue
+        keywords = [(k.arg, isinstance(k.value, ast.Constant) and k.value.value is True) for k in node.keywords]
+        good = len(node.args) == 2 and keywords in ([], [("hidden", True)])
+        good = good and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+        if not good or not _is_dotted(node.args[1]):
+            yield (
+                f'{ast.unparse(node)} should have the form check("assignment.function", function) or'
+                ' check("assignment.function", function, hidden=True), with a plain name, dots allowed, as the function'
+            )
+        else:
+            (hidden if keywords else told).add(ast.unparse(node.args[1]))
+    if len(hidden) > 1 or (hidden and told and hidden != told):
+        yield f"it checks different functions: {', '.join(sorted(hidden | told))}"
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_dotted(node.value))
 
 
 def _ends_with_hidden_check(source: str) -> bool:

@@ -18,7 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
 from traitlets.config import Config
 
-from autograder.audit import exercise_faults, notebook_faults
+from autograder.audit import exercise_faults, notebook_faults, travel_faults
 from autograder.nbgrader_config import RELEASE, SOURCE, configure
 from autograder.specification import Exercise
 
@@ -58,7 +58,7 @@ def exercises_of(assignment: str) -> Mapping[str, Exercise]:
 
 def _audit(folder: Path) -> None:
     exercises = exercises_of(folder.name)
-    found = [fault for exercise in exercises.values() for fault in exercise_faults(exercise)]
+    found = [fault for e in exercises.values() for fault in (*exercise_faults(e), *travel_faults(e))]
     if exercises:
         cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in nbformat.read(path, as_version=4).cells]
         found += notebook_faults(nbformat.v4.new_notebook(cells=cells), exercises)

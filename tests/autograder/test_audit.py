@@ -2,7 +2,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.audit import exercise_faults, notebook_faults, stated
+from autograder import audit
+from autograder.audit import exercise_faults, notebook_faults, stated, travel_faults
 from autograder.judges import same_values
 from autograder.specification import Misconception, Property
 from tests.autograder.test_specification import NAMES, doubling, one_case
@@ -39,10 +40,36 @@ def test_a_sound_exercise_has_no_faults():
             },
             "the reference fails “p”",
         ),
+        ({"closed": ("torch.softmaxx",)}, "the closed name 'torch.softmaxx' is nothing"),
+        ({"closed": ("torch.Tensor.softmax", "no_such_module.f")}, "the closed name 'no_such_module.f'"),
     ],
 )
 def test_every_fault_of_an_exercise_is_found(changes, words):
     assert any(words in fault for fault in exercise_faults(doubling(**changes)))
+
+
+def test_closed_functions_methods_classes_and_modules_are_found():
+    names = ("torch.softmax", "torch.Tensor.softmax", "torch.nn.Softmax", "nlmcore.attention")
+    assert exercise_faults(doubling(closed=names)) == []
+
+
+def test_a_slow_reference_is_told_before_a_class_waits_for_it(monkeypatch):
+    def slow(x):
+        for _ in range(2000):
+            x = x + 0
+        return x * 2
+
+    assert exercise_faults(doubling(reference=slow)) == []
+    monkeypatch.setattr(audit, "SECONDS", 1e-4)
+    (fault,) = exercise_faults(doubling(reference=slow))
+    assert "should take less than 0.0001" in fault
+
+
+def test_a_judge_that_students_cannot_have_is_a_fault():
+    assert travel_faults(doubling()) == []
+    here = Property(name="p", points=1, cases=one_case, judge=lambda c, g, e: None)
+    (fault,) = travel_faults(doubling(properties=(here,)))
+    assert "small.double: “p”: the judge" in fault
 
 
 # --- notebooks --------------------------------------------------------------------------------------------
@@ -68,6 +95,11 @@ def test_a_sound_notebook_has_no_faults():
     assert notebook_faults(made, {"small.double": doubling()}) == []
 
 
+def test_a_method_may_be_what_is_checked():
+    made = f"{VISIBLE}\n{HIDDEN}".replace("double)", "model.double)").replace("double, h", "model.double, h")
+    assert notebook_faults(notebook(made), {"small.double": doubling()}) == []
+
+
 @pytest.mark.parametrize(
     ("source", "options", "words"),
     [
@@ -79,6 +111,11 @@ def test_a_sound_notebook_has_no_faults():
         (f"{VISIBLE}\n{HIDDEN}", {"points": 3}, "gives 3 points, small.double has 2"),
         (f"{VISIBLE}\n{HIDDEN}", {"text": "5 minutes"}, "should say: 1 minutes · 2 points · easy"),
         (f"{VISIBLE}\n{HIDDEN}".replace("small.double", "small.triple"), {}, "not declared"),
+        (f"{VISIBLE}\n{HIDDEN}".replace("double)", "lambda x: 2 * x)"), {}, "should have the form check("),
+        (f"{VISIBLE}\n{HIDDEN}".replace("double, hidden", "make(2), hidden"), {}, "should have the form check("),
+        (f"{VISIBLE}\n{HIDDEN}".replace("hidden=True", "hidden=1 > 0"), {}, "should have the form check("),
+        (f"{VISIBLE}\n{HIDDEN}".replace("double, hidden", "other, hidden"), {}, "different functions: double, other"),
+        (f"{VISIBLE}\n{HIDDEN}".replace('"small.double", double, h', "NAME, double, h"), {}, "should have the form"),
         ("assert True", {}, "asked in 0 test cells"),
     ],
 )
