@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from autograder.course import environment, exercises, health, notebooks, requirements, say, torch_build
+from autograder.course import environment, exercises, health, lab, notebooks, requirements, say, torch_build
 from autograder.course.environment import Environment
 
 LIMIT = 250 * 1024
@@ -63,6 +63,9 @@ def doctor(place: Environment, rest: list[str]) -> int:
     stale = [pair.notebook.name for pair in notebooks.pairs(place.root) if not notebooks.untouched(pair)]
     say.line(f"notebooks    {'to be looked at by make build: ' + ', '.join(stale) if stale else 'all built'}")
     say.line(f"exercises    {'all built' if exercises.current(place.root) else 'to be built: make build'}")
+    if findings.healthy and (place.root / "autograder" / "box").is_dir():
+        line = [str(place.python), "-m", "autograder.commands.sandbox"]
+        subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False)
     for reason in findings.reasons():
         say.line(f"  ! {reason}")
     if not findings.healthy:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from autograder.course import environment, exercises, install, lab, notebooks, say, torch_build
@@ -29,6 +30,8 @@ class Verb:
     """Extras of pyproject.toml that must be installed first; None: nothing has to be."""
     inside: bool = False
     """Whether the function imports what is installed, and so must run under the environment's Python."""
+    more: tuple[tuple[str, str], ...] = ()
+    """(option, extra): what must be installed besides if that option is given (`--jobs 1` is as good as none)."""
 
 
 VERBS = {
@@ -41,7 +44,39 @@ VERBS = {
     "format": Verb("let ruff put the code in order", "autograder.course.upkeep:tidy", ("tests",)),
     "doctor": Verb("say what the environment has and what it lacks", "autograder.course.upkeep:doctor", None),
     "clean": Verb("remove built notebooks and caches (never your work)", "autograder.course.upkeep:clean", None),
+    "check": Verb("say what a notebook's checks say", "autograder.commands.check:main", inside=True),
+    "preflight": Verb("look at what was handed in; runs none of it", "autograder.commands.preflight:main", inside=True),
+    "grade": Verb(
+        "grade what was handed in, each notebook in a sandbox",
+        "autograder.commands.grade:main",
+        inside=True,
+        more=(("--jobs", "cluster"), ("--scheduler", "cluster"), ("--db", "cluster")),
+    ),
+    "worker": Verb("lend this machine to a run of grade", "autograder.commands.worker:main", ("cluster",), inside=True),
+    "feedback": Verb(
+        "a page for every student", "autograder.commands.feedback:main", inside=True, more=(("--db", "cluster"),)
+    ),
+    "report": Verb(
+        "marks as a table, and what to teach again",
+        "autograder.commands.report:main",
+        inside=True,
+        more=(("--db", "cluster"),),
+    ),
+    "release": Verb(
+        "a zip for students: exercises and course, no answers", "autograder.archive.release:main", inside=True
+    ),
+    "new": Verb("begin an assignment: text, checks and tests to fill in", "autograder.scaffold.new:main", None),
 }
+FROM = "NLM_FROM"
+"""The variable that tells the second process in which folder the command was given."""
+FOR_STUDENTS = ("lab", "setup", "build", "check", "doctor", "clean")
+"""What a student's copy of the course offers: it has no solutions, and nothing to grade or to test."""
+
+
+def offered(root: Path = ROOT) -> dict[str, Verb]:
+    """The rows for this copy of the course: all of them, or a student's (an archive has no maker of archives)."""
+    everything = (root / "autograder" / "archive").is_dir()
+    return {name: verb for name, verb in VERBS.items() if everything or name in FOR_STUDENTS}
 
 
 @dataclass(frozen=True)
@@ -82,7 +117,7 @@ def parse(arguments: Sequence[str]) -> tuple[Options, list[str]]:
 
 
 def usage() -> str:
-    rows = "\n".join(f"  {name:8}{verb.does}" for name, verb in VERBS.items())
+    rows = "\n".join(f"  {name:11}{verb.does}" for name, verb in offered().items())
     return (
         "usage: python -m autograder VERB [--torch cpu|cuda|default] [--here] [-- options of the verb's program]\n\n"
         f"{rows}\n\n"
@@ -91,7 +126,7 @@ def usage() -> str:
         "examples\n"
         "  python -m autograder lab\n"
         "  python -m autograder lab -- --no-browser --port 9999\n"
-        "  python -m autograder test -- -k attention\n"
+        + ("  python -m autograder test -- -k attention\n" if "test" in offered() else "")
     )
 
 
@@ -102,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say.line(usage())
         return 0
     name, rest = words[0], words[1:]
-    if name not in VERBS:
+    if name not in offered():
         print(f"There is no {name!r}.\n\n{usage()}", file=sys.stderr)
         return 2
     try:
@@ -111,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if options.help:
-        say.line(f"{name}: {VERBS[name].does}\n\n{usage()}")
+        say.line(help_of(name))
         return 0
     try:
         return run(VERBS[name], name, options, rest)
@@ -123,23 +158,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
+def help_of(name: str) -> str:
+    """The verb's own help where it has a `parser`, else its line of the table."""
+    parser = getattr(importlib.import_module(VERBS[name].run.partition(":")[0]), "parser", None)
+    return parser().format_help() if parser is not None else f"{name}: {VERBS[name].does}\n\n{usage()}"
+
+
+def extras(verb: Verb, rest: Sequence[str]) -> tuple[str, ...]:
+    """What must be installed for a verb with these words behind it."""
+    said = [word for text in rest for word in text.split("=", 1)]
+    asked = {word for word, value in pairwise([*said, ""]) if (word, value) != ("--jobs", "1")}
+    more = {extra for option, extra in verb.more if option in asked}
+    return tuple(sorted({*(verb.extras or ()), *more}))
+
+
 def run(verb: Verb, name: str, options: Options, rest: list[str]) -> int:
     if verb.extras is None or options.ready:
         place = environment.locate(ROOT, options.here)
     else:
-        place = install.ensure(ROOT, verb.extras, options.torch, options.here)
+        place = install.ensure(ROOT, extras(verb, rest), options.torch, options.here)
     if verb.inside and not place.active:
-        return inside(place, name, rest)
+        variables = {**lab.variables(place, os.environ), FROM: os.getcwd()}
+        return lab.become(line_inside(place, name, rest), variables, place.root)
     module, _, function = verb.run.partition(":")
     handler: Callable[[Environment, list[str]], int] = getattr(importlib.import_module(module), function)
     return handler(place, rest)
 
 
 def inside(place: Environment, name: str, rest: Sequence[str] = ()) -> int:
-    """Run a verb in a process of its own, under the environment's Python."""
-    here = ["--here"] if place.here else []
-    line = [str(place.python), "-m", "autograder", name, "--ready", *here, "--", *rest]
+    """Run a verb in a process of its own, under the environment's Python, and come back."""
+    line = line_inside(place, name, rest)
     return subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False).returncode
+
+
+def line_inside(place: Environment, name: str, rest: Sequence[str]) -> list[str]:
+    here = ["--here"] if place.here else []
+    return [str(place.python), "-m", "autograder", name, "--ready", *here, "--", *rest]
 
 
 def _build_if_stale(place: Environment, take_in: bool) -> int:

@@ -88,14 +88,16 @@ def test_a_verb_for_the_inside_runs_under_the_environments_python(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
-    seen: list[list[str]] = []
+    seen: list[tuple[list[str], str, Path]] = []
     monkeypatch.setattr(verbs.environment, "locate", lambda *_: place)
     monkeypatch.setattr(
-        verbs.subprocess, "run", lambda line, **_: seen.append(line) or subprocess.CompletedProcess(line, 7)
+        lab, "become", lambda line, variables, folder: seen.append((line, variables[verbs.FROM], folder)) or 7
     )
+    monkeypatch.chdir(tmp_path.parent)
     verb = Verb("", "autograder.course.verbs:build", inside=True)
     assert verbs.run(verb, "build", Options(ready=True), ["--take-in"]) == 7
-    assert seen == [[str(place.python), "-m", "autograder", "build", "--ready", "--", "--take-in"]]
+    line = [str(place.python), "-m", "autograder", "build", "--ready", "--", "--take-in"]
+    assert seen == [(line, str(tmp_path.parent), tmp_path)]
 
 
 def test_make_and_the_door_have_the_same_verbs(root: Path) -> None:
