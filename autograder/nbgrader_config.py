@@ -23,7 +23,7 @@ def configure(c: Any, root: Path) -> None:
         SaveAutoGrades,
     )
 
-    from autograder.execute import CourseExecute
+    from autograder.engine.execute import CourseExecute
     from autograder.feedback.exporter import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
     from autograder.preflight.sanitise import repair_first
