@@ -58,7 +58,7 @@ def main(place: "Environment", words: Sequence[str]) -> int:
         f"  1. change the question in {written[0]} and its declaration in {written[2]}\n"
         f"  2. python -m autograder test -- {written[3]}\n"
         "  3. python -m autograder build, then work through the exercise as a student would\n"
-        "The guide: autograder/GUIDE.md"
+        "The guide: INSTRUCTORS.md"
     )
     return 0
 
