@@ -57,14 +57,15 @@ def code(source: str) -> str:
     return f'<pre class="code"><code>{coloured}</code></pre>'
 
 
-def safe_html(markup: str) -> str:
-    """HTML of which only text, lists, tables and links are left."""
+def safe_html(markup: str, heads: str | None = None) -> str:
+    """HTML of which only text, lists, tables and links are left. heads: what the headings of its tables are for."""
     return nh3.clean(
         markup,
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         clean_content_tags=_DROPPED,
         url_schemes={"http", "https", "mailto"},
+        set_tag_attribute_values={"th": {"scope": heads}} if heads else None,
         link_rel="noopener noreferrer nofollow",
     )
 
@@ -118,7 +119,7 @@ def _rendered(source: str, attachments: dict[str, Any]) -> str:
     source = _ANSI.sub("", source[:50_000]).replace("\ue000", "").replace("\ue001", "")
     renderer = _Renderer(dict(attachments))
     try:
-        made = safe_html(MarkdownWithMath(renderer=renderer).render(source))
+        made = safe_html(MarkdownWithMath(renderer=renderer).render(source), heads="col")
     except Exception:  # a parser of free text: deep nesting, for one, ends in a RecursionError
         return f"<pre>{text(source)}</pre>"
     return _MARK.sub(lambda match: renderer.aside[int(match[1])], made)

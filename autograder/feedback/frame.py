@@ -11,6 +11,7 @@ STYLE = """
 *{box-sizing:border-box}
 html{color-scheme:light;-webkit-text-size-adjust:100%}
 body{margin:0;background:#fff;color:#1c2126;font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+.only-read{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .skip{position:absolute;left:-999px}.skip:focus{left:.5rem;top:.5rem;background:#fff;padding:.3rem .6rem;z-index:1}
 header,main,footer{max-width:58rem;margin:0 auto;padding:0 1rem}
 header{padding-top:1.2rem}footer{padding-bottom:2rem;color:#4a5560}
@@ -23,7 +24,7 @@ a{color:#0b4f9e}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .wide{overflow-x:auto;max-width:100%}
 table{border-collapse:collapse;margin:.4rem 0}caption{text-align:left;padding:.2rem 0;color:#3a444d}
 th,td{border-bottom:1px solid #d8dde2;padding:.3rem .7rem .3rem 0;text-align:left;vertical-align:top}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}
 pre{overflow-x:auto;background:#f5f7f8;border:1px solid #d8dde2;border-radius:4px;padding:.6rem .8rem;font-size:.875rem;
 line-height:1.45;margin:.4rem 0;tab-size:4;max-height:40rem}
 code,kbd,samp,.m{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
@@ -40,7 +41,7 @@ padding:.1rem .45rem;border:0;font-size:.875rem}
 figure{margin:.4rem 0}figcaption{font-size:.875rem;color:#3a444d}
 img,svg{max-width:100%;height:auto}math{max-width:100%;overflow-x:auto}
 math[display=block]{overflow-y:hidden;padding:.2rem 0}
-details{margin:.6rem 0}summary{cursor:pointer;padding:.25rem 0}
+details{margin:.6rem 0}details,blockquote,.note,.warn{overflow-x:auto}summary{cursor:pointer;padding:.25rem 0}
 blockquote{margin:.4rem 0;padding-left:.9rem;border-left:3px solid #c9d0d6}
 .k,.kn,.kc,.kd{color:#0b4f9e;font-weight:600}.s,.s1,.s2,.sd,.se,.si,.sa{color:#7a3e00}
 .c,.c1,.ch,.cm{color:#4f5f4f;font-style:italic}.m,.mi,.mf{color:#00664f}
@@ -61,13 +62,16 @@ def page(title: str, head: str, body: str, foot: str = "") -> str:
     )
 
 
-def table(caption: str, columns: list[str], rows: list[list[str]], numbers: tuple[int, ...] = ()) -> str:
+def table(
+    caption: str, columns: list[str], rows: list[list[str]], numbers: tuple[int, ...] = (), said: bool = False
+) -> str:
     """A table; `rows` are HTML that is already safe, their first cells are the rows' headings. `numbers`: columns that
-    are set to the right."""
+    are set to the right. `said`: a heading says the caption already; it is there for screen readers only."""
 
     def kind(i: int) -> str:
         return ' class="n"' if i in numbers else ""
 
+    hidden = ' class="only-read"' if said else ""
     head = "".join(f'<th scope="col"{kind(i)}>{html.escape(name)}</th>' for i, name in enumerate(columns))
     lines = "".join(
         f'<tr><th scope="row"{kind(0)}>{row[0]}</th>'
@@ -77,7 +81,8 @@ def table(caption: str, columns: list[str], rows: list[list[str]], numbers: tupl
     )
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="{html.escape(caption)}">'
-        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+        f"<table><caption{hidden}>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{lines}</tbody></table></div>"
     )
 
 

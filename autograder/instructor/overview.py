@@ -116,8 +116,10 @@ def _again(found: Sequence[Mistaken], answers: Mapping[str, Answers]) -> Iterato
         [clean.text(m.id), str(len(m.students)), f"{len(m.students) / m.written:.0%}", clean.text(_short(m.exercise))]
         for m in found
     ]
-    columns = ["Misconception", "Students", "Of those who wrote it", "Question"]
-    yield table("Misconceptions, the most frequent first", columns, lines[:MOST], numbers=(1, 2))
+    columns = ["Misconception", "Students", "Share", "Question"]
+    yield table(
+        "The most frequent first; the share is of those who wrote the function", columns, lines[:MOST], numbers=(1, 2)
+    )
     for one in found[:12]:
         yield f"<h3>{clean.text(one.id.replace('-', ' '))} ({clean.text(_short(one.exercise))})</h3>"
         yield f"<p>{len(one.students)} of {one.written} who wrote it. {clean.text(one.sentence)}</p>"
@@ -157,8 +159,8 @@ def _properties(marks: Sequence[Mapping[str, object]]) -> Iterator[str]:
         [clean.text(one.name), clean.text(_short(one.exercise)), str(one.failed), f"{one.failed / one.written:.0%}"]
         for one in found[:20]
     ]
-    columns = ["Property", "Question", "Failed for", "Of those who wrote it"]
-    yield table("The twenty that failed most", columns, lines, numbers=(2, 3))
+    columns = ["Property", "Question", "Failed for", "Share"]
+    yield table("Properties; the share is of those who wrote the function", columns, lines, numbers=(2, 3))
 
 
 def _eyes(known: Sequence[Record], rows: Sequence[Row]) -> Iterator[str]:
@@ -174,7 +176,7 @@ def _eyes(known: Sequence[Record], rows: Sequence[Row]) -> Iterator[str]:
             continue
         yield f"<h3>{words}: {len({look.student for look in here})}</h3>"
         lines = [[clean.text(look.student), clean.text(look.words, 300)] for look in here[:MOST]]
-        yield table(words, ["Student", "What happened"], lines) + _more(len(here))
+        yield table(words, ["Student", "What happened"], lines, said=True) + _more(len(here))
 
 
 def _alike(course: Course, assignment: str, answers: Mapping[str, Answers]) -> Iterator[str]:
@@ -196,7 +198,11 @@ def _alike(course: Course, assignment: str, answers: Mapping[str, Answers]) -> I
         ]
         caption = "Pairs that share what few others wrote, names aside"
         columns = ["One", "Other", "Shared", "Mostly in"]
-        yield f"<h3>{caption}: {len(pairs)}</h3>" + table(caption, columns, lines, numbers=(2,)) + _more(len(pairs))
+        yield (
+            f"<h3>{caption}: {len(pairs)}</h3>"
+            + table(caption, columns, lines, numbers=(2,), said=True)
+            + _more(len(pairs))
+        )
     groups = same_to_the_letter(answers, free, right)
     if groups:
         lines = [
@@ -205,7 +211,11 @@ def _alike(course: Course, assignment: str, answers: Mapping[str, Answers]) -> I
         ]
         caption = "Long answers that are the same to the letter"
         columns = ["Question", "Students", "Who"]
-        yield f"<h3>{caption}: {len(groups)}</h3>" + table(caption, columns, lines, numbers=(1,)) + _more(len(groups))
+        yield (
+            f"<h3>{caption}: {len(groups)}</h3>"
+            + table(caption, columns, lines, numbers=(1,), said=True)
+            + _more(len(groups))
+        )
     if not pairs and not groups:
         yield "<p>Nothing stands out.</p>"
 
@@ -219,7 +229,7 @@ def _time(known: Sequence[Record]) -> Iterator[str]:
     middle = statistics.median(value for value, _ in seconds)
     yield (f"<p>Running students' code took {total:.0f} seconds in all, {middle:.2f} for the median submission.</p>")
     lines = [[clean.text(student), f"{value:.2f}"] for value, student in reversed(seconds[-5:])]
-    yield table("The slowest submissions", ["Student", "Seconds"], lines, numbers=(1,))
+    yield table("The slowest submissions, by seconds in the box", ["Student", "Seconds"], lines, numbers=(1,))
     tiers = Counter(record.isolation or "unknown" for record in known)
     yield f"<p>Isolation: {', '.join(f'{html.escape(name)} ({count})' for name, count in tiers.most_common())}.</p>"
 

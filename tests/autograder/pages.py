@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 
-VOID = {"meta", "br", "img", "hr", "link", "input", "mspace"}
+VOID = {"meta", "br", "img", "hr", "link", "input"}
 ACTIVE = {"script", "iframe", "object", "embed", "link", "form", "base", "audio", "video", "template", "use", "image"}
 FETCHING = {"src", "srcset", "poster", "background", "data", "action", "xlink:href", "srcdoc"}
 

@@ -32,7 +32,7 @@ CELLS = [  # id, type, source, grade, solution, locked, points
 
 def small_course(root: Path) -> Course:
     """ada: right, marked by hand, with extra credit, late. bob: a misconception, waits for a person. cat: zero.
-    dan: blocked. eve: the grader's fault. fay: known to the gradebook, handed in nothing. gus: handed in, not graded."""
+    dan: blocked. eve: the grader's fault. fay: known to the gradebook, handed in nothing. gus: not graded."""
     _scripts_on_path()
     (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'small'\n")
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "small") as book:
