@@ -102,7 +102,7 @@ def plain(plain_template: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def own(own_template: Path, tmp_path: Path) -> Path:
-    return copy(own_template, tmp_path / "course")
+    return copy(own_template, tmp_path / "own")
 
 
 def copy(template: Path, to: Path) -> Path:

@@ -1,0 +1,163 @@
+"""A class in the real box: every kind of submission gets what it deserves, whoever was graded before, both ways."""
+
+import inspect
+
+import nbformat
+import pytest
+
+import autograder.engine.execute as execute_module
+import autograder.engine.task as task_module
+from autograder.box import Box, Limits
+from autograder.box.tiers import bubblewrap_fault
+from autograder.checks.attention import EXERCISES
+from autograder.engine import record as records
+from autograder.engine.course import Course
+from autograder.engine.run import grade
+from tests.autograder import second_solutions
+from tests.autograder.engine.conftest import copy, hand_in, nothing, snapshot, writes
+from tests.autograder.engine.test_own import by_nbgrader
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}"),
+]
+QUICK = Limits(wall=25, cell_wall=2, call_wall=1, cpu=25)
+POINTS = {exercise.function: exercise.points for exercise in EXERCISES.values()}
+ON_ATTEND = {"attend", "scaled_dot_product_attention", "multi_head_attention"}
+ON_DOT = {"dot_score", "bilinear_score"}
+
+DOT = "def dot_score(query, keys):\n    return keys @ query"
+SWALLOWS = f"""
+{DOT}
+while True:
+    try:
+        while True: pass
+    except BaseException:
+        pass
+"""
+PATCHES = """
+import torch, sys, builtins
+def additive_score(query, keys, W_query, W_key, v):
+    return torch.zeros(1, 1)
+torch.allclose = torch.equal = torch.Tensor.allclose = lambda *a, **k: True
+class Always(torch.Tensor):
+    def __eq__(self, other): return True
+builtins.all = lambda *a: True
+check = lambda *a, **k: 26.0
+sys.modules.pop('autograder.check', None)
+get_ipython().ast_transformers.clear()
+3.0
+"""
+REFERENCE = (
+    "from nlmcore.attention import dot_score as theirs\ndef dot_score(query, keys):\n    return theirs(query, keys)"
+)
+SOFTMAX = """
+def attend(scores, values, mask=None):
+    filled = scores if mask is None else scores.masked_fill(~mask, -math.inf)
+    weights = torch.softmax(filled, -1).nan_to_num()
+    return weights @ values, weights
+"""
+SEGFAULT = "def decoder_mask(lengths, time):\n    import ctypes\n    return ctypes.string_at(0)"
+ENDLESS = "def decoder_mask(lengths, time):\n    while True: pass"
+LOUD = "import sys, warnings, tqdm\nwarnings.warn('careful')\nfor _ in tqdm.tqdm(range(3)): print('x', file=sys.stderr)"
+
+WRITTEN = {  # what is changed in the solved notebook, and the questions that are lost by it
+    "right": ({}, set()),
+    "loud": ({"dot_score": LOUD + "\ndef dot_score(query, keys):\n    return keys @ query"}, set()),
+    "raises": ({"decoder_mask": "def decoder_mask(lengths, time):\n    return undefined"}, {"decoder_mask"}),
+    "no-python": ({"decoder_mask": "def decoder_mask(:"}, {"decoder_mask"}),
+    "segfault": ({"decoder_mask": SEGFAULT}, {"decoder_mask"}),
+    "endless": ({"decoder_mask": ENDLESS}, {"decoder_mask"}),
+    "swallows": ({"dot_score": SWALLOWS}, set()),  # the cell is ended all the same, after the function was defined
+    "stuck": ({"dot_score": f"{DOT}\nsum(range(10**15))"}, ON_DOT),  # in C, where no interrupt is heard
+    "leaves": ({"dot_score": "import os\nos._exit(0)"}, ON_DOT),
+    "patches": ({"additive_score": PATCHES}, {"additive_score"}),
+    "reference": ({"dot_score": REFERENCE}, ON_DOT),
+    "closed": ({"attend": SOFTMAX}, {"attend"}),
+    "half": ({"attend": "def attend(scores, values, mask=None):\n    raise NotImplementedError()"}, ON_ATTEND),
+}
+
+
+def solved(root):
+    master = nbformat.read(root / "solutions/attention/attention.ipynb", as_version=4)
+    return {
+        cell.metadata.nbgrader.grade_id: "\n".join(line for line in cell.source.split("\n") if "SOLUTION" not in line)
+        for cell in master.cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
+
+
+def second(own):
+    """The second solutions as a student would write them."""
+    head = "import math\nimport numpy as np\nimport torch\n"
+    functions = {name: inspect.getsource(getattr(second_solutions, name)) for name in POINTS}
+    return {**own, **{name: head + source for name, source in functions.items()}}
+
+
+@pytest.fixture(scope="module")
+def both(own_template, tmp_path_factory):
+    ours = copy(own_template, tmp_path_factory.mktemp("ours") / "course")
+    answers = solved(ours)
+    for student, (changed, _) in WRITTEN.items():
+        hand_in(ours, "attention", student, writes({**answers, **changed}))
+    hand_in(ours, "attention", "second", writes(second(answers)))
+    hand_in(ours, "attention", "nothing", nothing)
+    theirs = copy(ours, tmp_path_factory.mktemp("theirs") / "course")
+    with pytest.MonkeyPatch.context() as patch, Box(QUICK) as box:
+        for module in (execute_module, task_module):
+            patch.setattr(module, "shared_box", lambda isolation: box)
+        lines = {line.record.student: line for line in grade(Course.load(ours), "attention")}
+        (theirs / "grading").mkdir()
+        (theirs / "grading" / "secret").write_text((ours / "grading" / "secret").read_text())
+        by_nbgrader(theirs, "attention")
+    return ours, theirs, lines
+
+
+def lost(root, student):
+    """The questions that did not get all their points."""
+    marks = records.load(root, "attention", student).marks
+    assert {mark["cell"] for mark in marks} == {f"check_{name}" for name in POINTS}
+    return {mark["cell"].removeprefix("check_"): mark["points"] for mark in marks if mark["points"] < mark["of"]}
+
+
+@pytest.mark.parametrize("student", WRITTEN)
+def test_what_is_wrong_costs_its_own_points_and_no_others(both, student):
+    found = lost(both[0], student)
+    assert set(found) == WRITTEN[student][1], both[2][student]
+    assert not [name for name in found if found[name] > 0], found
+
+
+def test_a_second_style_earns_everything(both):
+    assert lost(both[0], "second") == {}
+
+
+def test_nothing_written_is_nothing_earned(both):
+    assert lost(both[0], "nothing") == dict.fromkeys(POINTS, 0)
+    assert both[2]["nothing"].record.incidents == []
+
+
+def test_the_gradebooks_are_equal_cell_by_cell(both):
+    one, two = (snapshot(root, "attention") for root in both[:2])
+    for student in one:
+        assert one[student] == two[student], student
+    assert set(one) == set(two)
+
+
+@pytest.mark.parametrize(
+    ("student", "said"),
+    [
+        ("segfault", "crashed in compiled code"),
+        ("stuck", "Cell 'dot_score': it took longer than it may"),
+        ("leaves", "os._exit"),
+        ("reference", "used nlmcore.attention, which is closed"),
+        ("closed", "used torch.softmax, which is closed"),
+    ],
+)
+def test_what_a_person_should_look_at_is_said(both, student, said):
+    assert said in " ".join(both[2][student].record.incidents)
+    assert "look at it" in both[2][student].words
+
+
+def test_all_were_contained(both):
+    assert {line.record.isolation for line in both[2].values()} == {"bubblewrap"}
