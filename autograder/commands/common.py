@@ -60,7 +60,10 @@ def here(path: str | Path) -> Path:
 @contextlib.contextmanager
 def told(outcome: list[int]) -> Iterator[None]:
     """Errors that a user can do something about, in words and without a traceback; `outcome` gets the exit code."""
+    import warnings
+
     from nbgrader.api import MissingEntry
+    from sqlalchemy.exc import SAWarning
 
     from autograder.box import BoxFault, IsolationMissing
     from autograder.engine.course import NotACourse
@@ -69,6 +72,7 @@ def told(outcome: list[int]) -> Iterator[None]:
     from autograder.engine.pool import PoolLost
     from autograder.engine.run import Broken
 
+    warnings.filterwarnings("ignore", category=SAWarning)  # of nbgrader's own models, and nothing to do about
     try:
         yield
     except (Misuse, NotACourse, MissingEntry, ValueError) as error:

@@ -1,6 +1,7 @@
 """`grade ASSIGNMENT`: grade a class, one line per submission; stopped at any moment, the same command goes on."""
 
 import argparse
+import contextlib
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -62,11 +63,6 @@ def main(place: "Environment", words: Sequence[str]) -> int:
         try:
             _grade(place, given, lines)
         except KeyboardInterrupt:
-            done = sum(line.record.state != "fault" for line in lines)
-            of = lines[-1].of if lines else 0
-            told = f"{done} of {of} are done" if of else "nothing was begun"
-            again = " (without --again)" if given.again else ""
-            print(f"\nStopped: {told}, and stay so. The same command goes on{again}.", file=sys.stderr)
             return common.STOPPED
         return _summary(given, lines)
     return outcome[0]
@@ -88,12 +84,25 @@ def _grade(place: "Environment", given: argparse.Namespace, lines: "list[Line]")
         again=given.again,
     )
     try:
-        for line in run if given.json else _with_bar(run):
-            lines.append(line)
+        kept = _kept(run, lines)
+        for line in kept if given.json else _with_bar(kept):
             if given.json:
                 _as_json(line)
+    except KeyboardInterrupt:
+        done = sum(line.record.state != "fault" for line in lines)
+        told = f"{done} of {lines[-1].of} are done, and stay so" if lines else "nothing was done yet"
+        again = " (without --again)" if given.again else ""
+        print(f"\nStopped: {told}. The same command goes on{again}.", file=sys.stderr, flush=True)
+        raise
     finally:
-        run.close()  # type: ignore[attr-defined]
+        with contextlib.suppress(KeyboardInterrupt):  # a second one, while workers are sent home
+            run.close()  # type: ignore[attr-defined]
+
+
+def _kept(run: "Iterator[Line]", lines: "list[Line]") -> "Iterator[Line]":
+    for line in run:
+        lines.append(line)
+        yield line
 
 
 def _begin(given: argparse.Namespace) -> None:
@@ -135,8 +144,9 @@ def _with_bar(run: "Iterator[Line]") -> "Iterator[Line]":
             if bar is None:
                 if before:
                     print(f"{common.count(before, 'submission')} graded already.")
-                bar = tqdm(total=line.of, initial=before, unit="", dynamic_ncols=True, file=sys.stderr, smoothing=0.1)
-            bar.update()
+                bar = tqdm(total=line.of, initial=line.number, unit=" submissions", dynamic_ncols=True, file=sys.stderr)
+            else:
+                bar.update()
             contained = "" if line.record.isolation != "none" else "  [NOT ISOLATED]"
             bar.write(f"{STATES[line.record.state]:14} {line.words}{contained}", file=sys.stdout)
             yield line

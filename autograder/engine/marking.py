@@ -51,7 +51,6 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
         outputs[str(number)] = shown
     incidents += dict.fromkeys(attempt.stopped.values())
     return NotebookResult(
-        digest=plan.digest,
         outputs=outputs,
         marks=marks,
         incidents=incidents,

@@ -7,8 +7,6 @@ The test cells' own text is the master's (nbgrader puts it back before), so what
 
 import ast
 import functools
-import hashlib
-import json
 import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,8 +45,6 @@ class Plan:
     """By the id of the job's cell: a name for humans."""
     stock: frozenset[str]
     """Ids of test cells that are plain nbgrader: asserts, which run in the box."""
-    digest: str
-    """Of all that the result depends on: a kept result with another digest is not this notebook's."""
 
 
 def plan_notebook(
@@ -92,13 +88,7 @@ def plan_notebook(
     closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed if _is_module(full)}))
     seed = hidden_seed(secret, *place, "the notebook's own generator")
     job = Job(name=name, cells=tuple(jobs), closed=closed, seed=seed, files=files)
-    return Plan(
-        job=job,
-        places=tuple(places),
-        tests=tests,
-        stock=frozenset(stock),
-        digest=_digest(jobs, tests, closed, seed, files),
-    )
+    return Plan(job=job, places=tuple(places), tests=tests, stock=frozenset(stock))
 
 
 def check_in(source: str) -> tuple[str, str] | None:
@@ -142,16 +132,3 @@ def _interview(test: Test) -> Interview:
 def _is_module(full: str) -> bool:
     """A closed module is closed for the whole notebook, a closed function while its question is asked."""
     return isinstance(pkgutil.resolve_name(full), ModuleType)
-
-
-def _digest(
-    cells: Sequence[Cell], tests: Mapping[str, Test], closed: Sequence[str], seed: int, files: Mapping[str, bytes]
-) -> str:
-    facts = {
-        "cells": [[cell.id, cell.source] for cell in cells],
-        "tests": {key: [t.exercise.name, t.function, t.seed, t.exercise.points] for key, t in tests.items()},
-        "closed": list(closed),
-        "seed": seed,
-        "files": {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())},
-    }
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -6,6 +6,8 @@
 Dask sends a task again when its worker dies; a task does nothing but return a value, so that is harmless.
 """
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -45,18 +47,30 @@ def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Run]:
         with client:
             yield _handing_out(client)
         return
-    with (
-        LocalCluster(
+    with _deaf_to_ctrl_c():
+        cluster = LocalCluster(
             n_workers=jobs,
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
             silence_logs=50,
             memory_limit=0,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+        )
+    with cluster, Client(cluster) as client:
         yield _handing_out(client)
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that are started here do not hear Ctrl-C: this one does, and ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _handing_out(client: Any) -> Run:

@@ -29,7 +29,6 @@ class Mark:
 class NotebookResult:
     """One notebook."""
 
-    digest: str
     outputs: dict[str, list[dict[str, Any]]]
     """The outputs of each code cell, by the number of the cell in the notebook."""
     marks: list[Mark] = field(default_factory=list)
