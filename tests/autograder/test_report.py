@@ -78,6 +78,34 @@ def test_a_report_on_hidden_inputs_shows_no_number_of_theirs():
         assert not re.search(r"-?\d+\.\d{2}", re.sub(r"line-height:1\.5|\.\d+em", "", bundle["text/html"]))
 
 
+def test_names_that_a_student_chooses_carry_no_hidden_input_out():
+    def by_class(x):
+        raise type(f"Saw_{x.numel()}_4711", (Exception,), {})("4711")
+
+    def by_type(x):
+        return type("Saw_4711", (), {})()
+
+    for function, said in ((by_class, "an exception of its own"), (by_type, "not of the kind that was asked for")):
+
+        def student(scores, values, mask=None, otherwise=function):
+            return otherwise(scores) if max(scores.shape) > 5 else ATTEND.reference(scores, values, mask)
+
+        report = Report(examine(ATTEND, student, 11))
+        words = f"{report} {report.machine()}"
+        assert said in words
+        assert "4711" not in words
+
+
+def test_the_machine_gets_the_public_example_and_none_of_hidden_inputs():
+    wrong = mistake("softmax-over-queries").implementation
+    example = Report(verdict_on(ATTEND, wrong)).machine()["example"]
+    assert [value["name"] for value in example["inputs"]][:2] == ["scores", "values"]
+    output = example["outputs"][0]
+    assert any(any(row) for row in output["yours"]["marked"])
+    assert max(abs(v) for row in output["difference"] for v in row) > 0.01
+    assert Report(examine(ATTEND, wrong, 11)).machine()["example"] is None
+
+
 def test_hidden_inputs_that_a_student_prints_are_dropped(capsys):
     examine(doubling(), lambda x: print(x) or 2 * x, 3)
     assert capsys.readouterr().out == ""
