@@ -77,7 +77,7 @@ def _value(value: Any, store: _Store) -> Any:
         return {"tuple": [_value(item, store) for item in value]}
     if isinstance(value, dict):
         return {"pairs": [[_value(key, store), _value(item, store)] for key, item in value.items()]}
-    raise CannotTravel(f"an argument is of type {type(value).__name__}; allowed are tensors, numbers, text and lists of them")
+    raise CannotTravel(f"an argument is of type {type(value).__name__}; allowed: tensors, numbers, text, lists of them")
 
 
 def _back(value: Any, store: Mapping[str, Tensor]) -> Any:
