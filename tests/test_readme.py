@@ -132,5 +132,5 @@ def test_nbgraders_commands_exist() -> None:
     from nbgrader.apps.nbgraderapp import NbGraderApp
 
     named = {word for text in code() for word in re.findall(r"-m nbgrader (\w+)", text)}
-    assert named >= {"autograde", "generate_feedback", "export"}
+    assert "autograde" in named
     assert named <= set(NbGraderApp.subcommands)
