@@ -23,15 +23,21 @@ class PoolLost(Exception):  # noqa: N818 - said to the instructor
     """The scheduler cannot be reached, or no worker is left."""
 
 
-Run = Callable[[Callable[[Any], Any], Iterable[tuple[Any, Any]]], Iterator[tuple[Any, Any]]]
-"""(work, (key, task) …) -> (key, work(task)) …, as they come."""
+JOINING = 60
+"""Seconds to wait for the first machine to join a scheduler."""
+
+Run = Callable[
+    [Callable[[Any], Any], Iterable[tuple[Any, Any]], Callable[[Any, Exception], Any]], Iterator[tuple[Any, Any]]
+]
+"""(work, (key, task) …, lost) -> (key, work(task)) …, as they come; (key, lost(key, why)) where every worker that had
+the task was lost with it."""
 
 
 @contextmanager
 def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Run]:
     """Something that runs tasks. One job and no scheduler: in this process, in order. Raises PoolLost."""
     if scheduler is None and jobs <= 1:
-        yield lambda work, tasks: ((key, work(task)) for key, task in tasks)
+        yield lambda work, tasks, lost: ((key, work(task)) for key, task in tasks)
         return
     try:
         from distributed import Client, LocalCluster
@@ -45,6 +51,11 @@ def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Run]:
         except (OSError, ValueError) as error:
             raise PoolLost(f"the scheduler {scheduler} cannot be reached: {error}") from None
         with client:
+            try:
+                client.wait_for_workers(1, timeout=JOINING)
+            except TimeoutError:
+                join = f"python -m autograder worker {scheduler}"
+                raise PoolLost(f"no machine has joined {scheduler} within {JOINING} s. To join: {join}") from None
             yield _handing_out(client)
         return
     with _deaf_to_ctrl_c():
@@ -74,9 +85,11 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _handing_out(client: Any) -> Run:
-    from distributed import as_completed
+    from distributed import CancelledError, KilledWorker, as_completed
 
-    def run(work: Callable[[Any], Any], tasks: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    def run(
+        work: Callable[[Any], Any], tasks: Iterable[tuple[Any, Any]], lost: Callable[[Any, Exception], Any]
+    ) -> Iterator[tuple[Any, Any]]:
         queue = iter(tasks)
         keys: dict[Any, Any] = {}
         waiting = as_completed()
@@ -93,8 +106,15 @@ def _handing_out(client: Any) -> Run:
                         waiting.add(future)
                 if keys:
                     future = next(waiting)
-                    yield keys.pop(future), future.result()
+                    key = keys.pop(future)
+                    try:
+                        done = future.result()
+                    except KilledWorker as error:
+                        done = lost(key, error)
+                    except CancelledError as error:
+                        raise PoolLost("the scheduler has gone away") from error
                     future.release()
+                    yield key, done
         finally:
             if keys:
                 client.cancel(list(keys), force=True)

@@ -20,7 +20,7 @@ from autograder.engine.lock import only_one
 from autograder.engine.pool import pool
 from autograder.engine.record import Record
 from autograder.engine.seeds import course_secret
-from autograder.engine.task import Task, work
+from autograder.engine.task import Done, Task, work
 from autograder.engine.write import Writer
 from autograder.preflight import Master, Prepared, prepare
 from autograder.release import exercises_of
@@ -102,7 +102,7 @@ def grade(
         same, last = 0, ""
         with pool(jobs, scheduler) as run:
             tasks = _tasks(course, assignment, masters, files, todo, secret, isolation)
-            for waiting, done in run(work, tasks):
+            for waiting, done in run(work, tasks, _lost):
                 record = writer.write(done, waiting.prepared, waiting.fingerprint)
                 finished += 1
                 yield Line(record, finished, len(chosen), new=True)
@@ -110,6 +110,10 @@ def grade(
                 last = done.fault
                 if last and same == SAME_FAULT:
                     raise Broken(f"the grader failed {SAME_FAULT} times in a row, with the same words: {last}")
+
+
+def _lost(waiting: _Waiting, error: Exception) -> Done:
+    return Done(student=waiting.student, results={}, fault="every worker that had this submission was lost with it")
 
 
 def _tasks(

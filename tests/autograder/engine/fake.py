@@ -22,3 +22,10 @@ def work_and_die_once(task: Task) -> Done:
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return work(task)
+
+
+def work_and_always_die(task: Task) -> Done:
+    """No process survives the student "s2"."""
+    if task.student == "s2":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return work(task)

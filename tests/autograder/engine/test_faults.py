@@ -13,16 +13,20 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import autograder.engine.execute as execute_module
 import autograder.engine.gradebook as gradebook_module
 import autograder.engine.results as results_module
 import autograder.engine.run as run_module
 import autograder.engine.write as write_module
+from autograder.box import Box
+from autograder.box.tiers import bubblewrap_fault
 from autograder.engine import record as records
 from autograder.engine.course import Course
 from autograder.engine.gradebook import GradebookBusy
 from autograder.engine.lock import AlreadyRunning, only_one
 from autograder.engine.run import Broken, grade
 from autograder.engine.task import Done
+from autograder.engine.task import work as real_work
 from tests.autograder.engine import fake
 from tests.autograder.engine.conftest import ANSWERS, copy, hand_in, nothing, snapshot, writes
 
@@ -114,6 +118,34 @@ def test_killed_at_twenty_random_moments(fresh, undisturbed):
         longest *= 1.1
     finish(fresh)
     assert everything(fresh) == undisturbed
+
+
+@pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}")
+def test_killed_with_notebooks_in_the_real_box(fresh, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_module, "work", real_work)
+    alone, rng = copy(fresh, tmp_path / "alone"), random.Random(7)
+    monkeypatch.setitem(execute_module._boxes, "auto", Box())
+    with execute_module._boxes["auto"]:
+        list(grade(Course.load(alone), "plain"))
+        killed = 0
+        for number in range(4):
+            child = in_a_process(fresh, execute_module._boxes.clear)  # a box of its own, which dies with it
+            wait_for(lambda done=number: len(list(fresh.rglob("record.json"))) >= done, child)
+            time.sleep(rng.random() / 2)
+            os.kill(child, signal.SIGKILL)
+            killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        assert killed
+        finish(fresh)
+    assert snapshot(fresh, "plain") == snapshot(alone, "plain")
+
+
+def wait_for(condition, child: int) -> None:
+    """Until it holds, or the child has ended."""
+    until = time.monotonic() + 120
+    while not condition() and time.monotonic() < until:
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            return
+        time.sleep(0.02)
 
 
 STEPS = {

@@ -30,6 +30,21 @@ def test_a_worker_that_is_lost_costs_nobody_anything(plain, tmp_path, monkeypatc
     assert not any(line.new for line in grade(Course.load(plain), "plain"))
 
 
+def test_a_submission_that_takes_every_worker_with_it_is_a_fault_and_the_others_are_graded(plain, monkeypatch):
+    for student in ("s1", "s2", "s3"):
+        hand_in(plain, "plain", student, writes(ANSWERS))
+    monkeypatch.setenv("DIED_ONCE", "")
+    monkeypatch.setattr(run_module, "work", fake.work_and_always_die)
+    lines = {line.record.student: line.record for line in grade(Course.load(plain), "plain", jobs=2)}
+    assert {student: record.state for student, record in lines.items()} == {
+        "s1": "graded",
+        "s2": "fault",
+        "s3": "graded",
+    }
+    assert "lost with it" in lines["s2"].words
+    assert "s2" not in snapshot(plain, "plain")
+
+
 def test_a_scheduler_that_is_not_there_is_said():
     with pytest.raises(PoolLost, match="cannot be reached"), pool(scheduler="tcp://127.0.0.1:9"):
         pass
@@ -44,7 +59,7 @@ def test_in_this_process_the_tasks_come_one_by_one():
             yield f"key {number}", number
 
     with pool() as run:
-        results = run(lambda number: number * 2, tasks())
+        results = run(lambda number: number * 2, tasks(), None)
         assert next(results) == ("key 0", 0)
         assert taken == [0]
         assert list(results) == [("key 1", 2), ("key 2", 4)]
