@@ -103,10 +103,17 @@ def make() -> Notebook:
     shell.outputs = Outputs(1 << 16)
     if shell.display_formatter is not None:
         shell.display_formatter.active_types = list(MIME)
+        bundles = shell.display_formatter.mimebundle_formatter
+        bundles.for_type_by_name("nlmcore.show.figures.picture", "Picture", _words_for_a_picture)
     shell.run_line_magic("matplotlib", "inline")
     builtins.input = _nobody_answers
     _few_threads()
     return shell
+
+
+def _words_for_a_picture(picture: Any) -> dict[str, str]:
+    """The course's own pictures are shown as PNG, like all others: their SVG is not drawn, only to be left out."""
+    return {"text/plain": f"[picture: {picture.alt}]"}
 
 
 def _few_threads() -> None:

@@ -108,6 +108,13 @@ def test_pictures_are_kept_and_bounded(box: Box) -> None:
     assert 0 < size <= box.limits.output
 
 
+def test_the_courses_pictures_are_shown_with_their_words(box: Box) -> None:
+    source = "from nlmcore.show import figures\nfigures.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='two weights')"
+    (output,) = run(box, source).cells[0].outputs
+    assert output["data"]["text/plain"] == "[picture: two weights]"
+    assert sorted(output["data"]) == ["image/png", "text/plain"]
+
+
 def test_what_a_browser_would_run_is_left_out(box: Box) -> None:
     source = "from IPython.display import HTML, Javascript, SVG, Markdown, display\n"
     source += "display(HTML('<script>x</script>'), Javascript('x'), SVG('<svg/>'), Markdown('<script>'))"
