@@ -10,6 +10,13 @@ def check_sizes(**sizes: object) -> None:
             raise ValueError(f"{name} must be at least 1, got {size}")
 
 
+def check_switches(**switches: object) -> None:
+    """Refuse what is neither True nor False with TypeError: "no" would count as True."""
+    for name, switch in switches.items():
+        if not isinstance(switch, bool):
+            raise TypeError(f"{name} must be True or False, got {type(switch).__name__} {switch!r}")
+
+
 def check_dropout(dropout: object) -> None:
     """Refuse a dropout outside [0, 1) with ValueError, and what is no number with TypeError."""
     if not isinstance(dropout, float | int) or isinstance(dropout, bool):

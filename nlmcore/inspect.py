@@ -56,8 +56,10 @@ def capture(model: nn.Module) -> Iterator[Tape]:
     An attention that stands at several places (layers that share it) is taped under each of its names in turn, in the
     model's order, which is the order of its calls in a stack.
 
-    Raises ValueError if the model has no attention to look at.
+    Raises TypeError for what is no module, ValueError if it has no attention to look at.
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch module, got {type(model).__name__}")
     watched: dict[Any, list[str]] = {}
     for name, module in model.named_modules(remove_duplicate=False):
         if hasattr(module, "recorder"):

@@ -13,13 +13,14 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.attention.checks import check_floats
 from nlmcore.checks import check_sizes
 
 
 class RMSNorm(nn.Module):
     """g ⊙ x / √(mean(x²) + ε) over the last dimension; g (d_model,) starts at 1.
 
-    Raises ValueError for an ε below 0, or vectors of another width.
+    Raises ValueError for an ε below 0, or vectors of another width, TypeError for what are no vectors.
     """
 
     def __init__(self, d_model: int, eps: float | int = 1e-6) -> None:
@@ -33,6 +34,7 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        check_floats(x=x)
         if x.shape[-1:] != self.weight.shape:
             raise ValueError(f"x must have a last dimension of {len(self.weight)}, got shape {tuple(x.shape)}")
         return F.rms_norm(x, self.weight.shape, self.weight, self.eps)

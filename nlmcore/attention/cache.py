@@ -89,9 +89,18 @@ class KeyValueCache:
         return self.keys[:, :, begin : self.length], self.values[:, :, begin : self.length]
 
     def select(self, indices: Tensor) -> "KeyValueCache":
-        """Rows of the batch, in a buffer of their own. The same rows in the same order are the same state."""
-        if indices.tolist() == list(range(len(self.keys))):
+        """Rows of the batch, in a buffer of their own. The same rows in the same order are the same state.
+
+        Raises TypeError if `indices` is not a tensor of integers (chosen,), IndexError if one lies outside the batch.
+        """
+        if not isinstance(indices, Tensor) or indices.dtype not in (torch.int64, torch.int32) or indices.ndim != 1:
+            got = f"{indices.dtype} {tuple(indices.shape)}" if isinstance(indices, Tensor) else repr(indices)
+            raise TypeError(f"indices must be a one-dimensional tensor of integers, got {got}")
+        rows, batch = indices.tolist(), len(self.keys)
+        if rows == list(range(batch)):
             return self
+        if rows and not 0 <= min(rows) <= max(rows) < batch:
+            raise IndexError(f"indices must lie in [0, {batch}), the state's batch, got {min(rows)} to {max(rows)}")
         indices = indices.to(self.keys.device)
         if _recorded(self.keys):
             keys, values = (old[:, :, : self.length].index_select(0, indices) for old in (self.keys, self.values))

@@ -3,6 +3,9 @@
 import torch
 from torch import Tensor
 
+METHODS = ("turn", "bias", "values")
+"""Of which positions inside attention have at least one; `multi_head` says what they do."""
+
 
 def check_floats(**tensors: object) -> None:
     """Each must be a tensor of floating-point numbers, all of one dtype. Raises TypeError that names it."""
@@ -15,3 +18,33 @@ def check_floats(**tensors: object) -> None:
         first = first or (name, tensor.dtype)
         if tensor.dtype != first[1]:
             raise TypeError(f"{name} must have the dtype of {first[0]}, {first[1]}, got {tensor.dtype}")
+
+
+def check_memory(memory: object, sizes: tuple[int, int, int], dtype: torch.dtype) -> None:
+    """Keys and values of a source (batch, kv_head, key, d_head), of which `sizes` are the first two and the last.
+
+    Raises TypeError for what is no pair of tensors or is of another dtype, ValueError for another shape.
+    """
+    if not isinstance(memory, tuple) or len(memory) != 2:
+        raise TypeError(f"memory must be what `remember` gave back, got {type(memory).__name__}")
+    keys, values = memory
+    check_floats(keys=keys, values=values)
+    batch, heads, width = sizes
+    if (*keys.shape[:2], *keys.shape[3:]) != sizes or values.shape != keys.shape:
+        raise ValueError(
+            f"memory must have keys and values of shape ({batch}, {heads}, key, {width}), got {tuple(keys.shape)} and"
+            f" {tuple(values.shape)}: another batch's, or another model's"
+        )
+    if keys.dtype != dtype:
+        raise TypeError(f"memory must hold {dtype} as the model does, got {keys.dtype}")
+
+
+def check_positions(positions: object) -> None:
+    """Positions inside attention: None, or a module with one of their three methods. Raises TypeError."""
+    if positions is None:
+        return
+    if isinstance(positions, type) or not any(callable(getattr(positions, name, None)) for name in METHODS):
+        got = f"the class {positions.__name__}" if isinstance(positions, type) else f"{positions!r:.60}"
+        raise TypeError(
+            f"positions must be None or a module with a method turn, bias or values, like Rotary(…), got {got}"
+        )

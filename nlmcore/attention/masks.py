@@ -17,7 +17,7 @@ def causal_mask(n: int, past: int = 0, device: torch.device | str | None = None)
 
     Raises TypeError if they are no whole numbers, ValueError if n < 1 or past < 0.
     """
-    if not isinstance(n, int) or not isinstance(past, int):
+    if not all(isinstance(size, int) and not isinstance(size, bool) for size in (n, past)):
         raise TypeError(f"n and past must be whole numbers, got n={n!r}, past={past!r}")
     if n < 1 or past < 0:
         raise ValueError(f"causal_mask needs n of at least 1 and past of at least 0, got n={n}, past={past}")
@@ -55,7 +55,7 @@ def padding_mask(lengths: Tensor, length: int | None = None) -> Bool[Tensor, "ba
 
     Give it to `MultiHeadAttention` as `padding_mask(lengths)[:, None, None, :]`.
 
-    Raises TypeError if lengths are not whole numbers, ValueError if one is negative or exceeds `length`.
+    Raises TypeError if lengths or `length` are not whole numbers, ValueError if one is negative or exceeds `length`.
     """
     if not isinstance(lengths, Tensor):
         raise TypeError(f"lengths must be a one-dimensional tensor of integers, got {type(lengths).__name__}")
@@ -67,6 +67,8 @@ def padding_mask(lengths: Tensor, length: int | None = None) -> Bool[Tensor, "ba
         raise ValueError("lengths must hold at least one length, got none")
     longest = int(lengths.max())
     length = longest if length is None else length
+    if not isinstance(length, int) or isinstance(length, bool):
+        raise TypeError(f"length must be a whole number, got {type(length).__name__} {length!r}")
     if int(lengths.min()) < 0 or longest > length:
         raise ValueError(f"lengths must lie in [0, {length}], got {int(lengths.min())} to {longest}")
     return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)

@@ -24,11 +24,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention.cache import KeyValueCache
-from nlmcore.attention.checks import check_floats
+from nlmcore.attention.checks import METHODS, check_floats, check_memory, check_positions
 from nlmcore.attention.masks import check_mask, window_mask
 from nlmcore.attention.projections import Rows
 from nlmcore.attention.weighted_sum import attend
-from nlmcore.checks import check_dropout, check_sizes
+from nlmcore.checks import check_dropout, check_sizes, check_switches
 from nlmcore.linear import Linear
 
 
@@ -51,7 +51,8 @@ class MultiHeadAttention(nn.Module):
     While `nlmcore.inspect.capture` listens, the weights are computed explicitly and handed to it;
     otherwise PyTorch's fused kernel runs and no (query, key) matrix is kept. Same numbers.
 
-    Raises ValueError if d_model is not divisible by n_heads (and d_head is not given), or n_heads by n_kv_heads.
+    Raises ValueError if d_model is not divisible by n_heads (and d_head is not given), or n_heads by n_kv_heads;
+    TypeError for positions that have none of the three methods.
     """
 
     def __init__(
@@ -70,6 +71,8 @@ class MultiHeadAttention(nn.Module):
         check_sizes(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads)
         check_sizes(**{name: size for name, size in (("d_head", d_head), ("window", window)) if size is not None})
         check_dropout(dropout)
+        check_switches(bias=bias)
+        check_positions(positions)
         if d_head is None and d_model % n_heads:
             raise ValueError(f"d_model must be a multiple of n_heads, got d_model={d_model}, n_heads={n_heads}")
         if n_heads % n_kv_heads:
@@ -82,7 +85,7 @@ class MultiHeadAttention(nn.Module):
         self.projection = Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
         self.output = Linear(n_heads * self.d_head, d_model, bias=bias)
         self.positions: Any = positions
-        self._turn, self._bias, self._values = (hasattr(positions, name) for name in ("turn", "bias", "values"))
+        self._turn, self._bias, self._values = (callable(getattr(positions, name, None)) for name in METHODS)
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
 
     @property
@@ -131,11 +134,13 @@ class MultiHeadAttention(nn.Module):
     def look(
         self, query: Float[Tensor, "batch query d_model"], memory: Memory, mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch query d_model"]:
-        """Read a remembered source from every position of `query`; mask as in `forward`."""
+        """Read a remembered source from every position of `query`; mask as in `forward`.
+
+        Raises TypeError or ValueError for a memory that is none, or another model's, or of another batch.
+        """
         self._check(query=query)
-        if len(query) != len(memory.keys):
-            raise ValueError(f"query and memory must have one batch, got {len(query)} and {len(memory.keys)}")
         q = self._split(self.query(query))
+        check_memory(memory, (len(q), self.n_kv_heads, self.d_head), q.dtype)
         return self._mix(self.positions.turn(q, 0) if self._turn else q, *memory, mask)
 
     def read(
@@ -144,7 +149,12 @@ class MultiHeadAttention(nn.Module):
         """Causal self-attention as a language model needs it: read on from `state` (None: the text begins here).
 
         Every position sees itself and what came before, of it the last `window` positions if there is a window.
+
+        Raises TypeError or ValueError for an x that does not fit, and for a state that is none, or another model's.
         """
+        self._check(x=x)
+        if not isinstance(state, KeyValueCache | None):
+            raise TypeError(f"state must be None or the KeyValueCache of an earlier `read`, got {type(state).__name__}")
         q, k, v = self._project(x, 0 if state is None else state.position)
         time = q.shape[2]
         if state is None:
@@ -215,9 +225,11 @@ class MultiHeadAttention(nn.Module):
 
     def _check(self, **inputs: Tensor) -> None:
         check_floats(**inputs)
-        batch = len(next(iter(inputs.values())))
+        batch, dtype = next(iter(inputs.values())).shape[:1], self.projection.weight.dtype
         for name, x in inputs.items():
-            if x.ndim != 3 or x.shape[2] != self.d_model or not x.shape[1] or len(x) != batch:
+            if x.dtype != dtype and not torch.is_autocast_enabled(x.device.type):
+                raise TypeError(f"{name} must have the dtype of the weights, {dtype}, got {x.dtype}")
+            if x.ndim != 3 or x.shape[2] != self.d_model or not x.shape[1] or x.shape[:1] != batch:
                 shapes = " and ".join(f"{n} {tuple(t.shape)}" for n, t in inputs.items())
                 raise ValueError(
                     f"{name} must have shape (batch, time, {self.d_model}), one batch and at least one position,"

@@ -39,8 +39,11 @@ def relative_buckets(
     If not bidirectional, all keys ahead are in the bucket of distance 0 (they are masked anyway).
 
     Raises ValueError for too few buckets, an odd number of them for two directions, or a max_distance within
-    the buckets that hold one distance each.
+    the buckets that hold one distance each; TypeError for what are no whole numbers.
     """
+    if not isinstance(offset, Tensor) or offset.dtype not in (torch.int64, torch.int32):
+        got = offset.dtype if isinstance(offset, Tensor) else f"{type(offset).__name__} {str(offset)[:60]!r}"
+        raise TypeError(f"offset must be a tensor of whole numbers, got {got}")
     _check_buckets(n_buckets, bidirectional, max_distance)
     n = n_buckets // 2 if bidirectional else n_buckets
     near = n // 2

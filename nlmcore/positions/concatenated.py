@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import check_sizes
+from nlmcore.linear import Linear
 from nlmcore.positions.checks import check_text
 from nlmcore.positions.sinusoids import sinusoidal
 
@@ -35,7 +36,7 @@ class ConcatenatedPositions(nn.Module):
         check_sizes(max_length=max_length, d_model=d_model, d_position=d_position)
         self.max_length, self.d_model = max_length, d_model
         self.register_buffer("table", sinusoidal(max_length, d_position), persistent=False)
-        self.mix = nn.Linear(d_model + d_position, d_model, bias=False)
+        self.mix = Linear(d_model + d_position, d_model, bias=False)
 
     def forward(self, x: Float[Tensor, "batch time d_model"], first: int = 0) -> Float[Tensor, "batch time d_model"]:
         """W [x_t; PE(first + t)]: `first` tokens were read before x."""

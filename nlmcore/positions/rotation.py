@@ -100,7 +100,7 @@ def _cos_sin_of_a_stretch(
 def _check_options(d_head: int, base: float | int, layout: str) -> None:
     check_even("d_head", d_head, "rotary positions turn pairs of numbers")
     check_base(base)
-    if layout not in _LAYOUTS:
+    if not isinstance(layout, str) or layout not in _LAYOUTS:
         raise ValueError(f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, got {layout!r}")
 
 

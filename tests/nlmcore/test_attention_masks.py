@@ -188,7 +188,7 @@ def test_remembering_and_looking_is_cross_attention() -> None:
         assert_close(attention.look(query, memory, mask), whole, "in two steps", TOLERANCE)
         steps = [attention.look(query[:, t : t + 1], memory, mask) for t in range(5)]
         assert_close(torch.cat(steps, dim=1), whole, "one query at a time", TOLERANCE)
-    with pytest.raises(ValueError, match="one batch, got 2 and 3"):
+    with pytest.raises(ValueError, match=r"shape \(2, 2, key, 5\), got \(3, 2, 6, 5\)"):
         attention.look(query[:2], memory)
 
 

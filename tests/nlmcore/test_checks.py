@@ -1,6 +1,6 @@
 import pytest
 
-from nlmcore.checks import check_dropout, check_sizes
+from nlmcore.checks import check_dropout, check_sizes, check_switches
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ def test_a_dropout_is_a_probability_below_one(dropout: object, error: type[Excep
     check_dropout(0.5)
     with pytest.raises(error, match="dropout must"):
         check_dropout(dropout)
+
+
+@pytest.mark.parametrize("switch", ["no", None, 0, 1])
+def test_a_switch_is_on_or_off(switch: object) -> None:
+    check_switches(bias=True, causal=False)
+    with pytest.raises(TypeError, match="causal must be True or False, got"):
+        check_switches(bias=True, causal=switch)

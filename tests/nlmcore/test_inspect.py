@@ -60,3 +60,8 @@ def test_a_name_that_is_not_there_is_explained() -> None:
 def test_a_model_without_attention_is_refused() -> None:
     with pytest.raises(ValueError, match="Linear"), capture(nn.Linear(2, 2)):
         pass
+
+
+def test_what_is_no_module_is_named(plain_errors: None) -> None:
+    with pytest.raises(TypeError, match="model must be a torch module, got str"), capture("gpt2"):  # type: ignore[arg-type]
+        pass

@@ -328,6 +328,9 @@ def test_t5_refuses_what_does_not_fit(plain_errors: None) -> None:
         relative_bias(draw(8), 2, 5, True, 128)
     with pytest.raises(TypeError, match="bidirectional must be True or False"):
         relative_bias(draw(8, 3), 2, 5, 1, 128)
+    for offset in (None, [1, 2], torch.tensor([1.5])):
+        with pytest.raises(TypeError, match="offset must be a tensor of whole numbers, got"):
+            relative_buckets(offset)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must not exceed key_length"):
         relative_bias(draw(8, 3), 6, 5, True, 128)
 

@@ -141,6 +141,8 @@ def test_what_does_not_fit_is_refused(plain_errors: None) -> None:
         rotary(x, places, layout="llama")
     with pytest.raises(ValueError, match="layout must be one of"):
         Rotary(3, 6, 9, True, layout=None)
+    with pytest.raises(ValueError, match=r"layout must be one of .*, got \['half'\]"):
+        rotary(x, places, layout=["half"])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="base must be a finite number above 1, got 1"):
         Rotary(3, 6, 9, True, base=1)
     with pytest.raises(TypeError, match="causal must be True or False"):

@@ -274,7 +274,7 @@ def state_of(change: dict[str, Any], dtype: torch.dtype = torch.float64) -> Any:
             "state must be None .* got EncoderDecoderState",
         ),
         (lambda m: TransformerLM({"d_model": 3}), TypeError, "config must be a TransformerConfig, got dict"),
-        (lambda m: select(state_of({}), torch.tensor([3])), IndexError, "index"),
+        (lambda m: select(state_of({}), torch.tensor([3])), IndexError, r"indices must lie in \[0, 3\)"),
     ],
 )
 def test_what_cannot_be_read_is_named(plain_errors: None, call: Any, error: type[Exception], words: str) -> None:

@@ -1,0 +1,124 @@
+"""What attention is given and cannot use is named: inputs, states, memories and positions of another kind or size."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from nlmcore.attention import KeyValueCache, Memory, MultiHeadAttention, causal_mask, padding_mask
+from nlmcore.positions import ALiBi, Rotary, SinusoidalPositions
+
+X = torch.zeros(2, 3, 12)  # (batch, time, d_model)
+ATTENTION = MultiHeadAttention(12, 6, 2)
+NONE: Any = None
+
+
+def cache() -> KeyValueCache:
+    with torch.no_grad():
+        return ATTENTION.read(X)[1]
+
+
+def memory(*arguments: Any) -> Memory:
+    """Of the sizes given, else of ATTENTION's own."""
+    module = MultiHeadAttention(*arguments) if arguments else ATTENTION
+    return module.remember(torch.zeros(2, 5, module.d_model))
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "words"),
+    [
+        (None, TypeError, "must be a tensor, got NoneType"),
+        ("text", TypeError, "must be a tensor, got str 'text'"),
+        (X.long(), TypeError, "must hold floating-point numbers, got torch.int64"),
+        (X.double(), TypeError, "must have the dtype of the weights, torch.float32, got torch.float64"),
+        (X[0], ValueError, r"must have shape \(batch, time, 12\)"),
+        (X[0, 0, 0], ValueError, r"must have shape \(batch, time, 12\)"),
+        (X[..., :5], ValueError, r"must have .* 12\), .* got \w+ \(2, 3, 5\)"),
+        (X[:, :0], ValueError, "must have .* at least one position"),
+    ],
+)
+def test_every_way_in_names_what_is_no_text(plain_errors: None, x: Any, error: type[Exception], words: str) -> None:
+    ways = {
+        "query": [lambda: ATTENTION(x), lambda: ATTENTION.look(x, memory())],
+        "source": [lambda: ATTENTION.remember(x)],
+        "x": [lambda: ATTENTION.read(x), lambda: ATTENTION.read(x, cache())],
+    }
+    for name, calls in ways.items():
+        for call in calls:
+            with pytest.raises(error, match=f"^{name} {words}"):
+                call()
+
+
+@pytest.mark.parametrize("state", ["text", X, (X, X), 0, memory()])
+def test_what_is_no_cache_is_named(plain_errors: None, state: Any) -> None:
+    with pytest.raises(TypeError, match="state must be None or the KeyValueCache of an earlier `read`, got"):
+        ATTENTION.read(X, state)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        (None, TypeError, "memory must be what `remember` gave back, got NoneType"),
+        (X, TypeError, "got Tensor"),
+        (Memory(NONE, NONE), TypeError, "keys must be a tensor"),
+        (Memory(memory().keys.long(), memory().values.long()), TypeError, "keys must hold floating-point numbers"),
+        (Memory(X, X), ValueError, r"shape \(2, 2, key, 2\), got \(2, 3, 12\)"),
+        (memory(12, 6), ValueError, r"\(2, 2, key, 2\), got \(2, 6, 5, 2\)"),
+        (memory(12, 2), ValueError, r"got \(2, 2, 5, 6\)"),
+        (Memory(memory().keys[:1], memory().values[:1]), ValueError, r"got \(1, 2, 5, 2\).* another batch's"),
+        (Memory(memory().keys, memory().values[:, :, :4]), ValueError, r"and \(2, 2, 4, 2\)"),
+        (Memory(*(x.double() for x in memory())), TypeError, "hold torch.float32 as the model does, got torch.float64"),
+    ],
+)
+def test_what_is_no_memory_is_named(plain_errors: None, given: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        ATTENTION.look(X, given)
+
+
+@pytest.mark.parametrize("positions", ["rotary", Rotary, ALiBi, SinusoidalPositions(9, 12), torch.nn.LayerNorm(2)])
+def test_positions_without_a_method_are_not_passed_over(plain_errors: None, positions: Any) -> None:
+    with pytest.raises(TypeError, match="positions must be None or a module with a method turn, bias or values"):
+        MultiHeadAttention(12, 6, positions=positions)
+
+
+@pytest.mark.parametrize(
+    ("indices", "error", "words"),
+    [
+        ([0], TypeError, r"one-dimensional tensor of integers, got \[0\]"),
+        (torch.tensor(0), TypeError, r"got torch.int64 \(\)"),
+        (torch.tensor([0.0]), TypeError, "got torch.float32"),
+        (torch.tensor([True, False]), TypeError, "got torch.bool"),
+        (torch.tensor([2]), IndexError, r"indices must lie in \[0, 2\), the state's batch, got 2 to 2"),
+        (torch.tensor([1, -1]), IndexError, "got -1 to 1"),
+    ],
+)
+@pytest.mark.parametrize("grad", [False, True])
+def test_rows_that_are_not_there_are_named(
+    plain_errors: None, indices: Any, error: type[Exception], words: str, grad: bool
+) -> None:
+    state = ATTENTION.read(X)[1] if grad else cache()
+    with pytest.raises(error, match=words):
+        state.select(indices)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: MultiHeadAttention(12, 6, bias=NONE), "bias must be True or False, got NoneType None"),
+        (lambda: causal_mask(True), "n and past must be whole numbers, got n=True"),
+        (lambda: padding_mask(torch.tensor([2]), 3.5), "length must be a whole number, got float 3.5"),  # type: ignore[arg-type]
+        (lambda: padding_mask(torch.tensor([2]), "3"), "length must be a whole number, got str '3'"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_number_and_no_switch_is_named(plain_errors: None, call: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("positions", [None, Rotary(6, 2, 9, True), ALiBi(6, 2, 9, True)])
+def test_mixed_precision_is_no_mistake(positions: Any) -> None:
+    module = MultiHeadAttention(12, 6, 2, positions=positions)
+    with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
+        state = module.read(X)[1]
+        assert module.read(X.bfloat16(), state)[0].dtype == torch.bfloat16
+        assert module.look(X, module.remember(X)).dtype == torch.bfloat16
