@@ -40,10 +40,13 @@ FBGEMM = "fbgemm" in torch.backends.quantized.supported_engines
 
 
 class Linear(nn.Linear):
-    """W x + b; x (..., in) gives (..., out)."""
+    """W x + b; x (..., in) gives (..., out). Raises TypeError or ValueError for an x of another dtype or width."""
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
-        weight, bias, numbers = self.weight, self.bias, x.numel()
+        weight, bias = self.weight, self.bias
+        if not isinstance(x, Tensor) or x.dtype is not weight.dtype or x.shape[-1:] != weight.shape[1:]:
+            _check(x, weight)
+        numbers = x.numel()
         worth = WORTH_WITH_GRADIENT if torch.is_grad_enabled() else WORTH
         if numbers * self.out_features < worth or not _single_on_cpu(x, weight) or (multiply := _onednn()) is None:
             return F.linear(x, weight, bias)
@@ -52,6 +55,16 @@ class Linear(nn.Linear):
         if numbers == self.in_features and FBGEMM and weight.t().is_contiguous():
             return sum_of_columns(x, weight) if bias is None else sum_of_columns(x, weight) + bias
         return multiply(x, weight, bias)
+
+
+def _check(x: object, weight: Tensor) -> None:
+    """Say what does not fit; under autocast PyTorch makes the dtypes one."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x must be a tensor, got {type(x).__name__} {str(x)[:60]!r}")
+    if x.shape[-1:] != weight.shape[1:]:
+        raise ValueError(f"x must have a last dimension of {weight.shape[1]}, got shape {tuple(x.shape)}")
+    if not (x.is_floating_point() and torch.is_autocast_enabled(x.device.type)):
+        raise TypeError(f"x must have the dtype of the weights, {weight.dtype}, got {x.dtype}")
 
 
 class Product(torch.autograd.Function):

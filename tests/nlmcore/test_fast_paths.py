@@ -1,5 +1,7 @@
 """Every fast path gives what the explained one gives: the same numbers, up to the order in which sums are added."""
 
+from typing import Any
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -153,3 +155,23 @@ def test_infinite_and_no_numbers_are_not_hidden():
     x[..., 5] = torch.nan
     with torch.no_grad():
         assert made(x).isnan().all()
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "words"),
+    [
+        (None, TypeError, "x must be a tensor, got NoneType"),
+        (torch.zeros(2, 5), ValueError, r"x must have a last dimension of 3, got shape \(2, 5\)"),
+        (torch.zeros(()), ValueError, r"last dimension of 3, got shape \(\)"),
+        (torch.zeros(2, 3).long(), TypeError, "dtype of the weights, torch.float32, got torch.int64"),
+        (torch.zeros(2, 3).double(), TypeError, "dtype of the weights, torch.float32, got torch.float64"),
+    ],
+)
+def test_what_cannot_be_multiplied_is_named(plain_errors: None, x: Any, error: type[Exception], words: str):
+    with pytest.raises(error, match=words):
+        Linear(3, 4)(x)
+
+
+def test_mixed_precision_is_no_mistake():
+    with torch.autocast("cpu", torch.bfloat16):
+        assert Linear(3, 4)(torch.zeros(2, 3).bfloat16()).dtype == torch.bfloat16
