@@ -8,11 +8,12 @@ is a callable that builds a module from the sizes it needs; nothing here is a st
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
+from inspect import signature
 from typing import Any, Literal
 
 from torch import nn
 
-from nlmcore.checks import check_dropout, check_sizes
+from nlmcore.checks import check_dropout, check_sizes, check_switches
 from nlmcore.positions import LearnedPositions
 from nlmcore.transformer.defaults import (
     build_attention,
@@ -29,15 +30,33 @@ from nlmcore.transformer.feed_forward import FeedForward
 
 SIZES = ("vocab_size", "d_model", "n_heads", "n_layers", "max_length")
 OPTIONAL_SIZES = ("n_kv_heads", "d_head", "d_ff", "window")
-PARTS = (
-    *("attention", "cross_attention", "feed_forward", "norm", "residual", "final_norm", "block", "stack", "share"),
-    *("positions", "embedding", "embedding_norm", "output", "initialise"),
-)
+SWITCHES = ("attention_bias", "tie_embeddings", "tie_source", "scale_embeddings")
+PARTS = {
+    "attention": "config, causal",
+    "cross_attention": "config",
+    "attention_positions": "n_heads, d_head, max_length, causal",
+    "feed_forward": "d_model, d_ff",
+    "norm": "d_model",
+    "residual": "config",
+    "final_norm": "config",
+    "block": "config, causal, cross",
+    "stack": "config, causal, cross",
+    "share": "stack",
+    "positions": "max_length, d_model",
+    "embedding": "vocab_size, d_model",
+    "embedding_norm": "d_model",
+    "output": "config, embedding",
+    "initialise": "model, config",
+}
+"""Every part, and what it is called with."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """Sizes and parts. Raises ValueError if two of them contradict each other."""
+    """Sizes and parts.
+
+    Raises ValueError if two of them contradict each other, TypeError for a part that does not take what it is given.
+    """
 
     vocab_size: int
     """How many tokens there are."""
@@ -105,11 +124,10 @@ class TransformerConfig:
         given = [name for name in OPTIONAL_SIZES if getattr(self, name) is not None]
         check_sizes(**{name: getattr(self, name) for name in (*SIZES, *given)})
         check_dropout(self.dropout)
-        for name in (*PARTS, *(["attention_positions"] if self.attention_positions is not None else [])):
-            part = getattr(self, name)
-            if not callable(part) or isinstance(part, nn.Module):  # a module is callable, but builds none
-                got = f"a finished {type(part).__name__}" if isinstance(part, nn.Module) else repr(part)
-                raise TypeError(f"{name} must be a callable that builds a module, like a class or a partial, got {got}")
+        check_switches(**{name: getattr(self, name) for name in SWITCHES})
+        for name, arguments in PARTS.items():
+            if name != "attention_positions" or self.attention_positions is not None:
+                _check_part(name, getattr(self, name), arguments)
         if self.d_head is None and self.d_model % self.n_heads:
             raise ValueError(
                 f"d_model must be a multiple of n_heads unless d_head is given, got d_model={self.d_model},"
@@ -136,6 +154,22 @@ class TransformerConfig:
     def hidden_size(self) -> int:
         """d_ff, given or 4 · d_model."""
         return 4 * self.d_model if self.d_ff is None else self.d_ff
+
+
+def _check_part(name: str, part: Any, arguments: str) -> None:
+    if not callable(part) or isinstance(part, nn.Module):  # a module is callable, but builds none
+        got = f"a finished {type(part).__name__}" if isinstance(part, nn.Module) else repr(part)
+        raise TypeError(f"{name} must be a callable that builds a module, like a class or a partial, got {got}")
+    try:
+        takes = signature(part)
+    except ValueError:  # some functions written in C do not say
+        return
+    try:
+        takes.bind(*arguments.split(", "))
+    except TypeError:
+        raise TypeError(
+            f"{name} must take ({arguments}), got {_called(part)}, which takes ({', '.join(takes.parameters)})"
+        ) from None
 
 
 def _called(value: object) -> str:

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from nlmcore.checks import check_sizes
 from nlmcore.language_model import check_tokens
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import TransformerEncoder, check_token_mask
@@ -56,7 +57,10 @@ def hide_tokens(
     Raises ValueError for a share outside (0, 1], ids outside the vocabulary, or a mask of another shape, TypeError for
     what is no number, no id, or no boolean mask.
     """
+    check_sizes(vocab_size=vocab_size)
     check_tokens(tokens, vocab_size)
+    if not isinstance(generator, torch.Generator | None):
+        raise TypeError(f"generator must be a torch.Generator or None, got {type(generator).__name__} {generator!r}")
     if not isinstance(share, float | int) or isinstance(share, bool):
         raise TypeError(f"share must be a number in (0, 1], got {type(share).__name__} {share!r}")
     if not 0 < share <= 1:

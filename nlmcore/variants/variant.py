@@ -37,7 +37,11 @@ class Times:
 
 @dataclass(frozen=True)
 class Variant:
-    """One row. Raises ValueError for a change of what is no field of TransformerConfig."""
+    """One row.
+
+    Raises ValueError for a change of what is no field of TransformerConfig, TypeError for changes or a family that are
+    none.
+    """
 
     name: str
     """As printed."""
@@ -51,6 +55,10 @@ class Variant:
     """Whose row it is."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.changes, Mapping):
+            raise TypeError(f"changes must be a dictionary of fields of TransformerConfig, got {self.changes!r:.60}")
+        if not callable(self.family):
+            raise TypeError(f"family must be TransformerLM, EncoderDecoder or the like, got {self.family!r:.60}")
         unknown = set(self.changes) - set(TransformerConfig.__dataclass_fields__)
         if unknown:
             raise ValueError(f"changes must name fields of TransformerConfig, got {sorted(unknown)}")

@@ -10,8 +10,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from nlmcore.norms import RMSNorm
-from nlmcore.positions import Rotary
+from nlmcore.positions import Rotary, SinusoidalPositions
 from nlmcore.transformer import GatedFeedForward, TransformerConfig
+from nlmcore.transformer.config import PARTS
 from tests.transformer_grid import CHANGES, CONFIG, config_of
 
 
@@ -49,11 +50,41 @@ def test_contradictions_are_named(plain_errors: None, change: dict[str, Any], wo
         {"attention_positions": "rotary"},
         {"norm": nn.LayerNorm(12)},
         {"attention_positions": Rotary(6, 2, 9, True)},
+        {"tie_embeddings": "no"},
+        {"tie_source": None},
+        {"scale_embeddings": 1},
+        {"attention_bias": "False"},
     ],
 )
 def test_a_part_must_be_callable_and_a_size_whole(plain_errors: None, change: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match=next(iter(change))):
         dataclasses.replace(CONFIG, **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"positions": Rotary},
+            r"positions must take \(max_length, d_model\), got Rotary, which takes \(n_heads, d_head,",
+        ),
+        (
+            {"attention_positions": SinusoidalPositions},
+            r"\(n_heads, d_head, max_length, causal\), got SinusoidalPositions, which takes \(max_length, d_model\)",
+        ),
+        ({"feed_forward": nn.GELU}, r"feed_forward must take \(d_model, d_ff\), got GELU"),
+        ({"norm": partial(RMSNorm, 12, 1e-6)}, r"norm must take \(d_model\), got partial\(RMSNorm, 12, 1e-06\)"),
+        ({"residual": lambda: nn.Identity()}, r"residual must take \(config\), got .*lambda.*, which takes \(\)"),
+    ],
+)
+def test_a_part_in_the_place_of_another_is_named(plain_errors: None, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        dataclasses.replace(CONFIG, **change)
+
+
+def test_every_part_is_checked() -> None:
+    parts = {f.name for f in dataclasses.fields(CONFIG) if callable(f.default)} | {"attention_positions"}
+    assert parts == set(PARTS)
 
 
 def test_d_head_frees_d_model_from_n_heads() -> None:

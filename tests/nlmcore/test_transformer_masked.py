@@ -112,6 +112,12 @@ def test_one_generator_one_result() -> None:
         (lambda: hide_tokens(TOKENS, 1, 11, REAL[:1]), ValueError, r"tokens' shape \(3, 7\), got \(1, 7\)"),
         (lambda: hide_tokens(TOKENS, 1, 11, REAL.long()), TypeError, "boolean"),
         (lambda: MaskedLM(CONFIG)(TOKENS, REAL[:, :3]), ValueError, "tokens' shape"),
+        (lambda: hide_tokens(TOKENS, 1, "11"), TypeError, "vocab_size must be a whole number, got str '11'"),
+        (
+            lambda: hide_tokens(TOKENS, 1, 11, generator=7),
+            TypeError,
+            "generator must be a torch.Generator or None, got int",
+        ),
         (lambda: MaskedLM(CONFIG)(TOKENS + 5), ValueError, r"\[0, 11\)"),
         (lambda: MaskedLM(3), TypeError, "config must be a TransformerConfig, got int"),
     ],

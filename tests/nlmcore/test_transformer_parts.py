@@ -86,6 +86,25 @@ def test_gated_feed_forward_is_its_equation(activation: Any) -> None:
     assert_close(part(x), expected, "W2 (φ(W x + b) ⊙ (V x + c)) + b2", TOLERANCE)
 
 
+@pytest.mark.parametrize("part", [FeedForward, GatedFeedForward])
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ((0, 20), ValueError, "d_model must be at least 1, got 0"),
+        ((12, "20"), TypeError, "d_ff must be a whole number, got str '20'"),
+        ((12, 20, "gelu"), TypeError, "activation must be a function of a tensor, like F.gelu or .*, got 'gelu'"),
+        ((12, 20, nn.GELU), TypeError, "activation must be a function .*, got <class"),
+        ((12, 20, F.gelu, "no"), TypeError, "bias must be True or False, got str 'no'"),
+    ],
+)
+def test_what_makes_no_feed_forward_network_is_named(
+    plain_errors: None, part: Any, arguments: tuple, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        part(*arguments)
+    assert part(12, 20, nn.GELU())(draw(2, 3, 12).float()).shape == (2, 3, 12)
+
+
 def test_a_gate_costs_half_as_much_again_and_two_thirds_of_the_width_make_it_even() -> None:
     def size(part: nn.Module) -> int:
         return sum(p.numel() for p in part.parameters())

@@ -190,6 +190,10 @@ def test_unknown_names_and_sizes_are_named(plain_errors: None) -> None:
         CATALOGUE["24 layers, d_ff = 1536, H = 6"].build(VOCAB, n_kv_heads=2)
     with pytest.raises(ValueError, match=r"fields of TransformerConfig, got \['n_layer'\]"):
         Variant("x", {"n_layer": 3}, "nobody")
+    with pytest.raises(TypeError, match="changes must be a dictionary of fields of TransformerConfig, got None"):
+        Variant("x", None, "nobody")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="family must be TransformerLM, EncoderDecoder or the like, got 'lm'"):
+        Variant("x", {}, "nobody", "lm")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         row.changes["norm"] = RMSNorm  # type: ignore[index]
 
