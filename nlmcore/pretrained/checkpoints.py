@@ -50,6 +50,8 @@ def checkpoint(name: str, folder: str | Path | None = None) -> Checkpoint:
     Raises ValueError for an unknown name, and for files that were cut short, changed or do not belong together:
     nothing is then loaded, and the message says which command makes the checkpoint again.
     """
+    if not isinstance(folder, str | Path | None):
+        raise TypeError(f"folder must be a path or None, got {folder!r}")
     place = FOLDER if folder is None else Path(folder)
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}")

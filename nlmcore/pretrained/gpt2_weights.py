@@ -95,7 +95,7 @@ def config_of(sizes: dict[str, Any]) -> TransformerConfig:
         if sizes.get(name, usual) != usual:
             raise ValueError(f"config.json says {name}={sizes[name]!r}; only {usual!r} is computed here")
     activation = sizes.get("activation_function", "gelu_new")
-    if activation not in ACTIVATIONS:
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
         raise ValueError(f"activation_function must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
     missing = [name for name in ("vocab_size", "n_embd", "n_head", "n_layer", "n_positions") if name not in sizes]
     if missing:
@@ -140,7 +140,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     from safetensors.torch import load_file
 
     index = folder / "model.safetensors.index.json"
-    names = sorted(set(read_json(index)["weight_map"].values())) if index.is_file() else ["model.safetensors"]
+    names = _files(index) if index.is_file() else ["model.safetensors"]
     weights: dict[str, Tensor] = {}
     for name in names:
         if not (folder / name).is_file():
@@ -152,6 +152,13 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         except SafetensorError as error:
             raise ValueError(f"{name} is damaged ({error}). Copy it again from where you have it") from error
     return weights
+
+
+def _files(index: Path) -> list[str]:
+    files = read_json(index).get("weight_map")
+    if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
+        raise ValueError(f"{index.name} has no weight_map that says which weight is in which file, got {files!r:.60}")
+    return sorted(set(files.values()))
 
 
 def read_json(path: Path) -> dict[str, Any]:

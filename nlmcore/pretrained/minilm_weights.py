@@ -97,7 +97,7 @@ def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:
 
     Raises TypeError if sentences is no list of strings, ValueError if it is empty.
     """
-    if isinstance(sentences, str) or not all(isinstance(sentence, str) for sentence in sentences):
+    if not isinstance(sentences, list | tuple) or not all(isinstance(sentence, str) for sentence in sentences):
         raise TypeError(f"sentences must be a list of strings, got {sentences!r}")
     if not sentences:
         raise ValueError("sentences must hold at least one sentence, got none")

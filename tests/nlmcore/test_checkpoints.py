@@ -261,3 +261,8 @@ def test_files_can_be_moved(written, tmp_path_factory):
         shutil.copy(file, elsewhere)
     load = partial(checkpoint, "small")
     assert load(elsewhere).card == load(str(folder)).card
+
+
+def test_a_folder_is_a_path(plain_errors):
+    with pytest.raises(TypeError, match="folder must be a path or None, got 3"):
+        checkpoint("small", 3)  # type: ignore[arg-type]

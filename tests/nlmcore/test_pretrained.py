@@ -103,6 +103,8 @@ def test_one_string_is_no_list_of_sentences(plain_errors: None) -> None:
         embed("abc")
     with pytest.raises(TypeError, match="list of strings"):
         embed([3])
+    with pytest.raises(TypeError, match="list of strings, got None"):
+        embed(None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least one sentence"):
         embed([])
 

@@ -227,6 +227,7 @@ def test_a_missing_tokenizer_or_folder_is_named(folder: Path, plain_errors: None
         ({"model_type": "llama"}, "a model of type 'llama'; only 'gpt2'"),
         ({"scale_attn_by_inverse_layer_idx": True}, "says scale_attn_by_inverse_layer_idx=True"),
         ({"activation_function": "mish"}, "activation_function must be one of gelu_new, .* got 'mish'"),
+        ({"activation_function": ["gelu"]}, r"activation_function must be one of .* got \['gelu'\]"),
         ({"n_head": 5}, "d_model must be a multiple of n_heads"),
         ({"n_layer": 3}, r"no h\.2\.ln_1\.weight"),
         ({"n_inner": 21}, "do not fit the model"),
@@ -252,4 +253,11 @@ def test_broken_files_are_refused(folder: Path) -> None:
         gpt2(folder)
     (folder / "config.json").write_text('{"model_type": "gpt2"}')
     with pytest.raises(ValueError, match=r"config\.json has no vocab_size, n_embd"):
+        gpt2(folder)
+
+
+@pytest.mark.parametrize("content", ["{}", '{"weight_map": ["a"]}', '{"weight_map": {"wte.weight": 3}}'])
+def test_an_index_without_files_is_refused(folder: Path, content: str) -> None:
+    (folder / "model.safetensors.index.json").write_text(content)
+    with pytest.raises(ValueError, match=r"model\.safetensors\.index\.json has no weight_map"):
         gpt2(folder)
