@@ -44,7 +44,7 @@ class Linear(nn.Linear):
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
         weight, bias = self.weight, self.bias
-        if not isinstance(x, Tensor) or x.dtype is not weight.dtype or x.shape[-1:] != weight.shape[1:]:
+        if not isinstance(x, Tensor) or x.dtype is not weight.dtype or x.shape[-1:] != (self.in_features,):
             _check(x, weight)
         numbers = x.numel()
         worth = WORTH_WITH_GRADIENT if torch.is_grad_enabled() else WORTH

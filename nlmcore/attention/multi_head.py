@@ -152,8 +152,9 @@ class MultiHeadAttention(nn.Module):
 
         Raises TypeError or ValueError for an x that does not fit, and for a state that is none, or another model's.
         """
-        self._check(x=x)
-        if not isinstance(state, KeyValueCache | None):
+        if not isinstance(x, Tensor) or x.ndim != 3 or not x.shape[1] or x.shape[2] != self.d_model:
+            self._check(x=x)  # the rest `projection` says: here every token of every layer comes by
+        if state is not None and not isinstance(state, KeyValueCache):
             raise TypeError(f"state must be None or the KeyValueCache of an earlier `read`, got {type(state).__name__}")
         q, k, v = self._project(x, 0 if state is None else state.position)
         time = q.shape[2]

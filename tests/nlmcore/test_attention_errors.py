@@ -29,7 +29,11 @@ def memory(*arguments: Any) -> Memory:
     [
         (None, TypeError, "must be a tensor, got NoneType"),
         ("text", TypeError, "must be a tensor, got str 'text'"),
-        (X.long(), TypeError, "must hold floating-point numbers, got torch.int64"),
+        (
+            X.long(),
+            TypeError,
+            "must (hold floating-point numbers|have the dtype of the weights, torch.float32), got torch.int64",
+        ),
         (X.double(), TypeError, "must have the dtype of the weights, torch.float32, got torch.float64"),
         (X[0], ValueError, r"must have shape \(batch, time, 12\)"),
         (X[0, 0, 0], ValueError, r"must have shape \(batch, time, 12\)"),
