@@ -32,7 +32,6 @@ from synthetic_class import ASSIGNMENT, fill, make_course
 from traitlets.config import Config
 
 import autograder.engine.execute as execute_module
-import autograder.engine.record as record_module
 import autograder.engine.run as run_module
 import autograder.engine.task as task_module
 from autograder.box.box import Box, _Session
@@ -44,7 +43,6 @@ from autograder.engine.write import Writer
 SEED = "20251121"
 """The seed of the hidden inputs, the same for all: both ways are asked the same questions."""
 PHASES = (
-    ("fingerprint", record_module, "fingerprint"),
     ("pre-flight", run_module, "prepare"),
     ("plan", task_module, "plan_notebook"),
     ("box", execute_module, "attempt"),
@@ -99,10 +97,10 @@ class Clock:
 def against_stock(template: Path, count: int, folder: Path) -> None:
     """Seconds per submission of both, in turn, and where their marks differ."""
     ours, theirs = (Path(shutil.copytree(template, folder / name)) for name in ("ours", "stock"))
-    students = fill(ours, count, seed=1, plain=True)
-    fill(theirs, count, seed=1, plain=True)
-    course, clock = Course.load(ours), Clock()
-    list(grade(course, ASSIGNMENT, students[:1]))  # warms the box, as the first submission of a run does
+    first, *students = fill(ours, count + 1, seed=1, plain=True)
+    fill(theirs, count + 1, seed=1, plain=True)
+    lines, clock = grade(Course.load(ours), ASSIGNMENT), Clock()
+    assert next(lines).record.student == first  # starts the box, as the first of a run does
     wall: dict[str, list[float]] = {"stock": [], "ours": []}
     cpu: dict[str, list[float]] = {"stock": [], "ours": []}
     for student in students:
@@ -112,15 +110,16 @@ def against_stock(template: Path, count: int, folder: Path) -> None:
         cpu["stock"].append(_cpu() - used)
         began, used, inside = time.perf_counter(), _cpu(), clock.box_cpu
         with clock.running():
-            list(grade(course, ASSIGNMENT, [student], again=True))
+            assert next(lines).record.student == student
         wall["ours"].append(time.perf_counter() - began)
         cpu["ours"].append(_cpu() - used + clock.box_cpu - inside)
+    list(lines)
     print(f"\nBeside stock nbgrader, {count} submissions in turn (seconds per submission)")
     print(f"{'':12}{'stock':>10}{'ours':>10}{'ratio':>10}")
     for name, found in (("wall", wall), ("processor", cpu)):
         one, other = (statistics.median(found[way]) for way in ("stock", "ours"))
         print(f"{name:12}{one:10.2f}{other:10.3f}{one / other:10.1f}")
-    _compare(_scores(ours), _scores(theirs))
+    _compare({student: _scores(ours)[student] for student in students}, _scores(theirs))
 
 
 def by_stock(root: Path, student: str) -> None:
