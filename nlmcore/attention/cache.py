@@ -10,6 +10,8 @@ so n tokens are copied O(n) times in all, not O(n²) as by concatenation.
 newest reader, whose `length` is all that was ever written, writes behind it in place; a state that is read on from
 later moves to a buffer of its own first. `ledger` is how it knows.
 
+Departs from the literature: nothing is changed in what is computed; doubling is the usual growth of an array.
+
 While autograd records, buffers are concatenated and never written: what a backward pass needs must stay.
 """
 

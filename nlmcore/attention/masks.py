@@ -3,6 +3,8 @@
 A causal mask hides the future (Vaswani et al. 2017, section 3.2.3); a padding mask hides what is no token; a window
 hides what is long past (Beltagy et al. 2020, section 3.1); a prefix is read in both directions before what follows is
 written (Raffel et al. 2020, section 3.2.1, "prefix LM").
+
+Departs from the papers: nothing; 2017 adds −∞ to the scores where False stands here.
 """
 
 import torch

@@ -21,6 +21,9 @@ def masked_softmax(scores: Tensor, mask: Bool[Tensor, "..."] | None = None) -> T
     """Softmax over the last dimension, of the allowed entries alone; a row with none allowed is all zeros.
 
     scores (..., key); mask broadcasts to it, True = may attend. A score of −inf counts as not allowed.
+
+    Raises TypeError for scores that are no floating-point numbers or a mask that is not boolean, ValueError for a mask
+    that does not broadcast to the scores.
     """
     check_floats(scores=scores)
     allowed = scores != -math.inf  # a NaN is no mask: it stays to be seen

@@ -1,6 +1,8 @@
 """Layers one after another. What a variant does to the order of layers, it does in another stack.
 
 h^l = layer_l(h^{l−1})          Vaswani et al. (2017), section 3.1
+
+Departs from the paper: nothing.
 """
 
 from collections.abc import Iterable, Sequence
