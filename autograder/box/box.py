@@ -301,7 +301,7 @@ class _Session:
         header = {"files": files, "seed": self.job.seed, "output": self.limits.output}
         reply, _ = self._ask(header, bytes(body), 0, self._deadline)
         _expect(reply, {"ready", "noted"})
-        self.noted.update(dict.fromkeys(wire.texts(reply["noted"], 50)))
+        self.noted.update(dict.fromkeys(wire.notes(reply["noted"], 50)))
 
     def _cell(self, cell: Cell, done: list[CellResult]) -> None:
         if not cell.interviews:
@@ -353,7 +353,7 @@ class _Session:
         return reply, given
 
     def _touched(self, reply: dict[str, Any]) -> tuple[str, ...]:
-        self.noted.update(dict.fromkeys(wire.texts(reply["noted"], 50)))
+        self.noted.update(dict.fromkeys(wire.notes(reply["noted"], 50)))
         known = {*self.job.closed, *self._closed_somewhere()}
         return tuple(name for name in wire.texts(reply["closed"], 200) if name in known)
 

@@ -24,7 +24,7 @@ from autograder.outcome import Fault, Outcome
 _MOST_AXES = 16
 _MOST_OUTPUTS = 64
 _LONGEST = 4000
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]*+={0,2}\s*+")  # possessive: nothing is tried twice
 _CONTROL = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
 
 
@@ -177,6 +177,11 @@ def texts(value: Any, most: int, length: int = 300) -> tuple[str, ...]:
     return tuple(text(item, length) for item in _list(value, most))
 
 
+def notes(value: Any, most: int) -> tuple[str, ...]:
+    """Sentences for a terminal, a log and a table: each on one line, and nothing in it that a terminal obeys."""
+    return tuple("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in t) for t in texts(value, most))
+
+
 def outcomes(value: Any, body: bytes, asked: Interview) -> tuple[Outcome, ...]:
     """One outcome for each call that was asked; the tensors fill the body, one after the other."""
     rows = _list(value, len(asked.calls))
@@ -218,7 +223,7 @@ def _read_tensor(about: Any, body: bytes, place: int) -> tuple[Tensor, int]:
     if end > len(body):
         raise BadReply("a result that is longer than what was sent")
     if end == place:
-        if max(shape) > 1 << 24:
+        if max(shape) > 1 << 24 or math.prod(n or 1 for n in shape) > 1 << 40:  # PyTorch's strides are 64 bits
             raise BadReply("an empty result of an absurd shape")
         return torch.empty(shape, dtype=dtype), end
     piece = bytearray(body[place:end])

@@ -57,6 +57,7 @@ def test_a_good_reply_is_read() -> None:
         [tensor(shape=[1 << 60, 1 << 60])],
         [tensor(shape=[0, 1 << 62])],
         [tensor(shape=[0, 1 << 30])],
+        [row(outputs=[{"dtype": "float32", "shape": [0, *[1 << 24] * 15], "start": 0}])],
         [tensor(shape=[1] * 65 + [2])],
         [tensor(shape="2")],
         [tensor(start=4)],
@@ -145,6 +146,20 @@ def test_of_an_output_only_known_parts_are_kept() -> None:
         "metadata": {},
         "execution_count": None,
     }
+
+
+def test_a_picture_that_is_none_is_refused_at_once() -> None:
+    picture = {"output_type": "display_data", "data": {"image/png": " " * 200_000 + "!"}}
+    began = time.monotonic()
+    with pytest.raises(wire.BadReply):
+        wire.outputs([picture], 1 << 18)
+    assert time.monotonic() - began < 2
+
+
+def test_notes_are_one_line_that_no_terminal_obeys() -> None:
+    (note,) = wire.notes(["asked for /a\x1b[2J\nb: 26 of 26\x9b\u202e"], 1)
+    assert note.isprintable()
+    assert note.startswith("asked for /a")
 
 
 def test_frames_go_both_ways() -> None:
