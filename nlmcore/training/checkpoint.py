@@ -46,7 +46,9 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+            # Copied to memory of PyTorch's own: a product sums in another order where its input is not aligned, and
+            # a resumed run must be the uninterrupted one to the bit.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - not a dict
     except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"{path} is no whole safetensors file, it was cut short or damaged: {error}") from error
     if "nlmcore" not in header or "sha256" not in header:
