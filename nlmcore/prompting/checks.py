@@ -1,7 +1,8 @@
 """What a prompt needs of a model and a tokenizer, and the refusal of anything else."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from operator import index
+from typing import Protocol, SupportsIndex, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -30,6 +31,17 @@ def check_text(name: str, text: object) -> None:
     """Refuse what is no string, with TypeError."""
     if not isinstance(text, str):
         raise TypeError(f"{name} must be a string, got {type(text).__name__} {text!r:.60}")
+
+
+def beginning(bos: SupportsIndex | None, model: LanguageModel) -> list[int]:
+    """The ids to begin with: [bos], or [] for None; TypeError for what is no id, ValueError for a foreign one."""
+    if bos is None:
+        return []
+    if isinstance(bos, bool) or not isinstance(bos, SupportsIndex):
+        raise TypeError(f"bos must be a token id or None, got {type(bos).__name__} {bos!r:.60}")
+    if not 0 <= index(bos) < model.vocab_size:
+        raise ValueError(f"bos must be an id in [0, {model.vocab_size}), the vocabulary, or None, got {bos}")
+    return [index(bos)]
 
 
 def as_tokens(ids: Sequence[int], model: LanguageModel, name: str) -> Tensor:

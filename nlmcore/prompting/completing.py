@@ -7,15 +7,15 @@ they like: it may begin in the middle of a token.
 Departs from the literature: nothing; Brown et al. (2020), section 2.4, do the same for free answers, with a beam.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, SupportsIndex
 
 import torch
 
 from nlmcore.decoding import stream
 from nlmcore.language_model import LanguageModel, State
-from nlmcore.prompting.checks import Tokenizer, as_tokens, check_parts, check_text
+from nlmcore.prompting.checks import Tokenizer, as_tokens, beginning, check_parts, check_text
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def complete(
     *,
     stop: Sequence[str] = ("\n",),
     eos: int | None = None,
-    bos: int | None = None,
+    bos: SupportsIndex | None = None,
     state: State = None,
     temperature: float | int = 0.0,
     top_p: float | int | None = None,
@@ -50,16 +50,23 @@ def complete(
 
     The prompt should not end in a space (see `nlmcore.prompting.options`); `few_shot_prompt`'s never do.
 
-    Raises ValueError for an empty prompt without bos or an empty stop string, TypeError for what is no string.
+    Raises ValueError for an empty prompt without bos, an empty stop string, or a bos outside the vocabulary,
+    TypeError for what is no string, id or generator.
     """
     check_parts(model, tokenizer)
     check_text("prompt", prompt)
+    if not isinstance(stop, Iterable):
+        raise TypeError(f"stop must be strings, () for none, got {type(stop).__name__} {stop!r:.60}")
+    if not isinstance(generator, torch.Generator | None):
+        raise TypeError(
+            f"generator must be a torch.Generator or None, got {type(generator).__name__} {generator!r:.60}"
+        )
     stops = [stop] if isinstance(stop, str) else list(stop)
     for i, text in enumerate(stops):
         check_text(f"stop[{i}]", text)
         if not text:
             raise ValueError(f"stop must hold no empty string, got {stops!r:.60}")
-    ids = ([] if bos is None else [bos]) + tokenizer.encode(prompt)
+    ids = beginning(bos, model) + tokenizer.encode(prompt)
     if not ids:
         raise ValueError("prompt must not be empty, unless bos says what to begin with")
     tokens: list[int] = []

@@ -16,20 +16,26 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
+from nlmcore.decoding.arguments import check_count, check_number
 from nlmcore.language_model import LanguageModel
-from nlmcore.prompting.checks import Tokenizer, check_parts
+from nlmcore.prompting.checks import Tokenizer, check_parts, check_text
 from nlmcore.prompting.completing import complete
-from nlmcore.prompting.options import choose
-from nlmcore.prompting.templates import Example, Template, few_shot_prompt
+from nlmcore.prompting.options import check_options, choose
+from nlmcore.prompting.templates import Example, Template, as_examples, check_template, few_shot_prompt
 
 
 @dataclass(frozen=True)
 class Task:
-    """Questions with their answers, and how they are put. Raises ValueError for a question asked twice."""
+    """Questions with their answers, and how they are put.
+
+    Raises ValueError for an empty question or one asked twice, TypeError for examples that are no pairs of strings.
+    """
 
     name: str
-    examples: Sequence[Example]
+    examples: Sequence[Example | tuple[str, str]]
+    """Pairs (input, output); kept as a list of `Example`s."""
     template: Template = field(default_factory=Template)
     options: Sequence[str] = ()
     """What may be answered; empty: the answers of all examples."""
@@ -37,20 +43,35 @@ class Task:
     """How many of them are offered for one question, the right one among them; None: all."""
 
     def __post_init__(self) -> None:
-        inputs = [example.input for example in self.examples]
+        check_text("name", self.name)
+        examples = as_examples(self.examples)
+        object.__setattr__(self, "examples", examples)
+        check_template(self.template)
+        if not isinstance(self.options, tuple) or self.options:
+            check_options(self.options)
+        inputs = [example.input for example in examples]
         if not inputs or len(set(inputs)) < len(inputs):
             raise ValueError(f"examples of {self.name} must be different questions, at least one, got {len(inputs)}")
-        if missing := {example.output for example in self.examples} - set(self.all_options):
+        if "" in inputs:
+            raise ValueError(f"input of examples[{inputs.index('')}] must be a question, got ''")
+        if missing := {example.output for example in examples} - set(self.all_options):
             raise ValueError(f"options of {self.name} must hold every answer, they lack {sorted(missing)[:3]}")
+        if self.n_options is not None:
+            check_count("n_options", self.n_options, minimum=2)
         if self.n_options is not None and not 2 <= self.n_options <= len(self.all_options):
             raise ValueError(
                 f"n_options of {self.name} must lie in [2, {len(self.all_options)}], the options, got {self.n_options}"
             )
 
     @property
+    def items(self) -> list[Example]:
+        """The examples, each an `Example`."""
+        return cast(list[Example], self.examples)
+
+    @property
     def all_options(self) -> list[str]:
         """Every answer there is, each once."""
-        return list(self.options) or list(dict.fromkeys(example.output for example in self.examples))
+        return list(self.options) or list(dict.fromkeys(example.output for example in self.items))
 
     @property
     def chance(self) -> float:
@@ -108,25 +129,35 @@ def accuracy(
     answer: `by_choosing()` by default. The questions, their options and the order of the examples follow from the
     seed alone: with more shots the same examples come first, so that the number of shots is all that differs.
 
-    Raises ValueError if the task has not so many examples besides the question.
+    Raises ValueError if the task has not so many examples besides the question, TypeError for what is no task, whole
+    number, or function.
     """
     check_parts(model, tokenizer)
-    total = len(task.examples)
+    if not isinstance(task, Task):
+        raise TypeError(f"task must be a Task, got {type(task).__name__} {task!r:.60}")
+    if answer is not None and not callable(answer):
+        raise TypeError(f"answer must be a function, such as by_choosing(), or None, got {answer!r:.60}")
+    total = len(task.items)
     questions = total if questions is None else questions
+    for name, number in {"shots": shots, "questions": questions, "seed": seed}.items():
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise TypeError(f"{name} must be a whole number, got {type(number).__name__} {number!r:.60}")
     if not 0 <= shots < total:
         raise ValueError(f"shots must lie in [0, {total - 1}], the other examples of {task.name}, got {shots}")
     if not 1 <= questions <= total:
         raise ValueError(f"questions must lie in [1, {total}], the examples of {task.name}, got {questions}")
     answer = by_choosing() if answer is None else answer
-    asked = random.Random(f"{seed}/{task.name}").sample(list(task.examples), questions)
+    asked = random.Random(f"{seed}/{task.name}").sample(task.items, questions)
     answers = []
     for example in asked:
         draw = random.Random(f"{seed}/{task.name}/{example.input}")
         options = offered(task, example, draw)
-        others = [other for other in task.examples if other != example]
+        others = [other for other in task.items if other != example]
         draw.shuffle(others)
         prompt = few_shot_prompt(others[:shots], example.input, task.template)
-        answers.append((example.input, example.output, answer(model, tokenizer, prompt, task.template, options)))
+        given = answer(model, tokenizer, prompt, task.template, options)
+        check_text("what answer returns", given)
+        answers.append((example.input, example.output, given))
     right = sum(given == wanted for _, wanted, given in answers)
     return Accuracy(right, questions, *wilson_interval(right, questions), answers)
 
@@ -141,9 +172,15 @@ def offered(task: Task, example: Example, draw: random.Random) -> list[str]:
 
 
 def wilson_interval(right: int, asked: int, z: float | int = 1.96) -> tuple[float, float]:
-    """Where the true share lies, for `right` out of `asked`. Raises ValueError for more right than asked."""
-    if not 0 <= right <= asked or not asked:
-        raise ValueError(f"right must lie in [0, asked] and asked be at least 1, got {right} of {asked}")
+    """Where the true share lies, for `right` out of `asked`. Raises ValueError for more right than asked.
+
+    z, at least 0, is how many standard deviations the interval reaches: 1.96 holds 95 % of a normal distribution.
+    """
+    check_count("right", right, minimum=0)
+    check_count("asked", asked)
+    check_number("z", z, minimum=0)
+    if right > asked:
+        raise ValueError(f"right must lie in [0, {asked}], the number asked, got {right}")
     share = right / asked
     middle = share + z * z / (2 * asked)
     reach = z * math.sqrt(share * (1 - share) / asked + z * z / (4 * asked * asked))

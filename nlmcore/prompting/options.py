@@ -22,12 +22,13 @@ Departs from the papers: `characters` is a later custom of evaluation programs.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import torch
 
 from nlmcore.decoding.reading import read, read_every
 from nlmcore.language_model import LanguageModel, State, select
-from nlmcore.prompting.checks import Tokenizer, as_tokens, check_parts, check_text
+from nlmcore.prompting.checks import Tokenizer, as_tokens, beginning, check_parts, check_text
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def score_options(
     normalise: str = "none",
     neutral: str = "Answer:",
     separator: str = " ",
-    bos: int | None = None,
+    bos: SupportsIndex | None = None,
     state: State = None,
 ) -> list[ScoredOption]:
     """Every option with its score, in the order given.
@@ -81,20 +82,23 @@ def score_options(
     id that is read before the prompt; `state` what was read before that, of one text. The prompt is read once, and
     all options at once after it.
 
-    Raises ValueError for no options, an empty or a repeated one, an unknown `normalise`, or a prompt of which nothing
-    is left to read before the options; TypeError for what is no string, model or tokenizer.
+    Raises ValueError for no options, an empty or a repeated one, an unknown `normalise`, a bos outside the vocabulary,
+    or a prompt (or neutral context) of which nothing is left to read before the options; TypeError for what is no
+    string, id, model or tokenizer.
     """
     check_parts(model, tokenizer)
-    check_text("prompt", prompt)
+    for name, text in {"prompt": prompt, "normalise": normalise, "neutral": neutral, "separator": separator}.items():
+        check_text(name, text)
     check_options(options)
+    first = beginning(bos, model)
     if normalise not in NORMALISATIONS:
         raise ValueError(f"normalise must be one of {', '.join(NORMALISATIONS)}, got {normalise!r}")
 
-    def ask(context: str) -> list[ScoredOption]:
-        return _score(model, tokenizer, context, options, separator, bos, state)
+    def ask(name: str, context: str) -> list[ScoredOption]:
+        return _score(model, tokenizer, name, context, options, separator, first, state)
 
-    found = ask(prompt)
-    scores = NORMALISATIONS[normalise](found, lambda: ask(neutral))
+    found = ask("prompt", prompt)
+    scores = NORMALISATIONS[normalise](found, lambda: ask("neutral", neutral))
     return [
         ScoredOption(option.text, option.tokens, option.log_probs, score)
         for option, score in zip(found, scores, strict=True)
@@ -110,7 +114,7 @@ def choose(
     normalise: str = "none",
     neutral: str = "Answer:",
     separator: str = " ",
-    bos: int | None = None,
+    bos: SupportsIndex | None = None,
     state: State = None,
 ) -> str:
     """The option with the highest score; of equal ones the first. Arguments and errors as in `score_options`."""
@@ -147,22 +151,22 @@ def joined(prompt: str, option: str, separator: str) -> str:
 def _score(
     model: LanguageModel,
     tokenizer: Tokenizer,
+    name: str,
     prompt: str,
     options: Sequence[str],
     separator: str,
-    bos: int | None,
+    first: list[int],
     state: State,
 ) -> list[ScoredOption]:
-    """The options with ln P of their tokens; `score` is the sum."""
-    first = [] if bos is None else [bos]
+    """The options with ln P of their tokens, after `first` and the prompt (called `name`); `score` is the sum."""
     own = first + tokenizer.encode(prompt)
     texts = [first + tokenizer.encode(joined(prompt, option, separator)) for option in options]
     shared = common_beginning([own, *texts])
     if shared < 1:
         raise ValueError(
-            f"prompt must leave a token to read before the options, got {prompt!r:.60}; give bos, or a longer prompt"
+            f"{name} must leave a token to read before the options, got {prompt!r:.60}; give bos, or a longer {name}"
         )
-    log_probs, state = read(model, as_tokens(own[:shared], model, "prompt"), state)
+    log_probs, state = read(model, as_tokens(own[:shared], model, name), state)
     rests = [text[shared:] for text in texts]
     longest = max(len(rest) for rest in rests)
     steps = log_probs.expand(len(rests), -1)[:, None]  # (option, 1, vocab)

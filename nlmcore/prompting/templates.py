@@ -15,11 +15,40 @@ from typing import NamedTuple
 from nlmcore.prompting.checks import check_text
 
 
-class Example(NamedTuple):
-    """A question of a task and its answer."""
-
+class _Pair(NamedTuple):
     input: str
     output: str
+
+
+class Example(_Pair):
+    """A question of a task and its answer: a pair of strings. Raises TypeError for anything else."""
+
+    __slots__ = ()
+
+    def __new__(cls, input: str, output: str) -> "Example":
+        check_text("input", input)
+        check_text("output", output)
+        return super().__new__(cls, input, output)
+
+
+def as_examples(examples: Iterable[Example | tuple[str, str]]) -> list[Example]:
+    """Pairs (input, output) as `Example`s. Raises TypeError, with the number of the one that is no pair of strings."""
+    if isinstance(examples, str) or not isinstance(examples, Iterable):
+        raise TypeError(f"examples must be pairs (input, output), got {type(examples).__name__} {examples!r:.60}")
+    found = []
+    for i, example in enumerate(examples):
+        if not isinstance(example, tuple | list) or len(example) != 2:
+            raise TypeError(f"examples[{i}] must be a pair (input, output), got {example!r:.60}")
+        for name, text in zip(Example._fields, example, strict=True):
+            check_text(f"{name} of examples[{i}]", text)
+        found.append(Example(*example))
+    return found
+
+
+def check_template(template: object) -> None:
+    """Refuse what is no template, with TypeError."""
+    if not isinstance(template, Template):
+        raise TypeError(f"template must be a Template, got {type(template).__name__} {template!r:.60}")
 
 
 @dataclass(frozen=True)
@@ -62,15 +91,13 @@ def few_shot_prompt(examples: Iterable[Example | tuple[str, str]], query: str, t
 
     The prompt does not end in a space, even if the form has one there: see `nlmcore.prompting.options`.
 
-    Raises TypeError for examples that are no pairs of strings.
+    Raises TypeError for examples that are no pairs of strings, or no template; ValueError for an empty query.
     """
     template = Template() if template is None else template
+    check_template(template)
     check_text("query", query)
+    if not query:
+        raise ValueError("query must be a question of at least one character, got ''")
     lines = [template.instruction] if template.instruction else []
-    for i, example in enumerate(examples):
-        if not isinstance(example, tuple | list) or len(example) != 2:
-            raise TypeError(f"examples[{i}] must be a pair (input, output), got {example!r:.60}")
-        for name, text in zip(Example._fields, example, strict=True):
-            check_text(f"{name} of examples[{i}]", text)
-        lines.append(template.answered(Example(*example)))
+    lines += [template.answered(example) for example in as_examples(examples)]
     return template.between.join([*lines, template.asked(query)])

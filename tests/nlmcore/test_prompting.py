@@ -235,7 +235,7 @@ def test_a_prompt_is_its_examples_and_an_open_question() -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.text(), st.text()), max_size=4), st.text())
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=4), st.text(min_size=1))
 def test_what_is_asked_and_answered_is_one_line_of_the_prompt(examples: list[tuple[str, str]], query: str) -> None:
     """Braces and all: the question with its answer joined on is what it would be as an example."""
     template = Template("Q: {input} A: {output}", "\n--\n")
