@@ -34,8 +34,20 @@ def teacher_forcing_loss(
     `tokens` is the target sentence from <bos> to <eos>.
     """
     tokens, targets, mask = shift(model, tokens, targets, mask)
-    logits, _ = model(tokens, initial_state(model, state, source, source_mask))
+    logits, _ = answered(model, tokens, initial_state(model, state, source, source_mask))
     return mean_loss(logits, targets, mask)
+
+
+def answered(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    """model(tokens, state). TypeError unless that is (logits, state): two rows of logits alone would unpack too."""
+    answer = model(tokens, state)
+    if not isinstance(answer, tuple | list) or len(answer) != 2 or not isinstance(answer[0], Tensor):
+        got = f"a tensor of shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else f"{answer!r:.60}"
+        raise TypeError(
+            f"model must answer (logits, state) to model(tokens, state), got {got} from {type(model).__name__};"
+            " to train any other model give fit a loss, loss(model, batch) -> tensor"
+        )
+    return answer[0], answer[1]
 
 
 def next_token_loss(logits: Tensor, targets: Tensor, mask: Tensor | None = None) -> Float[Tensor, ""]:

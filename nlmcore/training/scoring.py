@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.language_model import State, evaluation_mode
-from nlmcore.training.losses import initial_state, mean_loss, shift
+from nlmcore.training.losses import answered, initial_state, mean_loss, shift
 from nlmcore.training.states import map_leaves
 from nlmcore.training.through_time import Piece
 
@@ -31,7 +31,7 @@ def teacher_forcing(model: nn.Module, batch: Any, state: State) -> Piece:
     given = _arguments(batch)
     source, source_mask = given.pop("source", None), given.pop("source_mask", None)
     tokens, targets, mask = shift(model, given["tokens"], given.get("targets"), given.get("mask"))  # type: ignore[arg-type]
-    logits, state = model(tokens, initial_state(model, state, source, source_mask))  # type: ignore[arg-type]
+    logits, state = answered(model, tokens, initial_state(model, state, source, source_mask))  # type: ignore[arg-type]
     return Piece(mean_loss(logits, targets, mask), targets.numel() if mask is None else int(mask.sum()), state)
 
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from nlmcore.language_model import LanguageModel, State
 from nlmcore.training.arguments import check_count
-from nlmcore.training.losses import mean_loss, shift
+from nlmcore.training.losses import answered, mean_loss, shift
 from nlmcore.training.states import detach
 
 
@@ -58,7 +58,7 @@ def _pieces(
 ) -> Iterator[Piece]:
     for start in range(0, inputs.shape[1], length):
         here = slice(start, start + length)
-        logits, state = model(inputs[:, here], state)
+        logits, state = answered(model, inputs[:, here], state)
         state = detach(state)
         real = None if mask is None else mask[:, here]
         predictions = targets[:, here].numel() if real is None else int(real.sum())

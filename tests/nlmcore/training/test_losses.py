@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from nlmcore.training import next_token_loss, teacher_forcing_loss
+from nlmcore.training import fit, next_token_loss, teacher_forcing_loss, truncated_backpropagation
 from tests.nlmcore.training.models import TinyGRU, TinySeq2Seq, text
 
 TOKENS = text(4, 7)
@@ -132,3 +132,24 @@ def test_next_token_loss_names_what_does_not_fit(logits, targets, mask, name: st
 def test_what_is_no_model_is_named() -> None:
     with pytest.raises(TypeError, match="model"):
         teacher_forcing_loss(None, TOKENS)
+
+
+class LogitsAlone(TinyGRU):
+    """No language model: it gives no state, as a masked language model does."""
+
+    def forward(self, tokens, state=None):
+        return super().forward(tokens, state)[0]
+
+
+@pytest.mark.parametrize("batch", [2, 3])  # two rows would pass for (logits, state)
+def test_a_model_without_a_state_is_told_what_to_answer(batch: int) -> None:
+    tokens = text(batch, 7)
+    for train in (
+        lambda: teacher_forcing_loss(LogitsAlone(), tokens),
+        lambda: fit(LogitsAlone(), [tokens], steps=1, progress=False),
+        lambda: list(truncated_backpropagation(LogitsAlone(), tokens, 3)),
+    ):
+        with pytest.raises(
+            TypeError, match=r"model must answer \(logits, state\).* from LogitsAlone; .*give fit a loss"
+        ):
+            train()
