@@ -12,6 +12,7 @@ Departs from the source: nothing.
 """
 
 import math
+import re
 from operator import index
 from typing import NamedTuple, SupportsIndex
 
@@ -62,7 +63,7 @@ def log_likelihood(
     carried = state
     with torch.no_grad(), evaluation_mode(model):
         for start in range(0, time - 1, chunk):
-            logits, carried = model(inputs[:, start : start + chunk], carried if carry else state)
+            logits, carried = _read(model, inputs[:, start : start + chunk], carried if carry else state)
             if logits.shape != (*inputs[:, start : start + chunk].shape, vocab_size):
                 raise ValueError(
                     f"model must give logits of shape (batch, time, vocab_size = {vocab_size}) for {batch} texts,"
@@ -119,6 +120,23 @@ def bits_per_character(
         raise ValueError(f"characters must be at least 1, got {characters}")
     total, _ = log_likelihood(model, tokens, state=state, ignore=ignore, chunk=chunk, carry=carry)
     return -total / math.log(2) / characters
+
+
+def _read(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    """model(tokens, state); that the text is too long for the model's positions comes with what to do about it."""
+    try:
+        answer = model(tokens, state)
+    except ValueError as error:
+        if not re.search(r"this model knows \d+ positions$", str(error)):
+            raise
+        raise ValueError(
+            f"{error}; carry=False starts every chunk afresh, and a longer text can be read, chunk tokens at a time,"
+            " with a chunk of no more than the positions"
+        ) from error
+    if not isinstance(answer, tuple | list) or len(answer) != 2 or not isinstance(answer[0], Tensor):
+        got = f"a tensor of shape {tuple(answer.shape)}" if isinstance(answer, Tensor) else f"{answer!r:.60}"
+        raise TypeError(f"model must answer (logits, state) to model(tokens, state), got {got}")
+    return answer[0], answer[1]
 
 
 def _ignored(ignore: SupportsIndex | None, vocab_size: int) -> int | None:

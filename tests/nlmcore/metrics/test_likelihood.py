@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from nlmcore.metrics import bits_per_character, log_likelihood, perplexity
+from nlmcore.transformer import TransformerConfig, TransformerLM
 
 
 class Bigram:
@@ -164,3 +165,33 @@ def test_bad_input():
         bits_per_character(model, tokens, 0)
     with pytest.raises(TypeError, match="characters"):
         bits_per_character(model, tokens, 2.5)
+
+
+def test_a_text_past_the_positions_comes_with_what_helps() -> None:
+    model = TransformerLM(TransformerConfig(vocab_size=7, d_model=6, n_heads=2, n_layers=1, max_length=8))
+    tokens = random_tokens(2, 21, 7)
+    for options in ({}, {"chunk": 8}, {"carry": False}):
+        with pytest.raises(
+            ValueError, match=r"knows 8 positions; carry=False starts every chunk afresh.* with a chunk"
+        ):
+            perplexity(model, tokens, **options)
+    assert 1 < perplexity(model, tokens, chunk=8, carry=False) < math.inf
+
+
+def test_other_errors_of_a_model_are_its_own() -> None:
+    class Failing(Bigram):
+        def __call__(self, tokens, state=None):
+            raise ValueError("this model has other worries")
+
+    with pytest.raises(ValueError, match=r"^this model has other worries$"):
+        perplexity(Failing(torch.zeros(7, 7)), random_tokens(2, 5, 7))
+
+
+@pytest.mark.parametrize("batch", [2, 3])  # two rows would pass for (logits, state)
+def test_a_model_without_a_state_is_told_what_to_answer(batch: int) -> None:
+    class LogitsAlone(Bigram):
+        def __call__(self, tokens, state=None):
+            return self.logits[tokens]
+
+    with pytest.raises(TypeError, match=r"model must answer \(logits, state\).* a tensor of shape"):
+        perplexity(LogitsAlone(torch.zeros(7, 7)), random_tokens(batch, 5, 7))
