@@ -31,6 +31,7 @@ _BEGIN_SECONDS = 60.0
 _UNHEEDED_SECONDS = 5.0
 _DYING_SECONDS = 2.0
 _GRACE_SECONDS = 1.5
+_MOST_NOTES = 100
 _KNOWN_INCIDENTS = {NETWORK, PROCESS, PROGRAM, MEMORY_OF_OTHERS, SIGNAL, SANDBOX, PRIVILEGED, "filled its disk"}
 
 _WARM_FOR = {"optim": "torch._dynamo"}
@@ -229,6 +230,7 @@ class _Session:
         """Whether the box had to be asked twice to end a notebook."""
         self.begun = False
         self.noted: dict[str, None] = {}
+        self._room = limits.shown
         self._ticket = ""
 
     def run(self) -> BoxResult:
@@ -301,14 +303,14 @@ class _Session:
         header = {"files": files, "seed": self.job.seed, "output": self.limits.output}
         reply, _ = self._ask(header, bytes(body), 0, self._deadline)
         _expect(reply, {"ready", "noted"})
-        self.noted.update(dict.fromkeys(wire.notes(reply["noted"], 50)))
+        self._note(reply)
 
     def _cell(self, cell: Cell, done: list[CellResult]) -> None:
         if not cell.interviews:
             header = {"do": "run", "source": cell.source, "seconds": self.limits.cell_wall}
             reply, _ = self._ask(header, b"", 0, time.monotonic() + self.limits.cell_wall + _GRACE_SECONDS)
             _expect(reply, {"outputs", "closed", "noted"})
-            shown = wire.outputs(reply["outputs"], self.limits.output)
+            shown = self._kept(wire.outputs(reply["outputs"], self.limits.output))
             done.append(CellResult(id=cell.id, outputs=shown, closed=self._touched(reply)))
             return
         outcomes: list[tuple[Outcome, ...]] = []
@@ -353,9 +355,20 @@ class _Session:
         return reply, given
 
     def _touched(self, reply: dict[str, Any]) -> tuple[str, ...]:
-        self.noted.update(dict.fromkeys(wire.notes(reply["noted"], 50)))
+        self._note(reply)
         known = {*self.job.closed, *self._closed_somewhere()}
         return tuple(name for name in wire.texts(reply["closed"], 200) if name in known)
+
+    def _note(self, reply: dict[str, Any]) -> None:
+        for words in wire.notes(reply["noted"], 50):
+            if len(self.noted) < _MOST_NOTES:
+                self.noted[words] = None
+
+    def _kept(self, shown: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+        """What a cell showed, or in short where the cells before it and this one have shown too much."""
+        size = len(json.dumps(shown)) if self._room > 0 and shown else 0
+        self._room -= size
+        return shown if self._room >= 0 or not shown else wire.in_short(shown, self.limits.shown)
 
     # --- the beginning and the end ------------------------------------------------------------------------
 

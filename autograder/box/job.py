@@ -85,6 +85,8 @@ class Limits:
     """How many of them."""
     output: int = 256 << 10
     """Text and pictures kept per cell."""
+    shown: int = 16 << 20
+    """Text and pictures kept of all cells together."""
     result: int = 8 << 20
     """Results of one interview."""
 

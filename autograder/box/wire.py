@@ -24,6 +24,7 @@ from autograder.outcome import Fault, Outcome
 _MOST_AXES = 16
 _MOST_OUTPUTS = 64
 _LONGEST = 4000
+_SHORT, _MOST_SHORT = 300, 3
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*+={0,2}\s*+")  # possessive: nothing is tried twice
 _CONTROL = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
 
@@ -230,6 +231,18 @@ def _read_tensor(about: Any, body: bytes, place: int) -> tuple[Tensor, int]:
     if dtype is torch.bool:  # only 0 and 1 are booleans in memory
         return (torch.frombuffer(piece, dtype=torch.uint8) != 0).reshape(shape), end
     return torch.frombuffer(piece, dtype=dtype).reshape(shape), end
+
+
+def in_short(shown: Sequence[dict[str, Any]], room: int) -> tuple[dict[str, Any], ...]:
+    """What is kept where all cells together have shown more than is kept: what decides a mark, cut short."""
+    short: list[dict[str, Any]] = [dict(o) for o in shown if o["output_type"] == "execute_result"][:_MOST_SHORT]
+    for output in short:
+        output["data"] = {"text/plain": output["data"].get("text/plain", "")[:_SHORT]}
+    for error in [o for o in shown if o["output_type"] == "error"][:1]:
+        line = f"{error['ename']}: {error['evalue']}"[:_SHORT]
+        short.append({**error, "evalue": error["evalue"][:_SHORT], "traceback": [line]})
+    note = f"[Left out: all cells together have shown more than the {room:,} bytes that are kept.]\n"
+    return ({"output_type": "stream", "name": "stdout", "text": note}, *short)
 
 
 def outputs(value: Any, limit: int) -> tuple[dict[str, Any], ...]:

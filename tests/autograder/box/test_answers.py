@@ -233,3 +233,20 @@ def test_arguments_that_cannot_be_sent_are_the_graders_fault(box: Box) -> None:
     with pytest.raises(TypeError, match="cannot be a set"):
         ask(box, "def f(a): return a", ({1, 2},))
     is_whole(box)
+
+
+def test_many_cells_that_show_much_leave_what_decides_a_mark(box: Box) -> None:
+    flood = "print('x' * 200_000)"
+    sources = (*[flood] * 8, "2.5", f"{flood}\n1 / 0", "3")
+    result = box.run(Job(name="much", cells=cells(*sources)), replace(LIMITS, shown=500_000))
+    assert len(str(result.cells)) < 700_000
+    assert "all cells together" in str(result.cells[4].outputs)
+    assert result.cells[8].outputs[-1]["data"] == {"text/plain": "2.5"}
+    assert result.cells[9].outputs[-1]["ename"] == "ZeroDivisionError"
+    assert result.cells[10].outputs[-1]["data"] == {"text/plain": "3"}
+
+
+def test_many_notes_are_not_all_kept(box: Box) -> None:
+    look = "for n in range(20):\n    try: open(f'/not/there/{}/{n}')\n    except OSError: pass"
+    result = box.run(Job(name="notes", cells=cells(*[look.replace("{}", str(n)) for n in range(9)])))
+    assert 20 <= len(result.incidents) <= 110
