@@ -36,7 +36,9 @@ class Verb:
 
 VERBS = {
     "lab": Verb("set up what is missing, build the notebooks, open JupyterLab", "autograder.course.verbs:open_lab"),
-    "test": Verb("the same set-up, then the tests", "autograder.course.verbs:run_tests", ("tests",)),
+    "test": Verb(
+        "the same set-up, then the tests", "autograder.course.verbs:run_tests", ("cluster", "likeness", "tests")
+    ),
     "setup": Verb("only the set-up", "autograder.course.verbs:set_up"),
     "build": Verb("make the notebooks from their text sources", "autograder.course.verbs:build", inside=True),
     "sync": Verb("take changed notebooks back to their texts", "autograder.course.verbs:sync", inside=True),

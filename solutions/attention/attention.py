@@ -433,14 +433,8 @@ check("attention.multi_head_attention", multi_head_attention, hidden=True)
 # $b$ as one more row of $W$, the product is the same.
 
 # %%
-from nlmcore.inspect import capture
-from nlmcore.pretrained import minilm
-
 sentence = "The animal did not cross the street because it was too tired."
 layer, head = 3, 1
-
-encoder, tokenizer = minilm()
-attention = encoder.layers[layer].attention
 
 
 def matrix(linear):
@@ -448,18 +442,24 @@ def matrix(linear):
     return torch.cat([linear.weight.T, linear.bias[None, :]])
 
 
-def read(sentence):
+def read(encoder, tokens, layer):
     """What goes into the layer, with a 1 appended to every word's vector; and the layer's own weights."""
+    from nlmcore.inspect import capture
+
     seen = []
-    hook = attention.register_forward_pre_hook(lambda module, given: seen.append(given[0]))
+    hook = encoder.layers[layer].attention.register_forward_pre_hook(lambda module, given: seen.append(given[0]))
     with capture(encoder) as tape, torch.no_grad():
-        encoder(torch.tensor([tokenizer.encode(sentence)]))
+        encoder(torch.tensor([tokens]))
     hook.remove()
     return torch.cat([seen[0], torch.ones(*seen[0].shape[:2], 1)], dim=-1), tape[f"layers.{layer}.attention"]
 
 
 if passes("attention.multi_head_attention", multi_head_attention):
-    x, theirs = read(sentence)
+    from nlmcore.pretrained import minilm
+
+    encoder, tokenizer = minilm()
+    x, theirs = read(encoder, tokenizer.encode(sentence), layer)
+    attention = encoder.layers[layer].attention
     W_q, W_k, W_v = (matrix(part) for part in (attention.query, attention.key, attention.value))
     with torch.no_grad():
         output, weights = multi_head_attention(x, W_q, W_k, W_v, attention.output.weight.T, n_heads=12)
