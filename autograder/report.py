@@ -130,6 +130,8 @@ class Report:
             words = fault.words
         elif fault.kind == "NotImplementedError":
             words = f"{fault.function or 'something that it calls'} is not written yet"
+        elif fault.kind in ("TookTooLong", "Stopped") or not fault.words.startswith(fault.kind):
+            words = fault.words  # said by who called the function, not raised by it
         else:
             words = f"your code raised {fault.words}"
             if fault.line:
@@ -221,7 +223,7 @@ def _without_input(fault: Fault) -> str:
         return "what your function returned was not of the kind that was asked for"
     if fault.kind == "NotImplementedError":
         return "something that it calls is not written yet"
-    if fault.kind == "Stopped":  # by the box
+    if fault.kind in ("Stopped", "TookTooLong"):  # by the box
         return "your code was stopped before it had answered"
     known = isinstance(getattr(builtins, fault.kind, None), type)
     return f"your code raised {fault.kind if known else 'an exception of its own'}"
