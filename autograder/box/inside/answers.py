@@ -52,7 +52,8 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
     returns = asked["returns"]
 
     def looked_at(*given: Any) -> Any:
-        result = function(*given)
+        with closing.listening(asked["closed"]):
+            result = function(*given)
         signal.setitimer(signal.ITIMER_REAL, 0)
         return _plain(result, returns, room)
 

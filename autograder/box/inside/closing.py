@@ -7,8 +7,12 @@
 
 A name that is closed for the whole notebook is gone: the original is dropped. One that is closed for a single
 question is kept behind the trap, which lets everybody through but the question's own calls.
+
+Traps stand at Python's doors, and a determined student finds one that has none: a private operation, the original in
+the trap's own closure. So while a question is asked, PyTorch also says which kernels its calls end in (`listening`).
 """
 
+import contextlib
 import ctypes
 import gc
 import importlib
@@ -20,11 +24,26 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 touched: list[str] = []
 """Closed names that were used, each once, since the list was last emptied."""
 _armed: set[str] = set()
 _MISSING = object()
+_SOFTMAX = ("_softmax", "_safe_softmax", "_masked_softmax", "_sparse_softmax")
+_KERNELS = {
+    "softmax": _SOFTMAX,
+    "Softmax": _SOFTMAX,
+    "log_softmax": ("_log_softmax", "_sparse_log_softmax"),
+    "scaled_dot_product_attention": (
+        "_safe_softmax",  # of no other function of PyTorch's
+        "_scaled_dot_product_flash_attention_for_cpu",
+        "_scaled_dot_product_fused_attention_overrideable",
+    ),
+    "MultiheadAttention": ("_native_multi_head_attention", "_transformer_encoder_layer_fwd"),
+    "bilinear": ("_trilinear",),
+}
+"""By the last part of a closed name: the kernels that only it, or what does its work, ends in."""
 _OPERATIONS = ("torch._C._VariableFunctions", "torch._C._nn", "torch._VF", "torch._C._special", "torch._C._linalg")
 
 
@@ -84,6 +103,32 @@ def arm(names: Sequence[str]) -> None:
     """From here on these are closed too; `arm(())` opens them again."""
     _armed.clear()
     _armed.update(names)
+
+
+class _Listener(TorchDispatchMode):
+    """Hears every kernel that is called in its block, from Python or from within PyTorch."""
+
+    def __init__(self, closed: Sequence[str]) -> None:
+        super().__init__()
+        ours = [(name, kernel) for name in reversed(closed) for kernel in _KERNELS.get(name.rpartition(".")[2], ())]
+        self.closed = {f"aten::{kernel}": name for name, kernel in ours}
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """PyTorch would load its compiler at the first call, which takes a second, to keep out of its way."""
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = self.closed.get(func._schema.name)
+        if name is not None:
+            refuse(name)
+        return func(*args, **(kwargs or {}))
+
+
+def listening(closed: Sequence[str]) -> contextlib.AbstractContextManager[object]:
+    """A block in which the kernels of these closed names are refused, by whatever road they are called."""
+    listener = _Listener(closed)
+    return listener if listener.closed else contextlib.nullcontext()
 
 
 def refuse(name: str) -> None:

@@ -45,6 +45,21 @@ ROADS = {
 }  # fmt: skip
 
 
+BENEATH = {
+    "a private operation": "import torch\ndef f(x): return torch._softmax(x, -1, False)",
+    "its packet": "import torch\ndef f(x): return torch.ops.aten._softmax.default(x, -1, False)",
+    "another private one": "import torch\ndef f(x): return torch._safe_softmax(x, -1)",
+    "one with a mask": "import torch\ndef f(x): return torch._masked_softmax(x, x > 9, -1)",
+    "an overload by its name": "import torch\ndef f(x): return torch._C._get_operation_overload('aten::softmax', 'int')[0](x, -1)",
+    "TorchScript's": "import torch\ndef f(x): return torch._C._jit_get_operation('aten::softmax')[0](x, -1)",
+    "out of the trap": "import torch\nS = [c.cell_contents for c in torch.softmax.__closure__ if callable(c.cell_contents)][0]\ndef f(x): return S(x, -1)",
+    "the trap disarmed": "import sys, torch\nclass Never(set):\n    def update(self, *a): pass\n"
+    "for m in list(sys.modules.values()):\n    if hasattr(m, '_armed'): m._armed = Never()\ndef f(x): return torch.softmax(x, -1)",
+    "attention from its parts": "import torch\ndef f(x): return torch._scaled_dot_product_attention_math(x, x, x)[0]",
+}  # fmt: skip
+"""Roads to the same kernels that no trap stands at."""
+
+
 def put(box: Box, source: str, closed: tuple[str, ...] = (), scoped: tuple[str, ...] = ()) -> BoxResult:
     ask = Interview(function="f", arguments=("x",), returns=("y",), calls=((X,),), closed=scoped)
     job = Job(name="closed", cells=(*cells(source), Cell(id="test", source="", interviews=(ask,))), closed=closed)
@@ -95,6 +110,27 @@ def test_for_one_question_alone(box: Box, road: str) -> None:
     assert kinds[1] == "ClosedName"
     assert kinds[0] == kinds[2] != "ClosedName"
     assert result.cells[1].closed == ()
+
+
+@pytest.mark.parametrize("road", BENEATH)
+def test_a_question_hears_the_kernels_of_what_it_closes(box: Box, road: str) -> None:
+    scoped = tuple(n for n in CLOSED if not n.startswith("nlmcore"))
+    result = put(box, BENEATH[road], scoped=scoped)
+    assert fault(result).kind == "ClosedName"
+    assert set(result.cells[-1].closed) & set(scoped)
+
+
+def test_a_question_hears_nothing_in_what_it_leaves_open(box: Box) -> None:
+    source = (
+        "import torch\ndef f(x): return (x - torch.logsumexp(x, -1, keepdim=True)).exp() + torch.log_softmax(x, -1)"
+    )
+    result = put(box, source, scoped=("torch.softmax", "torch.nn.functional.scaled_dot_product_attention"))
+    torch.testing.assert_close(
+        result.cells[-1].outcomes[0][0].outputs[0], torch.softmax(X, -1) + torch.log_softmax(X, -1)
+    )
+    assert result.cells[-1].closed == ()
+    softmax = "import torch\ndef f(x): return torch.softmax(x, -1)"
+    assert put(box, softmax, scoped=("torch.nn.functional.scaled_dot_product_attention",)).cells[-1].closed == ()
 
 
 def test_open_names_are_untouched(box: Box) -> None:
