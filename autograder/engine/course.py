@@ -15,6 +15,7 @@ from nbgrader.utils import find_all_files
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.preflight.archive import is_archive
+from autograder.preflight.finding import shown
 from autograder.preflight.master import Master, from_gradebook, order_in_source
 
 
@@ -57,14 +58,24 @@ class Course:
         return Path(self.directory.format_path(self.directory.submitted_directory, student, assignment))
 
     def students(self, assignment: str) -> list[str]:
-        """Who has handed in something for an assignment, as a folder or as an archive in its place; in order."""
+        """Who has handed in something for an assignment, as a folder or as an archive in its place; in order.
+
+        Raises ValueError for a folder's name that no gradebook can hold.
+        """
         there = self.submitted.iterdir() if self.submitted.is_dir() else iter(())
         homes = (home for home in there if home.is_dir() and not home.name.startswith("."))
-        return sorted(
+        found = sorted(
             home.name
             for home in homes
             if (home / assignment).is_dir() or any(is_archive(path.name) for path in home.glob(f"{assignment}.*"))
         )
+        for name in found:
+            if name != name.encode("utf-8", "replace").decode("utf-8"):
+                raise ValueError(
+                    f"the folder {shown(name)} of {self.submitted} has a name that is not UTF-8, which no gradebook can"
+                    " hold: rename it"
+                )
+        return found
 
     def files(self, assignment: str) -> dict[str, bytes]:
         """What the instructor has put beside the source notebooks: nbgrader lays it over the submission's own files."""

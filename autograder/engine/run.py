@@ -23,6 +23,7 @@ from autograder.engine.seeds import course_secret
 from autograder.engine.task import Done, Task, work
 from autograder.engine.write import Writer
 from autograder.preflight import Master, Prepared, prepare
+from autograder.preflight.finding import shown
 from autograder.release import exercises_of
 
 SAME_FAULT = 5
@@ -45,7 +46,7 @@ class Line:
 
     @property
     def words(self) -> str:
-        return f"{self.record.student}: {self.record.words}"
+        return f"{shown(self.record.student)}: {self.record.words}"
 
 
 @dataclass(frozen=True)
