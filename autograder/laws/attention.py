@@ -18,6 +18,11 @@ from autograder.specification import Case
 Rule = Callable[[Case, Sequence[Outcome]], str | None]
 
 
+def _nothing(weights: Tensor) -> bool:
+    """Whether there is no weight to speak of: of nothing every law holds."""
+    return not bool((weights.double().abs() > 1e-3).any())
+
+
 @travels
 def weighted_sum_of(values: int) -> Rule:
     """output = weights @ values, with the weights that came back; `values` is that argument's number."""
@@ -25,7 +30,7 @@ def weighted_sum_of(values: int) -> Rule:
     def rule(case: Case, got: Sequence[Outcome]) -> str | None:
         for arguments, outcome in zip(case.calls, got, strict=True):
             output, weights = outcome.outputs
-            if not bool((weights != 0).any()):
+            if _nothing(weights):
                 return "the weights are all zero"
             if not close(output, weights.to(torch.float64) @ arguments[values].to(torch.float64)):
                 return "the output is not the sum of the values with your own weights"
@@ -69,7 +74,7 @@ def zero_where_nothing_is_allowed(mask: int, output_too: bool = True) -> Rule:
                 return "a query with no key allowed still has weights"
             if output_too and bool((output[nothing] != 0).any()):
                 return "a query with no key allowed still has an output"
-            if not bool((weights[~nothing] != 0).any()):
+            if _nothing(weights[~nothing]):
                 return "the other queries have lost their weights"
         return None
 
@@ -81,6 +86,8 @@ def output_follows_over_heads(case: Case, got: Sequence[Outcome]) -> str | None:
     known: what each key of each head contributes."""
     for mixed, outcome in zip(case.known, got, strict=True):
         output, weights = outcome.outputs
+        if _nothing(weights):
+            return "the weights are all zero"
         if not close(output, torch.einsum("bhqk,bhko->bqo", weights.double(), mixed)):
             return (
                 "the output is not that of your own weights: each head sums its values, the heads are joined, W_o mixes"
@@ -98,10 +105,12 @@ def last_row_is_known(case: Case, got: Sequence[Outcome]) -> str | None:
 
 @travels
 def alone_as_in_a_batch(row: int) -> Rule:
-    """Two calls, with a batch and with its row `row` alone: they agree."""
+    """Two calls, with a batch and with its row `row` alone: they agree, and the sentences do not all get the same."""
 
     def rule(case: Case, got: Sequence[Outcome]) -> str | None:
         together, alone = got
+        if any(close(a[row], a[row - 1]) for a in together.outputs):
+            return "different sentences get the same result"
         pairs = zip(together.outputs, alone.outputs, strict=True)
         same = all(close(a[row : row + 1], b) for a, b in pairs)
         return None if same else "a sentence's result depends on the other sentences"

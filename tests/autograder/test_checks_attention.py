@@ -299,3 +299,23 @@ def test_what_is_closed_earns_nothing_and_is_said():
         return weights @ values, weights
 
     assert examine(EXERCISES["attention.attend"], attend, 3).closed == ("torch.Tensor.softmax",)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1e-320, 1e-7])
+def test_of_nothing_no_law_earns_a_point(weight):
+    def attend(scores, values, mask=None):
+        weights = torch.full(scores.shape, weight, dtype=torch.float64)
+        weights = weights if mask is None else weights * mask
+        return torch.zeros(*scores.shape[:-1], values.shape[-1]), weights
+
+    def heads(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+        batch, time, _ = x.shape
+        weights = torch.full((batch, n_heads, time, time), weight, dtype=torch.float64)
+        weights = weights if mask is None else weights * mask
+        return torch.zeros(batch, time, W_o.shape[1]), weights
+
+    earned = verdict_on(EXERCISES["attention.attend"], attend, seed=1)
+    names = ["the shapes are right", "the inputs are left as they were"]
+    assert [f.about.name for f in earned.findings if f.holds] == names
+    earned = verdict_on(EXERCISES["attention.multi_head_attention"], heads, seed=1)
+    assert [f.about.name for f in earned.findings if f.holds] == ["the shapes are right"]
