@@ -168,7 +168,14 @@ def _eyes(known: Sequence[Record], rows: Sequence[Row]) -> Iterator[str]:
     ungraded = [row.student for row in rows if row.state == "not graded"]
     if ungraded:
         yield f"<h3>Handed in and not graded yet: {len(ungraded)}</h3><p>{_names(ungraded)}</p>"
-    if not looks:
+    late = [row for row in rows if row.late > 0]
+    if late:
+        lines = [[clean.text(row.student), hours(row.late), number(row.penalty)] for row in late[:MOST]]
+        yield f"<h3>Handed in late: {len(late)}</h3>"
+        yield table("Handed in late", ["Student", "Late by", "Points taken off"], lines, numbers=(2,)) + _more(
+            len(late)
+        )
+    if not looks and not late:
         yield "<p>Nothing stands out.</p>"
     for kind, words in KINDS.items():
         here = [look for look in looks if look.kind == kind]
@@ -232,6 +239,15 @@ def _time(known: Sequence[Record]) -> Iterator[str]:
     yield table("The slowest submissions, by seconds in the box", ["Student", "Seconds"], lines, numbers=(1,))
     tiers = Counter(record.isolation or "unknown" for record in known)
     yield f"<p>Isolation: {', '.join(f'{html.escape(name)} ({count})' for name, count in tiers.most_common())}.</p>"
+
+
+def hours(seconds: float) -> str:
+    """In the words of a person: 20 minutes, 5 hours, 2.5 days."""
+    for size, unit in ((86400, "days"), (3600, "hours")):
+        if seconds >= 2 * size:
+            return f"{round(seconds / size, 1):g} {unit}"
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def _names(students: Sequence[str], most: int = 12) -> str:

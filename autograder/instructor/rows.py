@@ -1,8 +1,8 @@
 """One row per student, from the gradebook and the records. What has no mark has none: it is not zero.
 
 States of a row:
-    graded          every question has a mark
-    waiting         some question waits for a person; `score` is what there is so far
+    graded          every question has a mark, and none waits
+    waiting         some question waits for a person, for a mark or a second look; `score` is what there is so far
     blocked, fault  the submission could not be graded, by its own fault or the grader's; no score
     not graded      handed in, and nobody has graded it yet; no score
     missing         nothing was handed in; no score
@@ -156,7 +156,7 @@ def _row(
         extra += float(more or 0.0) if given is not None else 0.0
         if given is None or needs:
             waiting.append(question.name)
-    state = _state(marks, record, handed_in)
+    state = _state(marks, record, handed_in, bool(waiting))
     none = state in ("missing", "not graded", "blocked", "fault")
     return Row(
         student=student,
@@ -175,7 +175,7 @@ def _row(
     )
 
 
-def _state(marks: dict[str, float | None], record: Record | None, handed_in: bool) -> State:
+def _state(marks: dict[str, float | None], record: Record | None, handed_in: bool, waits: bool) -> State:
     """A record of what failed outweighs marks of an older submission; marks without a record are nbgrader's own."""
     if record is not None and record.state == "fault":
         return "fault"
@@ -183,4 +183,4 @@ def _state(marks: dict[str, float | None], record: Record | None, handed_in: boo
         return "blocked" if all(mark is None for mark in marks.values()) else "waiting"
     if all(mark is None for mark in marks.values()):
         return "not graded" if handed_in else "missing"
-    return "waiting" if any(mark is None for mark in marks.values()) else "graded"
+    return "waiting" if waits else "graded"

@@ -9,6 +9,7 @@ from autograder.engine import record as records
 from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.answers import anonymous
 from autograder.instructor.eyes import to_look_at, uncontained
+from autograder.instructor.overview import hours
 from autograder.instructor.pictures import counts, histogram
 from tests.autograder.pages import Page, dangers, unfit
 from tests.autograder.small_course import SEED, small_course
@@ -102,6 +103,33 @@ def test_the_page_says_what_to_teach_and_whom_to_look_at(course):
     assert "put back" in said
     assert "Handed in and not graded yet: 1" in said
     assert SEED not in page
+
+
+def test_a_mark_that_asks_for_a_second_look_is_not_final(tmp_path):
+    course = small_course(tmp_path)
+    with course.gradebook() as book:
+        book.find_grade("written", "attention", "attention", "ada").needs_manual_grade = True  # as after a regrade
+        book.db.commit()
+    ada = report_rows(course, "attention")[0]
+    assert (ada.state, ada.score, ada.waiting) == ("waiting", 4.5, ("written",))
+
+
+def test_the_page_names_who_is_late_and_what_it_cost(course, tmp_path):
+    assert "Handed in late" not in write_overview(course, "attention").read_text(encoding="utf-8")
+    course = small_course(tmp_path)
+    with course.gradebook() as book:
+        book.update_or_create_assignment("attention", duedate="2026-01-05 12:00:00 UTC")
+        book.update_or_create_submission("attention", "ada", timestamp="2026-01-08 00:00:00 UTC")
+    said = " ".join(Page(write_overview(course, "attention").read_text(encoding="utf-8")).text.split())
+    assert "Handed in late: 1" in said
+    assert "ada 2.5 days 1" in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(5, "1 minute"), (1200, "20 minutes"), (7200, "2 hours"), (172800, "2 days")]
+)
+def test_lateness_is_said_as_a_person_would(seconds, words):
+    assert hours(seconds) == words
 
 
 def test_reasons_to_look_are_told_apart(course):
