@@ -165,7 +165,8 @@ def _as_json(line: "Line") -> None:
 def _summary(given: argparse.Namespace, lines: "list[Line]") -> int:
     """What there is, and what to do next. 1 if anything could not be graded."""
     states = Counter(line.record.state for line in lines)
-    looks = sum(bool(line.record.incidents) and line.record.state == "graded" for line in lines)
+    looking = [line.record.student for line in lines if line.record.incidents and line.record.state == "graded"]
+    looks = len(looking)
     loose = sum(line.record.isolation == "none" for line in lines)
     new = sum(line.new for line in lines)
     if given.json:
@@ -180,12 +181,22 @@ def _summary(given: argparse.Namespace, lines: "list[Line]") -> int:
         f" {states['fault']} failed through the grader's fault; {new} of them in this run."
     )
     if states["blocked"]:
-        print(f"  Not gradable is no zero. What to do about each: python -m autograder preflight {name}")
+        print(f"  Not gradable, which is no zero: {_who(lines, 'blocked')}. Why: python -m autograder preflight {name}")
     if states["fault"]:
-        print("  Faults of the grader gave no marks. When they are mended, the same command grades these, too.")
+        print(f"  The grader's fault, and no mark: {_who(lines, 'fault')}. Mended, the same command grades them, too.")
     if looks:
-        print(f"  {looks} should be looked at by a person: python -m autograder report {name}")
+        print(f"  To be looked at by a person: {_some(looking)}. All of it: python -m autograder report {name}")
     if loose:
         print(f"  {loose} ran WITHOUT ISOLATION: that code could read and write whatever you can.")
-    print(f"  Next: written answers in formgrader, then python -m autograder feedback {name}")
+    print("  What a person marks, written answers above all: python -m autograder lab, then Nbgrader, Formgrader.")
+    print(f"  Who waits for that, and the class: python -m autograder report {name}. Then feedback {name}.")
     return 1 if states["fault"] or states["blocked"] else 0
+
+
+def _who(lines: "Sequence[Line]", state: str) -> str:
+    return _some([line.record.student for line in lines if line.record.state == state])
+
+
+def _some(students: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(students) - most} more" if len(students) > most else ""
+    return ", ".join(sorted(students)[:most]) + more

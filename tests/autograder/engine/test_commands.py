@@ -47,7 +47,8 @@ def test_grade_counts_tells_the_limits_and_what_to_do_next(class_of_three, capsy
     assert (
         "3 submissions: 2 graded, 1 not gradable, 0 failed through the grader's fault; 3 of them in this run." in said
     )
-    assert "Not gradable is no zero" in said
+    assert "Not gradable, which is no zero: eve." in said
+    assert "Who waits for that, and the class: python -m autograder report plain" in said
     assert grade.main(class_of_three, ["plain", "--resume", "--student", "ada"]) == 0
     assert "1 submission: 1 graded, 0 not gradable" in capsys.readouterr().out
 
@@ -137,6 +138,11 @@ def test_feedback_and_report_write_files(class_of_three, capsys):
     assert feedback.main(class_of_three, ["plain", "--student", "zoe"]) == 2
     assert report.main(class_of_three, ["plain", "--out", str(class_of_three.root / "marks.csv")]) == 0
     assert "ada" in (class_of_three.root / "marks.csv").read_text()
+    said = capsys.readouterr().out
+    assert "3 students: 3 waiting for a person." in said
+    assert "has a mark for" not in said
+    assert report.main(class_of_three, ["plain", "--lms", "moodle"]) == 0
+    assert "Only who is graded has a mark for moodle" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
