@@ -180,7 +180,7 @@ ATTACKS = (
     cheat("tests made text", change=tests_retyped, says=("had become markdown", UNWRITTEN)),
     cheat("points and flags changed", change=tests_written_by_hand, says=("points", "none of this assignment")),
     cheat("outputs of full marks in the file", change=outputs_replayed, says=(UNWRITTEN,)),
-    cheat("bare numbers displayed", last="6.0", cells={"attend": "6.0", "dot_score": "print(2.0)\n2.0"}, says=("there is no 'attend'", "there is no 'dot_score'")),
+    cheat("bare numbers displayed", last="6.0", cells={"attend": "6.0", "dot_score": "print(2.0)\n2.0"}, says=("There is no 'attend'", "There is no 'dot_score'")),
     cheat(
         "a formatter that shows 5.0",
         first="f = get_ipython().display_formatter.formatters['text/plain']\n"
@@ -270,6 +270,13 @@ ATTACKS = (
         says=(CLOSED,),
     ),
     cheat("PyTorch's softmax as a layer", cells={"attend": ATTEND + "w = torch.nn.Softmax(-1)(scores)\n    return w @ values, w"}, says=(CLOSED,)),
+    cheat("PyTorch's softmax by a private name", cells={"attend": ATTEND + "w = torch._safe_softmax(scores, -1)\n    return w @ values, w"}, says=("torch.softmax", CLOSED)),
+    cheat(
+        "PyTorch's softmax out of what guards it",
+        first="kept = [c.cell_contents for c in torch.softmax.__closure__ if callable(c.cell_contents)]",
+        cells={"attend": ATTEND + "w = kept[0](scores, -1)\n    return w @ values, w"},
+        says=("torch.softmax", CLOSED),
+    ),
     cheat("the public examples by heart", cells={n: _recited(n) for n in ("dot_score", "bilinear_score")}, says=("KeyError",)),
     cheat(
         "frames and garbage in search of answers",
@@ -348,6 +355,8 @@ ATTACKS = (
     vandal("sys.exit", "import sys\nsys.exit(1)", "SystemExit"),
     # --- using it up
     vandal("a flood of output", "for i in range(10**6): print('x' * 100)", "was left out"),
+    vandal("a picture that takes for ever to look at", "display({'image/png': ' ' * 260_000 + '!'}, raw=True)", "a picture that is none"),
+    vandal("sentences for the terminal", "try: open('/x\\x1b[2J\\nhonest-000: 26 of 26')\nexcept OSError: pass", "outside its folder: /x\N{REPLACEMENT CHARACTER}[2J"),
     vandal("50 GB", "x = torch.empty(50 << 30, dtype=torch.uint8)", "can't allocate memory"),
     vandal("the disk filled", "for i in range(100): open(f'x{i}', 'wb').write(bytes(1 << 20))", "No space left"),
     vandal("a fork bomb", "import os\nfor i in range(10**4):\n    try: os.fork()\n    except OSError: pass", FORKED),
