@@ -98,8 +98,11 @@ class Course:
         except MissingEntry:
             made = []
         if not made:
+            with self.gradebook() as gradebook:
+                known = ", ".join(sorted(each.name for each in gradebook.assignments)) or "none yet"
             raise NotACourse(
-                f"the gradebook knows no assignment {assignment!r}. Make it first: python -m autograder build"
+                f"the gradebook knows no assignment {assignment!r}; it knows {known}."
+                " Make it first: python -m autograder build"
             )
         return made
 

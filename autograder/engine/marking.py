@@ -41,6 +41,8 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
             mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""))
             marks.append(mark)
             incidents += [f"{mark.cell}: used {closed}, which is closed" for closed in mark.verdict["closed"]]
+            if found is not None and _took_too_long(found):
+                incidents.append(f"{mark.cell}: a call did not come to an end and was interrupted")
         elif found is None:
             shown = [_error("Stopped", attempt.stopped.get(key, "this cell was not reached"))]
         else:
@@ -57,6 +59,11 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
         isolation=attempt.isolation,
         seconds=round(attempt.seconds, 3),
     )
+
+
+def _took_too_long(found: CellResult) -> bool:
+    faults = (outcome.fault for row in found.outcomes for outcome in row)
+    return any(fault is not None and fault.kind == "TookTooLong" for fault in faults)
 
 
 def _mark(test: Test, found: CellResult | None, stopped: str) -> tuple[Mark, Outputs]:

@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from unittest import mock
 
 import autograder.engine.task as task_module
 from autograder.engine.task import Done, Task
@@ -10,9 +11,9 @@ from tests.autograder.engine.conftest import FakeBox
 
 
 def work(task: Task) -> Done:
-    """`autograder.engine.task.work` with a box that is none."""
-    task_module.shared_box = lambda isolation: FakeBox()  # type: ignore[assignment,return-value]
-    return task_module.work(task)
+    """`autograder.engine.task.work` with a box that is none; afterwards the real one is back."""
+    with mock.patch.object(task_module, "shared_box", lambda isolation: FakeBox()):
+        return task_module.work(task)
 
 
 def work_and_die_once(task: Task) -> Done:
