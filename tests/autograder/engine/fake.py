@@ -12,7 +12,7 @@ from tests.autograder.engine.conftest import FakeBox
 
 def work(task: Task) -> Done:
     """`autograder.engine.task.work` with a box that is none; afterwards the real one is back."""
-    with mock.patch.object(task_module, "shared_box", lambda isolation: FakeBox()):
+    with mock.patch.object(task_module, "shared_box", side_effect=lambda isolation: FakeBox()):
         return task_module.work(task)
 
 
