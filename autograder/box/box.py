@@ -138,9 +138,10 @@ class _Parent:
                 stderr=self._log,
                 env=places.environment(self._warm),
                 start_new_session=True,
-                cwd=places.SCRATCH,
+                cwd="/",
             )
         except OSError as error:
+            self.control.close()
             self._clean()
             raise BoxFault(f"the box cannot be started: {error}") from error
         finally:

@@ -18,7 +18,11 @@ import nlmcore
 
 BOX_USER = 64999
 """Who the notebook is, inside; where the grader is root, also outside."""
-SCRATCH = "/tmp"
+_INSTALLED = (sys.prefix, sys.base_prefix, nlmcore.__file__, autograder.__file__)
+SCRATCH = "/scratch" if any(str(path).startswith("/tmp/") for path in _INSTALLED) else "/tmp"
+"""The notebook's own folder. An environment that lies under /tmp itself would be hidden by a folder in its place."""
+OUTSIDE = "/tmp"
+"""A folder that every machine has, to try a mount on."""
 WARM = "/warm"
 """Where the warm parent's libraries keep what they must write; a notebook sees it empty."""
 _HOME = "/box"

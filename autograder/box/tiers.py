@@ -106,7 +106,7 @@ def _trial(staging: places.Staging) -> str:
     return (
         f"import sys; sys.path.insert(0, {staging.library!r})\n"
         "from autograder.box.inside import trial\n"
-        f"trial.main({user!r}, {places.SCRATCH!r})"
+        f"trial.main({user!r}, {places.OUTSIDE!r})"
     )
 
 
