@@ -2,8 +2,9 @@
 
 import base64
 import hashlib
-from importlib.metadata import FileHash, PackageNotFoundError, files
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
+from typing import Any
 
 
 def install(distribution: str, version: str) -> str:
@@ -38,7 +39,8 @@ def find_intact_file(distribution: str, version: str, ending: str) -> Path:
     return path
 
 
-def _locate(distribution: str, version: str, ending: str) -> tuple[Path, FileHash | None]:
+def _locate(distribution: str, version: str, ending: str) -> tuple[Path, Any]:
+    """The file and its hash, if one was kept: importlib's object, or that of a backport which took its place."""
     try:
         candidates = [f for f in files(distribution) or [] if str(f).endswith(ending)]
     except PackageNotFoundError:
