@@ -14,12 +14,11 @@ control characters or no part of common text), that byte is left out, as the ori
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from operator import index
 from typing import SupportsIndex, final
 
 from nlmcore.pretrained.chat import Turn, turns_of
 from nlmcore.tokens.merges import BYTE_ORDER
-from nlmcore.tokens.tokenizer import split_special
+from nlmcore.tokens.tokenizer import checked_ids, split_special
 
 
 @final
@@ -86,14 +85,15 @@ class BytePairTokenizer:
         Bytes that are no valid UTF-8 become U+FFFD, the replacement character.
         """
         skipped = set(self.special.values()) if skip_special else set()
-        return b"".join([self._bytes[i] for i in self._checked(ids) if i not in skipped]).decode("utf-8", "replace")
+        kept = [self._bytes[i] for i in checked_ids(ids, self.vocab_size) if i not in skipped]
+        return b"".join(kept).decode("utf-8", "replace")
 
     def pieces(self, text: str | Iterable[SupportsIndex], allow_special: bool = False) -> list[str]:
         r"""What each id of `encode(text)`, or of some ids, stands for: for tables and for the labels of pictures.
 
         A character may be spread over several ids; their bytes are then written as \xf0\x9f.
         """
-        ids = self.encode(text, allow_special) if isinstance(text, str) else self._checked(text)
+        ids = self.encode(text, allow_special) if isinstance(text, str) else checked_ids(text, self.vocab_size)
         return [self._bytes[i].decode("utf-8", "backslashreplace") for i in ids]
 
     def chat(self, messages: Sequence[Turn], reply: bool = True) -> list[int]:
@@ -116,19 +116,6 @@ class BytePairTokenizer:
         for role, content in turns_of(messages, self.system):
             ids += [start, *self.encode(f"{role}\n{content}"), end, *self.encode("\n")]
         return [*ids, start, *self.encode("assistant\n")] if reply else ids
-
-    def _checked(self, ids: Iterable[SupportsIndex]) -> list[int]:
-        try:
-            found = list(ids)
-            if bool in map(type, found):
-                raise TypeError("True and False are no ids")
-            checked = [index(i) for i in found]
-        except TypeError as error:
-            raise TypeError(f"ids must be a sequence of integers, got {type(ids).__name__} {ids!r:.60}") from error
-        for i in checked:
-            if not 0 <= i < self.vocab_size:
-                raise ValueError(f"ids must lie in [0, {self.vocab_size}), the vocabulary, got {i}")
-        return checked
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(vocab_size={self.vocab_size})"

@@ -74,16 +74,7 @@ class Tokenizer(ABC):
 
     def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
         """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped."""
-        try:
-            ids = list(ids)
-            if bool in map(type, ids):
-                raise TypeError("True and False are no ids")
-            checked = [index(i) for i in ids]
-        except TypeError as error:
-            raise TypeError(f"ids must be a sequence of integers, got {type(ids).__name__} {ids!r:.60}") from error
-        for i in checked:
-            if not 0 <= i < self.vocab_size:
-                raise ValueError(f"ids must lie in [0, {self.vocab_size}), the vocabulary, got {i}")
+        checked = checked_ids(ids, self.vocab_size)
         if skip_special:
             checked = [i for i in checked if i >= len(self.special)]
         return self._decode(checked)
@@ -113,6 +104,21 @@ class Tokenizer(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+
+
+def checked_ids(ids: Iterable[SupportsIndex], vocab_size: int) -> list[int]:
+    """The ids as integers. TypeError for what is no sequence of them, ValueError for an id outside the vocabulary."""
+    try:
+        ids = list(ids)
+        if bool in map(type, ids):
+            raise TypeError("True and False are no ids")
+        checked = [index(i) for i in ids]
+    except TypeError as error:
+        raise TypeError(f"ids must be a sequence of integers, got {type(ids).__name__} {ids!r:.60}") from error
+    for i in checked:
+        if not 0 <= i < vocab_size:
+            raise ValueError(f"ids must lie in [0, {vocab_size}), the vocabulary, got {i}")
+    return checked
 
 
 def split_special(text: str, special: Sequence[str]) -> list[str]:
