@@ -23,6 +23,9 @@ BUCKETS = [(low, low + 2) for low in range(3, 28, 3)]
 CONTEXTS = {"initial": "one vector", "attention": "attention"}
 LEARNING_RATE, BATCH = 2e-3, 64
 
+Line = dict[str, dict[str, float]]
+"""Quality by the length of the source: BLEU, and the share of numbers that are right in every word."""
+
 
 def longest(source: int) -> int:
     """German has about as many parts as English has words; the limit is far above."""
@@ -59,7 +62,7 @@ def cook(run: Run) -> None:
     tests = test_numbers(run.size(200, 4))
     held = frozenset(n for numbers in tests.values() for n in numbers)
     source, target = tokenizers()
-    lines: dict[str, dict[str, dict[str, float]]] = {}
+    lines: dict[str, Line] = {}
     for trained_to in (SHORT, LONG):
         numbers = draw_many(TRAIN_SEED, count, 1, trained_to, held)
         pairs = [(source.encode(english(n)), target.encode(german(n))) for n in numbers]
@@ -95,24 +98,39 @@ def cook(run: Run) -> None:
             )
             facts = {
                 "what": f"numbers from English words into German words, by {title}",
-                "data": {
-                    "source": "num2words (LGPL), numbers of up to 15 digits, drawn with many zeros or few",
-                    "split": f"test: {len(held)} numbers of 3 to 29 English words, none of them trained on",
-                },
+                "data": data_of(held),
                 "training": training,
             }
             model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
-            line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
-            lines[f"{title}, trained on up to {trained_to} words"] = line
-            add_figures(run, name, {"by_length": line})
-            run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
+            lines[f"{title}, trained on up to {trained_to} words"] = by_length(run, name, model, tokenizer, tests)
     report(run, lines, len(next(iter(tests.values()))))
 
 
-def report(run: Run, lines: dict[str, dict[str, dict[str, float]]], per_bucket: int) -> None:
+def data_of(held: frozenset[int]) -> dict[str, str]:
+    """What a card says about the data; `held`: the test numbers."""
+    return {
+        "source": "num2words (LGPL), numbers of up to 15 digits, drawn with many zeros or few",
+        "split": f"test: {len(held)} numbers of 3 to 29 English words, none of them trained on",
+    }
+
+
+def by_length(run: Run, name: str, model: Any, tokenizer: Any, tests: dict[tuple[int, int], list[int]]) -> Line:
+    """Quality at every length of source: kept in the card, and said."""
+    line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
+    add_figures(run, name, {"by_length": line})
+    run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
+    return line
+
+
+def say_lines(run: Run, lines: dict[str, Line]) -> None:
+    """All models in one table per measure."""
     for measure, title in (("bleu", "BLEU"), ("exact", "Every word right")):
         rows = [[name, *(q[measure] for q in line.values())] for name, line in lines.items()]
         run.say(f"\n{title} by the length of the source in words\n" + table(["", *next(iter(lines.values()))], rows))
+
+
+def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
+    say_lines(run, lines)
     run.save_result(
         "quality_by_length",
         {

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from nlmcore.pretrained.checkpoints import FOLDER, names, read_card
-from nlmcore.recipes.cards import add_figures, save_checkpoint
+from nlmcore.recipes.cards import save_checkpoint
 from nlmcore.recipes.initial_weights import glorot
 from nlmcore.recipes.number_words import draw_many, english, german
 from nlmcore.recipes.numbers import (
@@ -26,13 +26,16 @@ from nlmcore.recipes.numbers import (
     LONG,
     SHORT,
     TRAIN_SEED,
-    quality,
+    Line,
+    by_length,
+    data_of,
     sample,
+    say_lines,
     test_numbers,
     tokenizers,
 )
 from nlmcore.recipes.pairs import PairBatches
-from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run, table
+from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run
 from nlmcore.training import cosine_schedule
 
 LEARNING_RATE, WARM_UP, STEPS = 4e-3, 100, 700
@@ -40,8 +43,6 @@ POSITIONS = {
     "numbers_transformer": ("sinusoids", {"positions": "sinusoidal"}),
     "numbers_transformer_relative": ("relative positions", {"positions": "none", "attention_positions": "t5"}),
 }
-
-Line = dict[str, dict[str, float]]
 
 
 def name_of(kind: str, trained_to: int) -> str:
@@ -108,24 +109,16 @@ def cook(run: Run) -> None:
             )
             facts = {
                 "what": f"numbers from English words into German words, by a Transformer with {title}",
-                "data": {
-                    "source": "num2words (LGPL), numbers of up to 15 digits, drawn with many zeros or few",
-                    "split": f"test: {len(held)} numbers of 3 to 29 English words, none of them trained on",
-                },
+                "data": data_of(held),
                 "training": training,
             }
             model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
-            line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
-            lines[title_of(title, trained_to)] = line
-            add_figures(run, name, {"by_length": line})
-            run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
+            lines[title_of(title, trained_to)] = by_length(run, name, model, tokenizer, tests)
     report(run, lines, len(next(iter(tests.values()))))
 
 
 def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
-    for measure, title in (("bleu", "BLEU"), ("exact", "Every word right")):
-        rows = [[name, *(q[measure] for q in line.values())] for name, line in lines.items()]
-        run.say(f"\n{title} by the length of the source in words\n" + table(["", *next(iter(lines.values()))], rows))
+    say_lines(run, lines)
     run.save_result(
         "numbers_transformer",
         {
