@@ -1,10 +1,9 @@
 """What the commands share: options of a course, and errors said in words."""
 
 import argparse
-import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,9 +56,8 @@ def here(path: str | Path) -> Path:
     return Path(os.environ.get(FROM) or Path.cwd()) / path
 
 
-@contextlib.contextmanager
-def told(outcome: list[int]) -> Iterator[None]:
-    """Errors that a user can do something about, in words and without a traceback; `outcome` gets the exit code."""
+def run(work: Callable[[], int]) -> int:
+    """The exit code of `work`. Errors that a user can do something about are said, without a traceback."""
     import warnings
 
     from nbgrader.api import MissingEntry
@@ -74,13 +72,13 @@ def told(outcome: list[int]) -> Iterator[None]:
 
     warnings.filterwarnings("ignore", category=SAWarning)  # of nbgrader's own models, and nothing to do about
     try:
-        yield
+        return work()
     except (Misuse, NotACourse, MissingEntry, ValueError) as error:
         _say(error)
-        outcome.append(2)
+        return 2
     except (AlreadyRunning, GradebookBusy, PoolLost, Broken, IsolationMissing, BoxFault, OSError) as error:
         _say(error)
-        outcome.append(1)
+        return 1
 
 
 def _say(error: Exception) -> None:

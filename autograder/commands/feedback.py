@@ -26,10 +26,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(place: "Environment", words: Sequence[str]) -> int:
     given = parser().parse_args(words)
-    outcome: list[int] = []
-    with common.told(outcome):
-        return _write(place, given)
-    return outcome[0]
+    return common.run(lambda: _write(place, given))
 
 
 def _write(place: "Environment", given: argparse.Namespace) -> int:

@@ -57,15 +57,16 @@ def main(place: "Environment", words: Sequence[str]) -> int:
     given = parser().parse_args(words)
     if given.again and given.resume:
         parser().error("--again begins anew, --resume goes on: say one of them")
-    outcome: list[int] = []
+    return common.run(lambda: _grade_and_tell(place, given))
+
+
+def _grade_and_tell(place: "Environment", given: argparse.Namespace) -> int:
     lines: list[Line] = []
-    with common.told(outcome):
-        try:
-            _grade(place, given, lines)
-        except KeyboardInterrupt:
-            return common.STOPPED
-        return _summary(given, lines)
-    return outcome[0]
+    try:
+        _grade(place, given, lines)
+    except KeyboardInterrupt:
+        return common.STOPPED
+    return _summary(given, lines)
 
 
 def _grade(place: "Environment", given: argparse.Namespace, lines: "list[Line]") -> None:

@@ -29,10 +29,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(place: "Environment", words: Sequence[str]) -> int:
     given = parser().parse_args(words)
-    outcome: list[int] = []
-    with common.told(outcome):
-        return _look(place, given)
-    return outcome[0]
+    return common.run(lambda: _look(place, given))
 
 
 def _look(place: "Environment", given: argparse.Namespace) -> int:
