@@ -1,6 +1,7 @@
 """Marks go into nbgrader's gradebook here, by its own rules, and by one writer.
 
-The same as nbgrader's SaveAutoGrades and AssignLatePenalties, in one transaction per submission: a mark that a human
+The same as nbgrader's SaveAutoGrades and AssignLatePenalties, all marks of a submission in one transaction (nbgrader
+commits the student and the empty submission before): a mark that a human
 gave stays, and the cell is flagged for a second look; an unchanged answer is "No response."; a late submission is
 penalised by the course's own plugin. A process that dies leaves the old marks or the new ones, never a mixture.
 """
@@ -107,11 +108,11 @@ def _named(notebook: Any) -> dict[str, Any]:
 def _penalise(gradebook: Any, submission: Any, student: str, notebooks: Mapping[str, Any], config: Any) -> None:
     """As the course's plugin says, where the submission is late; none where it is not."""
     late = submission.total_seconds_late
-    preprocessor = AssignLatePenalties(config=config)
     for submitted in submission.notebooks:
         penalty = None
         if late > 0 and submitted.name in notebooks:
             gradebook.db.refresh(submitted)
+            preprocessor = AssignLatePenalties(config=config)
             plugin = preprocessor.plugin_class(parent=preprocessor)
             penalty = plugin.late_submission_penalty(student, submitted.score, late)
             penalty = None if penalty is None else min(max(0, penalty), submitted.score)
