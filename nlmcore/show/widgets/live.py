@@ -7,6 +7,7 @@ shows the last picture instead.
 
 import html
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -15,10 +16,16 @@ Control = Any  # any ipywidget with a `value`
 
 
 class Live(ipywidgets.VBox):
-    """Controls above, picture below. `picture.value` is the HTML now shown."""
+    """Controls above, picture below. `picture.value` is the HTML now shown; `yours` is drawn beside `draw`."""
 
-    def __init__(self, draw: Callable[..., str], controls: dict[str, Control], layout_rows: Sequence[Sequence[str]]):
-        self._draw = draw
+    def __init__(
+        self,
+        draw: Callable[..., str],
+        controls: dict[str, Control],
+        layout_rows: Sequence[Sequence[str]],
+        yours: Callable[..., str] | None = None,
+    ):
+        self._draw, self._yours = draw, yours
         self.controls = controls
         self.picture = ipywidgets.HTML()
         rows = [
@@ -35,9 +42,10 @@ class Live(ipywidgets.VBox):
         """Draw for the controls' present values. A ValueError is shown in the picture's place, in words."""
         values = {name: control.value for name, control in self.controls.items()}
         try:
-            self.picture.value = self._draw(**values)
+            reference = self._draw(**values)
         except ValueError as error:
-            self.picture.value = f'<p role="alert" style="color:#a40000;font-size:16px">{html.escape(str(error))}</p>'
+            reference = _alert(str(error))
+        self.picture.value = reference if self._yours is None else _beside(reference, self._yours, values)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         data = super()._repr_mimebundle_(**kwargs)
@@ -46,11 +54,40 @@ class Live(ipywidgets.VBox):
         return data
 
 
-def live(draw: Callable[..., str], *, rows: Sequence[Sequence[str]] | None = None, **controls: Control) -> Live:
+def _alert(words: str) -> str:
+    return f'<p role="alert" style="color:#a40000;font-size:16px">{html.escape(words)}</p>'
+
+
+def _beside(reference: str, yours: Callable[..., str], values: dict[str, Any]) -> str:
+    """Two pictures side by side, and whether they are the same. What a student's function raises is said in words."""
+    try:
+        other = yours(**values)
+        verdict = "yours draws the same picture" if other == reference else "yours draws another picture"
+    except Exception as error:  # the student's function: anything may come out of it
+        other = _alert(f"{type(error).__name__}: {error}")
+        verdict = "yours raised an error"
+    halves = "".join(
+        f'<div style="flex:1 1 420px;min-width:0"><p style="font-size:16px"><b>{title}</b></p>{picture}</div>'
+        for title, picture in (("reference", reference), ("yours", other))
+    )
+    return (
+        f'<div style="display:flex;flex-wrap:wrap;gap:16px">{halves}</div>'
+        f'<p role="status" style="font-size:16px">{verdict}</p>'
+    )
+
+
+def live(
+    draw: Callable[..., str],
+    *,
+    yours: Callable[..., str] | None = None,
+    rows: Sequence[Sequence[str]] | None = None,
+    **controls: Control,
+) -> Live:
     """A widget from a drawing function: `draw(**values) -> HTML` is called with the controls' values.
 
         live(lambda n: heatmap_svg(...), n=ipywidgets.IntSlider(3, 1, 10))
 
+    `yours`, a second drawing function, is drawn beside the first: how a widget swaps in a student's own function.
     `rows` says which controls stand beside each other; by default they share one row that wraps.
 
     Raises ValueError if a control is named twice, or not at all, in `rows`.
@@ -59,7 +96,12 @@ def live(draw: Callable[..., str], *, rows: Sequence[Sequence[str]] | None = Non
     named = [name for row in layout for name in row]
     if sorted(named) != sorted(controls):
         raise ValueError(f"rows must name each control once: rows name {named}, controls are {list(controls)}")
-    return Live(draw, controls, layout)
+    return Live(draw, controls, layout, yours)
+
+
+def swapped(draw: Callable[..., str], yours: Any) -> Callable[..., str] | None:
+    """`draw` with `yours` as its first argument, for `live(…, yours=…)`; None if there is no `yours`."""
+    return None if yours is None else partial(draw, yours)
 
 
 def slider(

@@ -109,3 +109,21 @@ def test_playgrounds_use_the_function_they_are_handed() -> None:
     mask.controls["mask"].value = "causal"
     assert "×" in mask.picture.value
     assert len(calls) >= 8
+
+
+def test_yours_is_drawn_beside_the_reference_and_told_apart() -> None:
+    def wrong(scores: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        weights = torch.sigmoid(scores)
+        return weights @ values, weights
+
+    def broken(scores: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        raise KeyError("<scores>")
+
+    def shown(yours) -> str:
+        return widgets.softmax_playground(attend, [1.0, 2.0], ["a", "b"], yours=yours).picture.value
+
+    assert "yours draws the same picture" in shown(attend)
+    assert "yours draws another picture" in shown(wrong)
+    assert "yours raised an error" in shown(broken)
+    assert "KeyError: &#x27;&lt;scores&gt;&#x27;" in shown(broken)
+    assert "yours" not in widgets.softmax_playground(attend, [1.0, 2.0], ["a", "b"]).picture.value
