@@ -1,4 +1,4 @@
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # # Attention
 #
 # *The animal did not cross the street because **it** was too tired.* What is "it"? You looked back at one word of the
@@ -29,7 +29,7 @@
 # View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip the heatmaps of section 3 and
 # the code of section 6. *Coming from other slides or a paper?* A table at the end translates their notation.
 
-# %%
+# %% slideshow={"slide_type": "skip"}
 import copy
 import math
 
@@ -49,7 +49,7 @@ from nlmcore.show import figures, widgets
 
 torch.set_printoptions(precision=2, sci_mode=False)
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One vector is not enough
 #
 # To translate, an **encoder** reads the *source* sentence one word at a time and updates its state $h_1, h_2, \dots, h_n$,
@@ -57,7 +57,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # $s_1, s_2, \dots$. The simplest way to join them (Sutskever et al. 2014; Cho et al. 2014a): hand over the encoder's last
 # state, the **context** $c = h_n$, and nothing else.
 
-# %% jupyter={"source_hidden": true}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 figures.encoder_decoder(
     ["the", "black", "cat"],
     ["le", "chat", "noir"],
@@ -65,7 +65,7 @@ figures.encoder_decoder(
     "the decoder states s1, s2, s3, which write 'le chat noir'.",
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # Everything that the decoder will ever know of the source must pass through $c$, whether the source has three words or
 # sixty: a **bottleneck**. How much fits into one vector?
 #
@@ -77,7 +77,7 @@ figures.encoder_decoder(
 # > about eight, about fifty, or about 256?
 
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 def read_back(n, d, keep_all, vocabulary=1000, texts=20):
     """Share of words read back right: from one vector, or from n vectors that are all kept."""
     draw = torch.Generator().manual_seed(n * d)
@@ -107,7 +107,7 @@ figures.curves(
     "1024 numbers fails from about 4, 16 and 64 words on; keeping all vectors stays at 1.",
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b> (click after you have predicted)</summary>
 #
 # - About eight. Of 32 words only a third come back right: far fewer words than numbers.
@@ -121,11 +121,11 @@ figures.curves(
 #   *conjecture* of Bahdanau et al.; their remedy is this lecture.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # The remedy: **do not pack. Keep all the encoder's states and let the decoder look at them.** The encoder becomes a
 # read-only memory.
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. A weighted sum of encoder states
 #
 # At each step the decoder needs *one* vector, of fixed width. So give it a mixture of the encoder's states, a new one at
@@ -140,7 +140,7 @@ figures.curves(
 # depends on *this* sentence. They must be computed from what is there, $\alpha_{ij} = g(s_{i-1}, h_j)$: the decoder's last
 # state *asks*, the encoder's states answer.
 
-# %% jupyter={"source_hidden": true}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 figures.encoder_decoder(
     ["the", "black", "cat"],
     ["le", "chat"],
@@ -149,7 +149,7 @@ figures.encoder_decoder(
     "mixture of the encoder states with weights 0.05, 0.10 and 0.85: most of it is h3, 'cat'.",
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # *(The weights in this picture are made up.)* Two steps lead to weights. A **score** $e_j$ says how well state $h_j$ fits, any
 # real number. **Softmax** turns scores into weights that are positive and sum to one:
 #
@@ -160,7 +160,7 @@ figures.encoder_decoder(
 # > **Predict before you run.** Which weight does the first state get: 0.30, 0.50 or 0.70? And can the last one, whose score
 # > is negative, have a negative weight?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 scores = [1.5, 0.9, 0.3, -0.5]
 exponentials = [math.exp(e) for e in scores]
 total = sum(exponentials)
@@ -168,18 +168,18 @@ weights = [x / total for x in exponentials]
 print("exp(e)  ", *[f"{x:.2f}" for x in exponentials], "  sum", f"{total:.2f}")
 print("weights ", *[f"{w:.2f}" for w in weights], "  sum", f"{sum(weights):.2f}")
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # $4.48 / 8.90 = 0.50$. A negative score gives a small weight, $0.61 / 8.90 = 0.07$, never a negative one: the exponential
 # is positive.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # That is all of attention: softmax, then a weighted sum. In two lines,
 
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 def attend_in_two_lines(scores, values):
     weights = torch.softmax(scores, dim=-1)
     return weights @ values, weights
@@ -190,16 +190,16 @@ context, weights = attend_in_two_lines(torch.tensor(scores), states)
 print("weights", weights)
 print("context", context)
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # `nlmcore.attention.attend` is the same, with a mask (section 5) and with words for wrong shapes. From here on we use it.
 #
 # > **Predict before you move anything.** (a) Add 1 to all four scores. (b) Multiply all by 3. (c) Multiply all by 0.
 # > What happens to the weights each time?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - (a) Nothing: $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
@@ -209,7 +209,7 @@ widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
 #   images).
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Three scores, side by side
 #
 # What is a good score for a **query** $q$ (what is asked: here the decoder's state) and a **key** $k$ (what can answer: here
@@ -223,7 +223,7 @@ widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
 #
 # The same three random queries meet the same four random keys under each score:
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(4)
 queries, keys = torch.randn(3, 8, generator=draw), torch.randn(4, 8, generator=draw)
 W = torch.randn(8, 8, generator=draw) / math.sqrt(8)
@@ -243,7 +243,7 @@ figures.heatmaps(
     "negative. The dot product, the bilinear form and the small network give other numbers.",
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # With random weights the three need not agree: training shapes $W$, $A$, $B$ and $u$ until the score asks what is useful. In
 # the plane one can see *which* questions each of them can ask.
 #
@@ -251,7 +251,7 @@ figures.heatmaps(
 # > the largest weight? Under the bilinear score $W$ turns every key by 90° first: which direction now? What happens under
 # > each score when the query's length goes to 0?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 plane_keys = torch.tensor([[0.9, 0.5], [0.55, 0.95], [-1.0, 0.35], [-0.2, -1.1]])
 quarter_turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
 A2 = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
@@ -267,7 +267,7 @@ widgets.query_playground(
     ["cat", "dog", "car", "idea"],
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - **Dot product**: point the query towards "idea" (265° on the slider: the key lies at 260°, a little further is a little
@@ -280,12 +280,12 @@ widgets.query_playground(
 #   it cannot invent one.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **Which one to use?** All dot products of all queries with all keys are *one* matrix product, far faster than a network per
 # pair. Vaswani et al. (2017, section 3.2.1) add that the two work alike for narrow vectors, while for wide ones the
 # additive score does better, unless the dot product is *scaled*: section 4.
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ### Does it help? Measured
 #
 # Numbers in words are real text of any length, and German says units before tens: 21 is *ein und zwanzig*, "one and twenty".
@@ -296,7 +296,7 @@ widgets.query_playground(
 #
 # > **Predict before you run.** Which of the four fall from which length on?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 from nlmcore.pretrained import checkpoint
 
 trained = {
@@ -317,7 +317,7 @@ figures.curves(
     "words on. Attention stays at 100 up to and beyond the lengths it was trained on, then falls, too.",
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - One vector falls from the start, also on lengths it was trained on: at 18 to 20 words it reaches 52, where it was trained
@@ -326,10 +326,10 @@ figures.curves(
 #   to 20. It learned to look at the right word in short sentences; where to look in longer ones it never had to learn.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # And where does it look? Turn the number: the left column is what the decoder writes, the right column what it reads for it.
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 from nlmcore.decoding import greedy
 from nlmcore.inspect import capture
 from nlmcore.recipes.number_words import english as in_words
@@ -353,7 +353,7 @@ def translate(number):
 
 widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", "600px"))
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # The lines cross at "fünf und sechzig" and "ein und zwanzig": nobody told the model which word belongs to which, nor that
@@ -361,7 +361,7 @@ widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", 
 # does, cross far more. The step that writes `<eos>` has no one word to read, and its weights are spread.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Queries, keys and values
 #
 # A Python dictionary finds the *one* key that equals the query and returns its value. Attention is a dictionary that finds
@@ -380,7 +380,7 @@ widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", 
 #
 # > **Predict before you run.** What are the two weights with the division by $\sqrt{64} = 8$? And without it?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 q, k = torch.zeros(1, 64), torch.zeros(2, 64)
 q[0, 0], k[0, 0], k[1, 0] = 16, 7, 6  # so that q·k1 = 112 and q·k2 = 96
 print("scores           ", dot_score(q, k)[0])
@@ -392,7 +392,7 @@ print("weights          ", weights[0])
 print("output           ", output[0])
 print("without dividing ", attend(dot_score(q, k), values)[1][0])
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # $112 / 8 = 14$ and $96 / 8 = 12$; $e^{14} / (e^{14} + e^{12}) = 1 / (1 + e^{-2}) = 0.88$, so **0.88 and 0.12**.
@@ -400,7 +400,7 @@ print("without dividing ", attend(dot_score(q, k), values)[1][0])
 # shut out.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **Why $\sqrt{d}$?** If the $d$ entries of $q$ and $k$ are independent with mean 0 and variance 1, then
 # $q \cdot k = \sum_{i=1}^d q_i k_i$ has variance $d$: wide vectors make large scores, and large scores make softmax a hard
 # choice from the first day of training. Dividing by $\sqrt d$ brings the variance back to 1, whatever the width.
@@ -408,22 +408,22 @@ print("without dividing ", attend(dot_score(q, k), values)[1][0])
 # > **Predict before you move the slider.** From $d = 4$ to $d = 512$: how does the largest of six weights grow, without the
 # > division and with it?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 widgets.width_playground(attend)
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # Look at the line below the bars, a mean over 200 queries. Without the division it climbs from 0.60 to 0.96; with it, it
 # stays between 0.41 and 0.43.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # The harm is in the gradient, or so Vaswani et al. suspect. We can measure it: the derivative of a softmax weight with
 # respect to its own score is $\alpha (1 - \alpha)$. Near 0 and near 1 it vanishes, and what has no gradient does not learn.
 
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 def mean_slope(d, divide):
     """The mean of α(1 − α) over 200 random queries that meet six random keys of width d."""
     draw = torch.Generator().manual_seed(d)
@@ -447,7 +447,7 @@ figures.curves(
     "divided by the root of d, falling towards zero when they are not.",
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # Divided by $\sqrt d$, the curve is flat at about 0.12. Not divided, it has fallen to 0.007 at $d = 512$: sixteen times less
@@ -455,12 +455,12 @@ figures.curves(
 # on the size of $u$.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** Three mistakes that the assignment will catch: dividing by $d$ instead of $\sqrt d$ (weights nearly
 # > equal, attention blurs); taking the softmax over the *queries* (columns sum to 1, rows do not); multiplying
 # > $K Q^\top$ instead of $Q K^\top$ (the right shape when there are as many queries as keys, and wrong).
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Masks: what must not be seen
 #
 # Some keys are not to be read. Sentences that are computed together, a *batch*, are filled up to one length with *padding*,
@@ -471,7 +471,7 @@ figures.curves(
 # > **Predict before you click.** Under the causal mask, what stands in the first row? Under "nothing is real", where
 # > all four words are padding, what do the rows sum to?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 words = ["the", "cat", "sat", "<pad>"]
 scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(7))
 masks = {
@@ -483,7 +483,7 @@ masks = {
 }
 widgets.mask_playground(attend, words, scores, masks)
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Causal: the first word can only read itself, with weight 1. Every row that may read anything still sums to 1.
@@ -492,21 +492,21 @@ widgets.mask_playground(attend, words, scores, masks)
 #   number*) that comes out.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** Masking *after* the softmax looks right and is not:
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 _, right = attend(scores, torch.eye(4), causal_mask(4))
 _, unmasked = attend(scores, torch.eye(4))
 wrong = unmasked * causal_mask(4)
 print("row sums, masked before softmax:", right.sum(-1))
 print("row sums, masked after softmax: ", wrong.sum(-1))
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # The first word's weights now sum to 0.10, an amount that depends on the words it was not supposed to see: the future leaks
 # into the past through the size of what is left. (Dividing each row by its sum would repair it.)
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Many heads
 #
 # One softmax makes one choice. "it" wants to know what it refers to, *and* which verb comes next, *and* what stands beside
@@ -520,24 +520,24 @@ print("row sums, masked after softmax: ", wrong.sum(-1))
 #
 # > **Predict before you run.** How many parameters (learned numbers) do 12 heads have, compared with one?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 for n_heads in (1, 4, 12):
     layer = MultiHeadAttention(384, n_heads)
     size = sum(p.numel() for p in layer.parameters())
     print(f"{n_heads:2} heads of {layer.d_head:3}: {size:,} parameters")
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # Exactly as many: four matrices of 384 × 384, each with 384 biases, $4 \cdot (384^2 + 384) = 591{,}360$. The heads *share*
 # the 384 numbers. Twelve heads make twelve choices per word with the parameters of one, each in a narrower space.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # How it is done, with the shapes that go with it. The whole of `MultiHeadAttention`, without masks, in six lines:
 
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 def many_heads(x, layer):
     q, k, v = layer.query(x), layer.key(x), layer.value(x)  # each (batch, time, 384)
     q, k, v = (y.unflatten(-1, (12, 32)).transpose(1, 2) for y in (q, k, v))
@@ -550,7 +550,7 @@ x = torch.randn(1, 5, 384, generator=torch.Generator().manual_seed(0))  # five w
 print("in", tuple(x.shape), "out", tuple(many_heads(x, layer).shape))
 print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x), atol=1e-5))
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # > **What goes wrong.** Cutting `(batch, time, 384)` directly into `(batch, 12, time, 32)` with a `view` also gives the right
 # > *shape*. It mixes words with heads: head 0 would get all numbers of the first words. First split the last axis, then
 # > transpose.
@@ -558,7 +558,7 @@ print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x
 # Nothing in these lines knows the *order* of the words: shuffle the rows of $X$, and the output is shuffled, nothing else.
 # Word order must be put into $x$; that is the subject of the next lecture.
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Inside a real network
 #
 # A *Transformer* is a stack of such layers: attention, then a small network for each word alone, then attention again. MiniLM
@@ -566,7 +566,7 @@ print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x
 # no translator: every word simply reads the whole sentence, to the left and to the right. Its weights are on your disk, and
 # it runs in our own code, the `MultiHeadAttention` of section 6. `capture` records what its heads read.
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 from nlmcore.pretrained import embed, minilm
 
 encoder, tokenizer = minilm()
@@ -579,12 +579,12 @@ print(*tokenizer.pieces(sentence))
 for name, weights in tape.items():
     print(name, tuple(weights.shape))
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # The text is cut into *tokens*, here words and two marks, `[CLS]` and `[SEP]`, that BERT puts around every text. The weights
 # of each layer: (batch, head, query, key). All 72 heads at a glance, one small heatmap each: dark = much weight, one row per
 # word that reads, one column per word that is read, a thin diagonal where a word reads itself.
 
-# %% jupyter={"source_hidden": true}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 figures.head_grid(
     torch.cat(list(tape.values())),
     alt="72 small heatmaps, 6 layers of 12 heads. In layer 0, head 2 all weight lies just below "
@@ -592,11 +592,11 @@ figures.head_grid(
     "one dark first column: every word reads the mark [CLS].",
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # > **Predict before you explore.** Find in the picture above a head that reads *the word before* (just left of the diagonal),
 # > one that reads *the word after*, and heads that read `[CLS]` from everywhere. What could the last be good for?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 widgets.attention_explorer(
     encoder,
     tokenizer,
@@ -613,7 +613,7 @@ widgets.attention_explorer(
     token="it",
 )
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "skip"}
 # *Rest the pointer on a word of the left column to see its row alone; click a word's button to keep it; move the sliders with
 # the arrow keys; type a sentence of your own.*
 #
@@ -626,12 +626,12 @@ widgets.attention_explorer(
 # - Layer 3, head 1 links "it" to "animal" with weight 0.69.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **The 0.69 by hand.** Take the vectors that enter layer 3, make the query of "it" and the keys of all words for head 1 (its
 # numbers 32 to 63), and do what section 4 says. In its heatmap most other words park on `[CLS]`. How long is the *value*
 # vector that they get there?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 layer = encoder.layers[3].attention
 entering = []  # what this layer receives
 hook = layer.register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
@@ -647,18 +647,18 @@ print(f"from 'it' to 'animal':        {by_hand[pieces.index('it'), pieces.index(
 print(f"length of the value of [CLS]: {value_lengths[0]:.2f}")
 print(f"median length of the others:  {value_lengths[1:].median():.2f}")
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # The value of `[CLS]` is nearly zero: 0.20 against 3.68. What is added to a word is *weight × value*, so for a word that parks
 # there the head adds almost nothing. It does mean "nothing here", and a heatmap of weights alone would have told the opposite.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does layer 3, head 1 understand "it"?** Test it, do not believe the picture. Change one word, or the order, so that "it" or
 # its place is another, and see whether the head follows:
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 pairs = [
     ("The animal did not cross the street because it was too tired.", "animal", "street"),
     ("The animal did not cross the street because it was too wide.", "animal", "street"),
@@ -675,7 +675,7 @@ for text, first, second in pairs:
     seen = {word: round(row[pieces.index(word)].item(), 2) for word in (first, second)}
     print(f"  {seen}   {text}")
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # It wavers ("tired" to "wide": from thirteen times as much on "animal" to twice as much), but its first choice does not
@@ -683,11 +683,11 @@ for text, first, second in pairs:
 # not tired. Five sentences show that this head does not resolve "it"; they do not show what it does instead.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # **And does the answer depend on that head?** Silence it, by setting its part of $W^O$ to zero, and compare the vector that
 # MiniLM makes of the whole sentence with the original. For scale: the vector of the sentence with "wide" for "tired".
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 silenced = copy.deepcopy(encoder)
 silenced.layers[3].attention.output.weight.data[:, 32:64] = 0
 with torch.no_grad():
@@ -698,7 +698,7 @@ print(
 )
 print("similarity with 'wide' for 'tired':", f"{tired @ wide:.3f}")
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
 # 0.998 against 0.836 (1 is the same direction): one word matters; this head hardly does. A heatmap shows what a head *reads*,
@@ -707,7 +707,7 @@ print("similarity with 'wide' for 'tired':", f"{tired @ wide:.3f}")
 # study recurrent classifiers with one attention layer.) Look first, then test.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. What it costs
 #
 # Encoder and decoder take $n + m$ steps for a source of $n$ and a target of $m$ words, each of about $d^2$ multiplications.
@@ -715,24 +715,50 @@ print("similarity with 'wide' for 'tired':", f"{tired @ wide:.3f}")
 #
 # > **Predict.** With $d = 1{,}000$: from which length on ($n = m$) do the scores cost more than the steps?
 
-# %%
+# %% slideshow={"slide_type": "fragment"}
 d = 1_000
 print(f"{'words n=m':>10} {'steps n+m':>10} {'scores n·m':>12} {'(n+m)·d²':>9} {'n·m·d':>9}")
 for n in (10, 100, 1_000, 2_000, 5_000):
     print(f"{n:10,} {n + n:10,} {n * n:12,} {(n + n) * d * d:9.0e} {n * n * d:9.0e}")
 
-# %% [markdown]
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # From $n = 2d$, 2,000 words: a sentence costs next to nothing more, a book does. Steps grow as $O(n+m)$, scores as $O(nm)$,
 # in self-attention as $O(n^2)$.
 # </details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # The price buys two things. Any two words are *one* step apart, where a recurrent network passes through every word between
 # them. And in *self*-attention all scores can be computed at once, where recurrent steps must wait for each other.
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write attention yourself, from the two lines of section 2, and see it beside ours. What is below is right; break it (a
+# softmax without the exponential, the largest score alone, no division by the sum) and move the sliders: the picture says
+# what your change does, and whether it can be seen at all.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_attend(scores, values, mask=None):
+    """scores (…, query, key), values (…, key, d) -> context and weights. Change this."""
+    exponentials = torch.exp(scores - scores.amax(-1, keepdim=True))  # the largest is exp(0) = 1
+    weights = exponentials / exponentials.sum(-1, keepdim=True)
+    return weights @ values, weights
+
+
+widgets.softmax_playground(
+    attend, [1.5, 0.9, 0.3, -0.5], ["h1", "h2", "h3", "h4"], yours=my_attend
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The other playgrounds of this lecture take `yours=my_attend` as well. One of them needs the mask, which this function does
+# not look at yet: hand it to `mask_playground` and see what happens. The assignment `exercises/attention/attention.ipynb` lets
+# you build all the rest and tells you which mistake you made.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. The scores are $2, 2, 2$. What are the weights?
@@ -752,7 +778,7 @@ for n in (10, 100, 1_000, 2_000, 5_000):
 # <details><summary>Answer</summary>One cannot tell from the weight: the value may be nearly zero, or the decision may come
 # from elsewhere. Remove or replace the word, or silence the head, and look at the output.</details>
 
-# %% [markdown]
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources
 #
 # | here | elsewhere | what it is |
@@ -767,14 +793,29 @@ for n in (10, 100, 1_000, 2_000, 5_000):
 # | $q, k, v$ | rows of $Q, K, V$ | query, key, value |
 # | $d$ | $d_k$, $I$ | width of queries and keys |
 # | $W^O$ | $W^0$ | mixes the heads |
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
 #
-# **Words introduced.** *Attention*: a weighted sum with weights computed from a query. *Query, key, value*: what is asked, what
-# is found by, what is returned. *Score*: how well a key fits a query, before softmax. *Context*: the weighted sum. *Encoder,
-# decoder*: the half that reads, the half that writes; the encoder of Bahdanau et al. reads in both directions and joins the
-# two states of each word. *Bottleneck*: the one fixed vector of section 1. *Self-attention*: queries, keys and values from one
-# text. *Mask*: which keys may be read. *Causal mask*: not the future. *Padding*: filler that is no word. *Head*: one of
-# several attentions run in parallel. *Token*: a piece of text with a number.
-#
+# - **bottleneck**: the one vector of fixed width through which everything that is known of the source must pass.
+# - **encoder**: the half of a network that reads; that of Bahdanau et al. reads in both directions and joins the two states of each word.
+# - **decoder**: the half of a network that writes, one word at a time.
+# - **context**: the vector that attention hands over, the weighted sum of the values.
+# - **attention**: a weighted sum whose weights are computed from a query.
+# - **score**: how well a key fits a query, before softmax; a dot product, a bilinear form or a small network.
+# - **softmax**: turns scores into weights that are positive and sum to one.
+# - **query**: the vector that says what is asked.
+# - **key**: the vector by which something is found.
+# - **value**: the vector that is returned, in proportion to its weight.
+# - **self-attention**: attention whose queries, keys and values are made from one text.
+# - **mask**: which keys a query may read; here True means that it may.
+# - **causal mask**: the mask that hides the future: position t reads the positions up to t.
+# - **padding**: filler that is no word and brings the texts of a batch to one length.
+# - **batch**: several texts that are computed together.
+# - **head**: one of several attentions that run side by side, each in a narrow space of its own.
+# - **Transformer**: a stack of layers of self-attention, each followed by a small network for each word alone.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Sutskever, Vinyals & Le (2014), Sequence to Sequence Learning with Neural Networks. Cho et al. (2014a), Learning
 # Phrase Representations using RNN Encoder–Decoder. Cho et al. (2014b), On the Properties of Neural Machine Translation.
 # Bahdanau, Cho & Bengio (2015), Neural Machine Translation by Jointly Learning to Align and Translate, sections 3.1 and A.1.2,
@@ -782,7 +823,3 @@ for n in (10, 100, 1_000, 2_000, 5_000):
 # al. (2015), Show, Attend and Tell. Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1–3.2.3. Clark et al. (2019),
 # What Does BERT Look At? Jain & Wallace (2019), Attention is not Explanation. Wiegreffe & Pinter (2019), Attention is not not
 # Explanation. Wang et al. (2020), MiniLM.
-#
-# **Now you.** The assignment `exercises/attention/attention.ipynb` lets you build all of this and tells you which mistake you
-# made. To see your own function at work in a picture of this lecture, hand it to the widget in place of ours:
-# `widgets.softmax_playground(my_attend, [1.5, 0.9, 0.3, -0.5], ["h1", "h2", "h3", "h4"])`.
