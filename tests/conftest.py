@@ -14,8 +14,19 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What fails quickly should be seen quickly: `slow` after the rest, `browser` after that."""
-    items.sort(key=lambda item: 2 * bool(item.get_closest_marker("browser")) + bool(item.get_closest_marker("slow")))
+    """What fails quickly should be seen quickly: `slow` after the rest, `browser` after that.
+
+    Several workers (`make test`) share the tests by file, since a file's fixtures are often dear; the slow and the
+    browser's tests of a file are a share of their own. A test marked `alone` needs none of them and goes anywhere.
+    """
+    items.sort(key=_when)
+    for item in items:
+        if not item.get_closest_marker("alone"):
+            item.add_marker(pytest.mark.xdist_group(f"{item.path}:{_when(item)}"))
+
+
+def _when(item: pytest.Item) -> int:
+    return 2 * bool(item.get_closest_marker("browser")) + bool(item.get_closest_marker("slow"))
 
 
 @pytest.fixture(scope="session")

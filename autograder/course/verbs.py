@@ -228,8 +228,16 @@ def run_tests(place: Environment, rest: list[str]) -> int:
     code = _build_if_stale(place, take_in=False)
     if code:
         return code
-    line = [str(place.python), "-m", "pytest", *rest]
+    line = [str(place.python), "-m", "pytest", *_shared(rest), *rest]
     return lab.become(line, lab.variables(place, os.environ), place.root)
+
+
+def _shared(rest: Sequence[str]) -> list[str]:
+    """Options that share the tests among the cores, unless the caller shares them or wants to see and stop."""
+    workers = min(4, os.cpu_count() or 1)
+    if workers == 1 or any(option in ("-s", "--pdb") or option.startswith(("-n", "--dist")) for option in rest):
+        return []
+    return ["-n", str(workers), "--dist", "loadgroup", "--no-loadscope-reorder"]
 
 
 def build(place: Environment, rest: list[str]) -> int:

@@ -110,3 +110,22 @@ def test_make_and_the_door_have_the_same_verbs(root: Path) -> None:
 def test_the_door_opens_from_a_shell(root: Path, words: list[str]) -> None:
     done = subprocess.run([sys.executable, "-m", "autograder", *words], cwd=root, capture_output=True, text=True)
     assert done.returncode == (0 if words == ["--help"] else 2)
+
+
+@pytest.mark.parametrize(
+    ("rest", "cores", "added"),
+    [
+        ([], 8, ["-n", "4", "--dist", "loadgroup", "--no-loadscope-reorder"]),
+        (["-k", "attention"], 2, ["-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder"]),
+        ([], 1, []),
+        (["-s", "-k", "attention"], 2, []),
+        (["--pdb"], 2, []),
+        (["-n", "0"], 2, []),
+        (["-n3"], 2, []),
+    ],
+)
+def test_tests_are_shared_among_the_cores_unless_somebody_wants_to_see_them(
+    monkeypatch: pytest.MonkeyPatch, rest: list[str], cores: int, added: list[str]
+) -> None:
+    monkeypatch.setattr(verbs.os, "cpu_count", lambda: cores)
+    assert verbs._shared(rest) == added
