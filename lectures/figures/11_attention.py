@@ -1,0 +1,15 @@
+"""The picture at the top of lecture 11: one head of MiniLM, reading a sentence."""
+
+from nlmcore.pretrained import minilm
+from nlmcore.show.figures.attention import attention_lines_svg
+from nlmcore.show.widgets.explorer import all_attention
+
+
+def it_reads_animal() -> str:
+    words, weights = all_attention(
+        *minilm(), "The animal did not cross the street because it was too tired."
+    )
+    return attention_lines_svg(weights[3, 1], words, selected=words.index("it"))
+
+
+PICTURES = {"11_it_reads_animal": it_reads_animal}
