@@ -5,9 +5,9 @@
     code       of the exercises' declarations: references, misconceptions, inputs
     hosts      of package registries
 
-A line that students see anyway is no secret: one that also stands outside a secret region of a master. Short lines
-are nobody's. `nlmcore` and the lectures say in their own form what the exercises ask for, and single lines coincide:
-there only a run of three secret lines counts.
+A line that students see anyway is no secret: one that also stands outside a secret region of a master. Short lines,
+and such as only hand back one name, are nobody's. `nlmcore` and the lectures say in their own form what the exercises
+ask for, and single lines coincide: there only a run of three secret lines counts.
 """
 
 import json
@@ -25,6 +25,7 @@ NAMES = re.compile(r"gradebook\.db|grades\.csv|\.log$|^\.")
 HOSTS = re.compile("py" + r"pi\.org|python" + r"hosted|download\.pytorch|anaconda\.org")
 """Of package registries; put together, so that this file names none."""
 SHORTEST = 12
+NOBODYS = re.compile(r"return \w+$")
 RUN = {"nlmcore": 3, "lectures": 3}
 
 
@@ -57,7 +58,7 @@ def _of_masters(root: Path) -> tuple[set[str], set[str]]:
             cells += from_text(text, root).cells
     secret = secret_lines(cells)
     everything = {line.strip() for cell in cells for line in cell.source.split("\n")}
-    return {line for line in secret if len(line) >= SHORTEST}, everything - secret
+    return {line for line in secret if len(line) >= SHORTEST and not NOBODYS.match(line)}, everything - secret
 
 
 def _of_declarations(root: Path) -> set[str]:
@@ -66,7 +67,11 @@ def _of_declarations(root: Path) -> set[str]:
     for path in sorted((root / "autograder" / "checks").rglob("*.py")):
         for line in path.read_text(encoding="utf-8").split("\n"):
             line = line.strip()
-            if len(line) >= SHORTEST and not re.match(r"""(from|import) |[frb]?["'“#]|\w+=["'(]|\(|\w+\($""", line):
+            if (
+                len(line) >= SHORTEST
+                and not NOBODYS.match(line)
+                and not re.match(r"""(from|import) |[frb]?["'“#]|\w+=["'(]|\(|\w+\($""", line)
+            ):
                 found.add(line)
     return found
 

@@ -1,0 +1,52 @@
+"""What the questions on n-grams share: small texts of ids, tables of counts, a right count for the mistakes to use."""
+
+import torch
+from torch import Tensor
+
+from autograder.draw import Draw
+
+REFERENCE_ITSELF = ("nlmcore.ngram", "nlmcore.metrics")
+"""Closed everywhere: it is what the student writes."""
+
+Sentences = list[list[int]]
+
+
+def text(draw: Draw, vocab_size: int, sentences: int, longest: int) -> tuple[Sentences, int, int]:
+    """Sentences of ids, and the ids of <bos> and <eos>, which are in none of them and anywhere in the vocabulary.
+
+    Words come in a habitual order with exceptions, so that pairs repeat, as they do in language.
+    """
+    ids = draw.integers(0, 10**9, vocab_size).argsort().tolist()
+    bos, eos, words = ids[0], ids[1], ids[2:]
+    made = []
+    for _ in range(sentences):
+        place = draw.integer(0, len(words) - 1)
+        sentence = []
+        for _ in range(draw.integer(1, longest)):
+            sentence.append(words[place % len(words)])
+            place += draw.integer(0, 2)
+        made.append(sentence)
+    return made, bos, eos
+
+
+def table(draw: Draw, size: int, unseen: int = 0) -> Tensor:
+    """Counts (size, size): about half of them 0, the last `unseen` contexts in a drawn order never seen.
+
+    Every seen context has two followers or more that differ in their counts.
+    """
+    counts = draw.integers(0, 6, size, size) * draw.integers(0, 1, size, size)
+    for row in range(size):
+        one = draw.integer(0, size - 1)
+        counts[row, one], counts[row, one - 1] = draw.integer(4, 9), draw.integer(1, 3)
+    empty = draw.integers(0, 10**9, size).argsort()[:unseen]
+    counts[empty] = 0
+    return counts.to(torch.int64)
+
+
+def count(sentences: Sentences, vocab_size: int, bos: int, eos: int) -> Tensor:
+    """A right table of counts, for the mistakes to be elsewhere."""
+    counts = torch.zeros(vocab_size, vocab_size, dtype=torch.int64)
+    for sentence in sentences:
+        for a, b in zip([bos, *sentence], [*sentence, eos], strict=True):
+            counts[a, b] += 1
+    return counts

@@ -1,0 +1,463 @@
+# %% [markdown]
+# # Assignment: n-grams
+#
+# Six small functions, from counting pairs of words to perplexity. At the end your tables write Shakespeare, one word at a time,
+# and you measure which kind of smoothing predicts a play that none of them has read.
+#
+# | question | function | minutes | points | |
+# |---|---|---|---|---|
+# | 1a | `count_bigrams` | 15 | 3 | easy |
+# | 1b | `conditional_probabilities` | 15 | 3 | easy |
+# | 2a | `additive` | 10 | 3 | easy |
+# | 2b | `interpolated` | 30 | 4 | medium |
+# | 2c | `kneser_ney` | 40 | 6 | hard |
+# | 3 | `perplexity` | 20 | 4 | medium |
+# | 4 | in your own words | 20 | 4 | written |
+#
+# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
+# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
+# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
+# numbers, property by property, so half a solution earns its half.
+#
+# **What is closed.** `nlmcore.ngram` and `nlmcore.metrics` hold all of this: here you write it yourself. Everything else is
+# open. If you need a function from an earlier question, call yours.
+#
+# You need the lecture *What is a language model?* About two and a half hours. Nothing is fetched from the network.
+
+# %%
+import math
+import re
+from collections import Counter
+
+import torch
+
+from autograder.check import check, passes
+from nlmcore.show import figures
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## 1. Counting
+#
+# A text is a list of sentences, and a sentence is a list of **ids**, whole numbers from 0 to `vocab_size` − 1, one per word. Two
+# ids are no words: `bos` stands before every sentence and `eos` behind it. They are *not* in the lists; you put them there.
+#
+# ### 1a. Pairs
+#
+# *15 minutes · 3 points · easy*
+#
+# Make a table of counts $c(a, w)$: how often word $w$ comes right after word $a$. The row is what comes first, the column what
+# follows. `bos` before the first word and `eos` after the last are part of it: how a sentence begins and that it ends is
+# predicted like everything else.
+#
+# By hand, for the two sentences *a b a* and *b*, with a = 0, b = 1, `bos` = 2, `eos` = 3:
+
+# %%
+figures.heatmap(
+    [[0, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0]],
+    ["a", "b", "<bos>", "<eos>"],
+    ["a", "b", "<bos>", "<eos>"],
+    row_title="context",
+    column_title="what follows",
+    alt="A table of counts. a is followed once by b and once by eos; b once by a and once by eos; bos once by a and once by b;"
+    " nothing follows eos, and nothing comes before bos.",
+)
+
+# %% [markdown]
+# Nothing follows `eos`, and nothing comes before `bos`: each sentence stands alone.
+#
+# **Looked at:** the pairs inside sentences; the row of `bos`; the column of `eos`; a sentence that comes twice, and an empty one
+# (in which `eos` follows `bos`). The ids of `bos` and `eos` may be anything.
+#
+# <details><summary>A hint</summary>
+#
+# `zip([bos, *sentence], [*sentence, eos])` runs through all pairs of a sentence.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "count_bigrams", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_bigrams(sentences, vocab_size, bos, eos):
+    """How often each id follows each id, with bos before and eos after every sentence.
+
+    sentences: a list of lists of ids -> counts (vocab_size, vocab_size), row: context, column: what follows
+    """
+    ### BEGIN SOLUTION
+    counts = torch.zeros(vocab_size, vocab_size, dtype=torch.int64)
+    for sentence in sentences:
+        for before, word in zip([bos, *sentence], [*sentence, eos], strict=True):
+            counts[before, word] += 1
+    return counts
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_count_bigrams", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("ngrams.count_bigrams", count_bigrams)
+### BEGIN HIDDEN TESTS
+check("ngrams.count_bigrams", count_bigrams, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1b. Probabilities
+#
+# *15 minutes · 3 points · easy*
+#
+# The probability that $w$ follows $a$, as the counts have it, is the share of $w$ among all that followed $a$:
+#
+# $$P(w \mid a) = \frac{c(a, w)}{\sum_{w'} c(a, w')}$$
+#
+# Each row sums to 1. A context that was never seen has no counts at all, and $0/0$ is no number: nothing is known there, so every
+# word gets $1/V$, with $V$ the size of the vocabulary.
+#
+# By hand, for one row: the counts $(3, 1, 0, 0)$ give $(0.75, 0.25, 0, 0)$; the counts $(0, 0, 0, 0)$ give $(0.25, 0.25, 0.25, 0.25)$.
+#
+# **Looked at:** the shape; the probabilities; contexts that were seen, beside one that was not; a context never seen.
+#
+# <details><summary>A hint</summary>
+#
+# `counts.sum(1, keepdim=True)` has shape (V, 1) and divides every row by its own sum. `torch.where(condition, a, b)` chooses; to
+# divide by 0 nowhere, `total.clamp(min=1)`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "conditional_probabilities", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def conditional_probabilities(counts):
+    """P(w | a) from counts; uniform where the context was never seen.
+
+    counts (V, V) -> probabilities (V, V), each row sums to 1
+    """
+    ### BEGIN SOLUTION
+    total = counts.sum(1, keepdim=True)
+    return torch.where(total > 0, counts / total.clamp(min=1), 1 / counts.shape[1])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_conditional_probabilities", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("ngrams.conditional_probabilities", conditional_probabilities)
+### BEGIN HIDDEN TESTS
+check("ngrams.conditional_probabilities", conditional_probabilities, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. What was never seen
+#
+# Of all pairs of words that are possible, a text holds very few. A probability of 0 says *impossible*, and one such pair makes a
+# whole play impossible. **Smoothing** takes a little from what was seen and gives it to what was not.
+#
+# ### 2a. A little for every word
+#
+# *10 minutes · 3 points · easy*
+#
+# Count every word $k$ times more often than it was seen ($k = 1$: Laplace; $k$ may be a fraction):
+#
+# $$P(w \mid a) = \frac{c(a, w) + k}{\sum_{w'} c(a, w') + k V}$$
+#
+# By hand, for the counts $(3, 1, 0, 0)$ and $k = 1$: the sum is $4 + 4 \cdot 1 = 8$, and the probabilities are $(0.5, 0.25, 0.125, 0.125)$.
+# Half of what is known has been given away; with $V = 20{,}000$ nearly all would be. Try $k = 0.01$ in your head.
+#
+# **Looked at:** the shape; $k = 1$; other $k$; a context never seen, which needs no special case here. Why?
+#
+# <details><summary>A hint</summary>
+#
+# `counts.shape[1]` is $V$: the *whole* vocabulary, not only the words that were seen after this context.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "additive", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def additive(counts, k):
+    """Every word counted k times more often.
+
+    counts (V, V), k a number above 0 -> probabilities (V, V), each row sums to 1
+    """
+    ### BEGIN SOLUTION
+    return (counts + k) / (counts.sum(1, keepdim=True) + k * counts.shape[1])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_additive", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("ngrams.additive", additive)
+### BEGIN HIDDEN TESTS
+check("ngrams.additive", additive, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2b. Three orders, mixed
+#
+# *30 minutes · 4 points · medium*
+#
+# A pair of words before the next one says more than one word does, but was seen less often. So ask three models and mix
+# (Jelinek & Mercer 1980): the unigram, which knows no context, the bigram and the trigram,
+#
+# $$P(w \mid a\, b) = \lambda_1 \frac{c(w)}{\sum_{w'} c(w')} + \lambda_2 \frac{c(b\, w)}{\sum_{w'} c(b\, w')} + \lambda_3 \frac{c(a\, b\, w)}{\sum_{w'} c(a\, b\, w')} .$$
+#
+# An order whose context was never seen has no opinion. It is left out, and the others share its weight: their weights are divided
+# by their sum. Here the text is one long tensor of ids, without sentences, and you answer for *one* context $a\,b$.
+#
+# By hand: the text is *a b a b b*, the context *a b*, the weights $(0.2, 0.3, 0.5)$.
+#
+# | | what follows | P(a) | P(b) |
+# |---|---|---|---|
+# | nothing before it | a b a b b | 2/5 | 3/5 |
+# | after *b* | a b | 1/2 | 1/2 |
+# | after *a b* | a b | 1/2 | 1/2 |
+#
+# $P(a) = 0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12 + 0.5 \cdot \tfrac12 = 0.48$. For the context *b b*, after which nothing was ever seen, the
+# trigram is left out: $P(a) = (0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12) / 0.5 = 0.46$.
+#
+# **Looked at:** the shape; a context that all orders know; one whose pair was never seen; one of which not even the last word was.
+#
+# <details><summary>A hint on counting</summary>
+#
+# For a context of length $n$, go through all places `i` from `n` on, and where `words[i - n : i]` is the context, count `words[i]`. The
+# empty context is everywhere. The very last word of the text is followed by nothing and is a context of nothing.
+# </details>
+# <details><summary>A hint on the orders</summary>
+#
+# The last $n$ words of the context are `context[2 - n :]`, for n = 0, 1, 2.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "interpolated", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def interpolated(words, context, weights, vocab_size):
+    """P(w | a b) as a mixture of unigram, bigram and trigram.
+
+    words (n,) ids, context [a, b], weights [unigram, bigram, trigram] that sum to 1 -> distribution (vocab_size,)
+    """
+    ### BEGIN SOLUTION
+    mixture, share = torch.zeros(vocab_size), 0.0
+    for order, weight in enumerate(weights):
+        before = context[2 - order :]
+        counts = torch.zeros(vocab_size)
+        for i in range(order, len(words)):
+            if words[i - order : i].tolist() == before:
+                counts[words[i]] += 1
+        if counts.sum() > 0:
+            mixture += weight * counts / counts.sum()
+            share += weight
+    return mixture / share
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_interpolated", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("ngrams.interpolated", interpolated)
+### BEGIN HIDDEN TESTS
+check("ngrams.interpolated", interpolated, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2c. Kneser and Ney
+#
+# *40 minutes · 6 points · hard*
+#
+# *Francisco* is a frequent word in some newspapers. But after a context that was never seen one would not bet on it: it follows *San*
+# and nothing else. Kneser and Ney (1995) ask not how often a word was seen, but **after how many different words**, its
+# *continuation*:
+#
+# $$P_{\text{cont}}(w) = \frac{\big|\{a : c(a, w) > 0\}\big|}{\big|\{(a', w') : c(a', w') > 0\}\big|}$$
+#
+# Every count is then lowered by a discount $D$ between 0 and 1, and what that frees is shared out by the continuation:
+#
+# $$P(w \mid a) = \frac{\max(c(a, w) - D,\, 0)}{N_a} + \frac{D\, T_a}{N_a}\, P_{\text{cont}}(w)$$
+#
+# $N_a$ is how many words followed $a$, and $T_a$ how many *different* ones. A context never seen leaves everything to $P_\text{cont}$.
+# Return both: the continuation and the table.
+#
+# By hand, for three words and $D = 0.5$:
+#
+# | | x | y | z | $N_a$ | $T_a$ |
+# |---|---|---|---|---|---|
+# | after x | 0 | 4 | 0 | 4 | 1 |
+# | after y | 1 | 0 | 1 | 2 | 2 |
+# | after z | 1 | 0 | 0 | 1 | 1 |
+#
+# Four different pairs: $P_\text{cont} = (2, 1, 1)/4$. Although *y* is the most frequent word (4 of 7), it follows one word only. After *x*:
+# $0.5 \cdot 1 / 4 = 0.125$ is freed, so $P(y \mid x) = 3.5/4 + 0.125 \cdot 0.25 = 0.906$, $P(x \mid x) = 0.125 \cdot 0.5 = 0.0625$, and
+# $P(z \mid x) = 0.031$: together 1.
+#
+# **Looked at:** the shapes; the continuation; the probabilities, given *your* continuation; a context never seen; all together.
+#
+# <details><summary>A hint on the continuation</summary>
+#
+# `counts > 0` is a table of True and False. Its column sums say after how many different words a word came; its row sums are the $T_a$.
+# </details>
+# <details><summary>A hint on the table</summary>
+#
+# $(V,)$ times $(V, 1)$ broadcasts to $(V, V)$: `freed[:, None] * continuation` gives row $a$ its own share of the continuation.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "kneser_ney", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def kneser_ney(counts, discount):
+    """Interpolated Kneser-Ney bigrams.
+
+    counts (V, V), discount from 0 to 1 -> (continuation (V,), probabilities (V, V)), each row sums to 1
+    """
+    ### BEGIN SOLUTION
+    seen = counts > 0
+    continuation = seen.sum(0) / seen.sum()
+    total = counts.sum(1, keepdim=True)
+    kept = (counts - discount).clamp(min=0) / total.clamp(min=1)
+    freed = torch.where(total > 0, discount * seen.sum(1, keepdim=True) / total.clamp(min=1), 1.0)
+    return continuation, kept + freed * continuation
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_kneser_ney", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("ngrams.kneser_ney", kneser_ney)
+### BEGIN HIDDEN TESTS
+check("ngrams.kneser_ney", kneser_ney, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. How surprised?
+#
+# *20 minutes · 4 points · medium*
+#
+# The **log loss** of a text is the sum of $-\ln P$ over everything that is predicted: each word, from the one before it, and the `eos`
+# of each sentence. **Perplexity** is the exponential of its mean:
+#
+# $$L = \sum_{\text{sentences}} \; \sum_{t} -\ln P(w_t \mid w_{t-1}), \qquad \mathrm{PP} = e^{L / M}$$
+#
+# with $M$ the number of predictions: the words and one `eos` per sentence. A model that chooses evenly among 8 words has
+# perplexity 8.
+#
+# By hand: two sentences, the first with predictions of probability 1/2, 1/4 and 1/8, the second with one of 1/16. $L = \ln(2 \cdot 4 \cdot 8 \cdot 16)
+# = \ln 1024 = 6.93$ in four predictions, and $\mathrm{PP} = 1024^{1/4} = 5.66$. (The mean of the sentences' perplexities, 4 and 16,
+# would be 10: it weighs the short sentence as much as the long one.)
+#
+# **Looked at:** the log loss; the perplexity, given *your* log loss; one sentence, and many. No probability here is 0.
+#
+# <details><summary>A hint</summary>
+#
+# Add everything up in one number, count the predictions in another, and divide and take `math.exp` once, at the very end.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "perplexity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def perplexity(probabilities, sentences, bos, eos):
+    """How surprised a table of bigram probabilities is by sentences.
+
+    probabilities (V, V), sentences: a list of lists of ids -> (log_loss, perplexity), two numbers; natural logarithms
+    """
+    ### BEGIN SOLUTION
+    log_loss, predicted = 0.0, 0
+    for sentence in sentences:
+        for before, word in zip([bos, *sentence], [*sentence, eos], strict=True):
+            log_loss -= math.log(probabilities[before, word])
+            predicted += 1
+    return log_loss, math.exp(log_loss / predicted)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_perplexity", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("ngrams.perplexity", perplexity)
+### BEGIN HIDDEN TESTS
+check("ngrams.perplexity", perplexity, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Your functions at work
+#
+# The lines of eight plays as sentences, with a vocabulary of a thousand words and marks; every other word is `<unk>`. Your
+# `count_bigrams` counts them, your other functions make tables of them, and your `perplexity` asks each how surprised it
+# is by lines of a play that it has not seen. Then a table writes. Nothing to write here: run it when the checks above pass.
+
+
+# %%
+def words_of(text, limit):
+    """The first lines of a play that are not empty, each as a list of words and marks."""
+    lines = [re.findall(r"[a-z']+|[.,;:!?]", line.lower()) for line in text.splitlines()]
+    return [line for line in lines if line][:limit]
+
+
+if passes("ngrams.count_bigrams", count_bigrams):
+    from nlmcore.corpora import load
+
+    plays = load("shakespeare")
+    heard = [line for text in plays.texts("train")[:8] for line in words_of(text, 1_500)]
+    unheard = words_of(plays.texts("valid")[0], 1_000)
+    common = Counter(word for line in heard for word in line).most_common(997)
+    vocabulary = ["<bos>", "<eos>", "<unk>", *(word for word, _ in common)]
+    number = {word: i for i, word in enumerate(vocabulary)}
+    heard, unheard = ([[number.get(word, 2) for word in line] for line in lines] for lines in (heard, unheard))
+    counts = torch.as_tensor(count_bigrams(heard, len(vocabulary), 0, 1))
+    print(
+        f"{len(heard):,} lines, {int(counts.sum()):,} pairs; {int((counts > 0).sum()):,} of 1,000,000 possible ones were seen"
+    )
+
+# %%
+tables = {}
+if "counts" in globals():
+    if passes("ngrams.additive", additive):
+        tables["additive, k = 1"] = additive(counts, 1.0)
+        tables["additive, k = 0.01"] = additive(counts, 0.01)
+    if passes("ngrams.kneser_ney", kneser_ney):
+        tables["Kneser-Ney, D = 0.75"] = kneser_ney(counts, 0.75)[1]
+if tables and passes("ngrams.perplexity", perplexity):
+    for name, table in tables.items():
+        _, measured = perplexity(torch.as_tensor(table), unheard, 0, 1)
+        print(f"{name:24} perplexity on unseen lines {measured:7.1f}")
+
+
+# %%
+def write(table, generator, longest=16):
+    """A line, one word after the other, each drawn from the row of the last."""
+    ids = [0]
+    while len(ids) <= longest and ids[-1] != 1:
+        ids.append(int(torch.multinomial(torch.as_tensor(table)[ids[-1]].float(), 1, generator=generator)))
+    return " ".join(vocabulary[i] for i in ids[1:] if i != 1)
+
+
+for name, table in tables.items():
+    generator = torch.Generator().manual_seed(1)
+    print(name)
+    for _ in range(4):
+        print("   ", write(table, generator))
+
+# %% [markdown]
+# Which of the tables writes worst, and what has its perplexity to do with it? Change $k$, $D$ and the number of lines, and run the
+# cells again. That last thought is worth something in question 4.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4. In your own words
+#
+# *20 minutes · 4 points · written, read by a person*
+#
+# In about eight sentences, for somebody who has not heard the lecture:
+#
+# 1. Why is a word counted 0 times not a word of probability 0, and what goes wrong in perplexity if one says so?
+# 2. Why does adding 1 to every count work badly for a large vocabulary, and what do Kneser and Ney do differently?
+# 3. A friend reports "perplexity 60" for her model and "perplexity 90" for yours. Name two things to ask before you believe that hers
+#    is better.
+#
+# ### BEGIN MARK SCHEME
+# One point for each of the four; half points are fine.
+#
+# 1. **Zero** (1): the text is a sample, and most possible pairs are missing in any sample; one probability of 0 makes the log loss
+#    infinite, and with it the perplexity, whatever the rest. Half a point for one of the two.
+# 2. **Adding one** (1): k·V is as large as or larger than the counts of a context, so most of the probability goes to words that never come;
+#    the same is given to every word.
+# 3. **Kneser-Ney** (1): a fixed discount is taken from each count, and shared out by how many different contexts a word has. Half a
+#    point for "it discounts" without the continuation.
+# 4. **Comparing** (1, half for each of two): the same test text? the same vocabulary or tokens, and how are unknown words counted (with a small
+#    vocabulary everything is `<unk>` and easy)? is `<eos>` counted? per word or per character or per subword? was the test text in the training
+#    text? Nothing for "how long was it trained".
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# The text that was counted is a sample. Of a million possible pairs it holds a few ten thousand, so nearly all pairs were never seen
+# and many of them will come up in the next text. Who gives them probability 0 calls them impossible: the first that does come up
+# costs −ln 0, infinity, and the perplexity of the whole text is infinite, however well everything else was predicted.
+#
+# Adding one gives each of the V words one more count. A context seen a hundred times then has a hundred counts of its own and V, say 20,000,
+# given away: nearly everything is promised to words that never follow. Kneser and Ney take a fixed part D of a count from each word that
+# was seen, so little in all, and share that out among words by how many different words they were seen after, which says how readily
+# a word turns up in a new place.
+#
+# I would ask whether both were measured on the same text with the same vocabulary: with more words turned into `<unk>` the same model
+# looks better. And whether `<eos>` and the first words are counted, and per word or per subword, since a mean per smaller piece
+# is smaller.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 4 should
+# hold your own words. Save the notebook under its own name: the grader looks for `ngrams.ipynb`.

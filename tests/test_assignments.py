@@ -1,0 +1,105 @@
+"""Every assignment: solved, it runs from top to bottom and earns everything; its form is the one that students know."""
+
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+
+from autograder.course import notebooks, text
+from autograder.specification import Exercise
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = sorted(pair.text.parent.name for pair in notebooks.pairs(ROOT) if pair.text.parts[-3] == "solutions")
+SECONDS = 60.0
+"""What a solved assignment may take on one core. NLM_TIME_FACTOR=2 doubles it."""
+
+
+def master(name: str) -> list[nbformat.NotebookNode]:
+    return jupytext.read(ROOT / "solutions" / name / f"{name}.py").cells
+
+
+def prose(name: str) -> str:
+    return "\n\n".join(cell.source for cell in master(name) if cell.cell_type == "markdown")
+
+
+def exercises(name: str) -> dict[str, Exercise]:
+    return importlib.import_module(f"autograder.checks.{name}").EXERCISES
+
+
+@pytest.mark.alone
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_solved_assignment_runs_from_top_to_bottom_and_earns_everything(
+    name: str, tmp_path: Path, artefacts: Path
+) -> None:
+    path, result = tmp_path / f"{name}.ipynb", tmp_path / "result.json"
+    source = (ROOT / "solutions" / name / f"{name}.py").read_text(encoding="utf-8")
+    path.write_text(text.as_json(text.from_text(source, ROOT)), encoding="utf-8")
+    home = tmp_path / "home"
+    home.mkdir()
+    environ = {**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT), "JUPYTER_PREFER_ENV_PATH": "1"}
+    environ |= {"IPYTHONDIR": str(home / "ipython"), "MPLCONFIGDIR": str(home / "mpl")}
+    line = [*_without_network(), sys.executable, "-m", "tests.lecture_runner", str(path), str(result)]
+    done = subprocess.run(line, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=600)
+    assert result.exists(), done.stderr[-3000:]
+    (artefacts / "assignments").mkdir(exist_ok=True)
+    shutil.copy(path, artefacts / "assignments")
+    verdicts = []
+    for cell in nbformat.read(path, as_version=4).cells:
+        for output in cell.get("outputs", []):
+            assert output.output_type != "error", f"{cell.source}\n\n" + "\n".join(output.get("traceback", []))
+            assert output.get("name") != "stderr", f"{cell.source}\n\nwrote to stderr:\n{output.get('text')}"
+            if "check(" in cell.source and "text/plain" in output.get("data", {}):
+                verdicts.append(output.data["text/plain"])
+    functions = [exercise.function for exercise in exercises(name).values()]
+    for function in functions:
+        said = [verdict for verdict in verdicts if verdict.startswith(f"{function}: well done")]
+        assert len(said) == 2, f"{function}: {[v for v in verdicts if v.startswith(function)]}"
+    seconds = re.search(r'"seconds": ([\d.]+)', result.read_text())
+    assert seconds is not None
+    assert float(seconds[1]) <= SECONDS * float(os.environ.get("NLM_TIME_FACTOR", "1"))
+
+
+def _without_network() -> list[str]:
+    for prefix in (["unshare", "-n"], ["unshare", "-rn"]):
+        if shutil.which("unshare") and subprocess.run([*prefix, "true"], capture_output=True).returncode == 0:
+            return prefix
+    return []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_question_says_what_it_takes_and_helps(name: str) -> None:
+    words = prose(name)
+    assert words.startswith("# Assignment: ")
+    for exercise in exercises(name).values():
+        place = re.search(rf"\| `{exercise.function}` \| (\d+) \| ([\d.]+) \| (\w+) \|", words)
+        assert place, f"{exercise.function} has no line in the table"
+        assert place.groups() == (str(exercise.minutes), f"{exercise.points:g}", exercise.difficulty)
+        said = f"*{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}*"
+        assert said in words, f"{exercise.function}: its section should say {said}"
+        assert len(exercise.misconceptions) >= 3
+        assert len(exercise.properties) >= 2, f"{exercise.function}: half a solution should earn something"
+    asked = len(exercises(name))
+    assert words.count("**Looked at:**") >= asked
+    assert words.count("<details><summary>") >= asked
+    assert "### BEGIN MARK SCHEME" in words
+    minutes = sum(exercise.minutes for exercise in exercises(name).values())
+    written = re.search(r"\*(\d+) minutes · [\d.]+ points · written", words)
+    assert written
+    assert 120 <= minutes + int(written[1]) <= 300
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_instructor_has_a_note_and_the_index_a_line(name: str) -> None:
+    note = (ROOT / "autograder" / "notes" / f"{name}.md").read_text(encoding="utf-8")
+    for part in ("**What usually goes wrong**", "**By hand.**", "**For the oral**"):
+        assert part in note
+    assert len(re.findall(r"^\d\. \*", note, re.MULTILINE)) >= 5, "five questions for the oral, each with its answer"
+    assert f"`{name}`" in (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")
