@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -127,24 +128,41 @@ def run_all_cells(page, timeout: float = 120_000) -> None:
     assert not error, error
 
 
-_WATCH = """(box) => {
-  const picture = () => [...box.querySelectorAll('svg, .widget-html-content img')].map(e => e.outerHTML).join('');
-  const watch = window.__watch = { pressed: null, first: null, before: picture() };
-  window.addEventListener('keydown', () => { watch.pressed = performance.now(); }, { capture: true, once: true });
-  const tick = () => {
-    const changed = watch.pressed !== null && picture() !== watch.before;
-    if (changed) { watch.first = performance.now() - watch.pressed; return; }
-    requestAnimationFrame(tick);
-  };
-  requestAnimationFrame(tick);
+def listen_for_errors(page) -> list[str]:
+    """What kernels write to stderr or raise from now on, in cells and in what widgets call: a list that grows."""
+    heard: list[str] = []
+
+    def frame(payload: str | bytes) -> None:
+        data = payload.encode() if isinstance(payload, str) else payload
+        # "No such comm" is a frontend's question after a widget that the kernel has let go: nobody sees it.
+        if re.search(rb'"name": ?"stderr"|"msg_type": ?"error"', data) and b"No such comm" not in data:
+            heard.append(data[-3000:].decode(errors="replace"))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", frame))
+    return heard
+
+
+def save(page) -> None:
+    """Save the visible notebook, as Ctrl-S does, and wait until it is on disk."""
+    with page.expect_response(lambda r: "/api/contents/" in r.url and r.request.method == "PUT") as answer:
+        page.keyboard.press("Control+s")
+    assert answer.value.ok, answer.value.status
+
+
+TOO_WIDE = """() => {
+  // What is seen now and sticks out to the right of its place, or has to be scrolled sideways.
+  const notebook = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook');
+  const edge = notebook.getBoundingClientRect().right + 1, found = [];
+  const say = e => (e.className?.baseVal ?? e.className) + ': ' + (e.innerText ?? e.getAttribute('aria-label') ?? '')
+    .trim().slice(0, 90);
+  for (const place of notebook.querySelectorAll('.jp-RenderedHTMLCommon, .jp-OutputArea-output, .nlm-live')) {
+    if (!place.getClientRects().length) continue;
+    if (place.scrollWidth > place.clientWidth + 1 || place.getBoundingClientRect().right > edge) found.push(say(place));
+    for (const e of place.querySelectorAll('*')) {
+      if (e.closest('mjx-container, svg svg, .widget-readout, .noUi-target, mjx-assistive-mml')) continue;
+      const style = getComputedStyle(e), scrolls = ['auto', 'scroll'].includes(style.overflowX);
+      if (scrolls && e.clientWidth && e.scrollWidth > e.clientWidth + 1) found.push(say(e));
+    }
+  }
+  return [...new Set(found)];
 }"""
-
-
-def key_to_picture(page, box, focus, key: str) -> float:
-    """Press a key on the control `focus` inside the widget `box`; ms until the first frame with another picture."""
-    focus.focus()
-    box.evaluate(_WATCH)
-    page.keyboard.press(key)
-    page.wait_for_function("() => window.__watch.first !== null", timeout=10_000)
-    page.wait_for_timeout(150)
-    return page.evaluate("() => window.__watch.first")
