@@ -7,11 +7,12 @@
     print(trace(f.graph()))     # the two passes, one step per line
 
 `value` holds the computation, `graph` the plain description that drawings read, `text` the drawings made
-of characters, `check` the comparison with difference quotients, and `functions` the same idea one level up:
-PyTorch's interface for a forward and a backward written by hand.
+of characters, `expression` the way in for a formula that was typed, `check` the comparison with difference
+quotients, and `functions` the same idea one level up: PyTorch's interface for a forward and a backward written by hand.
 """
 
 from nlmcore.autodiff.check import GradientCheck, check_gradient, numerical_gradient
+from nlmcore.autodiff.expression import evaluate
 from nlmcore.autodiff.functions import Multiply, Sigmoid
 from nlmcore.autodiff.graph import Edge, Graph, Node
 from nlmcore.autodiff.text import backward_steps, draw, forward_steps, trace
@@ -28,6 +29,7 @@ __all__ = [
     "backward_steps",
     "check_gradient",
     "draw",
+    "evaluate",
     "forward_steps",
     "numerical_gradient",
     "trace",

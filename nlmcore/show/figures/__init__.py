@@ -5,29 +5,83 @@ redrawn at every key press. The others return a matplotlib figure (`Picture`).
 """
 
 from nlmcore.show.figures.attention import attention_html, attention_lines_svg
+from nlmcore.show.figures.bar_list import bar_list_svg
 from nlmcore.show.figures.charts import bars, curves
-from nlmcore.show.figures.circuit import circuit_svg
+from nlmcore.show.figures.circuit import circuit_step, circuit_svg
+from nlmcore.show.figures.cliff import cliff_svg, clipped_svg, grey_png
+from nlmcore.show.figures.complex_plane import eigenvalues_svg
 from nlmcore.show.figures.curve import curve_svg
+from nlmcore.show.figures.decision import decision_svg
+from nlmcore.show.figures.descent import descent_svg
 from nlmcore.show.figures.diagrams import encoder_decoder
+from nlmcore.show.figures.edges import Edge, edges_svg, strongest_edges
+from nlmcore.show.figures.guessing import guessing_svg, intervals_svg
 from nlmcore.show.figures.heatmaps import head_grid, heatmap, heatmaps
+from nlmcore.show.figures.labels import restored_svg, verdict_svg
+from nlmcore.show.figures.lines import beside, lines_svg, power_of_ten, said
+from nlmcore.show.figures.next_word import next_word_svg
 from nlmcore.show.figures.picture import Picture
 from nlmcore.show.figures.plane import plane_svg
+from nlmcore.show.figures.positions import clocks_svg, distance_panels, table_svg, turned_svg
+from nlmcore.show.figures.ranking import ranking_svg
+from nlmcore.show.figures.raster import image_svg, tables_svg, vectors_svg
+from nlmcore.show.figures.search_tree import search_tree_svg
 from nlmcore.show.figures.softmax import softmax_svg
+from nlmcore.show.figures.states import states_svg
+from nlmcore.show.figures.surprise import marked_words_html, surprise_svg
 from nlmcore.show.figures.svg import heatmap_svg
+from nlmcore.show.figures.through_time import contributions_svg
+from nlmcore.show.figures.unrolled import unrolled_svg
+from nlmcore.show.figures.words import shaded_words_svg
 
 __all__ = [
+    "Edge",
     "Picture",
     "attention_html",
     "attention_lines_svg",
+    "bar_list_svg",
     "bars",
+    "beside",
+    "circuit_step",
     "circuit_svg",
+    "cliff_svg",
+    "clipped_svg",
+    "clocks_svg",
+    "contributions_svg",
     "curve_svg",
     "curves",
+    "decision_svg",
+    "descent_svg",
+    "distance_panels",
+    "edges_svg",
+    "eigenvalues_svg",
     "encoder_decoder",
+    "grey_png",
+    "guessing_svg",
     "head_grid",
     "heatmap",
     "heatmap_svg",
     "heatmaps",
+    "image_svg",
+    "intervals_svg",
+    "lines_svg",
+    "marked_words_html",
+    "next_word_svg",
     "plane_svg",
+    "power_of_ten",
+    "ranking_svg",
+    "restored_svg",
+    "said",
+    "search_tree_svg",
+    "shaded_words_svg",
     "softmax_svg",
+    "states_svg",
+    "strongest_edges",
+    "surprise_svg",
+    "table_svg",
+    "tables_svg",
+    "turned_svg",
+    "unrolled_svg",
+    "vectors_svg",
+    "verdict_svg",
 ]

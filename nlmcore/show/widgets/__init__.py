@@ -1,25 +1,69 @@
 """Widgets that answer at once: controls of ipywidgets over the drawings of `nlmcore.show.figures`."""
 
+from nlmcore.show.widgets.circuits import circuit_player, circuit_playground
+from nlmcore.show.widgets.clipping import cliff_playground, clipping_playground
+from nlmcore.show.widgets.counting import count_playground, length_playground, perplexity_playground
+from nlmcore.show.widgets.decoding import beam_player, length_penalty_player, sampler_playground, word_by_word
+from nlmcore.show.widgets.descent import Slope, descent_playground
 from nlmcore.show.widgets.explorer import attention_explorer
+from nlmcore.show.widgets.gradients import gradient_playground, jacobian_playground, matrix_powers
+from nlmcore.show.widgets.guessing import Passage, Player, guessing_game
+from nlmcore.show.widgets.labelling import restore_player, verdict_player
 from nlmcore.show.widgets.live import Live, live, slider
+from nlmcore.show.widgets.neurons import boundary_player, neuron_playground
 from nlmcore.show.widgets.playgrounds import (
-    circuit_player,
     mask_playground,
     query_playground,
     softmax_playground,
     width_playground,
 )
+from nlmcore.show.widgets.positions import clock_playground, positions_playground, rotary_playground
+from nlmcore.show.widgets.reading import state_player, through_time_player
+from nlmcore.show.widgets.self_attention import edges_playground, shuffle_playground
 from nlmcore.show.widgets.training_curve import TrainingCurve
+from nlmcore.show.widgets.writing import Written, next_words, writer
 
 __all__ = [
     "Live",
+    "Passage",
+    "Player",
+    "Slope",
     "TrainingCurve",
+    "Written",
     "attention_explorer",
+    "beam_player",
+    "boundary_player",
     "circuit_player",
+    "circuit_playground",
+    "cliff_playground",
+    "clipping_playground",
+    "clock_playground",
+    "count_playground",
+    "descent_playground",
+    "edges_playground",
+    "gradient_playground",
+    "guessing_game",
+    "jacobian_playground",
+    "length_penalty_player",
+    "length_playground",
     "live",
     "mask_playground",
+    "matrix_powers",
+    "neuron_playground",
+    "next_words",
+    "perplexity_playground",
+    "positions_playground",
     "query_playground",
+    "restore_player",
+    "rotary_playground",
+    "sampler_playground",
+    "shuffle_playground",
     "slider",
     "softmax_playground",
+    "state_player",
+    "through_time_player",
+    "verdict_player",
     "width_playground",
+    "word_by_word",
+    "writer",
 ]

@@ -6,13 +6,12 @@ Each is handed the function that it demonstrates; `yours`, the student's own, is
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import ipywidgets
 import torch
 from torch import Tensor
 
-from nlmcore.show.figures import circuit_svg, heatmap_svg, plane_svg, softmax_svg
+from nlmcore.show.figures import heatmap_svg, plane_svg, softmax_svg
 from nlmcore.show.widgets.live import Live, live, slider, swapped
 
 Attend = Callable[..., tuple[Tensor, Tensor]]
@@ -123,16 +122,4 @@ def mask_playground(
         partial(draw, attend),
         yours=swapped(draw, yours),
         mask=ipywidgets.ToggleButtons(options=list(masks), description="mask", style={"button_width": "auto"}),
-    )
-
-
-def circuit_player(nodes: Sequence[Any], edges: Sequence[Any]) -> Live:
-    """A computational graph that fills with values forward, then with gradients backward, one step at a time.
-
-    nodes, edges: as `Value.graph()` of nlmcore.autodiff gives them.
-    """
-    steps = len(nodes)
-    return live(
-        lambda step: circuit_svg(nodes, edges, forward=min(step, steps), backward=max(step - steps, 0)),
-        step=slider(0, 0, 2 * steps, 1, "step", "460px"),
     )

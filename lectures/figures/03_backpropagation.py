@@ -1,0 +1,16 @@
+"""The opening picture of lecture 3: one neuron as a circuit, both passes done."""
+
+from nlmcore.autodiff import evaluate
+from nlmcore.show.figures import circuit_svg
+
+
+def logistic_neuron() -> str:
+    f = evaluate(
+        "w0 = 2; x0 = -1; w1 = -3; x1 = -2; w2 = -3; f = 1 / (1 + exp(-(w0*x0 + w1*x1 + w2)))"
+    )
+    f.backward()
+    graph = f.graph()
+    return circuit_svg(graph.nodes, graph.edges)
+
+
+PICTURES = {"03_logistic_neuron": logistic_neuron}
