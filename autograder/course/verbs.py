@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from autograder.course import environment, exercises, install, lab, notebooks, say, torch_build
+from autograder.course import environment, exercises, glossary, install, lab, notebooks, say, torch_build
 from autograder.course.environment import Environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +41,9 @@ VERBS = {
     ),
     "setup": Verb("only the set-up", "autograder.course.verbs:set_up"),
     "build": Verb("make the notebooks from their text sources", "autograder.course.verbs:build", inside=True),
-    "sync": Verb("take changed notebooks back to their texts", "autograder.course.verbs:sync", inside=True),
+    "sync": Verb(
+        "take changed notebooks back to their texts; renew the glossary", "autograder.course.verbs:sync", inside=True
+    ),
     "lint": Verb("ruff, mypy and the size of files", "autograder.course.upkeep:lint", ("tests",)),
     "format": Verb("let ruff put the code in order", "autograder.course.upkeep:tidy", ("tests",)),
     "doctor": Verb("say what the environment has and what it lacks", "autograder.course.upkeep:doctor", None),
@@ -260,6 +262,11 @@ def build(place: Environment, rest: list[str]) -> int:
 
 def sync(place: Environment, rest: list[str]) -> int:
     written, conflicts = notebooks.sync(place.root)
+    try:
+        conflicts += glossary.gather(place.root)[1]
+        written += [glossary.WHERE] if glossary.renew(place.root) else []
+    except ValueError as error:  # a list of words that cannot be read
+        conflicts.append(str(error))
     for name in written:
         say.line(f"  wrote {name}")
     for conflict in conflicts:

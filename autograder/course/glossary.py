@@ -1,0 +1,162 @@
+"""`lectures/GLOSSARY.md`: every word that a lecture introduces, gathered from the lectures' own lists.
+
+A lecture has one cell that begins `### Words of this lecture`, with an item per word: `- **word**: what it means.`
+A word belongs to the first lecture that lists it; a later one lists it again in the same sentences or not at all.
+A word that means two things says which one: `context (in attention)`. `make sync` writes the file.
+
+Standard library only.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+HEADING = "### Words of this lecture"
+WHERE = "lectures/GLOSSARY.md"
+RENEW = "make sync (python -m autograder sync)"
+_ITEM = re.compile(r"^- \*\*(?P<term>[^*]+)\*\*: (?P<meaning>\S.*)$")
+
+HEAD = f"""\
+# Glossary
+
+Every word that a lecture introduces, with the lecture that explains it. Gathered from the lists at the end of the
+lectures; to change an entry, change it there, then: {RENEW}.
+
+| word | meaning | lecture |
+|---|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class Word:
+    """One item of a list."""
+
+    term: str
+    meaning: str
+    lecture: Path
+
+    @property
+    def number(self) -> int:
+        return int(self.lecture.name.split("_")[0])
+
+    @property
+    def key(self) -> str:
+        """Under what it is sorted and compared: `Transformer` and `transformer` are one word."""
+        return self.term.casefold()
+
+
+def lectures(root: Path) -> list[Path]:
+    """The texts of the lectures, in order of their numbers."""
+    found = [path for path in (root / "lectures").glob("*.py") if re.match(r"\d+_", path.name)]
+    return sorted(found, key=lambda path: (int(path.name.split("_")[0]), path.name))
+
+
+def markdown_cells(source: str) -> list[str]:
+    """The Markdown cells of a text in py:percent, without their comment marks; read without jupytext."""
+    cells: list[list[str]] = []
+    inside = False
+    for line in source.splitlines():
+        if line.startswith("# %%"):
+            inside = "[markdown]" in line
+            if inside:
+                cells.append([])
+        elif inside and line.startswith("#"):
+            cells[-1].append(line[2:])
+    return ["\n".join(cell) for cell in cells]
+
+
+def words_of(lecture: Path) -> list[Word]:
+    """The list of one lecture, in its order; empty if it has none.
+
+    Raises ValueError for a line of the list that is no item, and for a word that is listed twice.
+    """
+    words: dict[str, Word] = {}
+    for cell in markdown_cells(lecture.read_text(encoding="utf-8")):
+        if not cell.startswith(HEADING):
+            continue
+        # An item may go on in indented lines.
+        for row in re.sub(r"\n +", " ", cell[len(HEADING) :]).splitlines():
+            if not row.strip():
+                continue
+            item = _ITEM.match(row)
+            if item is None:
+                raise ValueError(f"{lecture.name}, {HEADING}: not of the form '- **word**: meaning.': {row!r}")
+            word = Word(item["term"].strip(), item["meaning"].strip(), lecture)
+            if word.key in words:
+                raise ValueError(f"{lecture.name}, {HEADING}: {word.term!r} is listed twice")
+            words[word.key] = word
+    return list(words.values())
+
+
+def gather(root: Path) -> tuple[list[Word], list[str]]:
+    """All words, each of the first lecture that lists it, in alphabetical order; and what contradicts it later."""
+    first: dict[str, Word] = {}
+    conflicts = []
+    for lecture in lectures(root):
+        for word in words_of(lecture):
+            known = first.setdefault(word.key, word)
+            if known.meaning != word.meaning:
+                conflicts.append(
+                    f"{word.term!r} means two things:\n"
+                    f"    {known.lecture.name}: {known.meaning}\n    {lecture.name}: {word.meaning}\n"
+                    "    Take the earlier sentences word for word, leave the word out of the later list, or say which\n"
+                    f"    of two things is meant: **{word.term} (in …)**."
+                )
+    return [first[key] for key in sorted(first)], conflicts
+
+
+def page(words: list[Word]) -> str:
+    """The file's content."""
+    rows = [
+        f"| **{word.term}** | {_in_table(word.meaning)} | [{word.number}]({word.lecture.name}) |\n" for word in words
+    ]
+    return HEAD + "".join(rows)
+
+
+def plain(text: str) -> str:
+    """The prose of Markdown, each paragraph on a line: no headings, code, mathematics, HTML and addresses."""
+    text = re.sub(r"```.*?```", " ", text, flags=re.S)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    text = re.sub(r"\$\$.*?\$\$|\$[^$\n]*\$|`[^`]*`|<[^>]*>|\]\([^)]*\)", " ", text, flags=re.S)
+    return "\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+
+
+def faults(lecture: Path, may_come_earlier: frozenset[str] = frozenset()) -> list[str]:
+    """Words of a lecture's list that its text does not set in bold, or that it uses before it does.
+
+    The first cell, which says what the lecture is about and what it needs, may name what is explained later.
+    """
+    cells = markdown_cells(lecture.read_text(encoding="utf-8"))
+    before = next((i for i, cell in enumerate(cells) if cell.startswith(HEADING)), len(cells))
+    opening, body = plain(cells[0]) if cells else "", plain("\n\n".join(cells[1:before]))
+    found = []
+    for word in words_of(lecture):
+        term = re.sub(r"\s*\([^)]*\)$", "", word.term)
+        whole = re.compile(rf"\b{re.escape(term)}(?:s|es)?\b", re.IGNORECASE)
+
+        def bold(text: str, whole: re.Pattern[str] = whole) -> int | None:
+            return next((m.start() for m in re.finditer(r"\*\*([^*]+)\*\*", text) if whole.search(m[1])), None)
+
+        place, used = bold(body), whole.search(body)
+        if bold(opening) is not None:
+            continue
+        if place is None:
+            found.append(f"**{term}** is in the list, but nowhere in the text in bold, with its meaning")
+        elif used is not None and used.start() < place and word.key not in may_come_earlier:
+            around = body[max(0, used.start() - 60) : used.end() + 40].replace("\n", " ")
+            found.append(f"{term!r} is used before it is explained: … {around} …")
+    return found
+
+
+def _in_table(meaning: str) -> str:
+    """A bar would end the cell; in mathematics `\\mid` says the same."""
+    return re.sub(r"\$[^$]*\$", lambda part: part[0].replace("|", r"\mid "), meaning).replace("|", r"\|")
+
+
+def renew(root: Path) -> bool:
+    """Write the file if it is not as the lectures have it; True if it was written."""
+    path, content = root / WHERE, page(gather(root)[0])
+    if not lectures(root) or (path.exists() and path.read_text(encoding="utf-8") == content):
+        return False
+    path.write_text(content, encoding="utf-8", newline="\n")
+    return True
