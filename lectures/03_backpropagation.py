@@ -3,7 +3,7 @@
 #
 # A model predicts the next word, and it is wrong. It has a million numbers inside. **Which of them is to blame, and how much?**
 # One could nudge each number a little and predict again: a million predictions for one step of learning. There is a way to
-# get all million answers for the price of about two. It is this lecture, and every model of this course learns by it.
+# get all million answers for the price of about three predictions. It is this lecture, and every model of this course learns by it.
 #
 # <img src="figures/03_logistic_neuron.svg" width="860" alt="One neuron as a circuit of small operations. Two weights times two inputs, plus a bias, give 1; the circuit then computes 1 over 1 plus e to the minus 1, which is 0.73. Below each edge stands a gradient: minus 0.2 and 0.39 for the first weight and input, minus 0.39 and minus 0.59 for the second, 0.2 for the bias.">
 #
@@ -141,6 +141,7 @@ def by_hand_xor(x):
     return perceptron(np.stack([h1, h2], axis=-1), np.array([1.0, -2.0]), -0.5)
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 at = np.linspace(-1, 2, 61)[:-1] + 0.025
 plane = np.stack(np.meshgrid(at, at), axis=-1)  # (row, column, 2)
 HTML(
@@ -174,7 +175,7 @@ HTML(
 #
 # > **Predict before you run.** How steep is it at its steepest: slope 1, 0.5 or 0.25?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 xs = np.linspace(-6, 6, 49)
 sigma = 1 / (1 + np.exp(-xs))
 slope = (1 - sigma) * sigma  # section 3 says why
@@ -444,6 +445,7 @@ one_sided_error = [abs(one_sided(10.0**-k) - true) for k in powers]
 central_error = [
     abs(numerical_gradient(logistic_neuron, [2], 10.0**-k)[0] - true) for k in powers
 ]
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 figures.curves(
     powers,
     {
@@ -644,6 +646,8 @@ wrong = {
     "4 no sum": back * h * (1 - h),
 }
 right = by_hand[0]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 for name, gradient in wrong.items():
     of = by_hand[1] if name.startswith("4") else right
     fits = gradient.shape == of.shape
@@ -747,6 +751,7 @@ def says(x, W1, b1, W2, b2):
     return f(f(x @ W1 + b1) @ W2 + b2)[..., 0]
 
 
+# %% slideshow={"slide_type": "fragment"}
 solved = {}
 for hidden in (1, 2, 3, 4, 8):
     answers = says(corners, *train(hidden)[2000]) > 0.5
@@ -850,7 +855,7 @@ def my_backward(nodes, edges):
     return gradient
 
 
-twice = build("x = 3; y = 2; q = x*y; f = q*x + q")
+twice = build("x = 2; q = x*x; f = q*q + q")
 player = widgets.circuit_player(twice.nodes, twice.edges, yours=my_backward)
 player.controls["step"].value = 2 * len(twice.nodes)
 player
