@@ -15,12 +15,13 @@ import pytest
 
 from autograder.course import notebooks, text
 from autograder.course.notebooks import Pair
+from tests import lecture_outputs
 from tests.pictures import nameless_pictures, nameless_widgets
 
 ROOT = Path(__file__).resolve().parents[1]
 LECTURES = [pair for pair in notebooks.pairs(ROOT) if pair.text.parent.name == "lectures"]
 LECTURE_SECONDS, CELL_SECONDS = 60.0, 20.0
-"""What a lecture and a cell may take on two cores. NLM_TIME_FACTOR=2 doubles both, for a slow or busy machine."""
+"""What a lecture and a cell may take on one core. NLM_TIME_FACTOR=2 doubles both, for a slow or busy machine."""
 
 
 def without_network() -> list[str]:
@@ -32,6 +33,7 @@ def without_network() -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("pair", LECTURES, ids=lambda pair: pair.text.stem)
 def test_a_lecture_runs_from_top_to_bottom(pair: Pair, tmp_path: Path, artefacts: Path) -> None:
     # The lecture's own folder is copied: it may read what lies beside it, and what it writes is not left in the tree.
@@ -41,7 +43,7 @@ def test_a_lecture_runs_from_top_to_bottom(pair: Pair, tmp_path: Path, artefacts
     path.write_text(text.as_json(text.from_text(pair.text.read_text(encoding="utf-8"), ROOT)), encoding="utf-8")
     home = tmp_path / "home"
     home.mkdir()
-    environ = {**os.environ, "HOME": str(home), "OMP_NUM_THREADS": "2", "PYTHONPATH": str(ROOT)}
+    environ = {**os.environ, "HOME": str(home), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     environ |= {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PREFER_ENV_PATH": "1", "MPLCONFIGDIR": str(home / "mpl")}
     cut = without_network()
     line = [*cut, sys.executable, "-m", "tests.lecture_runner", str(path), str(result)]
@@ -52,6 +54,7 @@ def test_a_lecture_runs_from_top_to_bottom(pair: Pair, tmp_path: Path, artefacts
     kept.mkdir(exist_ok=True)
     shutil.copy(path, kept)
     (kept / f"{pair.text.stem}.json").write_text(json.dumps(report, indent=1))
+    lecture_outputs.keep(kept, pair.text.stem, lecture_outputs.RUNS[0], path, ROOT)
 
     notebook = nbformat.read(path, as_version=4)
     cells = notebook.cells
@@ -70,6 +73,10 @@ def test_a_lecture_runs_from_top_to_bottom(pair: Pair, tmp_path: Path, artefacts
         assert not nameless_pictures(cell), f"a picture without alternative text:\n{cell.source[:500]}"
     assert not nameless_widgets(notebook), nameless_widgets(notebook)
 
+    assert not lecture_outputs.differences(kept, pair.text.stem, ROOT), (
+        "run again, in a browser, the lecture shows something else:\n\n"
+        + "\n".join(lecture_outputs.differences(kept, pair.text.stem, ROOT) or [])
+    )
     factor = float(os.environ.get("NLM_TIME_FACTOR", "1"))
     for index, seconds in slowest[:1]:
         assert seconds <= CELL_SECONDS * factor, f"{seconds:.1f} s for one cell:\n{cells[int(index)].source}"

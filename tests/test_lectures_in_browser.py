@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import text
+from tests import lecture_outputs
 from tests.lab import CHROMIUM_FLAGS, TOO_WIDE, find_chromium, listen_for_errors, run_all_cells, running_lab, save
 from tests.widget_controls import move_all
 
@@ -58,7 +59,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, Pa
 
 @pytest.mark.parametrize("lecture", LECTURES, ids=lambda path: path.stem)
 def test_a_lecture_runs_and_its_widgets_answer(lecture: Path, browser, lab: tuple[str, str, Path]) -> None:
-    url, token, _work = lab
+    url, token, work = lab
     began, timeline = time.monotonic(), {}
     page = browser.new_page(viewport=LAPTOP)
     errors: list[str] = []
@@ -108,6 +109,10 @@ def test_a_lecture_runs_and_its_widgets_answer(lecture: Path, browser, lab: tupl
     page.close()
 
     assert not [*errors, *heard]
+    kept = ARTEFACTS / "lectures"
+    lecture_outputs.keep(kept, lecture.stem, lecture_outputs.RUNS[1], work / f"{lecture.stem}.ipynb", ROOT)
+    other_run = lecture_outputs.differences(kept, lecture.stem, ROOT) or []
+    faults += [f"another run showed something else: {what}" for what in other_run]
     assert not faults, "\n".join(dict.fromkeys(faults))
     limit = LATENCY_MS * HEADROOM * float(os.environ.get("NLM_TIME_FACTOR", "1"))
     assert max(medians) <= limit, f"{LATENCY_MS} ms is the aim, {limit:.0f} the limit: {medians}"
