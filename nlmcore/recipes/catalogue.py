@@ -6,9 +6,14 @@ from nlmcore.recipes import (
     capacity,
     char_gpt,
     char_lstm,
+    dullness,
     exposure_bias,
     few_shot,
     folio,
+    free_running,
+    genre,
+    guessing,
+    initialisation,
     looking_back,
     memory,
     numbers,
@@ -16,7 +21,10 @@ from nlmcore.recipes import (
     perplexity_table,
     pronunciation,
     pronunciation_transformer,
+    restore,
     source_and_target,
+    thought_vector,
+    unseen_contexts,
     warmup,
 )
 from nlmcore.recipes.recipe import Recipe
@@ -24,8 +32,21 @@ from nlmcore.recipes.recipe import Recipe
 RECIPES: dict[str, Recipe] = {
     module.RECIPE.name: module.RECIPE
     for module in (
-        *(memory, numbers, folio, char_lstm, pronunciation, exposure_bias, capacity, perplexity_table),
+        *(
+            memory,
+            numbers,
+            folio,
+            char_lstm,
+            restore,
+            genre,
+            free_running,
+            pronunciation,
+            exposure_bias,
+            capacity,
+            perplexity_table,
+        ),
         *(char_gpt, bpe_gpt, numbers_transformer, pronunciation_transformer, warmup),
-        *(looking_back, source_and_target, attention_cost, few_shot),
+        *(guessing, looking_back, source_and_target, attention_cost, few_shot),
+        *(initialisation, thought_vector, dullness, unseen_contexts),
     )
 }

@@ -12,6 +12,8 @@ from typing import Any
 from nlmcore.recipes.markdown import markdown_table
 from nlmcore.recipes.recipe import LECTURES
 from nlmcore.recipes.report_costs import attention_cost, few_shot, looking_back, source_and_target
+from nlmcore.recipes.report_decoding import dullness, thought_vector
+from nlmcore.recipes.report_recurrent import genre, restore
 
 Row = list[str]
 
@@ -36,6 +38,34 @@ def perplexity(result: dict[str, Any]) -> str:
     )
 
 
+def guessing(result: dict[str, Any]) -> str:
+    rows = [
+        [
+            name,
+            f"{row['bits_per_key']:.2f}",
+            *(f"{bound:.2f}" for bound in row["bounds"]),
+            f"{row['first_guess_right']:.0%}",
+            f"{row['bits_per_character']:.2f}",
+        ]
+        for name, row in result["players"].items()
+    ]
+    human = result["shannon"]
+    rows.append(["a reader of 1951", "", f"{human['lower']:.2f}", f"{human['upper']:.2f}", "", ""])
+    rows.append(["SmolLM2", "", "", "", "", f"{result['SmolLM2']['bits_per_character']:.2f}"])
+    head = [
+        "player",
+        "bits per key",
+        "lower bound",
+        "upper bound",
+        "first guess right",
+        "bits per character as written",
+    ]
+    return (
+        f"Passages: {result['passages']}. Keys: {result['keys']}. n-grams of characters with Kneser–Ney smoothing."
+        f" The reader: {human['source']}. SmolLM2: {result['SmolLM2']['note']}.\n\n" + markdown_table(head, rows)
+    )
+
+
 def memory(result: dict[str, Any]) -> str:
     cells = result["cells"]
     delays = list(next(iter(result["copy_accuracy"].values())))
@@ -50,6 +80,17 @@ def memory(result: dict[str, Any]) -> str:
         + markdown_table(["log10 gradient norm at distance", *map(str, distances)], gradients)
         + f"\n\n{result['what_it_shows']}."
     )
+
+
+def initialisation(result: dict[str, Any]) -> str:
+    delays = list(next(iter(result["copy_accuracy"].values())))
+    norms = result["gradient_log10"]
+    rows = [
+        [name, *(f"{by[d]:.0%}" for d in delays), f"{norms[name][-1]:.1f}"]
+        for name, by in result["copy_accuracy"].items()
+    ]
+    head = ["recurrent matrix", *(f"right after {d} blanks" for d in delays), "log10 gradient norm at distance 100"]
+    return f"{result['copy_task']}.\n\n{markdown_table(head, rows)}\n\n{result['what_it_shows']}."
 
 
 def capacity(result: dict[str, Any]) -> str:
@@ -156,9 +197,11 @@ def warmup(result: dict[str, Any]) -> str:
 
 
 PAGES = (
-    *(perplexity, memory, capacity, quality_by_length, pronunciation, exposure_bias),
+    *(perplexity, guessing, memory, initialisation, capacity, quality_by_length, pronunciation, exposure_bias),
     *(char_gpt, bpe_gpt, numbers_transformer, pronunciation_transformer, warmup),
     *(looking_back, source_and_target, attention_cost, few_shot),
+    *(restore, genre),
+    *(thought_vector, dullness),
 )
 
 

@@ -111,4 +111,4 @@ def _ticks(low: float | int, high: float | int) -> Sequence[float]:
     rough = (high - low) / 6
     scale = 10 ** math.floor(math.log10(rough))
     step = next(scale * nice for nice in (1, 2, 5, 10) if scale * nice >= rough * 0.999)
-    return [round(k * step, 10) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    return [round(float(k * step), 10) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
