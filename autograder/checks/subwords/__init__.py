@@ -1,0 +1,13 @@
+"""Assignment "subwords": byte-pair encoding, from counting neighbours to taking tokens apart again.
+
+The functions differ in form from `nlmcore.tokens`, which keeps bytes, counts incrementally and has a heap: here a word
+is a list of ids, a pair is an entry of a table, and every step is a function.
+"""
+
+from autograder.checks.subwords.counting import BEST_PAIR, COUNT_PAIRS
+from autograder.checks.subwords.merging import LEARN_MERGES, MERGE
+from autograder.checks.subwords.using import DECODE, ENCODE
+
+EXERCISES = {exercise.name: exercise for exercise in (COUNT_PAIRS, BEST_PAIR, MERGE, LEARN_MERGES, ENCODE, DECODE)}
+
+__all__ = ["EXERCISES"]

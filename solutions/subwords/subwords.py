@@ -1,0 +1,419 @@
+# %% [markdown]
+# # Assignment: subwords
+#
+# Six small functions that make a tokenizer: byte-pair encoding, by which nearly every large language model cuts its text. At the
+# end your functions learn sixty tokens from Shakespeare, and you watch the same line get shorter.
+#
+# | question | function | minutes | points | |
+# |---|---|---|---|---|
+# | 1a | `count_pairs` | 15 | 3 | easy |
+# | 1b | `best_pair` | 10 | 2 | easy |
+# | 2a | `merge` | 20 | 3 | easy |
+# | 2b | `learn_merges` | 30 | 5 | medium |
+# | 3a | `encode` | 20 | 4 | medium |
+# | 3b | `decode` | 15 | 3 | medium |
+# | 4 | in your own words | 20 | 4 | written |
+#
+# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
+# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
+# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
+# numbers, property by property, so half a solution earns its half.
+#
+# **What is closed.** `nlmcore.tokens` and the package `tokenizers` hold all of this: here you write it yourself. Everything else
+# is open. If you need a function from an earlier question, call yours.
+#
+# You need the lecture *Tokens and word vectors*, its first half. About two hours. Nothing is fetched from the network.
+
+# %%
+import re
+from collections import Counter
+
+import torch
+
+from autograder.check import check, passes
+from nlmcore.show import figures
+
+# %% [markdown]
+# ## 1. Which two belong together?
+#
+# A word is a list of **symbols**, and a symbol is an id: whole numbers from 0 on. In the beginning there is one symbol per letter.
+# Byte-pair encoding (Sennrich et al. 2016) looks for the two symbols that stand side by side most often, makes one new symbol of them,
+# and begins again.
+#
+# Equal words need to be looked at only once. So a text is given as its *different* words and, for each, how often it occurs.
+#
+# ### 1a. Counting neighbours
+#
+# *15 minutes · 3 points · easy*
+#
+# Make a table: in row $a$ and column $b$, how often $b$ stands right after $a$ inside a word. A word that occurs 5 times brings each of
+# its pairs 5 times. Nothing is counted across words.
+#
+# By hand, with l = 0, o = 1, w = 2, e = 3, for the words *low* (5 times) and *wool* (once), and *we* (twice):
+
+# %%
+figures.heatmap(
+    [[0, 5, 0, 0], [1, 1, 5, 0], [0, 1, 0, 2], [0, 0, 0, 0]],
+    list("lowe"),
+    list("lowe"),
+    row_title="left symbol",
+    column_title="right symbol",
+    alt="A table of pairs: l o 5 times, o w 5 times, w e twice, and once each o l, o o and w o.",
+)
+
+# %% [markdown]
+# **Looked at:** the table; words that occur once; words that occur often; words of one symbol or none, and a symbol three times over (in
+# *o o o* the pair *o o* stands twice).
+#
+# <details><summary>A hint</summary>
+#
+# `itertools.pairwise(word)`, or `zip(word, word[1:])`, runs through the neighbours.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "count_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_pairs(words, counts, size):
+    """How often each symbol stands right after each symbol.
+
+    words: a list of lists of ids, counts: how often each word occurs, size: ids are below it -> table (size, size)
+    """
+    ### BEGIN SOLUTION
+    table = torch.zeros(size, size, dtype=torch.int64)
+    for word, count in zip(words, counts, strict=True):
+        for i in range(len(word) - 1):
+            table[word[i], word[i + 1]] += count
+    return table
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_count_pairs", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("subwords.count_pairs", count_pairs)
+### BEGIN HIDDEN TESTS
+check("subwords.count_pairs", count_pairs, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1b. The winner
+#
+# *10 minutes · 2 points · easy*
+#
+# The most frequent pair, as a list `[left, right]`. Of pairs that are equally frequent, the one with the smaller left id wins, and if
+# those are equal, too, the one with the smaller right id. It does not matter which rule one takes, but everybody must take the same
+# one, or the same text gives other tokens.
+#
+# In the table above *l o* = [0, 1] and *o w* = [1, 2] are both there 5 times: the answer is [0, 1].
+#
+# **Looked at:** the most frequent pair; ties.
+#
+# <details><summary>A hint</summary>
+#
+# `table.argmax()` gives one number, the place in the table read row by row: with $n$ columns, row × $n$ + column. `divmod` takes it
+# apart. Does it give the *first* of equals? Look it up, or make sure of it.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "best_pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def best_pair(table):
+    """The most frequent pair; of equals, the smaller left id, then the smaller right id.
+
+    table (size, size) -> [left, right]
+    """
+    ### BEGIN SOLUTION
+    first = torch.nonzero(table == table.max())[0]  # row by row
+    return [int(first[0]), int(first[1])]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_best_pair", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("subwords.best_pair", best_pair)
+### BEGIN HIDDEN TESTS
+check("subwords.best_pair", best_pair, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. Learning
+#
+# ### 2a. One merge
+#
+# *20 minutes · 3 points · easy*
+#
+# Replace every occurrence of the pair in a word by one new symbol, from left to right. A symbol can be used once: after a merge go on
+# *behind* both symbols.
+#
+# By hand, with the pair [7, 7] and the new symbol 9:
+#
+# | word | merged |
+# |---|---|
+# | 7 7 3 7 7 | 9 3 9 |
+# | 7 7 7 | 9 7 |
+# | 7 3 7 | 7 3 7 |
+#
+# **Looked at:** every place where the pair stands, and its symbols the other way round; a symbol that meets itself; short words.
+#
+# <details><summary>A hint</summary>
+#
+# The steps are not equally long: sometimes one symbol, sometimes two. `while i < len(word)` fits better than `for`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merge(word, pair, new):
+    """Every occurrence of the pair as one new symbol, from left to right.
+
+    word: a list of ids, pair [left, right], new: an id -> a list of ids
+    """
+    ### BEGIN SOLUTION
+    merged, i = [], 0
+    while i < len(word):
+        if word[i : i + 2] == pair:
+            merged.append(new)
+            i += 2
+        else:
+            merged.append(word[i])
+            i += 1
+    return merged
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_merge", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("subwords.merge", merge)
+### BEGIN HIDDEN TESTS
+check("subwords.merge", merge, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2b. All merges
+#
+# *30 minutes · 5 points · medium*
+#
+# Now the loop: count, take the winner, merge it in every word, count again. The first new symbol gets the id `symbols` (those before it
+# are 0 to `symbols` − 1), the next one `symbols` + 1, and so on. Return the pairs in the order in which they were merged. If no
+# pair is left, stop, and return those that there are.
+#
+# By hand, with l = 0, o = 1, w = 2, e = 3, the words *low* (5 times) and *we* (twice), and three merges:
+#
+# | | words | most frequent | new symbol |
+# |---|---|---|---|
+# | 1 | l o w · w e | l o (5; o w as often, but 0 < 1) | 4 = lo |
+# | 2 | lo w · w e | lo w = [4, 2] (5) | 5 = low |
+# | 3 | low · w e | w e = [2, 3] (2) | 6 = we |
+#
+# The answer is [[0, 1], [4, 2], [2, 3]]. A fourth merge would find nothing.
+#
+# **Looked at:** the first merge; the first two of several; all of several; what happens when nothing is left.
+#
+# <details><summary>A hint on the size of the table</summary>
+#
+# After $k$ merges there are `symbols + k` ids, and `count_pairs` wants to know that.
+# </details>
+# <details><summary>A hint on the end</summary>
+#
+# No pair is left when the largest entry of the table is 0.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "learn_merges", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def learn_merges(words, counts, symbols, merges):
+    """The pairs that byte-pair encoding merges, in order.
+
+    words: a list of lists of ids below `symbols`, counts: how often each word occurs, merges: how many to learn
+    -> a list of [left, right]
+    """
+    ### BEGIN SOLUTION
+    learned = []
+    while len(learned) < merges:
+        new = symbols + len(learned)
+        table = count_pairs(words, counts, new)
+        if table.max() == 0:
+            break
+        learned.append(best_pair(table))
+        words = [merge(word, learned[-1], new) for word in words]
+    return learned
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_learn_merges", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("subwords.learn_merges", learn_merges)
+### BEGIN HIDDEN TESTS
+check("subwords.learn_merges", learn_merges, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. Using it
+#
+# ### 3a. A word into tokens
+#
+# *20 minutes · 4 points · medium*
+#
+# A new word, perhaps one that was never seen, is cut by *repeating the training*: the first merge everywhere in the word, then the
+# second, and so on. Merge number $i$ makes the symbol `symbols` + $i$.
+#
+# By hand, with a = 0, b = 1, c = 2 and the merges [[1, 2], [0, 1]], that is *bc* = 3 and *ab* = 4: the word *a b c a b* becomes *a bc ab* = [0, 3, 4].
+# Not *ab c ab*: *bc* was learned first, so it comes first, although *ab* stands further left.
+#
+# **Looked at:** words that were trained on; the order of the merges; words of one symbol or one token.
+#
+# <details><summary>A hint</summary>
+#
+# A loop over `enumerate(merges)`, and your `merge`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encode(word, merges, symbols):
+    """A word as tokens: the merges one after the other, as they were learned.
+
+    word: a list of ids below `symbols`, merges: a list of [left, right] -> a list of ids
+    """
+    ### BEGIN SOLUTION
+    for number, pair in enumerate(merges):
+        word = merge(word, pair, symbols + number)
+    return word
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_encode", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("subwords.encode", encode)
+### BEGIN HIDDEN TESTS
+check("subwords.encode", encode, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3b. And back
+#
+# *15 minutes · 3 points · medium*
+#
+# Take every token apart until only the symbols below `symbols` are left: `decode(encode(word)) == word`, for every word.
+#
+# By hand, with the merges of 2b: token 5 is [4, 2], and 4 is [0, 1], so 5 is 0 1 2, *low*.
+#
+# **Looked at:** tokens into symbols; merges of merges of merges; short words.
+#
+# <details><summary>A hint</summary>
+#
+# Either a function that calls itself for both halves; or, without recursion, go through the merges once from the first to the last, and
+# keep for every id the list of symbols that it stands for.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "decode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decode(tokens, merges, symbols):
+    """Tokens back into symbols.
+
+    tokens: a list of ids, merges: a list of [left, right] -> a list of ids below `symbols`
+    """
+    ### BEGIN SOLUTION
+    stands_for = [[symbol] for symbol in range(symbols)]
+    for left, right in merges:
+        stands_for.append(stands_for[left] + stands_for[right])
+    return [symbol for token in tokens for symbol in stands_for[token]]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_decode", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("subwords.decode", decode)
+### BEGIN HIDDEN TESTS
+check("subwords.decode", decode, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Your functions at work
+#
+# The six hundred most frequent words of eight plays, each with its count. `_` marks the beginning of a word, so that *the* and the end of
+# *bathe* can become different tokens. Nothing to write here: run it when the checks above pass.
+
+# %%
+everything = [
+    ("subwords.count_pairs", count_pairs),
+    ("subwords.best_pair", best_pair),
+    ("subwords.merge", merge),
+    ("subwords.learn_merges", learn_merges),
+    ("subwords.encode", encode),
+    ("subwords.decode", decode),
+]
+ready = all(passes(name, function) for name, function in everything)
+if ready:
+    from nlmcore.corpora import load
+
+    text = " ".join(load("shakespeare").texts("train")[:8]).lower()
+    common = Counter(re.findall("[a-z]+", text)).most_common(600)
+    letters = "_abcdefghijklmnopqrstuvwxyz"
+    words = [[letters.index(letter) for letter in "_" + word] for word, _ in common]
+    learned = learn_merges(words, [count for _, count in common], len(letters), 60)
+
+    spelled = list(letters)
+    for left, right in learned:
+        spelled.append(spelled[left] + spelled[right])
+    print("The first sixty tokens, in the order in which they were learned:")
+    print(*spelled[len(letters) :])
+
+
+# %%
+def cut(line, merges):
+    """A line as tokens, a space between them; `_` where a word begins."""
+    words = [[letters.index(letter) for letter in "_" + word] for word in re.findall("[a-z]+", line.lower())]
+    return [spelled[token] for word in words for token in encode(word, merges, len(letters))]
+
+
+if ready:
+    line = "Shall I compare thee to a summer's day? Thou art more lovely and more temperate."
+    lengths = []
+    for merges in (0, 10, 30, 60):
+        tokens = cut(line, learned[:merges])
+        print(f"{merges:2} merges, {len(tokens):2} tokens:  {' '.join(tokens)}")
+    lengths = [len(cut(line, learned[:merges])) for merges in range(61)]
+    picture = figures.curves(
+        range(61),
+        {"": lengths},
+        x_title="merges",
+        y_title="tokens in the line",
+        alt=f"The number of tokens of one line against the number of merges: it falls from {lengths[0]} without merges to"
+        f" {lengths[-1]} with sixty, steeply at first.",
+    )
+else:
+    picture = "Come back here when all checks pass."
+picture
+
+# %% [markdown]
+# Put in a line of your own, of another century or another language. Which gets shorter more slowly, and why? That is worth something in
+# question 4.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4. In your own words
+#
+# *20 minutes · 4 points · written, read by a person*
+#
+# In about eight sentences, for somebody who has not heard the lecture:
+#
+# 1. Why cut words into pieces at all? Name what is wrong with a vocabulary of whole words, and what with one of single letters.
+# 2. Why must `encode` repeat the merges in the order of the training, and what could go wrong if it did not?
+# 3. A tokenizer was trained on English. What happens to a sentence in another language, and whom does that cost what?
+#
+# ### BEGIN MARK SCHEME
+# One point for each of the four; half points are fine.
+#
+# 1. **Words** (1): any word that was not seen is `<unk>`, and the vocabulary (with it the softmax and the embedding) is huge; related words
+#    (*walk, walked*) have nothing in common. Half a point for one of these.
+# 2. **Letters** (1): texts become several times longer, so the model has more steps and must look further back for the same distance.
+# 3. **Order** (1): the model was trained on the tokens that the training order gives; another order gives other tokens (*ab c* for *a bc*),
+#    which the model has rarely or never seen. Half a point for "it would be another result" alone.
+# 4. **Another language** (1): pairs that are frequent there were rare in training, so words fall into many short pieces: more tokens for the
+#    same content. It costs time and money per token, room in the context, often quality. Half a point without any cost.
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# With a vocabulary of whole words every word that was not in the training text is the same `<unk>`, and the vocabulary has to be huge, and
+# with it the table of vectors and the softmax; *walk* and *walked* share nothing. With single letters nothing is ever unknown, but a text
+# has five times as many steps, and what stood ten words ago stands fifty symbols ago.
+#
+# The model has learned from tokens that were made in one order of merges. If a word is cut in another order, say *ab c* where the training
+# gave *a bc*, the letters are the same but the ids are not, and the model meets pieces in places where it has hardly ever seen them.
+#
+# The pairs that are frequent in another language were rare in the training text, so few of them became tokens and words fall into many
+# short pieces, at worst into letters or bytes. The same content then takes more tokens: its readers pay more for it and wait longer, and
+# less of their text fits into the window.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 4 should
+# hold your own words. Save the notebook under its own name: the grader looks for `subwords.ipynb`.
