@@ -22,10 +22,28 @@ def build(name: str, config: dict[str, Any]) -> nn.Module:
     return BUILDERS[name](**config)
 
 
+def feed_forward_lm(**config: Any) -> nn.Module:
+    from nlmcore.feedforward import FeedForwardLM
+
+    return FeedForwardLM(**config)
+
+
 def recurrent_lm(**config: Any) -> nn.Module:
     from nlmcore.recurrent import RecurrentLM
 
     return RecurrentLM(**config)
+
+
+def sequence_tagger(**config: Any) -> nn.Module:
+    from nlmcore.recurrent import SequenceTagger
+
+    return SequenceTagger(**config)
+
+
+def sequence_classifier(**config: Any) -> nn.Module:
+    from nlmcore.recurrent import SequenceClassifier
+
+    return SequenceClassifier(**config)
 
 
 def seq2seq(**config: Any) -> nn.Module:
@@ -53,7 +71,10 @@ def encoder_decoder(source_vocab_size: int, target_vocab_size: int, **config: An
 
 
 BUILDERS: dict[str, Callable[..., nn.Module]] = {
+    "FeedForwardLM": feed_forward_lm,
     "RecurrentLM": recurrent_lm,
+    "SequenceTagger": sequence_tagger,
+    "SequenceClassifier": sequence_classifier,
     "Seq2Seq": seq2seq,
     "TransformerLM": transformer_lm,
     "EncoderDecoder": encoder_decoder,

@@ -13,7 +13,7 @@ from nlmcore.recipes.markdown import markdown_table
 from nlmcore.recipes.recipe import LECTURES
 from nlmcore.recipes.report_costs import attention_cost, few_shot, looking_back, source_and_target
 from nlmcore.recipes.report_decoding import dullness, thought_vector
-from nlmcore.recipes.report_recurrent import genre, restore
+from nlmcore.recipes.report_recurrent import free_running, genre, restore
 
 Row = list[str]
 
@@ -200,7 +200,7 @@ PAGES = (
     *(perplexity, guessing, memory, initialisation, capacity, quality_by_length, pronunciation, exposure_bias),
     *(char_gpt, bpe_gpt, numbers_transformer, pronunciation_transformer, warmup),
     *(looking_back, source_and_target, attention_cost, few_shot),
-    *(restore, genre),
+    *(restore, genre, free_running),
     *(thought_vector, dullness),
 )
 
