@@ -1,0 +1,22 @@
+"""The picture at the top of lecture 5: marks and capitals put back by a small recurrent network."""
+
+import torch
+
+from nlmcore.pretrained import checkpoint
+from nlmcore.recipes.restore import ids
+from nlmcore.recipes.restore_marks import put_back
+from nlmcore.show.figures import restored_svg
+
+TEXT = "friends romans countrymen lend me your ears i come to bury caesar not to praise him"
+
+
+def restored() -> str:
+    model, tokenizer, _ = checkpoint("restore")
+    words = TEXT.split()
+    with torch.no_grad():
+        sure, tags = model(torch.tensor([ids(tokenizer, words)]))[0].softmax(-1).max(-1)
+    shown = [put_back([word], [tag]) for word, tag in zip(words, tags.tolist(), strict=True)]
+    return restored_svg(words, shown, sure.numpy(), per_line=8)
+
+
+PICTURES = {"05_restored": restored}
