@@ -1,0 +1,207 @@
+"""Questions 3 and 4: a whole network, and a matrix that is used twice."""
+
+import torch
+from torch import Tensor
+
+from autograder.checks.backpropagation.common import CLOSED, logits_gradient, mean_loss
+from autograder.draw import Draw
+from autograder.judges import same_shapes, same_values
+from autograder.specification import Case, Exercise, Misconception, Property, case
+
+MLP, TIED = ("loss", "d_W1", "d_b1", "d_W2", "d_b2"), ("d_W",)
+Five = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+
+
+def _network(draw: Draw, batch: int, n_in: int, hidden: int, classes: int) -> tuple[Tensor, ...]:
+    return (
+        draw.normal(batch, n_in),
+        draw.integers(0, classes - 1, batch),
+        draw.normal(n_in, hidden),
+        draw.normal(hidden),
+        draw.normal(hidden, classes),
+        draw.normal(classes),
+    )
+
+
+def _networks(draw: Draw) -> list[Case]:
+    batch, n_in, hidden = draw.sizes(3)
+    return [case("a batch", *_network(draw, batch, n_in, hidden, max(n_in, hidden) + 1))]
+
+
+def _odd(draw: Draw) -> list[Case]:
+    (n,) = draw.sizes(1)
+    return [
+        case("one example", *_network(draw, 1, n, n, n)),
+        case("one hidden unit", *_network(draw, n, n, 1, n + 1)),
+    ]
+
+
+def _gradients(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    h = torch.tanh(x @ W1 + b1)
+    logits = h @ W2 + b2
+    d_logits = logits_gradient(logits, targets)
+    d_z = d_logits @ W2.T * (1 - h * h)
+    return mean_loss(logits, targets), x.T @ d_z, d_z.sum(0), h.T @ d_logits, d_logits.sum(0)
+
+
+def _parts(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> tuple[Tensor, ...]:
+    z = x @ W1 + b1
+    h = torch.tanh(z)
+    logits = h @ W2 + b2
+    return z, h, logits, logits_gradient(logits, targets), mean_loss(logits, targets)
+
+
+def _through(x: Tensor, d_z: Tensor, h: Tensor, d_logits: Tensor, loss: Tensor) -> Five:
+    return loss, x.T @ d_z, d_z.sum(0), h.T @ d_logits, d_logits.sum(0)
+
+
+def _without_the_tanh(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    _, h, _, d_logits, loss = _parts(x, targets, W1, b1, W2, b2)
+    return _through(x, d_logits @ W2.T, h, d_logits, loss)
+
+
+def _before_the_tanh(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    z, h, _, d_logits, loss = _parts(x, targets, W1, b1, W2, b2)
+    return _through(x, d_logits @ W2.T * (1 - h * h), z, d_logits, loss)
+
+
+def _slope_of_z(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    z, h, _, d_logits, loss = _parts(x, targets, W1, b1, W2, b2)
+    return _through(x, d_logits @ W2.T * (1 - z * z), h, d_logits, loss)
+
+
+def _of_the_sum(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    loss, *gradients = _gradients(x, targets, W1, b1, W2, b2)
+    d_W1, d_b1, d_W2, d_b2 = (gradient * (len(x) + (len(x) == 1)) for gradient in gradients)
+    return loss, d_W1, d_b1, d_W2, d_b2
+
+
+def _downhill(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    loss, d_W1, d_b1, d_W2, d_b2 = _gradients(x, targets, W1, b1, W2, b2)
+    return loss, -d_W1, -d_b1, -d_W2, -d_b2
+
+
+MLP_GRADIENTS = Exercise(
+    name="backpropagation.mlp_gradients",
+    title="A whole network",
+    signature="mlp_gradients(x, targets, W1, b1, W2, b2)",
+    arguments=("x", "targets", "W1", "b1", "W2", "b2"),
+    returns=MLP,
+    minutes=35,
+    difficulty="hard",
+    reference=_gradients,
+    properties=(
+        Property(name="each gradient has its parameter's shape", points=0.5, cases=_networks, judge=same_shapes(MLP)),
+        Property(name="the loss", points=0.5, cases=_networks, judge=same_values(MLP, [0]), outputs=(0,)),
+        Property(name="the upper layer", points=1.5, cases=_networks, judge=same_values(MLP, [3, 4]), outputs=(3, 4)),
+        Property(name="the lower layer", points=2.5, cases=_networks, judge=same_values(MLP, [1, 2]), outputs=(1, 2)),
+        Property(name="one example, one hidden unit", points=1, cases=_odd, judge=same_values(MLP)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="tanh-skipped",
+            sentence=(
+                "The lower layer's gradients went past the tanh. After W2ᵀ you have the gradient of h; to get to what"
+                " is before the tanh, multiply by 1 − h²."
+            ),
+            implementation=_without_the_tanh,
+        ),
+        Misconception(
+            id="before-for-after-the-tanh",
+            sentence=(
+                "d_W2 was made with the hidden layer *before* its tanh. What goes into W2 is h: its gradient is hᵀ"
+                " times what comes from above."
+            ),
+            implementation=_before_the_tanh,
+        ),
+        Misconception(
+            id="slope-from-before-the-tanh",
+            sentence=(
+                "Your slope of the tanh is 1 − z², with z what goes in. It is 1 − h², with h = tanh(z) what comes out."
+            ),
+            implementation=_slope_of_z,
+        ),
+        Misconception(
+            id="batch-forgotten",
+            sentence=(
+                "The loss is a mean, your gradients are those of the sum: all are too large by the size of the batch."
+                " Divide once, where the loss begins."
+            ),
+            implementation=_of_the_sum,
+        ),
+        Misconception(
+            id="sign",
+            sentence="All gradients point downhill. A gradient points where the loss grows: softmax − one-hot.",
+            implementation=_downhill,
+        ),
+    ),
+    closed=(*CLOSED, "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"),
+)
+
+
+# --- one matrix, used twice -------------------------------------------------------------------------------
+
+
+def _tied(draw: Draw) -> list[Case]:
+    batch, n_in, hidden = draw.sizes(3)
+    return [case("a batch", draw.normal(batch, n_in), draw.normal(n_in, hidden) / n_in**0.5, draw.normal(batch, n_in))]
+
+
+def _small(draw: Draw) -> list[Case]:
+    (n,) = draw.sizes(1)
+    return [
+        case("one example, one hidden unit", draw.normal(1, n), draw.normal(n, 1), draw.normal(1, n)),
+        case("W is square", draw.normal(2, n), draw.normal(n, n) / n**0.5, draw.normal(2, n)),
+    ]
+
+
+def _ways(x: Tensor, W: Tensor, d_y: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradient by way of W's first use, and by way of its second."""
+    h = torch.tanh(x @ W)
+    return x.T @ (d_y @ W * (1 - h * h)), d_y.T @ h
+
+
+TIED_GRADIENT = Exercise(
+    name="backpropagation.tied_gradient",
+    title="Used twice",
+    signature="tied_gradient(x, W, d_y)",
+    arguments=("x", "W", "d_y"),
+    returns=TIED,
+    minutes=25,
+    difficulty="hard",
+    reference=lambda x, W, d_y: sum(_ways(x, W, d_y)),
+    properties=(
+        Property(name="it has the shape of W", points=0.25, cases=_tied, judge=same_shapes(TIED)),
+        Property(name="the gradient", points=2.75, cases=_tied, judge=same_values(TIED)),
+        Property(name="small sizes", points=1, cases=_small, judge=same_values(TIED)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="second-use-only",
+            sentence=(
+                "Only W's second use, above, has been counted. It is also what h was made with: its gradient is the sum"
+                " over both ways."
+            ),
+            implementation=lambda x, W, d_y: _ways(x, W, d_y)[1],
+        ),
+        Misconception(
+            id="first-use-only",
+            sentence=(
+                "Only W's first use, below, has been counted: perhaps the second was overwritten (`=` in the place of"
+                " `+=`). The gradient is the sum over both ways."
+            ),
+            implementation=lambda x, W, d_y: _ways(x, W, d_y)[0],
+        ),
+        Misconception(
+            id="averaged",
+            sentence="You took the mean of the two ways. Gradients that meet are *added*.",
+            implementation=lambda x, W, d_y: sum(_ways(x, W, d_y)) / 2,
+        ),
+        Misconception(
+            id="tanh-skipped",
+            sentence="On the way through W's first use the tanh is missing: multiply by 1 − h².",
+            implementation=lambda x, W, d_y: x.T @ (d_y @ W) + d_y.T @ torch.tanh(x @ W),
+        ),
+    ),
+    closed=CLOSED,
+)

@@ -1,0 +1,236 @@
+"""Questions 1a and 1b: one neuron, and the node where every language model ends."""
+
+import torch
+from torch import Tensor
+
+from autograder.checks.backpropagation.common import CLOSED, log_softmax, logits_gradient, mean_loss
+from autograder.draw import Draw
+from autograder.judges import same_shapes, same_values
+from autograder.specification import Case, Exercise, Misconception, Property, case
+
+NEURON, LOSS = ("value", "d_w", "d_x", "d_b"), ("loss", "d_logits")
+Four = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def _number(draw: Draw) -> Tensor:
+    return draw.normal(1)[0].clone()
+
+
+def _neurons(draw: Draw) -> list[Case]:
+    (d,) = draw.sizes(1)
+    return [case("a neuron", draw.normal(d), draw.normal(d), _number(draw))]
+
+
+def _odd_neurons(draw: Draw) -> list[Case]:
+    (d,) = draw.sizes(1)
+    return [
+        case("a single input", draw.normal(1), draw.normal(1), _number(draw)),
+        case("float64", *(draw.normal(d).double() for _ in range(2)), _number(draw).double()),
+    ]
+
+
+def _neuron(w: Tensor, x: Tensor, b: Tensor) -> Four:
+    value = torch.sigmoid(w @ x + b)
+    slope = value * (1 - value)
+    return value, slope * x, slope * w, slope
+
+
+def _with_slope(w: Tensor, x: Tensor, b: Tensor, slope: Tensor) -> Four:
+    return torch.sigmoid(w @ x + b), slope * x, slope * w, slope
+
+
+def _value(w: Tensor, x: Tensor, b: Tensor) -> Tensor:
+    return torch.sigmoid(w @ x + b)
+
+
+def _of_the_value(w: Tensor, x: Tensor, b: Tensor) -> Tensor:
+    again = torch.sigmoid(_value(w, x, b))
+    return again * (1 - again)
+
+
+NEURON_GRADIENTS = Exercise(
+    name="backpropagation.neuron",
+    title="One neuron",
+    signature="neuron(w, x, b)",
+    arguments=("w", "x", "b"),
+    returns=NEURON,
+    minutes=15,
+    difficulty="easy",
+    reference=_neuron,
+    properties=(
+        Property(name="the value", points=0.5, cases=_neurons, judge=same_values(NEURON, [0]), outputs=(0,)),
+        Property(
+            name="the gradient of the bias", points=0.75, cases=_neurons, judge=same_values(NEURON, [3]), outputs=(3,)
+        ),
+        Property(
+            name="the gradient of the weights",
+            points=0.75,
+            cases=_neurons,
+            judge=same_values(NEURON, [1]),
+            outputs=(1,),
+        ),
+        Property(
+            name="the gradient of the inputs", points=0.75, cases=_neurons, judge=same_values(NEURON, [2]), outputs=(2,)
+        ),
+        Property(name="one input, and float64", points=0.25, cases=_odd_neurons, judge=same_values(NEURON)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="slope-forgotten",
+            sentence=(
+                "The gradients are those of w·x + b: the slope of the sigmoid is missing. Every gradient goes through"
+                " it on its way back: multiply by (1 − σ) σ."
+            ),
+            implementation=lambda w, x, b: (_value(w, x, b), x.clone(), w.clone(), torch.ones_like(b)),
+        ),
+        Misconception(
+            id="sigmoid-twice",
+            sentence=(
+                "You put the *value* into the sigmoid once more. The slope is (1 − σ) σ, with σ the value that you"
+                " already have: no sigmoid is needed on the way back."
+            ),
+            implementation=lambda w, x, b: _with_slope(w, x, b, _of_the_value(w, x, b)),
+        ),
+        Misconception(
+            id="inputs-for-weights",
+            sentence=(
+                "The gradients of w and of x have changed places. At a product each factor gets the *other* one: w gets"
+                " x, and x gets w."
+            ),
+            implementation=lambda w, x, b: (lambda v, dw, dx, db: (v, dx, dw, db))(*_neuron(w, x, b)),
+        ),
+        Misconception(
+            id="half-the-slope",
+            sentence="Your slope is 1 − σ. It is (1 − σ) σ: it is small where the neuron is off, too.",
+            implementation=lambda w, x, b: _with_slope(w, x, b, 1 - _value(w, x, b)),
+        ),
+        Misconception(
+            id="tanh-slope",
+            sentence="Your slope is 1 − σ². That is the slope of a tanh; the sigmoid's is (1 − σ) σ.",
+            implementation=lambda w, x, b: _with_slope(w, x, b, 1 - _value(w, x, b) ** 2),
+        ),
+    ),
+    closed=CLOSED,
+)
+
+
+# --- softmax and cross-entropy ----------------------------------------------------------------------------
+
+
+def _batches(draw: Draw) -> list[Case]:
+    batch, classes = draw.sizes(2)
+    return [case("a batch", draw.normal(batch, classes), draw.integers(0, classes - 1, batch))]
+
+
+def _one_example(draw: Draw) -> list[Case]:
+    (classes,) = draw.sizes(1)
+    return [case("one example", draw.normal(1, classes), draw.integers(0, classes - 1, 1))]
+
+
+def _large(draw: Draw) -> list[Case]:
+    batch, classes = draw.sizes(2)
+    return [
+        case("logits around 300", draw.normal(batch, classes) + 300, draw.integers(0, classes - 1, batch)),
+        case("logits around −300", draw.normal(batch, classes) - 300, draw.integers(0, classes - 1, batch)),
+    ]
+
+
+def _loss(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    return mean_loss(logits, targets), logits_gradient(logits, targets)
+
+
+def _unshifted(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    e = logits.exp()
+    p = e / e.sum(-1, keepdim=True)
+    rows = torch.arange(len(targets))
+    loss = -p[rows, targets].log().mean()
+    p[rows, targets] -= 1
+    return loss, p / len(targets)
+
+
+def _chosen_only(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    rows, gradient = torch.arange(len(targets)), torch.zeros_like(logits)
+    gradient[rows, targets] = log_softmax(logits).exp()[rows, targets] - 1
+    return mean_loss(logits, targets), gradient / len(targets)
+
+
+SOFTMAX_LOSS = Exercise(
+    name="backpropagation.softmax_loss",
+    title="Softmax and cross-entropy as one node",
+    signature="softmax_loss(logits, targets)",
+    arguments=("logits", "targets"),
+    returns=LOSS,
+    minutes=20,
+    difficulty="medium",
+    reference=_loss,
+    properties=(
+        Property(name="the shapes are right", points=0.25, cases=_batches, judge=same_shapes(LOSS)),
+        Property(name="the loss", points=1, cases=_batches, judge=same_values(LOSS, [0]), outputs=(0,)),
+        Property(
+            name="the gradient of one example",
+            points=0.75,
+            cases=_one_example,
+            judge=same_values(LOSS, [1]),
+            outputs=(1,),
+        ),
+        Property(name="the gradient of a batch", points=1, cases=_batches, judge=same_values(LOSS, [1]), outputs=(1,)),
+        Property(name="large logits", points=1, cases=_large, judge=same_values(LOSS)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="batch-forgotten",
+            sentence=(
+                "Your loss is a mean over the batch and your gradient is that of the sum: it is as many times too large"
+                " as there are examples. Divide it by the size of the batch."
+            ),
+            implementation=lambda logits, targets: (
+                mean_loss(logits, targets),
+                logits_gradient(logits, targets) * len(targets),
+            ),
+        ),
+        Misconception(
+            id="sum-for-mean",
+            sentence=(
+                "You added up the losses, and the gradients as well. Asked is the *mean* over the batch, so that the"
+                " step does not depend on its size."
+            ),
+            implementation=lambda logits, targets: (
+                mean_loss(logits, targets) * len(targets),
+                logits_gradient(logits, targets) * len(targets),
+            ),
+        ),
+        Misconception(
+            id="sign",
+            sentence=(
+                "The sign is the other way round: one-hot − softmax. That is the direction in which the loss falls; the"
+                " gradient points where it grows. For the right word it is below 0."
+            ),
+            implementation=lambda logits, targets: (mean_loss(logits, targets), -logits_gradient(logits, targets)),
+        ),
+        Misconception(
+            id="one-hot-forgotten",
+            sentence="Your gradient is the softmax alone. For the target subtract 1: then each row sums to 0.",
+            implementation=lambda logits, targets: (
+                mean_loss(logits, targets),
+                log_softmax(logits).exp() / len(targets),
+            ),
+        ),
+        Misconception(
+            id="target-only",
+            sentence=(
+                "Only the target's logit gets a gradient. All the others are in the sum below the fraction: they are"
+                " pushed down, each as much as it is believed."
+            ),
+            implementation=_chosen_only,
+        ),
+        Misconception(
+            id="not-shifted",
+            sentence=(
+                "Right for small numbers, but e³⁰⁰ is more than a float32 can hold, and e⁻³⁰⁰ is 0. Subtract from each"
+                " row its largest logit first: it changes nothing else."
+            ),
+            implementation=_unshifted,
+        ),
+    ),
+    closed=(*CLOSED, "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"),
+)

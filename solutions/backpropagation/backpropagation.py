@@ -1,0 +1,444 @@
+# %% [markdown]
+# # Assignment: backpropagation
+#
+# Six small functions, from one neuron to a network with a matrix that is used twice, all of them differentiated by hand. At the end
+# your gradients, and nothing else, teach a network to spell names.
+#
+# | question | function | minutes | points | |
+# |---|---|---|---|---|
+# | 1a | `neuron` | 15 | 3 | easy |
+# | 1b | `softmax_loss` | 20 | 4 | medium |
+# | 2a | `linear_backward` | 20 | 4 | medium |
+# | 2b | `tanh_backward` | 10 | 2 | easy |
+# | 3 | `mlp_gradients` | 35 | 6 | hard |
+# | 4 | `tied_gradient` | 25 | 4 | hard |
+# | 5 | in your own words | 20 | 4 | written |
+#
+# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
+# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
+# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
+# numbers, property by property, so half a solution earns its half.
+#
+# **What is closed.** Whatever differentiates by itself: `backward()` and `torch.autograd.grad`, `torch.func`, `nlmcore.autodiff`.
+# Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake, autograd is a good
+# friend: compare in a cell of your own. Only what you hand in has to do without.)
+#
+# You need the lecture *Neurons and backpropagation*. About two and a half hours. Nothing is fetched from the network.
+#
+# In this assignment `d_x` is the gradient of the loss with respect to `x`: how much the loss changes per change of each number of
+# `x`. It has the shape of `x`. Vectors are rows.
+
+# %%
+import torch
+
+from autograder.check import check, passes
+from nlmcore.show import figures
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## 1. Single nodes
+#
+# ### 1a. One neuron
+#
+# *15 minutes · 3 points · easy*
+#
+# $$f = \sigma(w \cdot x + b), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}, \qquad \sigma'(z) = (1 - \sigma)\,\sigma$$
+#
+# Going back through it, what comes from above is multiplied by the slope of each node on the way: *upstream times local*. At the sigmoid
+# the slope is $(1 - f) f$, which needs nothing but the value that is there already. At a product each factor gets what comes from above
+# times the *other* factor; at a sum everybody gets what comes from above.
+#
+# The circuit of the lecture, $w = (2, -3)$, $x = (-1, -2)$, $b = -3$:
+#
+# ```text
+# forward      w·x = -2 + 6 = 4      w·x + b = 1       f = σ(1) = 0.73
+# backward     slope of σ: (1 - 0.73) · 0.73 = 0.2
+#              d_b = 0.2
+#              d_w = 0.2 · x = (-0.2, -0.4)
+#              d_x = 0.2 · w = (0.4, -0.6)
+# ```
+#
+# **Looked at:** the value; the gradients of bias, weights and inputs, each for itself; a single input, and float64.
+#
+# <details><summary>A hint</summary>
+#
+# Four lines: the value, the slope, the slope times `x`, the slope times `w`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "neuron", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def neuron(w, x, b):
+    """A sigmoid neuron and its gradients.
+
+    w (d,), x (d,), b a number -> (value, d_w (d,), d_x (d,), d_b)
+    """
+    ### BEGIN SOLUTION
+    value = torch.sigmoid(w @ x + b)
+    slope = (1 - value) * value
+    return value, slope * x, slope * w, slope
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_neuron", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("backpropagation.neuron", neuron)
+### BEGIN HIDDEN TESTS
+check("backpropagation.neuron", neuron, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1b. Softmax and cross-entropy as one node
+#
+# *20 minutes · 4 points · medium*
+#
+# Every language model ends here: logits $z$, one per word, a softmax, and the loss $-\ln p_t$ of the word $t$ that came. Taken together the two
+# have a gradient that fits on a stamp:
+#
+# $$p = \mathrm{softmax}(z), \qquad L = -\frac1N \sum_{n} \ln p_{n, t_n}, \qquad \frac{\partial L}{\partial z_{nc}} = \frac{p_{nc} - [c = t_n]}{N}$$
+#
+# $[c = t_n]$ is 1 for the word that came and 0 for all others; $N$ is the number of examples. Each row sums to 0: what the right word gains,
+# the others lose.
+#
+# By hand, one example with $z = (\ln 4, \ln 3, \ln 1)$ and target 1: $p = (0.5, 0.375, 0.125)$, $L = -\ln 0.375 = 0.98$, and the gradient is
+# $(0.5, -0.625, 0.125)$.
+#
+# The picture shows the gradients of two examples, with targets 1 and 0. Red is to go down, blue is to go up.
+
+# %%
+p = torch.tensor([[0.5, 0.375, 0.125], [0.1, 0.1, 0.8]])
+hot = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+figures.heatmap(
+    (p - hot) / 2,
+    ["first example", "second example"],
+    ["0", "1", "2"],
+    row_title="",
+    column_title="word",
+    alt="Gradients of the logits of two examples: positive for each word but the target, whose entry is negative; each row sums to 0.",
+)
+
+# %% [markdown]
+# Softmax is open here, but keep large logits in mind: $e^{300}$ is more than a float32 can hold. Subtracting the same number from all
+# logits of a row changes nothing; subtract the largest.
+#
+# **Looked at:** the shapes; the loss; the gradient of one example; of a batch; logits around 300 and around −300.
+#
+# <details><summary>A hint</summary>
+#
+# `p[torch.arange(N), targets]` picks from each row the probability of its target, and can be assigned to as well. For the loss use a
+# logarithm of the softmax that never computes $\ln 0$: $z_t - \max - \ln \sum e^{z - \max}$.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "softmax_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax_loss(logits, targets):
+    """Mean cross-entropy after a softmax, and its gradient.
+
+    logits (batch, classes), targets (batch,) ids -> (loss, d_logits (batch, classes))
+    """
+    ### BEGIN SOLUTION
+    examples = torch.arange(len(targets))
+    log_p = torch.log_softmax(logits, dim=-1)
+    d_logits = log_p.exp()
+    d_logits[examples, targets] -= 1
+    return -log_p[examples, targets].mean(), d_logits / len(targets)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_softmax_loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("backpropagation.softmax_loss", softmax_loss)
+### BEGIN HIDDEN TESTS
+check("backpropagation.softmax_loss", softmax_loss, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. Layers
+#
+# ### 2a. A linear layer
+#
+# *20 minutes · 4 points · medium*
+#
+# Forward $z = xW + b$, for a batch of examples in the rows of $x$; the same $b$ is added to each row. From above comes `d_z`, one row per
+# example, and three gradients go on:
+#
+# $$d_x = d_z W^\top, \qquad d_W = x^\top d_z, \qquad d_b = \sum_{\text{examples}} d_z$$
+#
+# How to remember them: the shapes leave no other way. $d_W$ must have the shape of $W$, (in, out), and there are only $x$ (batch, in) and
+# $d_z$ (batch, out) to make it from.
+#
+# By hand, with two examples, two inputs and one output: $x = \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}$,
+# $W = \begin{pmatrix} 5 \\ 6 \end{pmatrix}$, $d_z = \begin{pmatrix} 1 \\ -1 \end{pmatrix}$. Then
+# $d_W = \begin{pmatrix} 1 - 3 \\ 2 - 4 \end{pmatrix} = \begin{pmatrix} -2 \\ -2 \end{pmatrix}$, $d_b = 0$ and
+# $d_x = \begin{pmatrix} 5 & 6 \\ -5 & -6 \end{pmatrix}$.
+#
+# **Looked at:** the shapes; $d_x$, $d_W$ and $d_b$, each for itself, also where batch, inputs and outputs have one size and no shape can help;
+# one example; tensors that are slices.
+#
+# <details><summary>A hint</summary>
+#
+# Examples are *added* up, not averaged: if the loss is a mean, `d_z` comes divided already.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "linear_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def linear_backward(x, W, d_z):
+    """The gradients of z = x W + b.
+
+    x (batch, in), W (in, out), d_z (batch, out) -> (d_x (batch, in), d_W (in, out), d_b (out,))
+    """
+    ### BEGIN SOLUTION
+    return d_z @ W.T, x.T @ d_z, d_z.sum(0)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_linear_backward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("backpropagation.linear_backward", linear_backward)
+### BEGIN HIDDEN TESTS
+check("backpropagation.linear_backward", linear_backward, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2b. A tanh
+#
+# *10 minutes · 2 points · easy*
+#
+# Forward $h = \tanh(z)$, entry by entry. The slope is $1 - \tanh^2(z) = 1 - h^2$: as with the sigmoid, what came *out* is enough.
+#
+# By hand: $h = 0.8$ and $d_h = 2$ give $d_z = 2 \cdot (1 - 0.64) = 0.72$. A unit at its limit, $h = 1$, lets nothing through.
+#
+# **Looked at:** the gradient; units at their limits, and units that are off.
+#
+# <details><summary>A hint</summary>
+#
+# One line, and no tanh in it.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "tanh_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def tanh_backward(h, d_h):
+    """The gradient of h = tanh(z) with respect to z.
+
+    h: what came out of the tanh, d_h: what comes from above, both of one shape -> d_z of that shape
+    """
+    ### BEGIN SOLUTION
+    return d_h * (1 - h**2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_tanh_backward", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("backpropagation.tanh_backward", tanh_backward)
+### BEGIN HIDDEN TESTS
+check("backpropagation.tanh_backward", tanh_backward, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. A whole network
+#
+# *35 minutes · 6 points · hard*
+#
+# $$h = \tanh(x W_1 + b_1), \qquad z = h W_2 + b_2, \qquad L = \text{mean cross-entropy of } \mathrm{softmax}(z)$$
+#
+# Forward from left to right, keeping what backward will need; then back, the same way:
+#
+# ```text
+# x ──▶ · W1 + b1 ──▶ tanh ──▶ h ──▶ · W2 + b2 ──▶ z ──▶ softmax, loss ──▶ L
+#       d_W1, d_b1 ◀── d_z1 ◀── d_h ◀── d_W2, d_b2 ◀── d_z ◀──────────────┘
+# ```
+#
+# Every arrow of the lower row is a function that you have written.
+#
+# > **Before you write it:** which of the four gradients need `x`, and which need `W2`?
+#
+# **Looked at:** the shapes; the loss; the gradients of the upper layer; those of the lower layer; one example, and one hidden unit.
+#
+# <details><summary>A hint</summary>
+#
+# `d_h, d_W2, d_b2 = linear_backward(h, W2, d_z)` is the middle of it. Two more lines of this kind come after it.
+# </details>
+# <details><summary>Stuck because of an earlier question?</summary>
+#
+# Each backward step is one line of matrices in questions 1 and 2: write it out here.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "mlp_gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mlp_gradients(x, targets, W1, b1, W2, b2):
+    """The loss of a network with one hidden layer, and the gradients of its parameters.
+
+    x (batch, in), targets (batch,) ids, W1 (in, hidden), b1 (hidden,), W2 (hidden, classes), b2 (classes,)
+    -> (loss, d_W1, d_b1, d_W2, d_b2)
+    """
+    ### BEGIN SOLUTION
+    h = torch.tanh(x @ W1 + b1)
+    loss, d_z = softmax_loss(h @ W2 + b2, targets)
+    d_h, d_W2, d_b2 = linear_backward(h, W2, d_z)
+    _, d_W1, d_b1 = linear_backward(x, W1, tanh_backward(h, d_h))
+    return loss, d_W1, d_b1, d_W2, d_b2
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_mlp_gradients", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("backpropagation.mlp_gradients", mlp_gradients)
+### BEGIN HIDDEN TESTS
+check("backpropagation.mlp_gradients", mlp_gradients, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 4. Used twice
+#
+# *25 minutes · 4 points · hard*
+#
+# Language models often use one matrix for two purposes: to turn words into vectors, and vectors into words again. A small machine with
+# the same trick:
+#
+# $$h = \tanh(x W), \qquad y = h W^\top$$
+#
+# The loss depends on $W$ in two ways, and its gradient is the **sum** of what comes by each. So will it be in recurrent networks, where
+# one matrix is used at every step.
+#
+# By hand, with numbers in place of matrices, $x = 1$, $W = 0.5$, $d_y = 1$, and $h = \tanh(0.5) = 0.462$: by way of the upper use $d_y \cdot h = 0.462$;
+# by way of the lower one $d_y \cdot W \cdot (1 - h^2) \cdot x = 0.393$; together 0.855. (In a cell of your own: raise $W$ by 0.001 and see $y$ change by
+# 0.000855.)
+#
+# **Looked at:** the shape; the gradient; one example with one hidden unit, and a square $W$.
+#
+# <details><summary>A hint on the upper use</summary>
+#
+# In $y = h V$ with $V = W^\top$, $d_V = h^\top d_y$. That is the gradient of $W^\top$; transpose it.
+# </details>
+# <details><summary>A hint on the lower use</summary>
+#
+# What comes from above to $h$ is $d_y V^\top = d_y W$. Then it is question 3.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "tied_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def tied_gradient(x, W, d_y):
+    """The gradient of y = tanh(x W) Wᵀ with respect to W.
+
+    x (batch, in), W (in, hidden), d_y (batch, in) -> d_W (in, hidden)
+    """
+    ### BEGIN SOLUTION
+    h = torch.tanh(x @ W)
+    upper = (h.T @ d_y).T
+    lower = x.T @ tanh_backward(h, d_y @ W)
+    return upper + lower
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_tied_gradient", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("backpropagation.tied_gradient", tied_gradient)
+### BEGIN HIDDEN TESTS
+check("backpropagation.tied_gradient", tied_gradient, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Your functions at work
+#
+# 5,163 first names from the census of the United States. A network reads three letters and guesses the next one: 3 × 27 inputs that are
+# 0 or 1 (which letter stands where), 64 hidden units, 27 outputs. It learns by your `mlp_gradients` alone. Nothing to write here: run it
+# when question 3 passes; it takes a few seconds.
+
+# %%
+letters = ".abcdefghijklmnopqrstuvwxyz"  # the dot is before the first and after the last letter
+
+
+def windows(names):
+    """Every three letters (as one-hot rows) and the letter that follows."""
+    seen, next_letter = [], []
+    for name in names:
+        padded = "..." + name.lower() + "."
+        for i in range(len(padded) - 3):
+            seen.append([letters.index(letter) for letter in padded[i : i + 3]])
+            next_letter.append(letters.index(padded[i + 3]))
+    return torch.eye(27)[torch.tensor(seen)].flatten(1), torch.tensor(next_letter)
+
+
+losses = []
+if passes("backpropagation.mlp_gradients", mlp_gradients):
+    from nlmcore.corpora import load
+
+    x, targets = windows(load("names").texts("train"))
+    draw = torch.Generator().manual_seed(0)
+    W1, W2 = torch.randn(81, 64, generator=draw) / 9, torch.randn(64, 27, generator=draw) / 8
+    b1, b2 = torch.zeros(64), torch.zeros(27)
+    for step in range(900):
+        batch = torch.randint(len(x), (128,), generator=draw)
+        loss, *gradients = mlp_gradients(x[batch], targets[batch], W1, b1, W2, b2)
+        losses.append(float(loss))
+        for parameter, gradient in zip((W1, b1, W2, b2), gradients, strict=True):
+            parameter -= (1.0 if step < 600 else 0.2) * torch.as_tensor(gradient)
+    print(f"loss at first {losses[0]:.2f} (guessing: ln 27 = 3.30), at last {sum(losses[-100:]) / 100:.2f}")
+
+
+# %%
+def spell(draw):
+    """One name, letter by letter, each drawn from what the network expects."""
+    name = "..."
+    while len(name) < 15:
+        now = torch.eye(27)[torch.tensor([letters.index(letter) for letter in name[-3:]])].flatten()
+        p = torch.softmax(torch.tanh(now @ W1 + b1) @ W2 + b2, dim=-1)
+        name += letters[int(torch.multinomial(p, 1, generator=draw))]
+        if name.endswith("."):
+            break
+    return name.strip(".").title()
+
+
+if losses:
+    draw = torch.Generator().manual_seed(3)
+    print(*[spell(draw) for _ in range(12)], sep=", ")
+    means = [sum(losses[i : i + 50]) / 50 for i in range(0, 900, 50)]
+    picture = figures.curves(
+        range(0, 900, 50),
+        {"": means},
+        x_title="step",
+        y_title="loss (nats per letter)",
+        alt=f"The loss against the step, from {means[0]:.2f} down to {means[-1]:.2f}.",
+    )
+else:
+    picture = "Come back here when question 3 passes."
+picture
+
+# %% [markdown]
+# Halve the learning rate, or make it ten times larger; leave out one of the gradients. What is the first thing that you see?
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5. In your own words
+#
+# *20 minutes · 4 points · written, read by a person*
+#
+# In about eight sentences, for somebody who knows derivatives and has not heard the lecture:
+#
+# 1. Why does one go through the network backwards, and not forwards, to get the gradients of a million weights? Say what would have to
+#    be repeated.
+# 2. What does the forward pass have to keep, and why is it memory, not time, that runs out first in training?
+# 3. A friend checks her gradients by raising each weight by $10^{-12}$ in float32 and finds that all her gradients are 0. What went wrong,
+#    and what should she do?
+#
+# ### BEGIN MARK SCHEME
+# One point for each of the four; half points are fine.
+#
+# 1. **Backwards** (1): one loss, many weights: one pass back gives all partial derivatives, since what comes from above is computed once and
+#    shared; forwards (or by differences) one pass *per weight*. Half a point for "the chain rule" without the saving.
+# 2. **Kept** (1): the values that the slopes need: inputs of products, outputs of tanh and softmax. (Half a point for "the activations".)
+# 3. **Memory** (1): they are kept for every layer and every example (and time step) until the backward pass uses them; the time of the backward
+#    pass is only about twice that of the forward pass.
+# 4. **Differences** (1): float32 has about 7 digits, so 1 + 10⁻¹² is 1, and the difference of two nearly equal losses is 0 or noise; take
+#    float64 and a step of about 10⁻⁵ or 10⁻⁶, and central differences. Half a point for the diagnosis alone.
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# There is one loss and a million weights. Going back from the loss, what comes from above to a node is computed once and used by
+# everything below it, so one pass gives the derivatives with respect to all weights. Going forward, one would have to ask for each weight
+# separately how its change spreads through the network: a million passes.
+#
+# On the way back the slopes need numbers of the forward pass: a product needs its other factor, a tanh what came out of it. So these
+# have to be kept for every layer, every example of the batch and every time step until the backward pass comes by. It takes only about
+# twice as long as the forward pass, but the memory grows with depth, length and batch, and is full first.
+#
+# In float32 there are about seven digits: a weight of 1 does not change at all when 10⁻¹² is added, and the two losses are the same
+# number. She should take float64 and a step near 10⁻⁵, on both sides, and compare relative differences.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
+# hold your own words. Save the notebook under its own name: the grader looks for `backpropagation.ipynb`.
