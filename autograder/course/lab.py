@@ -10,6 +10,7 @@ from urllib.parse import quote
 from autograder.course.environment import Environment
 
 SETTINGS = "autograder/jupyter"
+"""The course's settings for Jupyter; in `labextensions/` the presenter view (`nlm-slides`), plain JavaScript."""
 
 
 def first_lecture(root: Path) -> Path | None:
@@ -21,13 +22,31 @@ def first_lecture(root: Path) -> Path | None:
     return text.with_suffix(".ipynb")
 
 
-def command(environment: Environment, arguments: Sequence[str], environ: Mapping[str, str]) -> list[str]:
-    """The command line of JupyterLab. What the user adds comes last, so that it wins."""
+def lecture_called(root: Path, name: str) -> Path | None:
+    """The lecture with this number, or whose name has these letters in it, as a notebook if that is built."""
+    wanted = name.casefold()
+    for path in sorted((root / "lectures").glob("*.py")):
+        number = re.match(r"(\d+)_", path.name)
+        called = number and (int(wanted) == int(number[1]) if wanted.isdigit() else wanted in path.stem.casefold())
+        if called:
+            return path.with_suffix(".ipynb")
+    return None
+
+
+def command(
+    environment: Environment, arguments: Sequence[str], environ: Mapping[str, str], present: Path | None = None
+) -> list[str]:
+    """The command line of JupyterLab. What the user adds comes last, so that it wins.
+
+    `present`: a lecture that is to be shown slide by slide (the extension under SETTINGS does that).
+    """
     root = environment.root
     line = [str(environment.python), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
-    lecture = first_lecture(root)
+    lecture = present or first_lecture(root)
     if lecture is not None:
-        line.append(f"--LabApp.default_url=/lab/tree/{quote(lecture.relative_to(root).as_posix())}")
+        name = quote(lecture.relative_to(root).as_posix())
+        page = f"/doc/tree/{name}?present" if present else f"/lab/tree/{name}"
+        line.append(f"--LabApp.default_url={page}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         line.append("--allow-root")
     browser = environ.get("NLM_BROWSER", "")
@@ -43,11 +62,12 @@ def variables(environment: Environment, environ: Mapping[str, str]) -> dict[str,
     lectures with another Python.
     """
     result = dict(environ)
+    settings = environment.root / SETTINGS
     for name, first in {
-        "JUPYTER_CONFIG_PATH": environment.root / SETTINGS,
-        "JUPYTER_PATH": environment.prefix / "share" / "jupyter",
+        "JUPYTER_CONFIG_PATH": [settings],
+        "JUPYTER_PATH": [environment.prefix / "share" / "jupyter", settings],
     }.items():
-        result[name] = os.pathsep.join([str(first), *filter(None, [environ.get(name, "")])])
+        result[name] = os.pathsep.join([*map(str, first), *filter(None, [environ.get(name, "")])])
     result["JUPYTER_PREFER_ENV_PATH"] = "1"
     scripts = str(environment.python.parent)
     result["PATH"] = os.pathsep.join([scripts, environ.get("PATH", "")])

@@ -36,6 +36,7 @@ class Verb:
 
 VERBS = {
     "lab": Verb("set up what is missing, build the notebooks, open JupyterLab", "autograder.course.verbs:open_lab"),
+    "present": Verb("show a lecture slide by slide, with live widgets: present 11", "autograder.course.verbs:present"),
     "test": Verb(
         "the same set-up, then the tests", "autograder.course.verbs:run_tests", ("cluster", "likeness", "tests")
     ),
@@ -73,7 +74,7 @@ VERBS = {
 }
 FROM = "NLM_FROM"
 """The variable that tells the second process in which folder the command was given."""
-FOR_STUDENTS = ("lab", "setup", "build", "check", "doctor", "clean")
+FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "doctor", "clean")
 """What a student's copy of the course offers: it has no solutions, and nothing to grade or to test."""
 
 
@@ -219,8 +220,26 @@ def open_lab(place: Environment, rest: list[str]) -> int:
         return code
     lecture = lab.first_lecture(place.root)
     on = f" on {lecture.relative_to(place.root).as_posix()}" if lecture else ""
-    line = lab.command(place, rest, os.environ)
     say.line(f"Opening JupyterLab{on}. To stop it: Ctrl-C, twice.")
+    return _become_lab(place, lab.command(place, rest, os.environ))
+
+
+def present(place: Environment, rest: list[str]) -> int:
+    """Open a lecture in the presenter view: the first word is its number or a part of its name."""
+    name, options = (rest[0], rest[1:]) if rest and not rest[0].startswith("-") else ("", rest)
+    lecture = lab.lecture_called(place.root, name) if name else lab.first_lecture(place.root)
+    if lecture is None:
+        there = ", ".join(path.stem for path in sorted((place.root / "lectures").glob("[0-9]*_*.py")))
+        print(f"No lecture is called {name!r}. There are: {there}", file=sys.stderr)
+        return 2
+    code = _build_if_stale(place, take_in=True)
+    if code:
+        return code
+    say.line(f"Presenting {lecture.stem}. Page Down goes on, n opens your notes, Escape shows the notebook.")
+    return _become_lab(place, lab.command(place, options, os.environ, present=lecture))
+
+
+def _become_lab(place: Environment, line: list[str]) -> int:
     if "--allow-root" in line:
         say.line("(You are root, so JupyterLab gets --allow-root.)")
     return lab.become(line, lab.variables(place, os.environ), place.root)

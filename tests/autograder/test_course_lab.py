@@ -38,6 +38,20 @@ def test_the_lecture_with_the_lowest_number_is_opened(place: Environment) -> Non
     assert "--LabApp.default_url=/lab/tree/lectures/2_vectors.ipynb" in lab.command(place, [], {})
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("2", "02_vectors"), ("11", "11_attention"), ("Atten", "11_attention"), ("3", None), ("x", None)],
+)
+def test_a_lecture_is_found_by_number_or_name(place: Environment, name: str, found: str | None) -> None:
+    lectures(place, "02_vectors.py", "11_attention.py", "helper.py")
+    lecture = lab.lecture_called(place.root, name)
+    assert (lecture and lecture.stem) == found
+    if lecture is not None:
+        line = lab.command(place, ["--port", "9999"], {}, present=lecture)
+        assert f"--LabApp.default_url=/doc/tree/lectures/{found}.ipynb?present" in line
+        assert line[-2:] == ["--port", "9999"]
+
+
 def test_what_the_user_asks_for_comes_last(place: Environment) -> None:
     line = lab.command(place, ["--no-browser", "--port", "9999"], {})
     assert line[1:3] == ["-m", "jupyterlab"]
@@ -61,8 +75,9 @@ def test_root_is_allowed_and_others_do_not_ask_for_it(place: Environment, monkey
 def test_the_environments_own_kernel_and_settings_come_first(place: Environment) -> None:
     given = {"JUPYTER_PATH": "/theirs", "PYTHONPATH": "/elsewhere", "PATH": "/usr/bin"}
     result = lab.variables(place, given)
-    assert result["JUPYTER_PATH"].split(os.pathsep) == [str(place.prefix / "share" / "jupyter"), "/theirs"]
-    assert result["JUPYTER_CONFIG_PATH"] == str(place.root / "autograder" / "jupyter")
+    settings = str(place.root / "autograder" / "jupyter")
+    assert result["JUPYTER_PATH"].split(os.pathsep) == [str(place.prefix / "share" / "jupyter"), settings, "/theirs"]
+    assert result["JUPYTER_CONFIG_PATH"] == settings
     assert result["PATH"].split(os.pathsep)[0] == str(place.python.parent)
     assert "PYTHONPATH" not in result
     assert given["PYTHONPATH"] == "/elsewhere"
