@@ -28,6 +28,12 @@ def feed_forward_lm(**config: Any) -> nn.Module:
     return FeedForwardLM(**config)
 
 
+def text_cnn(**config: Any) -> nn.Module:
+    from nlmcore.convolutional import TextCNN
+
+    return TextCNN(**config)
+
+
 def recurrent_lm(**config: Any) -> nn.Module:
     from nlmcore.recurrent import RecurrentLM
 
@@ -52,6 +58,12 @@ def seq2seq(**config: Any) -> nn.Module:
     return Seq2Seq(**config)
 
 
+def neural_editor(**config: Any) -> nn.Module:
+    from nlmcore.seq2seq import NeuralEditor
+
+    return NeuralEditor(**config)
+
+
 def transformer_lm(**config: Any) -> nn.Module:
     """A TransformerLM of the fields of its configuration, parts by name."""
     from nlmcore.transformer import TransformerConfig, TransformerLM
@@ -72,10 +84,12 @@ def encoder_decoder(source_vocab_size: int, target_vocab_size: int, **config: An
 
 BUILDERS: dict[str, Callable[..., nn.Module]] = {
     "FeedForwardLM": feed_forward_lm,
+    "TextCNN": text_cnn,
     "RecurrentLM": recurrent_lm,
     "SequenceTagger": sequence_tagger,
     "SequenceClassifier": sequence_classifier,
     "Seq2Seq": seq2seq,
+    "NeuralEditor": neural_editor,
     "TransformerLM": transformer_lm,
     "EncoderDecoder": encoder_decoder,
 }

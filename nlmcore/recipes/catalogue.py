@@ -7,6 +7,7 @@ from nlmcore.recipes import (
     char_gpt,
     char_lstm,
     dullness,
+    edit,
     exposure_bias,
     few_shot,
     folio,
@@ -18,6 +19,7 @@ from nlmcore.recipes import (
     memory,
     numbers,
     numbers_transformer,
+    old_spelling,
     perplexity_table,
     pronunciation,
     pronunciation_transformer,
@@ -40,6 +42,7 @@ RECIPES: dict[str, Recipe] = {
             restore,
             genre,
             free_running,
+            edit,
             pronunciation,
             exposure_bias,
             capacity,
@@ -47,6 +50,6 @@ RECIPES: dict[str, Recipe] = {
         ),
         *(char_gpt, bpe_gpt, numbers_transformer, pronunciation_transformer, warmup),
         *(guessing, looking_back, source_and_target, attention_cost, few_shot),
-        *(initialisation, thought_vector, dullness, unseen_contexts),
+        *(initialisation, thought_vector, dullness, unseen_contexts, old_spelling),
     )
 }
