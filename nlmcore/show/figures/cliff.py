@@ -1,4 +1,4 @@
-"""A loss of two weights seen from above, dark where it is large, with the paths of descent on it; clipping in the plane."""
+"""A loss of two weights seen from above, dark where it is large, with paths of descent on it; clipping in the plane."""
 
 import base64
 import struct

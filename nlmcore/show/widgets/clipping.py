@@ -85,7 +85,7 @@ def cliff_playground(
             w_range,
             b_range,
             shown,
-            title=f"after {step} steps of descent; dark is a large loss",
+            title=f"{step} steps, n_max {n_max:g}, learning rate {rate:g}; dark is a large loss",
             alt=f"Loss of a network of one unit over w and b, with a sharp edge. After {step} steps {spoken}.",
         )
         return beside(picture, "".join(said(part) for part in spoken.split("; ")))

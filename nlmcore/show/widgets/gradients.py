@@ -39,6 +39,7 @@ def matrix_powers(
         plane = eigenvalues_svg(
             {"eigenvalues of W": torch.linalg.eigvals(W).numpy()},
             title=matrix,
+            size=320,
             alt=f"Eigenvalues of W, {matrix}: the largest has |λ| = {radius:.2f}.",
         )
         peak = int(np.nanargmax(logs))
@@ -55,6 +56,7 @@ def matrix_powers(
             high=9,
             powers=True,
             level=0,
+            width=540,
             alt=f"Norm of Wᵗ: {10 ** logs[1]:.3g} at t = 1, {10 ** logs[-1]:.3g} at {steps}, largest at {peak}.",
         )
         return beside(plane, lines) + said(
@@ -96,6 +98,7 @@ def jacobian_playground(jacobians: Jacobians, U: Tensor, inputs: Tensor, *, your
         plane = eigenvalues_svg(
             {"eigenvalues of U": radius * own, f"of the product of {distance}, |λ| per step": per_step},
             title="eigenvalues",
+            size=320,
             reach=2.2,
             alt=f"Eigenvalues of U, radius {radius:.2f}, and of the product of {distance} Jacobians: the largest has"
             f" |λ| = {np.abs(per_step).max():.2f} per step.",
@@ -115,6 +118,7 @@ def jacobian_playground(jacobians: Jacobians, U: Tensor, inputs: Tensor, *, your
             powers=True,
             level=0,
             columns=1,
+            width=540,
             alt=f"Norm of the product of Jacobians: {10 ** logs[0]:.3g} at distance 1, {10 ** logs[-1]:.3g} at {T}.",
         )
         return beside(plane, lines) + said(
@@ -138,7 +142,7 @@ def gradient_playground(
     initialisations: Sequence[str],
     inputs: Tensor,
     *,
-    gains: Sequence[float] = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0),
+    gains: Sequence[float] = (0.5, 1.0, 1.5, 2.0, 3.0),
     yours: Norms | None = None,
 ) -> Live:
     """Gradient norm against distance for a cell under every initialisation: gain, cell and length are chosen.
