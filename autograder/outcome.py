@@ -71,8 +71,16 @@ def _copy(value: Any) -> Any:
 
 def _equal(before: Any, after: Any) -> bool:
     if isinstance(before, Tensor):
-        same = before.shape == after.shape and before.dtype == after.dtype
-        return same and torch.equal(before.nan_to_num(), after.detach().nan_to_num())
+        if not isinstance(after, Tensor) or before.shape != after.shape or before.dtype != after.dtype:
+            return False
+        after = after.detach()  # NaN equals nothing, so what is not equal at once is looked at again without
+        return torch.equal(before, after) or torch.equal(before.nan_to_num(), after.nan_to_num())
+    if isinstance(before, (list, tuple)):
+        same = type(before) is type(after) and len(before) == len(after)
+        return same and all(_equal(b, a) for b, a in zip(before, after, strict=True))
+    if isinstance(before, dict):
+        same = isinstance(after, dict) and list(before) == list(after)
+        return same and all(_equal(value, after[key]) for key, value in before.items())
     return bool(before == after)
 
 

@@ -41,8 +41,9 @@ TRIES = ("print(torch.__version__)", "x = torch.randn(3, 4)\nx.softmax(-1)", "ma
 
 
 def make_course(root: Path) -> Path:
-    """The course's masters and settings in `root`, its exercises released."""
-    shutil.copytree(ROOT / "solutions", root / "solutions", ignore=shutil.ignore_patterns("*.ipynb", ".*"))
+    """The assignment's masters and the course's settings in `root`, its exercises released."""
+    own = shutil.ignore_patterns("*.ipynb", ".*")
+    shutil.copytree(ROOT / "solutions" / ASSIGNMENT, root / "solutions" / ASSIGNMENT, ignore=own)
     for name in ("pyproject.toml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, root / name)
     notebooks.build(root)

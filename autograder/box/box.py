@@ -302,6 +302,7 @@ class _Session:
         body = wire.Body()
         files = [[path, *body.add(content)] for path, content in self.job.files.items()]
         header = {"files": files, "seed": self.job.seed, "output": self.limits.output}
+        header["pictures"] = self.job.pictures
         reply, _ = self._ask(header, bytes(body), 0, self._deadline)
         _expect(reply, {"ready", "noted"})
         self._note(reply)

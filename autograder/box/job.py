@@ -53,6 +53,8 @@ class Job:
     """Of Python's, NumPy's and PyTorch's generators at the start, and of PyTorch's in every interview."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Relative path -> content, put into the working folder."""
+    pictures: bool = False
+    """Whether the course's own pictures (`nlmcore.show`) are drawn, or stand there as their alternative text."""
 
     def __post_init__(self) -> None:
         for path in self.files:

@@ -95,6 +95,8 @@ def _tensor(tensor: Tensor, body: Body) -> dict[str, Any]:
 
 def _spread(tensor: Tensor) -> bool:
     """Whether each element has a place of its own, and not too far from the others."""
+    if tensor.is_contiguous():
+        return True
     axes = sorted((s, n) for s, n in zip(tensor.stride(), tensor.shape, strict=True) if n > 1)
     reach = 0
     for stride, size in axes:

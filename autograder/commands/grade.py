@@ -42,6 +42,11 @@ def parser() -> argparse.ArgumentParser:
         default="auto",
         help="how students' code is contained (default: the best that this machine has; none: not at all)",
     )
+    made.add_argument(
+        "--pictures",
+        action="store_true",
+        help="draw the course's own pictures into the graded notebooks; without it their alternative text stands there",
+    )
     made.add_argument("--json", action="store_true", help="one JSON object per submission, and one at the end")
     return made
 
@@ -83,6 +88,7 @@ def _grade(place: "Environment", given: argparse.Namespace, lines: "list[Line]")
         scheduler=given.scheduler,
         isolation=given.isolation,
         again=given.again,
+        pictures=given.pictures,
     )
     try:
         kept = _kept(run, lines)

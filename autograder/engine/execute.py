@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Unicode
+from traitlets import Bool, Unicode
 
 from autograder.box import Box
 from autograder.box.tiers import Isolation
@@ -45,12 +45,17 @@ class CourseExecute(NbGraderPreprocessor):  # type: ignore[misc]
         config=True
     )
 
+    pictures = Bool(False, help="Draw the course's own pictures, where otherwise their alternative text stands.").tag(
+        config=True
+    )
+
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         about = resources["nbgrader"]
         place = (about["assignment"], about["notebook"], about["student"])
         root = Path(CourseDirectory(config=self.config).root)
         files = data_files(Path(resources.get("metadata", {}).get("path", "."))) | master_files(self.config, place[0])
-        plan = plan_notebook("/".join(place), nb.cells, exercises_of(place[0]), course_secret(root), place, files)
+        exercises, secret = exercises_of(place[0]), course_secret(root)
+        plan = plan_notebook("/".join(place), nb.cells, exercises, secret, place, files, self.pictures)
         result = run_plan(shared_box(self.isolation), plan, nb.cells)  # type: ignore[arg-type]
         for words in result.incidents:
             self.log.warning("%s/%s: %s", about["student"], about["notebook"], words)

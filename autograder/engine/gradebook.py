@@ -1,9 +1,9 @@
 """Marks go into nbgrader's gradebook here, by its own rules, and by one writer.
 
-The same as nbgrader's SaveAutoGrades and AssignLatePenalties, all marks of a submission in one transaction (nbgrader
-commits the student and the empty submission before): a mark that a human
-gave stays, and the cell is flagged for a second look; an unchanged answer is "No response."; a late submission is
-penalised by the course's own plugin. A process that dies leaves the old marks or the new ones, never a mixture.
+The same as nbgrader's SaveAutoGrades and AssignLatePenalties, but one transaction per submission, the student and all
+marks included: a mark that a human gave stays, and the cell is flagged for a second look; an unchanged answer is "No
+response."; a late submission is penalised by the course's own plugin. A process that dies leaves the old marks or the
+new ones, never a mixture.
 """
 
 import time
@@ -15,17 +15,20 @@ from typing import Any
 from nbgrader import utils
 from nbgrader.api import (
     Assignment,
+    BaseCell,
+    Comment,
     Grade,
     Gradebook,
     GradeCell,
-    InvalidEntry,
     Notebook,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
 )
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.orm import selectinload
 
 PATIENCE = 60.0
 """Seconds to wait for a gradebook that somebody else has locked."""
@@ -53,7 +56,7 @@ def save_marks(
     while True:
         try:
             return _save(gradebook, student, assignment, notebooks, timestamp, config)
-        except (OperationalError, InvalidEntry) as error:  # nbgrader makes InvalidEntry of everything
+        except (OperationalError, IntegrityError) as error:
             gradebook.db.rollback()
             if not _passes(error):
                 raise
@@ -67,36 +70,89 @@ def save_marks(
 
 def _passes(error: Exception) -> bool:
     """Whether it is worth another try."""
-    said = str(error).lower()
-    return any(words in said for words in ("locked", "connection", "connect to server", "deadlock"))
+    said = str(error).lower()  # an IntegrityError: another program has just made the same student
+    return isinstance(error, IntegrityError) or any(
+        words in said for words in ("locked", "connection", "connect to server", "deadlock")
+    )
 
 
 def _save(
     gradebook: Any, student: str, assignment: str, notebooks: Mapping[str, Any], timestamp: str | None, config: Any
 ) -> Scores:
-    gradebook.update_or_create_student(student)
-    facts = {"timestamp": timestamp} if timestamp else {}
-    submission = gradebook.update_or_create_submission(assignment, student, **facts)
+    about = gradebook.find_assignment(assignment)
+    shape = _shape(gradebook.db, about)
+    submission = _submission(gradebook.db, about, student, shape)
+    if timestamp:
+        submission.timestamp = utils.parse_utc(timestamp)
     scores: Scores = {}
     for submitted in submission.notebooks:
-        cells = _named(notebooks.get(submitted.name))
-        scores[submitted.name] = {}
+        notebook, names = shape[submitted.notebook_id]
+        cells = _named(notebooks.get(notebook))
+        scores[notebook] = {}
         for grade in submitted.grades:
-            cell = cells.get(grade.name)
+            name = names[grade.cell_id][0]
+            cell = cells.get(name)
             if cell is not None and not utils.is_grade(cell):
                 continue  # a task: a human's alone, and nbgrader leaves it to them too
             grade.auto_score = None if cell is None else utils.determine_grade(cell)[0]
             grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
-            scores[submitted.name][grade.name] = grade.auto_score
+            scores[notebook][name] = grade.auto_score
         for comment in submitted.comments:
-            cell = cells.get(comment.name)
+            cell = cells.get(names[comment.cell_id][0])
             if cell is not None:
                 untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
                 comment.auto_comment = "No response." if untouched and not utils.is_task(cell) else None
     gradebook.db.flush()
-    _penalise(gradebook, submission, student, notebooks, config)
+    _penalise(gradebook, submission, shape, student, notebooks, config)
     gradebook.db.commit()
     return scores
+
+
+Shape = dict[str, tuple[str, dict[str, tuple[str, str]]]]
+"""Of an assignment, by ids: a notebook's name, and its cells' names and kinds."""
+
+
+def _shape(db: Any, assignment: Any) -> Shape:
+    rows = db.execute(
+        select(Notebook.id, Notebook.name, BaseCell.id, BaseCell.name, BaseCell.type)
+        .outerjoin(BaseCell, BaseCell.notebook_id == Notebook.id)
+        .where(Notebook.assignment_id == assignment.id)
+        .order_by(Notebook.name)
+    )
+    found: Shape = {}
+    for notebook, name, cell, cell_name, kind in rows:
+        cells = found.setdefault(notebook, (name, {}))[1]
+        if cell is not None:
+            cells[cell] = (cell_name, kind)
+    return found
+
+
+def _submission(db: Any, assignment: Any, student: str, shape: Shape) -> Any:
+    """The submission with all that is below it, as it is there, or new: as nbgrader makes it, but not committed."""
+    found = db.scalars(
+        select(SubmittedAssignment)
+        .where(SubmittedAssignment.assignment_id == assignment.id, SubmittedAssignment.student_id == student)
+        .options(
+            selectinload(SubmittedAssignment.notebooks).options(
+                selectinload(SubmittedNotebook.grades), selectinload(SubmittedNotebook.comments)
+            )
+        )
+    ).one_or_none()
+    if found is not None:
+        return found
+    if db.get(Student, student) is None:
+        db.add(Student(id=student))
+        db.flush()  # the submission's key refers to it
+    made = SubmittedAssignment(assignment=assignment, student_id=student)
+    for notebook, (_, cells) in shape.items():
+        submitted = SubmittedNotebook(notebook_id=notebook, assignment=made)
+        for cell, (_, kind) in cells.items():
+            if kind in ("GradeCell", "TaskCell"):
+                Grade(cell_id=cell, notebook=submitted)
+            if kind in ("SolutionCell", "TaskCell"):
+                Comment(cell_id=cell, notebook=submitted)
+    db.add(made)
+    return made
 
 
 def _named(notebook: Any) -> dict[str, Any]:
@@ -105,12 +161,14 @@ def _named(notebook: Any) -> dict[str, Any]:
     return {cell.metadata.nbgrader["grade_id"]: cell for cell in cells if cell.metadata.get("nbgrader")}
 
 
-def _penalise(gradebook: Any, submission: Any, student: str, notebooks: Mapping[str, Any], config: Any) -> None:
+def _penalise(
+    gradebook: Any, submission: Any, shape: Shape, student: str, notebooks: Mapping[str, Any], config: Any
+) -> None:
     """As the course's plugin says, where the submission is late; none where it is not."""
     late = submission.total_seconds_late
     for submitted in submission.notebooks:
         penalty = None
-        if late > 0 and submitted.name in notebooks:
+        if late > 0 and shape[submitted.notebook_id][0] in notebooks:
             gradebook.db.refresh(submitted)
             preprocessor = AssignLatePenalties(config=config)
             plugin = preprocessor.plugin_class(parent=preprocessor)

@@ -54,11 +54,12 @@ def plan_notebook(
     secret: bytes,
     place: Sequence[str],
     files: Mapping[str, bytes],
+    pictures: bool = False,
 ) -> Plan:
     """The plan for a notebook's cells.
 
     name: for messages. place: assignment, notebook and student: with `secret`, what hidden inputs depend on. files: the
-    submission's other files, which its cells may read.
+    submission's other files, which its cells may read. pictures: draw the course's own pictures.
     """
     jobs: list[Cell] = []
     known: set[str] = set()
@@ -87,7 +88,7 @@ def plan_notebook(
         places.append(number)
     closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed if _is_module(full)}))
     seed = hidden_seed(secret, *place, "the notebook's own generator")
-    job = Job(name=name, cells=tuple(jobs), closed=closed, seed=seed, files=files)
+    job = Job(name=name, cells=tuple(jobs), closed=closed, seed=seed, files=files, pictures=pictures)
     return Plan(job=job, places=tuple(places), tests=tests, stock=frozenset(stock))
 
 

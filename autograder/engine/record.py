@@ -6,7 +6,7 @@ is there and fits the submission, everything before it is done; where it is not,
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,7 +43,7 @@ def record_file(root: Path, assignment: str, student: str) -> Path:
 
 def save(root: Path, record: Record) -> None:
     path = record_file(root, record.assignment, record.student)
-    write_whole(path, json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n")
+    write_whole(path, json.dumps(vars(record), ensure_ascii=False) + "\n")
 
 
 def load(root: Path, assignment: str, student: str) -> Record | None:

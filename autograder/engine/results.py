@@ -6,7 +6,7 @@ Nothing here is a live object of a student's: outputs are nbformat's own diction
 import json
 import os
 import shutil
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,8 @@ class NotebookResult:
 
 
 def to_json(result: NotebookResult) -> str:
-    return json.dumps(asdict(result), ensure_ascii=False)
+    facts = vars(result) | {"marks": [vars(mark) for mark in result.marks]}
+    return json.dumps(facts, ensure_ascii=False)
 
 
 def from_json(text: str) -> NotebookResult:

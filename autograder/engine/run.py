@@ -67,8 +67,10 @@ def grade(
     scheduler: str | None = None,
     isolation: Isolation = "auto",
     again: bool = False,
+    pictures: bool = False,
 ) -> Iterator[Line]:
-    """Grade what is not graded yet (`again`: everything), and yield a line for every submission.
+    """Grade what is not graded yet (`again`: everything), and yield a line for every submission. `pictures`: draw the
+    course's own pictures into the graded notebooks, where otherwise their alternative text stands.
 
     Raises NotACourse for an assignment that the gradebook does not know, ValueError for a student who has not handed
     in anything; IsolationMissing where students' code could not be contained and nobody said that it need not be;
@@ -102,7 +104,7 @@ def grade(
         writer = Writer(course, assignment, gradebook, files)
         same, last = 0, ""
         with pool(jobs, scheduler) as run:
-            tasks = _tasks(course, assignment, masters, files, todo, secret, isolation)
+            tasks = _tasks(course, assignment, masters, files, todo, secret, isolation, pictures)
             for waiting, done in run(work, tasks, _lost):
                 record = writer.write(done, waiting.prepared, waiting.fingerprint)
                 finished += 1
@@ -125,6 +127,7 @@ def _tasks(
     todo: Sequence[tuple[str, str]],
     secret: bytes,
     isolation: Isolation,
+    pictures: bool,
 ) -> Iterator[tuple[_Waiting, Task]]:
     """Each submission, looked at when its turn comes."""
     for student, mark in todo:
@@ -136,6 +139,7 @@ def _tasks(
             files={name: path.read_bytes() for name, path in prepared.files.items()} | files,
             secret=secret,
             isolation=isolation,
+            pictures=pictures,
         )
         yield _Waiting(student, mark, prepared), task
 

@@ -27,6 +27,8 @@ class Task:
     files: Mapping[str, bytes]
     secret: bytes
     isolation: Isolation
+    pictures: bool = False
+    """Whether the course's own pictures are drawn into the graded notebook."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +50,7 @@ def work(task: Task) -> Done:
         exercises = exercises_of(task.assignment)
         for name, cells in task.notebooks.items():
             place = (task.assignment, name, task.student)
-            plan = plan_notebook("/".join(place), cells, exercises, task.secret, place, task.files)
+            plan = plan_notebook("/".join(place), cells, exercises, task.secret, place, task.files, task.pictures)
             results[name] = to_json(run_plan(box, plan, cells))
     except (GraderFault, BoxFault, IsolationMissing) as fault:
         return Done(student=task.student, results={}, fault=str(fault))

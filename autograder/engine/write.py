@@ -1,11 +1,10 @@
 """What comes back from a worker is written here: the graded notebooks, the gradebook, the record, in this order."""
 
+import json
 import os
 import shutil
 from pathlib import Path
 from typing import Any
-
-import nbformat
 
 from autograder.engine import record as records
 from autograder.engine.course import Course
@@ -54,7 +53,7 @@ class Writer:
         try:
             beside.mkdir()
             for name, notebook in notebooks.items():
-                nbformat.write(notebook, beside / f"{name}.ipynb")
+                (beside / f"{name}.ipynb").write_text(_as_text(notebook), encoding="utf-8")
             for inside, path in prepared.files.items():
                 (beside / inside).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, beside / inside)
@@ -69,6 +68,15 @@ class Writer:
         except OSError:
             shutil.rmtree(beside, ignore_errors=True)
             raise
+
+
+def _as_text(notebook: Any) -> str:
+    """As nbformat writes it, but for line breaks: Python's fast encoder makes none."""
+    for transient in ("orig_nbformat", "orig_nbformat_minor", "signature"):
+        notebook.metadata.pop(transient, None)
+    for cell in notebook.cells:
+        cell.metadata.pop("trusted", None)
+    return json.dumps(notebook, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _record(

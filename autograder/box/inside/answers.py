@@ -30,7 +30,7 @@ def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, 
     function, fault = _find(namespace, asked["function"])
     outcomes, pieces, used = [], [], 0
     late: Fault | None = None
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), closing.kernels_closed(asked["closed"]):
         torch.manual_seed(asked["seed"])
         closing.arm(asked["closed"])
         for arguments in asked["calls"]:
@@ -52,8 +52,7 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
     returns = asked["returns"]
 
     def looked_at(*given: Any) -> Any:
-        with closing.listening(asked["closed"]):
-            result = function(*given)
+        result = function(*given)
         signal.setitimer(signal.ITIMER_REAL, 0)
         return _plain(result, returns, room)
 

@@ -142,6 +142,7 @@ class Supervisor:
                 "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
                 "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
                 "cpu": used.ru_utime + used.ru_stime,
+                "own": time.process_time(),
                 "resident": used.ru_maxrss * 1024,
                 "killed": killed,
                 "incidents": self.incidents,
@@ -223,6 +224,7 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
     closing.apply(plans.everywhere, plans.somewhere)
     seed(first["seed"])
     shell.outputs.limit = first["output"]
+    shell.draw(first["pictures"])
     gc.enable()
     watch.begin()
     wire.write(replies, {"ticket": first["ticket"], "ready": True, "noted": watch.noted})

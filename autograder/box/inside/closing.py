@@ -9,7 +9,7 @@ A name that is closed for the whole notebook is gone: the original is dropped. O
 question is kept behind the trap, which lets everybody through but the question's own calls.
 
 Traps stand at Python's doors, and a determined student finds one that has none: a private operation, the original in
-the trap's own closure. So while a question is asked, PyTorch also says which kernels its calls end in (`listening`).
+the trap's own closure. So while a question is asked, PyTorch's own kernels are closed too (`kernels_closed`).
 """
 
 import contextlib
@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 touched: list[str] = []
 """Closed names that were used, each once, since the list was last emptied."""
@@ -105,30 +104,24 @@ def arm(names: Sequence[str]) -> None:
     _armed.update(names)
 
 
-class _Listener(TorchDispatchMode):
-    """Hears every kernel that is called in its block, from Python or from within PyTorch."""
+@contextlib.contextmanager
+def kernels_closed(closed: Sequence[str]) -> Iterator[None]:
+    """A block in which the kernels of these closed names are refused, by whatever road they are called.
 
-    def __init__(self, closed: Sequence[str]) -> None:
-        super().__init__()
-        ours = [(name, kernel) for name in reversed(closed) for kernel in _KERNELS.get(name.rpartition(".")[2], ())]
-        self.closed = {f"aten::{kernel}": name for name, kernel in ours}
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """PyTorch would load its compiler at the first call, which takes a second, to keep out of its way."""
-        return False
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = self.closed.get(func._schema.name)
-        if name is not None:
-            refuse(name)
-        return func(*args, **(kwargs or {}))
-
-
-def listening(closed: Sequence[str]) -> contextlib.AbstractContextManager[object]:
-    """A block in which the kernels of these closed names are refused, by whatever road they are called."""
-    listener = _Listener(closed)
-    return listener if listener.closed else contextlib.nullcontext()
+    PyTorch's dispatcher comes by `BackendSelect` on its way to every kernel, of whatever kind of tensor, from Python
+    and from within PyTorch: what is put there costs the other operations nothing.
+    """
+    ours = {kernel: name for name in reversed(closed) for kernel in _KERNELS.get(name.rpartition(".")[2], ())}
+    if not ours:
+        yield
+        return
+    library = torch.library.Library("aten", "IMPL", "BackendSelect")
+    for kernel, name in ours.items():
+        library.impl(kernel, _trap(name, None))
+    try:
+        yield
+    finally:
+        library._destroy()
 
 
 def refuse(name: str) -> None:

@@ -14,6 +14,7 @@ RECURSIVE_PRIVATE = 0x4000 | (1 << 18)
 _DEATH_SIGNAL, _SET_DUMPABLE, _DROP_BOUND, _NO_NEW_PRIVILEGES = 1, 4, 24, 38
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _LAST_CAPABILITY = 63
+_COLLAPSE, _HUGE = 25, 1 << 21
 
 MACHINE = platform.machine()
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -77,6 +78,24 @@ def map_user(user: int, group: int, where: str = "/proc/self") -> None:
     ):
         with open(f"{where}/{name}", "w") as file:
             file.write(content)
+
+
+def huge_pages() -> int:
+    """Gather this process's own memory in pages of 2 MB (MADV_COLLAPSE, Linux 6.1), and say how many there are.
+
+    A fork copies one entry per page: of a hundred large ones instead of forty thousand small ones. What cannot be
+    gathered, or on a kernel that does not know how, stays as it is.
+    """
+    found = 0
+    with open("/proc/self/maps") as file:
+        lines = [line.split() for line in file]
+    for line in lines:
+        if "w" not in line[1] or line[5:] not in ([], ["[heap]"]):
+            continue
+        start, end = (int(word, 16) for word in line[0].split("-"))
+        for at in range(-(-start // _HUGE) * _HUGE, end - _HUGE + 1, _HUGE):
+            found += _libc.madvise(ctypes.c_void_p(at), ctypes.c_size_t(_HUGE), ctypes.c_int(_COLLAPSE)) == 0
+    return found
 
 
 def _checked(result: int, about: str = "") -> int:

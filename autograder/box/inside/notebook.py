@@ -18,6 +18,7 @@ from traitlets.config import Config
 from autograder.box.inside.clock import limit
 from autograder.box.inside.outputs import MIME, Outputs
 
+_PICTURE = ("nlmcore.show.figures.picture", "Picture")
 _OUTSIDE = "Nothing outside Python is run while a notebook is graded; this line was passed over: {}\n"
 
 
@@ -57,6 +58,17 @@ class Notebook(InteractiveShell):
         except BaseException as error:  # in IPython's own code, interrupted at the wrong moment
             self._error(error)
         return self.outputs.done()
+
+    def draw(self, pictures: bool) -> None:
+        """Whether the course's own pictures are drawn, or stand there as their alternative text.
+
+        They are made in either case, so a cell runs and fails alike; what a student draws with matplotlib is drawn.
+        """
+        if self.display_formatter is not None:
+            bundles = self.display_formatter.mimebundle_formatter
+            bundles.for_type_by_name(*_PICTURE, _words_for_a_picture)  # their SVG would only be left out
+            if not pictures:
+                self.display_formatter.formatters["image/png"].for_type_by_name(*_PICTURE, _not_drawn)
 
     def showtraceback(self, exc_tuple: Any = None, *rest: Any, **options: Any) -> None:
         error = self._get_exc_info(exc_tuple)[1]
@@ -103,8 +115,6 @@ def make() -> Notebook:
     shell.outputs = Outputs(1 << 16)
     if shell.display_formatter is not None:
         shell.display_formatter.active_types = list(MIME)
-        bundles = shell.display_formatter.mimebundle_formatter
-        bundles.for_type_by_name("nlmcore.show.figures.picture", "Picture", _words_for_a_picture)
     shell.run_line_magic("matplotlib", "inline")
     builtins.input = _nobody_answers
     _few_threads()
@@ -112,8 +122,11 @@ def make() -> Notebook:
 
 
 def _words_for_a_picture(picture: Any) -> dict[str, str]:
-    """The course's own pictures are shown as PNG, like all others: their SVG is not drawn, only to be left out."""
     return {"text/plain": f"[picture: {picture.alt}]"}
+
+
+def _not_drawn(picture: Any) -> None:
+    return None
 
 
 def _few_threads() -> None:

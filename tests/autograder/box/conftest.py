@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,7 +10,10 @@ import torch
 from autograder.box import Box, BoxResult, Cell, Interview, Job, Limits
 from autograder.box.tiers import bubblewrap_fault
 
-LIMITS = Limits(wall=6, cell_wall=1, call_wall=1, cpu=4, memory=512 << 20, disk=8 << 20, file_size=4 << 20)
+LIMITS = Limits(wall=90, cell_wall=30, call_wall=15, cpu=60, memory=512 << 20, disk=8 << 20, file_size=4 << 20)
+"""Enough time for what ends, on a machine that has much else to do."""
+SHORT = replace(LIMITS, wall=6, cell_wall=1, call_wall=1)
+"""For what does not end."""
 
 
 def cells(*sources: str) -> tuple[Cell, ...]:

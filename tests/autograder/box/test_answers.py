@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.box import Box, Cell, Interview, Job, Seed
+from autograder.box import Box, Cell, Interview, Job, Limits, Seed
 from autograder.outcome import Outcome
-from tests.autograder.box.conftest import LIMITS, asking, cells, is_whole
+from tests.autograder.box.conftest import LIMITS, SHORT, asking, cells, is_whole
 
 
-def ask(box: Box, source: str, *calls: tuple[Any, ...], returns: tuple[str, ...] = ("y",)) -> tuple[Outcome, ...]:
-    result = box.run(Job(name="one function", cells=(*cells(source), asking("f", *(calls or ((),)), returns=returns))))
+def ask(
+    box: Box, source: str, *calls: tuple[Any, ...], returns: tuple[str, ...] = ("y",), limits: Limits = LIMITS
+) -> tuple[Outcome, ...]:
+    job = Job(name="one function", cells=(*cells(source), asking("f", *(calls or ((),)), returns=returns)))
+    result = box.run(job, limits)
     assert result.ended == "finished", (result.words, result)
     return result.cells[-1].outcomes[0]
 
@@ -107,7 +110,7 @@ def test_results_in_every_good_form_come_back(box: Box) -> None:
 def test_odd_results_become_words(box: Box) -> None:
     source = HEAD + "\n".join(f"def f{i}(): return {code}" for i, (code, _, _) in enumerate(ODD.values()))
     tests = tuple(asking(f"f{i}", ()) for i in range(len(ODD)))
-    result = box.run(Job(name="odd", cells=(*cells(source), *tests)), replace(LIMITS, wall=100, call_wall=3))
+    result = box.run(Job(name="odd", cells=(*cells(source), *tests)), replace(LIMITS, wall=200, call_wall=3))
     assert result.ended == "finished", result.words
     for cell, (name, (_, kind, words)) in zip(result.cells[1:], ODD.items(), strict=True):
         ((outcome,),) = cell.outcomes
@@ -210,7 +213,7 @@ def test_a_method_is_found_by_its_dotted_name(box: Box) -> None:
 
 def test_what_does_not_end_is_not_asked_again(box: Box) -> None:
     source = "def f(a):\n    while a > 1: pass\n    return a"
-    outcomes = ask(box, source, (1,), (2,), (1,), (3,))
+    outcomes = ask(box, source, (1,), (2,), (1,), (3,), limits=SHORT)
     assert outcomes[0].outputs[0].item() == 1
     kinds = [o.fault.words if o.fault else "" for o in outcomes]
     assert kinds[1] == "it did not finish in 1 seconds"

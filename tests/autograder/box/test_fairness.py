@@ -110,9 +110,15 @@ def test_pictures_are_kept_and_bounded(box: Box) -> None:
 
 def test_the_courses_pictures_are_shown_with_their_words(box: Box) -> None:
     source = "from nlmcore.show import figures\nfigures.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='two weights')"
-    (output,) = run(box, source).cells[0].outputs
-    assert output["data"]["text/plain"] == "[picture: two weights]"
-    assert sorted(output["data"]) == ["image/png", "text/plain"]
+    assert run(box, source).cells[0].outputs[0]["data"] == {"text/plain": "[picture: two weights]"}
+    (drawn,) = run(box, source, pictures=True).cells[0].outputs
+    assert drawn["data"]["text/plain"] == "[picture: two weights]"
+    assert sorted(drawn["data"]) == ["image/png", "text/plain"]
+
+
+def test_a_picture_that_cannot_be_made_fails_though_none_is_drawn(box: Box) -> None:
+    source = "from nlmcore.show import figures\nfigures.heatmap([[0, 1]], ['a'], ['b'], alt='one label is missing')"
+    assert run(box, source).cells[0].outputs[0]["ename"] == "ValueError"
 
 
 def test_what_a_browser_would_run_is_left_out(box: Box) -> None:
