@@ -252,7 +252,7 @@ check("backpropagation.tanh_backward", tanh_backward, hidden=True)
 #
 # <details><summary>A hint</summary>
 #
-# `d_h, d_W2, d_b2 = linear_backward(h, W2, d_z)` is the middle of it. Two more lines of this kind come after it.
+# Your `linear_backward` serves both layers. Given `h` and `W2`, what it calls `d_x` is the gradient of `h`.
 # </details>
 # <details><summary>Stuck because of an earlier question?</summary>
 #
