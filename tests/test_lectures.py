@@ -67,6 +67,9 @@ def test_a_lecture_runs_from_top_to_bottom(pair: Pair, tmp_path: Path, artefacts
     for cell in (cell for cell in cells if cell.cell_type == "code"):
         for output in cell.outputs:
             assert output.output_type != "error", f"{cell.source}\n\n" + "\n".join(output.get("traceback", []))
+            data = output.get("data", {})
+            live = "application/vnd.jupyter.widget-view+json" in data
+            assert not live or data.get("text/html"), f"{cell.source}\n\nshows nothing where no kernel runs (text/html)"
             assert output.get("name") != "stderr", f"{cell.source}\n\nwrote to stderr:\n{output.get('text')}"
         assert cell.execution_count is not None or not cell.source.strip(), f"not run:\n{cell.source}"
     for cell in cells:
