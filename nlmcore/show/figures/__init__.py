@@ -10,6 +10,7 @@ from nlmcore.show.figures.charts import bars, curves
 from nlmcore.show.figures.circuit import circuit_step, circuit_svg
 from nlmcore.show.figures.cliff import cliff_svg, clipped_svg, grey_png
 from nlmcore.show.figures.complex_plane import eigenvalues_svg
+from nlmcore.show.figures.convolution import convolution_svg, fired_svg
 from nlmcore.show.figures.curve import curve_svg
 from nlmcore.show.figures.decision import decision_svg
 from nlmcore.show.figures.descent import descent_svg
@@ -19,18 +20,22 @@ from nlmcore.show.figures.guessing import guessing_svg, intervals_svg
 from nlmcore.show.figures.heatmaps import head_grid, heatmap, heatmaps
 from nlmcore.show.figures.labels import restored_svg, verdict_svg
 from nlmcore.show.figures.lines import beside, lines_svg, power_of_ten, said
+from nlmcore.show.figures.map import map_svg
 from nlmcore.show.figures.next_word import next_word_svg
 from nlmcore.show.figures.picture import Picture
 from nlmcore.show.figures.plane import plane_svg
 from nlmcore.show.figures.positions import clocks_svg, distance_panels, table_svg, turned_svg
 from nlmcore.show.figures.ranking import ranking_svg
 from nlmcore.show.figures.raster import image_svg, tables_svg, vectors_svg
+from nlmcore.show.figures.reach import reach_svg
+from nlmcore.show.figures.scene import scene_svg
 from nlmcore.show.figures.search_tree import search_tree_svg
 from nlmcore.show.figures.softmax import softmax_svg
 from nlmcore.show.figures.states import states_svg
 from nlmcore.show.figures.surprise import marked_words_html, surprise_svg
 from nlmcore.show.figures.svg import heatmap_svg
 from nlmcore.show.figures.through_time import contributions_svg
+from nlmcore.show.figures.translation import translation_svg
 from nlmcore.show.figures.unrolled import unrolled_svg
 from nlmcore.show.figures.words import shaded_words_svg
 
@@ -48,6 +53,7 @@ __all__ = [
     "clipped_svg",
     "clocks_svg",
     "contributions_svg",
+    "convolution_svg",
     "curve_svg",
     "curves",
     "decision_svg",
@@ -56,6 +62,7 @@ __all__ = [
     "edges_svg",
     "eigenvalues_svg",
     "encoder_decoder",
+    "fired_svg",
     "grey_png",
     "guessing_svg",
     "head_grid",
@@ -65,13 +72,16 @@ __all__ = [
     "image_svg",
     "intervals_svg",
     "lines_svg",
+    "map_svg",
     "marked_words_html",
     "next_word_svg",
     "plane_svg",
     "power_of_ten",
     "ranking_svg",
+    "reach_svg",
     "restored_svg",
     "said",
+    "scene_svg",
     "search_tree_svg",
     "shaded_words_svg",
     "softmax_svg",
@@ -80,6 +90,7 @@ __all__ = [
     "surprise_svg",
     "table_svg",
     "tables_svg",
+    "translation_svg",
     "turned_svg",
     "unrolled_svg",
     "vectors_svg",

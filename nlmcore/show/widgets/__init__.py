@@ -2,6 +2,14 @@
 
 from nlmcore.show.widgets.circuits import circuit_player, circuit_playground
 from nlmcore.show.widgets.clipping import cliff_playground, clipping_playground
+from nlmcore.show.widgets.convolutions import (
+    Continued,
+    Fired,
+    convolution_player,
+    filter_explorer,
+    neighbour_playground,
+    reach_playground,
+)
 from nlmcore.show.widgets.counting import count_playground, length_playground, perplexity_playground
 from nlmcore.show.widgets.decoding import beam_player, length_penalty_player, sampler_playground, word_by_word
 from nlmcore.show.widgets.descent import Slope, descent_playground
@@ -21,9 +29,13 @@ from nlmcore.show.widgets.positions import clock_playground, positions_playgroun
 from nlmcore.show.widgets.reading import state_player, through_time_player
 from nlmcore.show.widgets.self_attention import edges_playground, shuffle_playground
 from nlmcore.show.widgets.training_curve import TrainingCurve
+from nlmcore.show.widgets.translating import DecodingStep, decoder_player, pronouncer, translator_playground, vector_map
 from nlmcore.show.widgets.writing import Written, next_words, writer
 
 __all__ = [
+    "Continued",
+    "DecodingStep",
+    "Fired",
     "Live",
     "Passage",
     "Player",
@@ -38,9 +50,12 @@ __all__ = [
     "cliff_playground",
     "clipping_playground",
     "clock_playground",
+    "convolution_player",
     "count_playground",
+    "decoder_player",
     "descent_playground",
     "edges_playground",
+    "filter_explorer",
     "gradient_playground",
     "guessing_game",
     "jacobian_playground",
@@ -49,11 +64,14 @@ __all__ = [
     "live",
     "mask_playground",
     "matrix_powers",
+    "neighbour_playground",
     "neuron_playground",
     "next_words",
     "perplexity_playground",
     "positions_playground",
+    "pronouncer",
     "query_playground",
+    "reach_playground",
     "restore_player",
     "rotary_playground",
     "sampler_playground",
@@ -62,6 +80,8 @@ __all__ = [
     "softmax_playground",
     "state_player",
     "through_time_player",
+    "translator_playground",
+    "vector_map",
     "verdict_player",
     "width_playground",
     "word_by_word",
