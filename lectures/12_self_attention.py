@@ -735,9 +735,10 @@ HTML(
 # ## 6. Added, set beside, or learned
 #
 # Added, $x_t = e(w_t) + pos(t)$, word and place share the same numbers. One can also set them side by side,
-# $x_t = [e(w_t);\, pos(t)]$, twice as wide, or mixed back to the old width by one matrix:
+# $x_t = [e(w_t);\, pos(t)]$, twice as wide, and mix them back to the old width by one matrix $W$. Its upper half, $W_e$, meets
+# the word, its lower half, $W_p$, the place:
 #
-# $$[e;\, pos]\, \begin{pmatrix} W_e \\ W_p \end{pmatrix} = e\,W_e + pos\,W_p .$$
+# $$[e;\, pos]\; W = e\,W_e + pos\,W_p .$$
 #
 # > **Predict.** For which $W_e$ and $W_p$ is the concatenation the same as adding? What does adding give up?
 #

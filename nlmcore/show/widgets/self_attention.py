@@ -43,7 +43,8 @@ def edges_playground(
         matrix = weights[layer, head][np.ix_(kept, kept)]
         edges = strongest_edges(matrix, at_least)
         shown = [words[i].strip() for i in kept]
-        return edges_svg(shown, edges, title=f"{model}: layer {layer}, head {head}; {len(edges)} edges")
+        title = f"{model}: layer {layer}, head {head}; {len(edges)} edges of weight {at_least:.2f} or more"
+        return edges_svg(shown, edges, title=title)
 
     wide = ipywidgets.Layout(width="min(760px, 98%)")
     return live(

@@ -58,7 +58,7 @@ class Words:
 def test_edges_playground() -> None:
     play = widgets.edges_playground({"small": (Small(), Words())}, ["[CLS] a b c", "d e f"])
     play.controls["at_least"].value = 0.05
-    assert "small: layer 0, head 0; 9 edges" in play.picture.value
+    assert "small: layer 0, head 0; 9 edges of weight 0.05 or more" in play.picture.value
     assert "[CLS]" not in play.picture.value
     play.controls["sentence"].value = "d e f"
     play.controls["layer"].value = 1
