@@ -52,3 +52,29 @@ def shaded_words_svg(
         body.append(text(0, height + 18, note, 16))
         height += 28
     return svg(width, height, "".join(body), alt)
+
+
+def shaded_text_html(text: str, weights: ArrayLike, *, alt: str, title: str = "", note: str = "") -> str:
+    """A text character by character, in a typewriter font and with its own line ends; weights between 0 and 1.
+
+    Lighter than a drawing: hundreds of characters are redrawn at every key press.
+
+    Raises ValueError if there is not one finite weight per character, or alt is empty.
+    """
+    values = np.asarray(weights, dtype=float)
+    if values.shape != (len(text),) or not np.isfinite(values).all():
+        raise ValueError(f"shaded_text_html needs a finite weight per character, got {values.shape} for {len(text)}")
+    if not alt.strip():
+        raise ValueError("a drawing needs alternative text: alt='what is to be seen'")
+    parts = []
+    for character, value in zip(text, values, strict=True):
+        ink = f";color:{ink_on(value)}" if value > 0.67 else ""
+        shown = '<span style="opacity:.5">↵</span>' if character == "\n" else html.escape(character)
+        parts.append(f'<span style="background:{blue(round(value, 2))}{ink}">{shown}</span>')
+        if character == "\n":
+            parts.append("\n")
+    return (
+        f'<div role="img" aria-label="{html.escape(alt)}">'
+        f'<p style="font-size:16px;margin:4px 0"><b>{html.escape(title)}</b></p><pre style="font-size:17px;line-height:1.45;background:#fff;color:#000;white-space:pre-wrap;margin:0">'
+        f'{"".join(parts)}</pre><p style="font-size:16px;margin:6px 0">{html.escape(note)}</p></div>'
+    )
