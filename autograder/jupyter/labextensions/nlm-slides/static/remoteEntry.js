@@ -138,8 +138,9 @@ plugin, and needs of JupyterLab only `app.commands`, `app.shell` and the public 
       notebook.mode = 'command';
       const first = steps.findIndex(s => s.screen === step.screen) === this.at;
       const page = this.scroller();
-      if (first) page.scrollTop = back ? page.scrollHeight : 0;
-      else notebook.widgets[step.cells[0]].node.scrollIntoView({ block: 'nearest' });
+      if (first) page.scrollTop = 0;
+      // Forward: the beginning of what is new; back: the end of what was left.
+      notebook.widgets[step.cells[back ? step.cells.length - 1 : 0]].node.scrollIntoView({ block: 'nearest' });
       this.place.textContent = `${step.screen + 1} / ${steps[steps.length - 1].screen + 1}`;
       notebook.node.focus({ preventScroll: true });
       this.place.dataset.whole = this.at + 1 === steps.length || steps[this.at + 1].screen !== step.screen;
@@ -196,8 +197,12 @@ plugin, and needs of JupyterLab only `app.commands`, `app.shell` and the public 
 
     previous() {
       const page = this.scroller();
-      if (page.scrollTop > 4) page.scrollTop -= page.clientHeight * 0.8;
-      else if (this.at) this.show(this.at - 1);
+      const screen = this.steps[this.at].screen;
+      const top = this.notebook.widgets[this.steps.find(step => step.screen === screen).cells[0]].node;
+      const above = page.getBoundingClientRect().top - top.getBoundingClientRect().top;
+      const from = page.scrollTop;
+      if (above > 4) page.scrollTop -= Math.min(above + 24, page.clientHeight * 0.8);
+      if (page.scrollTop === from && this.at) this.show(this.at - 1);
     }
 
     key(event) {
