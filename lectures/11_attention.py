@@ -14,16 +14,16 @@
 # - compute attention by hand: scores, softmax, weighted sum;
 # - choose between dot-product, bilinear and additive scores;
 # - explain queries, keys, values, the division by $\sqrt{d}$, masks and heads;
-# - read an attention heatmap, and say what it does not prove.
+# - read an attention heatmap, of words or of a picture, and say what it does not prove.
 #
-# **You need** vectors, matrix products, the exponential function, and Python with PyTorch tensors. From earlier lectures:
-# a *recurrent network* reads a text word by word and keeps what it has read in one vector, its *state*; *learned* means
-# that numbers are adjusted step by step, along the gradient, until the predictions are good. Vectors are rows, as in the
-# code: a matrix stands to their right, $xW$.
+# **You need** vectors, matrix products, the exponential function, and Python with PyTorch tensors. From
+# lecture 5: a *recurrent network* reads a text word by word and keeps what it has read in one vector, its *state*; lecture 7 gave
+# it gates (LSTM and GRU are such cells). From lecture 10: two of them translate, one reads and one writes. *Learned* means that
+# numbers are adjusted step by step, along the gradient (lecture 3). Vectors are rows: a matrix stands to their right, $xW$.
 #
-# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
-# |---|---|---|---|---|---|---|---|---|
-# | minutes | 8 | 9 | 12 | 9 | 6 | 5 | 10 | 2 |
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
+# |---|---|---|---|---|---|---|---|---|---|
+# | minutes | 8 | 11 | 16 | 9 | 6 | 5 | 10 | 6 | 4 |
 #
 # Every cell runs in under ten seconds on a laptop, without a network connection. *To lecture from this notebook:*
 # View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip the heatmaps of section 3 and
@@ -31,10 +31,19 @@
 
 # %% slideshow={"slide_type": "skip"}
 import copy
+import json
 import math
+import re
+from functools import lru_cache
+from pathlib import Path
 
+import ipywidgets
 import torch
+from IPython.display import HTML
+from torch import nn
+from torch.nn import functional as F
 
+from nlmcore import corpora
 from nlmcore.attention import (
     MultiHeadAttention,
     additive_score,
@@ -45,9 +54,12 @@ from nlmcore.attention import (
     padding_mask,
     scaled_dot_product_attention,
 )
+from nlmcore.recurrent import GRUCell, LSTMCell, Recurrent
+from nlmcore.seq2seq import AdditiveScore
 from nlmcore.show import figures, widgets
 
 torch.set_printoptions(precision=2, sci_mode=False)
+torch.set_num_threads(1)  # so small are the models here that one core is quickest
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One vector is not enough
@@ -209,6 +221,43 @@ widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
 #   images).
 # </details>
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Written out, as it was published.** In Bahdanau et al. (2015) the encoder reads the sentence *twice*, from the left and from
+# the right (lecture 5 calls that bidirectional), and joins the two states of each word, $h_j = [\overrightarrow{h}_j;
+# \overleftarrow{h}_j]$: so $h_j$ knows what stands around word $j$ on both sides. The decoder's step, with an LSTM and the last
+# word's vector $x$, is
+#
+# $$c_j = \sum_i \alpha_{ji}\, h_i, \qquad s_j = \mathrm{LSTM}(s_{j-1},\; [x, c_j]).$$
+#
+# > **Predict before you run.** A source of five words, states of width 6 in each direction, word vectors of width 3. What are the
+# > shapes of all $h$, of $c$, and of what goes into the LSTM?
+
+# %% slideshow={"slide_type": "fragment"}
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    both_ways = Recurrent("lstm", input_size=3, hidden_size=6, bidirectional=True)
+    step, W = LSTMCell(3 + 12, 6), torch.randn(6, 12)  # W for the bilinear score of section 3
+
+source = torch.randn(1, 5, 3, generator=torch.Generator().manual_seed(1))  # five word vectors
+h, _ = both_ways(source)  # read once: the memory
+state = (torch.zeros(1, 6), torch.zeros(1, 6))  # the LSTM's s and its memory cell
+for x in torch.randn(
+    2, 1, 3, generator=torch.Generator().manual_seed(2)
+):  # the last word written
+    c, weights = attend(bilinear_score(state[0], h, W), h[0])
+    state = step(torch.cat([x, c], dim=-1), state)
+print(
+    f"h {tuple(h.shape)}, c {tuple(c.shape)}, [x, c] (1, {3 + c.shape[-1]}), s {tuple(state[0].shape)}"
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# $h$ is (1, 5, 12): 6 numbers from each direction. $c$ is (1, 12), and $[x, c]$ has 15 numbers. The loop reads $h$ at every step and
+# never writes it: **the encoder is a read-only memory.** What changes from step to step is only the question. (`nlmcore.seq2seq` has
+# this decoder with its weights learned; the translators of the next section are made of it.)
+# </details>
+
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Three scores, side by side
 #
@@ -292,7 +341,7 @@ widgets.query_playground(
 # Four small translators from English into German were trained, two that hand over one vector and two with attention
 # (additive score). One of each saw numbers of up to 12 English words, the other up to 20; all are tested on up to 29. BLEU
 # compares words and groups of words with the right answer; 100 is perfect. (`python -m nlmcore.recipes numbers` trains and
-# measures them again, in six to twenty minutes.)
+# measures them again, in six to twenty minutes. Bahdanau et al. trained theirs on sentences of up to 30 and of up to 50 words.)
 #
 # > **Predict before you run.** Which of the four fall from which length on?
 
@@ -338,7 +387,8 @@ translator, (english, german), card = checkpoint("numbers_attention_20")
 BOS, EOS = 1, 2
 
 
-def translate(number):
+def aligned(number):
+    """German parts, English words, and the weights (German, English) with which the former were written."""
     words = in_words(number)
     source = torch.tensor([[*english.encode(words), EOS]])
     with torch.no_grad():
@@ -347,8 +397,12 @@ def translate(number):
         with capture(translator) as tape:  # read what was written once more, and look
             translator(torch.cat([torch.tensor([[BOS]]), written[:, :-1]], dim=1), state)
     parts = [german.decode([token]) for token in written[0].tolist()]
-    weights = tape["decoder.attention"][0, 0]
-    return figures.attention_html(weights, parts, [*words.split(), "<eos>"], title=f"{number:,}")
+    return parts, [*words.split(), "<eos>"], tape["decoder.attention"][0, 0]
+
+
+def translate(number):
+    parts, words, weights = aligned(number)
+    return figures.attention_html(weights, parts, words, title=f"{number:,}")
 
 
 widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", "600px"))
@@ -357,9 +411,108 @@ widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", 
 # <details><summary><b>What to notice</b></summary>
 #
 # The lines cross at "fünf und sechzig" and "ein und zwanzig": nobody told the model which word belongs to which, nor that
-# German turns tens and units around. Training on pairs of sentences was enough. Languages that put the verb last, as Hindi
-# does, cross far more. The step that writes `<eos>` has no one word to read, and its weights are spread.
+# German turns tens and units around. Training on pairs of sentences was enough.  The step that writes `<eos>` has no one word to read, and its weights are spread.
 # </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **How far do languages cross?** Hindi puts the verb last, and "in the market" says *market in*. Here is a sentence with its English
+# translation. This **alignment**, which word
+# answers which, is drawn by hand, by somebody who knows both languages, not by a network.
+#
+# > **Predict before you run.** Count how many pairs of lines cross here, and in 465,721 above. Which is more?
+
+# %% slideshow={"slide_type": "fragment"}
+hindi = ["rām", "ne", "kal", "bāzār", "mẽ", "ek", "kitāb", "kharīdī"]
+meaning = ["Ram", "bought", "a", "book", "in", "the", "market", "yesterday"]
+answers = {
+    0: 0,
+    2: 7,
+    3: 6,
+    4: 4,
+    5: 2,
+    6: 3,
+    7: 1,
+}  # Hindi word -> English word; "ne" marks who did it
+
+
+def crossings(read):
+    """How many pairs of lines cross, if output word i reads source word read[i]."""
+    return sum(a > b for i, a in enumerate(read) for b in read[i + 1 :])
+
+
+parts, _, weights = aligned(465_721)
+print("Hindi: ", crossings(list(answers.values())), "crossings")
+print("German:", crossings(weights[:-1].argmax(-1).tolist()), "crossings")
+by_hand_links = torch.zeros(len(hindi), len(meaning))
+by_hand_links[list(answers), list(answers.values())] = 1
+HTML(figures.attention_lines_svg(by_hand_links, hindi, meaning))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# 14 against 4. In the number only neighbours change places; in the sentence the verb goes from the second place to the last, and
+# *yesterday* from the last to the third. A recurrent encoder that hands over one vector would have to keep the verb until everything
+# else is said. For attention a line is a line, however far it goes.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **From letters to sounds.** English spelling is a translation problem, too. A model with attention (two-way encoder, bilinear score)
+# was trained on 112,397 words of a dictionary, letters in, **phonemes** (sounds) out. On words that it has never seen, 8.08 % of the
+# phonemes are wrong, with one vector in place of attention 11.62 % (`python -m nlmcore.recipes pronunciation`).
+#
+# > **Predict before you choose.** Which letters will the K and the S of "box" read? Which letter the F of "enough"? Do the lines ever
+# > cross, as they do in translation?
+
+# %% slideshow={"slide_type": "fragment"}
+speaker, (letters, phonemes), speech_card = checkpoint("pronunciation_attention")
+
+
+@lru_cache(maxsize=64)
+def pronounce(word):
+    source = torch.tensor([[*letters.encode(word), EOS]])
+    with torch.no_grad():
+        state = speaker.encode(source)
+        begin = torch.tensor([[BOS]])
+        written = greedy(speaker, begin, 2 * len(word) + 8, eos=EOS, state=state).tokens
+        with capture(speaker) as tape:
+            speaker(torch.cat([begin, written[:, :-1]], dim=1), state)
+    sounds = [phonemes.decode([token]) for token in written[0].tolist()]
+    return sounds, tape["decoder.attention"][0, 0]
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+CHOICE = ["box", "enough", "knight", "phoneme", "psychology", "shakespeare"]
+
+
+def spoken(word, typed):
+    word = typed.strip().lower() or word
+    if not re.fullmatch(r"[a-z']{1,20}", word):
+        raise ValueError(f"one English word of up to 20 letters a to z, please, got {typed!r}")
+    sounds, weights = pronounce(word)
+    return figures.attention_html(
+        weights, sounds, [*word, "<eos>"], title=f"{word}: {' '.join(sounds[:-1])}"
+    )
+
+
+widgets.live(
+    spoken,
+    word=ipywidgets.ToggleButtons(
+        options=CHOICE, description="word", style={"button_width": "auto"}
+    ),
+    typed=ipywidgets.Text(placeholder="… or type one and press Enter", continuous_update=False),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - "box" is a word that this model never saw in training. K *and* S read the one letter "x"; and the F of "enough" reads "g", of "gh".
+#   One letter may make two sounds, two letters one, some none (the "k" of "knight").
+# - The lines hardly cross: sounds come in the order of their letters. Nobody told the model, it could look anywhere.
+# - Try your own name, and words that are not English. It always answers.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Four pictures of alignment in a row: take the numbers and one other, by what the room cares for. Ask each time who told the model where to look.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Queries, keys and values
@@ -654,6 +807,9 @@ print(f"median length of the others:  {value_lengths[1:].median():.2f}")
 # there the head adds almost nothing. It does mean "nothing here", and a heatmap of weights alone would have told the opposite.
 # </details>
 
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Before the next cell, let the room vote: does this head resolve "it"? Then change the sentence. Six minutes with the silencing after it.*
+
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does layer 3, head 1 understand "it"?** Test it, do not believe the picture. Change one word, or the order, so that "it" or
 # its place is another, and see whether the head follows:
@@ -708,7 +864,115 @@ print("similarity with 'wide' for 'tired':", f"{tired @ wide:.3f}")
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 8. What it costs
+# ## 8. Pictures have positions, too
+#
+# Nothing in attention says that keys are words. To write a caption for a picture, Xu et al. (2015) cut it into parts, let a network
+# turn each part into a vector $h_j$, and let a decoder look at *the parts*, a new mixture for every word of the caption:
+# $c_i = \sum_j \alpha_{ij} h_j$ with $j$ running over places instead of words. (This weighting is their **soft attention**. Their
+# **hard attention** draws one place at random.)
+#
+# Here is the smallest such thing. A scene has nine places; on two of them stands a handwritten digit (of the 1,797 of Alpaydin &
+# Kaynak 1998). The caption names both, in reading order. The captioner knows the right words, and *nothing else*: nobody tells it
+# where the digits are.
+
+# %% slideshow={"slide_type": "fragment"}
+digits = corpora.load("digits")
+pixels, names = {}, {}
+for part in ("train", "test"):
+    documents = digits.splits[part]
+    pixels[part] = torch.stack([document.image for document in documents])  # (digit, 8, 8)
+    names[part] = torch.tensor([int(document.label) for document in documents])
+
+
+def scenes(part, count, draw):
+    """Scenes (count, place, 64), the two digits' names, and on which of the nine places they stand."""
+    digit = torch.randint(len(names[part]), (count, 2), generator=draw)
+    place = torch.rand(count, 9, generator=draw).argsort(-1)[:, :2].sort(-1).values
+    scene = torch.zeros(count, 9, 64)
+    scene[torch.arange(count).unsqueeze(1), place] = pixels[part][digit].flatten(2)
+    return scene, names[part][digit], place
+
+
+# %% slideshow={"slide_type": "fragment"}
+class Captioner(nn.Module):
+    def __init__(self, d=64):
+        super().__init__()
+        self.see, self.place = nn.Linear(64, d), nn.Parameter(torch.randn(9, d) / 2)
+        self.score, self.word = (
+            AdditiveScore(d),
+            nn.Embedding(11, 16),
+        )  # word 10: the caption begins
+        self.step, self.name = GRUCell(d + 16, d), nn.Linear(d, 10)
+
+    def forward(self, scene, words):
+        h = torch.tanh(self.see(scene) + self.place)  # (scene, place, d): the memory
+        keys, s = self.score.prepare(h), torch.zeros(len(h), h.shape[-1])
+        said, looked = [], []
+        for last in (torch.full_like(words[:, 0], 10), words[:, 0]):  # the word before
+            c, alpha = attend(self.score(s, keys).unsqueeze(1), h)
+            s = self.step(torch.cat([c.squeeze(1), self.word(last)], dim=-1), s)
+            said.append(self.name(s))
+            looked.append(alpha.squeeze(1))
+        return torch.stack(said, 1), torch.stack(looked, 1)
+
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Predict before you run.** After 250 steps of training, a few seconds: how many of the words are right? And will the attention be on
+# > the digit that is being named?
+
+# %% slideshow={"slide_type": "fragment"}
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    captioner = Captioner()
+optimiser = torch.optim.AdamW(captioner.parameters(), lr=0.01)
+schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=250)
+draw = torch.Generator().manual_seed(0)
+for _ in range(250):
+    scene, words, _ = scenes("train", 32, draw)
+    loss = F.cross_entropy(captioner(scene, words)[0].flatten(0, 1), words.flatten())
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(captioner.parameters(), 1.0)
+    optimiser.step()
+    schedule.step()
+
+new, words_of_new, place = scenes("test", 500, torch.Generator().manual_seed(1))
+with torch.no_grad():
+    said, looked = captioner(new, words_of_new)
+right = (said.argmax(-1) == words_of_new).float().mean()
+found = (looked.argmax(-1) == place).float().mean()
+print(f"new scenes: words right {right:.0%}, most attention on the named digit {found:.1%}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+def caption(number):
+    image = new[number].view(3, 3, 8, 8).permute(0, 2, 1, 3).reshape(24, 24)
+    words = [NAMES[i] for i in said[number].argmax(-1)]
+    truth = " ".join(NAMES[i] for i in words_of_new[number])
+    looks = [
+        (f"“{word}”", alpha.view(3, 3)) for word, alpha in zip(words, looked[number], strict=True)
+    ]
+    return figures.scene_svg(
+        image, looks, title=f"scene {number}", note=f"right: {truth}; written: {' '.join(words)}"
+    )
+
+
+widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - About nine words in ten are right, and nearly every look is at the digit that is named: reading order, and where to look, were learned from captions
+#   alone. Where a word is wrong, the captioner has nearly always looked at
+#   the right place, and not recognised what it saw. Find such a scene.
+# - The second question is not the first: by then the state $s$ holds what was said, and asks for the next digit.
+# - Xu et al. look at 196 parts of a photograph, each a vector made by a large network that was trained before.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 9. What it costs
 #
 # Encoder and decoder take $n + m$ steps for a source of $n$ and a target of $m$ words, each of about $d^2$ multiplications.
 # Attention adds a score for every pair, $n \cdot m$ of them, each of about $d$ multiplications.
@@ -727,6 +991,39 @@ for n in (10, 100, 1_000, 2_000, 5_000):
 #
 # From $n = 2d$, 2,000 words: a sentence costs next to nothing more, a book does. Steps grow as $O(n+m)$, scores as $O(nm)$,
 # in self-attention as $O(n^2)$.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Measured.** The same on our own networks of width 128: forward passes over pairs of texts of $n = m$ tokens, on one core
+# (`python -m nlmcore.recipes source_and_target`).
+#
+# > **Predict before you run.** How do the three times grow when $n$ doubles, from 2,048 to 4,096?
+
+# %% slideshow={"slide_type": "fragment"}
+cost = json.loads(Path("results/source_and_target.json").read_text())
+print(
+    *(f"{cost['lines'][name]:28} {formula}" for name, formula in cost["written"].items()),
+    sep="\n",
+)
+figures.curves(
+    [int(n) for n in cost["seconds"]["initial"]],
+    {cost["lines"][name]: list(seconds.values()) for name, seconds in cost["seconds"].items()},
+    x_title="words, n = m",
+    y_title="seconds",
+    log_x=True,
+    log_y=True,
+    alt="Seconds against length, both axes logarithmic. Without attention a straight line of slope one. "
+    "The Transformer's bends upwards towards slope two; the recurrent network with attention lies above both.",
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - Without attention 2.0 times as long, as $O(n+m)$ says. With attention 2.4 times, and the Transformer 3.4 times, on its way to
+#   the 4 of $O(nm)$.
+# - The multiplications are counted exactly: without attention no term $nm$ stands in the formula; with it 256 $nm$, twice the width.
+# - The recurrent network with attention takes longer than the Transformer up to the longest texts here, though it multiplies less: its steps wait
+#   for each other.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -774,7 +1071,11 @@ widgets.softmax_playground(
 # 4. The weights of a row sum to 0.7. Which mistake is likely?
 # <details><summary>Answer</summary>A mask after the softmax, or softmax over the wrong axis.</details>
 #
-# 5. A head puts 0.9 of its weight on "not". Does the model's decision depend on "not"?
+# 5. A captioner says "nine" where an eight stands, and its attention is on the eight. What has failed, and what has not?
+# <details><summary>Answer</summary>It looked at the right place: attention has done its work. What it made of the pixels there, the
+# vector $h_j$, or the step from $h_j$ to a word, has failed.</details>
+#
+# 6. A head puts 0.9 of its weight on "not". Does the model's decision depend on "not"?
 # <details><summary>Answer</summary>One cannot tell from the weight: the value may be nearly zero, or the decision may come
 # from elsewhere. Remove or replace the word, or silence the head, and look at the output.</details>
 
@@ -813,6 +1114,10 @@ widgets.softmax_playground(
 # - **padding**: filler that is no word and brings the texts of a batch to one length.
 # - **batch**: several texts that are computed together.
 # - **head**: one of several attentions that run side by side, each in a narrow space of its own.
+# - **alignment**: which word of one text answers which word of another.
+# - **phoneme**: a sound of a language that tells words apart; English has about 40.
+# - **soft attention**: a weighted sum of all places, which has a gradient; what this lecture calls attention.
+# - **hard attention**: one place is drawn at random with the weights as probabilities.
 # - **Transformer**: a stack of layers of self-attention, each followed by a small network for each word alone.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -820,6 +1125,6 @@ widgets.softmax_playground(
 # Phrase Representations using RNN Encoder–Decoder. Cho et al. (2014b), On the Properties of Neural Machine Translation.
 # Bahdanau, Cho & Bengio (2015), Neural Machine Translation by Jointly Learning to Align and Translate, sections 3.1 and A.1.2,
 # figure 2. Luong, Pham & Manning (2015), Effective Approaches to Attention-based Neural Machine Translation, section 3.1. Xu et
-# al. (2015), Show, Attend and Tell. Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1–3.2.3. Clark et al. (2019),
+# al. (2015), Show, Attend and Tell, sections 3 and 4. Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1–3.2.3. Clark et al. (2019),
 # What Does BERT Look At? Jain & Wallace (2019), Attention is not Explanation. Wiegreffe & Pinter (2019), Attention is not not
 # Explanation. Wang et al. (2020), MiniLM.

@@ -449,7 +449,7 @@ for name, losses in honest.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# 7.2: much worse than guessing. It is sure of what it copies, and there is nothing right to copy.
+# More than 7, three times what guessing costs. It is sure of what it copies, and there is nothing right to copy.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}

@@ -1,5 +1,7 @@
 """The numbers that the prose of lecture 11 quotes are those that its own cells compute."""
 
+import contextlib
+import json
 import math
 import re
 from pathlib import Path
@@ -28,9 +30,12 @@ def prose(cells: list) -> str:
 def ran(cells: list) -> dict:
     """The names that the lecture has defined after its last cell."""
     names: dict = {}
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
+    threads = torch.get_num_threads()
+    with contextlib.chdir(LECTURE.parent):  # it reads its results beside itself
+        for cell in cells:
+            if cell.cell_type == "code":
+                exec(compile(cell.source, str(LECTURE), "exec"), names)
+    torch.set_num_threads(threads)
     return names
 
 
@@ -163,3 +168,77 @@ def test_the_head_does_not_follow_the_meaning(ran: dict, prose: str) -> None:
         ratios.append((row[pieces.index(first)] / row[pieces.index(second)]).item())
     assert preferred == ["animal", "animal", "street", "bottle", "bottle"]
     assert [round(r) for r in ratios[:2]] == [13, 2], "'from thirteen times as much to twice as much'"
+
+
+def test_the_minutes_are_few_enough(prose: str) -> None:
+    minutes = [int(n) for n in prose.split("| minutes |")[1].split("Every")[0].replace("|", " ").split()]
+    assert len(minutes) == 9
+    assert 40 <= sum(minutes) <= 75
+
+
+def test_the_step_as_published(ran: dict, prose: str) -> None:
+    assert ran["h"].shape[:2] == (1, 5)
+    assert "$h$ is (1, 5, 12): 6 numbers from each direction. $c$ is (1, 12), and $[x, c]$ has 15 numbers" in prose
+    assert ran["step"](torch.zeros(1, 15), (torch.zeros(1, 6), torch.zeros(1, 6)))[0].shape == (1, 6)
+
+
+def test_hindi_crosses_more_than_german(ran: dict, prose: str) -> None:
+    assert ran["crossings"]([0, 1, 2]) == 0
+    assert ran["crossings"]([2, 1, 0]) == 3
+    assert sorted(ran["answers"].values()) == [0, 1, 2, 3, 4, 6, 7], "each English word but 'the' is answered once"
+    _, _, weights = ran["aligned"](465_721)
+    hindi, german = (
+        ran["crossings"](read) for read in (list(ran["answers"].values()), weights[:-1].argmax(-1).tolist())
+    )
+    assert f"{hindi} against {german}." in prose
+
+
+def test_letters_to_sounds(ran: dict, prose: str) -> None:
+    measured = json.loads((LECTURE.parent / "results" / "pronunciation.json").read_text())["here"]
+    with_it, without = (measured[kind]["phoneme_error_rate"] for kind in ("attention", "one vector"))
+    assert f"{with_it} % of the phonemes are wrong, with one vector in place of attention {without} %" in prose
+    assert ran["speech_card"]["figures"]["test"]["phoneme_error_rate"] == with_it
+
+    def reads(word: str) -> dict[str, str]:
+        sounds, weights = ran["pronounce"](word)
+        letters = [*word, "<eos>"]
+        return {sound: letters[i] for sound, i in zip(sounds, weights.argmax(-1).tolist(), strict=True)}
+
+    assert reads("box") == {"B": "b", "AA": "o", "K": "x", "S": "x", "<eos>": "<eos>"}
+    assert reads("enough")["F"] == "g"
+    assert "k" not in reads("knight").values()
+    trained_on = {document.text for document in ran["corpora"].load("cmudict").splits["train"]}
+    assert "box" not in trained_on
+
+
+def test_a_word_that_is_none_is_refused_in_words(ran: dict) -> None:
+    with pytest.raises(ValueError, match="one English word"):
+        ran["spoken"]("box", "zwei Wörter")
+
+
+def test_the_captioner_looks_where_the_digits_are(ran: dict, prose: str) -> None:
+    right = ran["said"].argmax(-1) == ran["words_of_new"]
+    looks = ran["looked"].argmax(-1) == ran["place"]
+    assert "About nine words in ten are right, and nearly every look is at the digit" in prose
+    assert 0.85 < right.float().mean() < 0.95
+    assert looks.float().mean() > 0.98
+    assert looks[~right].float().mean() > 0.9, "where a word is wrong, it looked at the right place"
+
+
+def test_the_measured_cost(prose: str) -> None:
+    cost = json.loads((LECTURE.parent / "results" / "source_and_target.json").read_text())
+    doubled = {name: at["4096"] / at["2048"] for name, at in cost["seconds"].items()}
+    assert f"Without attention {doubled['initial']:.1f} times as long" in prose
+    assert (
+        f"With attention {doubled['attention']:.1f} times, and the Transformer {doubled['transformer']:.1f} times"
+        in prose
+    )
+    assert cost["multiply_adds"]["attention"]["nm"] == 256 == 2 * cost["sizes"]["d_model"]
+    assert "nm" not in cost["multiply_adds"]["initial"]
+    assert all(cost["seconds"]["attention"][n] > at for n, at in cost["seconds"]["transformer"].items())
+
+    def products(kind: str, n: int) -> int:
+        c = cost["multiply_adds"][kind]
+        return (c["n"] + c["m"]) * n + (c["nm"] + c.get("n²", 0) + c.get("m²", 0)) * n * n
+
+    assert all(products("attention", n) < products("transformer", n) for n in (64, 512, 4096)), "multiplies less"

@@ -129,7 +129,8 @@ def test_the_leak(ran: dict, prose: str) -> None:
     assert f"Without: {ran['without'][-1]:.2f}." in prose
     assert f"$\\ln(10)/16 = {math.log(10) / 16:.3f}$" in prose
     asked = sum(ran["honest"]["without"]) / 15
-    assert f"{asked:.1f}: much worse than guessing" in prose
+    assert "More than 7, three times what guessing costs" in prose
+    assert 7 < asked < 8
     assert sum(ran["honest"]["with the mask"]) / 15 == pytest.approx(math.log(10), abs=0.02)
     careful, leaky = ran["moved"]
     assert not careful.tril(-1).any(), "what comes before the changed digit stays"
