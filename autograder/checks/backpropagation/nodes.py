@@ -43,6 +43,11 @@ def _value(w: Tensor, x: Tensor, b: Tensor) -> Tensor:
     return torch.sigmoid(w @ x + b)
 
 
+def _exchanged(w: Tensor, x: Tensor, b: Tensor) -> Four:
+    value, d_w, d_x, d_b = _neuron(w, x, b)
+    return value, d_x, d_w, d_b
+
+
 def _of_the_value(w: Tensor, x: Tensor, b: Tensor) -> Tensor:
     again = torch.sigmoid(_value(w, x, b))
     return again * (1 - again)
@@ -97,7 +102,7 @@ NEURON_GRADIENTS = Exercise(
                 "The gradients of w and of x have changed places. At a product each factor gets the *other* one: w gets"
                 " x, and x gets w."
             ),
-            implementation=lambda w, x, b: (lambda v, dw, dx, db: (v, dx, dw, db))(*_neuron(w, x, b)),
+            implementation=_exchanged,
         ),
         Misconception(
             id="half-the-slope",

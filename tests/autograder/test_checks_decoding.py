@@ -1,0 +1,205 @@
+"""The exercises of the assignment "decoding", held to the law: right solutions earn all, mistakes are named."""
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.audit import exercise_faults, travel_faults, verdict_on
+from autograder.check import examine
+from autograder.checks.decoding import EXERCISES
+from autograder.interview import questions
+from nlmcore.decoding import beam_search as library_beam_search
+from tests.autograder.solutions_decoding import SOLUTIONS
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_an_exercise_is_fit_to_be_released(exercise):
+    assert exercise_faults(exercise) == []
+    assert travel_faults(exercise) == []
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_the_second_solution_earns_everything_for_every_seed(exercise):
+    for seed in (None, *range(8)):
+        verdict = examine(exercise, SOLUTIONS[exercise.name], seed)
+        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_every_misconception_fails_on_hidden_inputs_too_and_is_named(exercise):
+    assert len(exercise.misconceptions) >= 4
+    for mistake in exercise.misconceptions:
+        for seed in range(2):
+            verdict = verdict_on(exercise, mistake.implementation, seed)
+            assert not verdict.passed
+            assert [m.id for m in verdict.misconceptions] == [mistake.id]
+
+
+def test_the_assignment_is_two_to_five_hours_and_its_points_are_round():
+    assert 120 <= sum(e.minutes for e in EXERCISES.values()) + 20 <= 300
+    assert sum(e.points for e in EXERCISES.values()) == 22
+
+
+def test_the_reference_finds_what_the_librarys_beam_finds():
+    """The question has another form than `nlmcore.decoding`; on its own cases the two agree."""
+    exercise, compared = EXERCISES["decoding.beam_search"], 0
+    for question in questions(exercise, 3):
+        table, start, eos, beam, longest = question.case.calls[0]
+        found, score = exercise.reference(table, start, eos, beam, longest)
+        if found[-1] != eos:
+            continue
+
+        class Bigrams:
+            vocab_size = len(table)
+
+            def __call__(self, tokens, state=None):
+                return table[tokens], tokens[:, -1:]  # noqa: B023
+
+        prompt = torch.tensor([[start]])
+        best = library_beam_search(Bigrams(), prompt, longest, beam_size=beam, eos=eos)[0][0]
+        assert list(best.tokens) == found
+        assert float(best.log_prob) == pytest.approx(score, abs=1e-4)
+        compared += 1
+    assert compared >= 8
+
+
+# --- right, in odd ways -----------------------------------------------------------------------------------
+
+
+class Greedy:
+    def __call__(self, log_probs, start, eos, longest):
+        best, path = log_probs.argmax(1), [torch.tensor(start)]
+        for _ in range(longest):
+            path.append(best[path[-1]])
+            if path[-1] == eos:
+                break
+        return torch.stack(path[1:])
+
+
+def in_place_on_a_copy(logits, k, temperature):
+    z = logits.clone().double().div_(temperature)
+    z[z < z.sort(descending=True).values[min(k, len(z)) - 1]] = -float("inf")
+    return torch.softmax(z, 0).float()
+
+
+def nucleus_by_scattering(logits, p):
+    share, order = torch.sort(torch.softmax(logits, 0), descending=True)
+    share = torch.where(share.cumsum(0) - share < p, share, 0.0)
+    return torch.zeros_like(share).scatter_(0, order, share / share.sum()).numpy()
+
+
+def step_in_numpy(scores, log_probs, beam):
+    total = (scores[:, None] + log_probs).numpy().astype(np.float64)
+    places = np.argsort(-total, axis=None)[:beam]
+    parents, words = np.unravel_index(places, total.shape)
+    return [total.ravel()[places], parents.astype(np.int32), words.astype(np.float32)]
+
+
+def search_with_tensors(log_probs, start, eos, beam, longest):
+    frozen = torch.full((len(log_probs),), -float("inf"))
+    frozen[eos] = 0.0
+    table = log_probs.clone()
+    paths, scores, last = torch.empty(1, 0, dtype=torch.long), torch.zeros(1), torch.tensor([start])
+    ended = torch.tensor([False])
+    for _ in range(longest):
+        step = torch.where(ended[:, None], frozen, table[last])
+        total = (scores[:, None] + step).reshape(-1)
+        scores, places = total.topk(min(beam, len(total)))
+        parents, last = places // len(table), places % len(table)
+        paths, ended = torch.cat([paths[parents], last[:, None]], 1), ended[parents] | (last == eos)
+    tokens = paths[0].tolist()
+    return (tokens[: tokens.index(eos) + 1] if eos in tokens else tokens), scores[0]
+
+
+ODD_BUT_RIGHT = [
+    ("greedy", Greedy()),
+    ("top_k", in_place_on_a_copy),
+    ("nucleus", nucleus_by_scattering),
+    ("beam_step", step_in_numpy),
+    ("beam_search", search_with_tensors),
+    ("length_penalty", lambda log_probs, lengths, penalty: (s := log_probs * lengths.float() ** -penalty, s.argmax())),
+]
+
+
+@pytest.mark.parametrize(("name", "function"), ODD_BUT_RIGHT, ids=[name for name, _ in ODD_BUT_RIGHT])
+def test_odd_but_right_solutions_earn_everything(name, function):
+    verdict = examine(EXERCISES[f"decoding.{name}"], function, 7)
+    assert verdict.passed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds]
+
+
+# --- wrong, in ways that are in no list -------------------------------------------------------------------
+
+
+def right(name):
+    return SOLUTIONS[f"decoding.{name}"]
+
+
+def stops_at_a_repetition(log_probs, start, eos, longest):
+    path = right("greedy")(log_probs, start, eos, longest)
+    return path[: next((i for i, w in enumerate(path) if w in path[:i] or w == start), len(path))] or path[:1]
+
+
+def cools_the_kept_twice(logits, k, temperature):
+    return right("top_k")(logits, k, temperature * temperature)
+
+
+def at_least_two(logits, p):
+    share = torch.tensor(right("nucleus")(logits, p))
+    return right("top_k")(logits, max(2, int((share > 0).sum())), 1.0)
+
+
+def only_the_best_parent(scores, log_probs, beam):
+    total = log_probs[scores.argmax()] + scores.max()
+    best, words = total.topk(beam)
+    return best, torch.full((beam,), int(scores.argmax())), words
+
+
+def mean_per_word(log_probs, start, eos, beam, longest):
+    held = [([], 0.0)]
+    for _ in range(longest):
+        grown = []
+        for words, s in held:
+            if words[-1:] == [eos]:
+                grown.append((words, s))
+                continue
+            row = log_probs[words[-1] if words else start]
+            grown += [([*words, w], s + float(row[w])) for w in range(len(row))]
+        held = sorted(grown, key=lambda h: -h[1] / len(h[0]))[:beam]
+    return held[0]
+
+
+def counts_one_word_less(log_probs, lengths, penalty):
+    return right("length_penalty")(log_probs, (lengths - 1).clamp(min=1), penalty)
+
+
+WRONG = [
+    ("greedy", stops_at_a_repetition),
+    ("top_k", cools_the_kept_twice),
+    ("nucleus", at_least_two),
+    ("beam_step", only_the_best_parent),
+    ("beam_search", mean_per_word),
+    ("length_penalty", counts_one_word_less),
+]
+
+
+@pytest.mark.parametrize(("name", "function"), WRONG, ids=[name for name, _ in WRONG])
+def test_wrong_in_no_listed_way_is_not_full_marks(name, function):
+    exercise = EXERCISES[f"decoding.{name}"]
+    assert examine(exercise, function, 5).points <= exercise.points - 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "constant"),
+    [
+        ("greedy", lambda log_probs, start, eos, longest: [eos]),
+        ("top_k", lambda logits, k, temperature: torch.full(logits.shape, 1 / len(logits))),
+        ("nucleus", lambda logits, p: torch.full(logits.shape, 1 / len(logits))),
+        ("beam_step", lambda scores, log_probs, beam: (torch.zeros(beam), torch.zeros(beam), torch.zeros(beam))),
+        ("beam_search", lambda log_probs, start, eos, beam, longest: ([eos], 0.0)),
+        ("length_penalty", lambda log_probs, lengths, penalty: (torch.zeros(len(lengths)), 0)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, constant):
+    exercise = EXERCISES[f"decoding.{name}"]
+    assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
