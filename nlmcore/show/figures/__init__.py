@@ -6,6 +6,7 @@ redrawn at every key press. The others return a matplotlib figure (`Picture`).
 
 from nlmcore.show.figures.attention import attention_html, attention_lines_svg
 from nlmcore.show.figures.bar_list import bar_list_svg
+from nlmcore.show.figures.cell import CIRCUITS, Part, cell_svg
 from nlmcore.show.figures.charts import bars, curves
 from nlmcore.show.figures.circuit import circuit_step, circuit_svg
 from nlmcore.show.figures.cliff import cliff_svg, clipped_svg, grey_png
@@ -16,6 +17,7 @@ from nlmcore.show.figures.decision import decision_svg
 from nlmcore.show.figures.descent import descent_svg
 from nlmcore.show.figures.diagrams import encoder_decoder
 from nlmcore.show.figures.edges import Edge, edges_svg, strongest_edges
+from nlmcore.show.figures.generating import inputs_svg, losses_svg, parted_svg, schedules_svg
 from nlmcore.show.figures.guessing import guessing_svg, intervals_svg
 from nlmcore.show.figures.heatmaps import head_grid, heatmap, heatmaps
 from nlmcore.show.figures.labels import restored_svg, verdict_svg
@@ -23,6 +25,7 @@ from nlmcore.show.figures.lines import beside, lines_svg, power_of_ten, said
 from nlmcore.show.figures.map import map_svg
 from nlmcore.show.figures.next_word import next_word_svg
 from nlmcore.show.figures.picture import Picture
+from nlmcore.show.figures.pieces import pieces_html
 from nlmcore.show.figures.plane import plane_svg
 from nlmcore.show.figures.positions import clocks_svg, distance_panels, table_svg, turned_svg
 from nlmcore.show.figures.ranking import ranking_svg
@@ -37,16 +40,20 @@ from nlmcore.show.figures.svg import heatmap_svg
 from nlmcore.show.figures.through_time import contributions_svg
 from nlmcore.show.figures.translation import translation_svg
 from nlmcore.show.figures.unrolled import unrolled_svg
-from nlmcore.show.figures.words import shaded_words_svg
+from nlmcore.show.figures.word_map import word_map_svg
+from nlmcore.show.figures.words import shaded_text_html, shaded_words_svg
 
 __all__ = [
+    "CIRCUITS",
     "Edge",
+    "Part",
     "Picture",
     "attention_html",
     "attention_lines_svg",
     "bar_list_svg",
     "bars",
     "beside",
+    "cell_svg",
     "circuit_step",
     "circuit_svg",
     "cliff_svg",
@@ -70,11 +77,15 @@ __all__ = [
     "heatmap_svg",
     "heatmaps",
     "image_svg",
+    "inputs_svg",
     "intervals_svg",
     "lines_svg",
+    "losses_svg",
     "map_svg",
     "marked_words_html",
     "next_word_svg",
+    "parted_svg",
+    "pieces_html",
     "plane_svg",
     "power_of_ten",
     "ranking_svg",
@@ -82,7 +93,9 @@ __all__ = [
     "restored_svg",
     "said",
     "scene_svg",
+    "schedules_svg",
     "search_tree_svg",
+    "shaded_text_html",
     "shaded_words_svg",
     "softmax_svg",
     "states_svg",
@@ -95,4 +108,5 @@ __all__ = [
     "unrolled_svg",
     "vectors_svg",
     "verdict_svg",
+    "word_map_svg",
 ]

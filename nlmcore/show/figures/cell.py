@@ -18,8 +18,8 @@ class Part:
     """One box: what stands in it, where it is, and what it reads."""
 
     name: str
-    column: float
-    row: float
+    column: float | int
+    row: float | int
     label: str
     """What is computed, as on the board."""
     reads: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ GRU = (
     Part("reset", 2, 2, "r ⊙ (U h + d)", ("r",)),
     Part("n", 2, 3, "n = tanh(…)", ("x", "reset"), "tanh"),
     Part("kept", 3, 0, "z ⊙ h[t−1]", ("h", "z")),
-    Part("written", 3, 2, "(1 − z) ⊙ n", ("n", "z")),
+    Part("written", 3, 1.3, "(1 − z) ⊙ n", ("n", "z")),
     Part("new", 4, 0, "h[t] = sum", ("kept", "written"), "state"),
 )
 LSTM = (

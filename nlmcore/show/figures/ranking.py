@@ -8,8 +8,8 @@ from nlmcore.show.figures.svg import svg, text
 def ranking_svg(
     texts: Sequence[str],
     lengths: Sequence[int],
-    log_probs: Sequence[float],
-    scores: Sequence[float],
+    log_probs: Sequence[float | int],
+    scores: Sequence[float | int],
     *,
     title: str = "",
     rows: int = 8,

@@ -14,6 +14,8 @@ from nlmcore.show.widgets.counting import count_playground, length_playground, p
 from nlmcore.show.widgets.decoding import beam_player, length_penalty_player, sampler_playground, word_by_word
 from nlmcore.show.widgets.descent import Slope, descent_playground
 from nlmcore.show.widgets.explorer import attention_explorer
+from nlmcore.show.widgets.gates import cell_player, gate_playground, unit_explorer
+from nlmcore.show.widgets.generating import edit_player, loss_player, parting_player, schedule_player
 from nlmcore.show.widgets.gradients import gradient_playground, jacobian_playground, matrix_powers
 from nlmcore.show.widgets.guessing import Passage, Player, guessing_game
 from nlmcore.show.widgets.labelling import restore_player, verdict_player
@@ -28,8 +30,10 @@ from nlmcore.show.widgets.playgrounds import (
 from nlmcore.show.widgets.positions import clock_playground, positions_playground, rotary_playground
 from nlmcore.show.widgets.reading import state_player, through_time_player
 from nlmcore.show.widgets.self_attention import edges_playground, shuffle_playground
+from nlmcore.show.widgets.tokens import merge_player, window_player
 from nlmcore.show.widgets.training_curve import TrainingCurve
 from nlmcore.show.widgets.translating import DecodingStep, decoder_player, pronouncer, translator_playground, vector_map
+from nlmcore.show.widgets.vectors import analogies, negative_playground, neighbours, word_map
 from nlmcore.show.widgets.writing import Written, next_words, writer
 
 __all__ = [
@@ -42,9 +46,11 @@ __all__ = [
     "Slope",
     "TrainingCurve",
     "Written",
+    "analogies",
     "attention_explorer",
     "beam_player",
     "boundary_player",
+    "cell_player",
     "circuit_player",
     "circuit_playground",
     "cliff_playground",
@@ -55,18 +61,25 @@ __all__ = [
     "decoder_player",
     "descent_playground",
     "edges_playground",
+    "edit_player",
     "filter_explorer",
+    "gate_playground",
     "gradient_playground",
     "guessing_game",
     "jacobian_playground",
     "length_penalty_player",
     "length_playground",
     "live",
+    "loss_player",
     "mask_playground",
     "matrix_powers",
+    "merge_player",
+    "negative_playground",
     "neighbour_playground",
+    "neighbours",
     "neuron_playground",
     "next_words",
+    "parting_player",
     "perplexity_playground",
     "positions_playground",
     "pronouncer",
@@ -75,15 +88,19 @@ __all__ = [
     "restore_player",
     "rotary_playground",
     "sampler_playground",
+    "schedule_player",
     "shuffle_playground",
     "slider",
     "softmax_playground",
     "state_player",
     "through_time_player",
     "translator_playground",
+    "unit_explorer",
     "vector_map",
     "verdict_player",
     "width_playground",
+    "window_player",
     "word_by_word",
+    "word_map",
     "writer",
 ]

@@ -76,7 +76,7 @@ def length_penalty_player(
     score: Score,
     texts: Sequence[str],
     lengths: Sequence[int],
-    log_probs: Sequence[float],
+    log_probs: Sequence[float | int],
     *,
     yours: Score | None = None,
 ) -> Live:

@@ -1,0 +1,32 @@
+"""The picture at the top of lecture 8: the most probable text beside Shakespeare's, token by token."""
+
+import json
+
+from nlmcore.recipes.recipe import LECTURES
+from nlmcore.show.figures import lines_svg
+
+
+def aye() -> str:
+    example = json.loads((LECTURES / "results" / "dullness.json").read_text(encoding="utf-8"))[
+        "example"
+    ]
+    lines = {
+        "Shakespeare": example["Shakespeare"]["probabilities"],
+        "beam search: “Aye, aye, aye, aye, …”": example["beam 4"]["probabilities"],
+    }
+    places = list(range(1, len(lines["Shakespeare"]) + 1))
+    return lines_svg(
+        places,
+        lines,
+        low=0,
+        high=1,
+        x_title="token",
+        y_title="its probability",
+        width=860,
+        height=300,
+        alt="Probability of each of 96 tokens under SmolLM2: Shakespeare's text jumps between 0 and 1, mostly low; the"
+        " text found by beam search climbs and stays near 1.",
+    )
+
+
+PICTURES = {"08_aye": aye}
