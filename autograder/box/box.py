@@ -78,6 +78,10 @@ class Box:
         with self._lock:
             self._end()
 
+    def abandon(self) -> None:
+        """`close` without waiting for a notebook that is running, for a process that is about to end."""
+        self._end()
+
     def run(self, job: Job, limits: Limits | None = None) -> BoxResult:
         """Run one notebook, by `limits` or the box's own."""
         with self._lock:

@@ -26,6 +26,7 @@ OUTSIDE = "/tmp"
 WARM = "/warm"
 """Where the warm parent's libraries keep what they must write; a notebook sees it empty."""
 _HOME = "/box"
+_STAGING = "box-of-"
 _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share/fonts", "/usr/share/zoneinfo")
 _LINKS = ("/lib", "/lib32", "/lib64", "/libx32")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/fonts", "/etc/localtime")
@@ -38,7 +39,7 @@ class Staging:
     """
 
     def __init__(self) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="box-")).resolve()
+        self.root = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{os.getpid()}-")).resolve()
         self.root.chmod(0o755)
         self.at = str(self.root)
         ours = self.root / "lib" / "python" / "autograder"
@@ -69,6 +70,12 @@ class Staging:
 
     def remove(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+def sweep(process: int) -> None:
+    """Remove the folders of a process that was killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_STAGING}{process}-*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def environment(warm: str = WARM) -> dict[str, str]:

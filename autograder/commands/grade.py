@@ -2,10 +2,12 @@
 
 import argparse
 import contextlib
+import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograder.commands import common
 
@@ -62,16 +64,52 @@ def main(place: "Environment", words: Sequence[str]) -> int:
     given = parser().parse_args(words)
     if given.again and given.resume:
         parser().error("--again begins anew, --resume goes on: say one of them")
-    return common.run(lambda: _grade_and_tell(place, given))
-
-
-def _grade_and_tell(place: "Environment", given: argparse.Namespace) -> int:
     lines: list[Line] = []
+    return common.run(lambda: _grade_and_tell(place, given, lines))
+
+
+def program(place: "Environment", words: Sequence[str]) -> int:
+    """`main` in a process of its own: Ctrl-C ends it at once, and its workers with it.
+
+    What is done is on the disk, and what is half done is done again, as after any other sudden end.
+    """
+    global _at_once
+    _at_once = True
+    return main(place, words)
+
+
+_at_once = False
+
+
+def _grade_and_tell(place: "Environment", given: argparse.Namespace, lines: "list[Line]") -> int:
+    if _at_once:
+        signal.signal(signal.SIGINT, lambda number, frame: _leave(given, lines))
     try:
         _grade(place, given, lines)
     except KeyboardInterrupt:
+        _tell_stopped(given, lines)
         return common.STOPPED
     return _summary(given, lines)
+
+
+def _leave(given: argparse.Namespace, lines: "list[Line]") -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _tell_stopped(given, lines)
+        from autograder.engine.execute import abandon_boxes
+        from autograder.engine.pool import end_at_once
+
+        end_at_once()
+        abandon_boxes()
+    finally:
+        os._exit(common.STOPPED)
+
+
+def _tell_stopped(given: argparse.Namespace, lines: "list[Line]") -> None:
+    done = sum(line.record.state != "fault" for line in lines)
+    told = f"{done} of {lines[-1].of} are done, and stay so" if lines else "nothing was done yet"
+    again = " (without --again)" if given.again else ""
+    print(f"\nStopped: {told}. The same command goes on{again}.", file=sys.stderr, flush=True)
 
 
 def _grade(place: "Environment", given: argparse.Namespace, lines: "list[Line]") -> None:
@@ -95,12 +133,6 @@ def _grade(place: "Environment", given: argparse.Namespace, lines: "list[Line]")
         for line in kept if given.json else _with_bar(kept):
             if given.json:
                 _as_json(line)
-    except KeyboardInterrupt:
-        done = sum(line.record.state != "fault" for line in lines)
-        told = f"{done} of {lines[-1].of} are done, and stay so" if lines else "nothing was done yet"
-        again = " (without --again)" if given.again else ""
-        print(f"\nStopped: {told}. The same command goes on{again}.", file=sys.stderr, flush=True)
-        raise
     finally:
         with contextlib.suppress(KeyboardInterrupt):  # a second one, while workers are sent home
             run.close()  # type: ignore[attr-defined]

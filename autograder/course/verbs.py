@@ -53,7 +53,7 @@ VERBS = {
     "preflight": Verb("look at what was handed in; runs none of it", "autograder.commands.preflight:main", inside=True),
     "grade": Verb(
         "grade what was handed in, each notebook in a sandbox",
-        "autograder.commands.grade:main",
+        "autograder.commands.grade:program",
         inside=True,
         more=(("--jobs", "cluster"), ("--scheduler", "cluster"), ("--db", "cluster")),
     ),

@@ -38,6 +38,12 @@ def shared_box(isolation: Isolation) -> Box:
     return _boxes[isolation]
 
 
+def abandon_boxes() -> None:
+    """End the boxes of this process, in the middle of a notebook if need be."""
+    for box in _boxes.values():
+        box.abandon()
+
+
 class CourseExecute(NbGraderPreprocessor):  # type: ignore[misc]
     """Runs a submitted notebook in the box and writes its outputs and marks."""
 

@@ -50,7 +50,7 @@ def choose(paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: "
             continue
         taken[chosen] = master
         if chosen.name != f"{master.name}.ipynb":
-            words = f"{shown(chosen.name)} was graded as {master.name}.ipynb."
+            words = f"{shown(chosen.name)} is graded as {master.name}.ipynb."
             made.findings.append(Finding(kind="repaired", what="renamed", words=words))
         rivals = [p for p in free if p is not chosen and worked_on(read[p][0], master)]
         if rivals:

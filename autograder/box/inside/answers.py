@@ -19,6 +19,8 @@ from autograder.outcome import Fault, Outcome, call
 
 _LONGEST = 1000
 _MOST_OUTPUTS = 64
+_MOST_AXES = 16
+"""As `autograder.box.wire` reads."""
 
 
 class WrongReturn(TypeError):  # noqa: N818  (said to students)
@@ -71,6 +73,10 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
     odd = next((t for t in outcome.outputs if t.dtype not in wire.NAMES), None)
     if odd is not None:
         words = f"it returned a tensor of dtype {str(odd.dtype).removeprefix('torch.')}, which cannot be compared"
+        return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
+    axes = max((t.ndim for t in outcome.outputs), default=0)
+    if axes > _MOST_AXES:
+        words = f"it returned a tensor with {axes} axes: far more than was asked for"
         return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
     return outcome
 

@@ -391,7 +391,7 @@ ATTACKS = (
     cheat("all modules gone", first="import sys\nsys.modules.clear()"),
     # --- files that are no notebooks
     Submission(name="copied cells", like="honest", change=copied_cells, says=("is there 2 times",)),
-    Submission(name="renamed", like="honest", after=renamed, says=("was graded as attention.ipynb",)),
+    Submission(name="renamed", like="honest", after=renamed, says=("is graded as attention.ipynb",)),
     cheat("missing", after=missing, says=("There is no attention.ipynb",), state="blocked"),
     cheat("half a file", after=half_of_it, says=("JSON ends or breaks off",), state="blocked"),
     cheat("brackets without end", after=nonsense, says=("attention.ipynb is",), state="blocked"),

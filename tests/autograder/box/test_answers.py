@@ -49,6 +49,9 @@ ODD = {
     "10^12 numbers that take no room": ("torch.zeros(1).expand(10**12)", "wrong return", "1,000,000,000,000 numbers"),
     "a large list": ("[0.0] * 10**7", "wrong return", "numbers"),
     "a list in itself": ("loop", "wrong return", "16 deep"),
+    "30 axes": ("torch.zeros([1] * 30)", "wrong return", "30 axes"),
+    "20 axes in an array": ("np.zeros([1] * 20)", "wrong return", "20 axes"),
+    "20 axes in lists of tensors": ("[torch.zeros([1] * 20)]", "wrong return", "21 axes"),
     "text": ("'the answer'", "wrong return", "it is a str"),
     "a function": ("len", "wrong return", "must be a tensor"),
     "complex": ("torch.ones(2, dtype=torch.complex64)", "wrong return", "complex64"),
@@ -166,6 +169,14 @@ def f(t, n, x, s, b, nothing, pair, listed, named, g):
 
 def test_what_was_changed_is_told(box: Box) -> None:
     (outcome,) = ask(box, "def f(a, b):\n    b += 1\n    return a", (torch.zeros(2), torch.zeros(2)))
+    assert outcome.changed == ("b",)
+
+
+def test_what_was_changed_in_lists_of_tensors_is_told(box: Box) -> None:
+    source = "def f(a, b):\n    b[0][0] += 1\n    return a[0]"
+    listed = ([torch.zeros(2), torch.ones(3)], [[torch.zeros(2)]])
+    (outcome,) = ask(box, source, listed)
+    assert outcome.fault is None, outcome.fault
     assert outcome.changed == ("b",)
 
 

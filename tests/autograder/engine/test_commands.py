@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
 import pytest
 
+import autograder.engine.execute as execute_module
 import autograder.engine.run as run_module
 from autograder.commands import check, feedback, grade, preflight, report, worker
 from autograder.course import verbs
@@ -156,6 +158,33 @@ def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(class_of_three, capsy
         patch.setattr(run_module, "work", interrupted)
         assert grade.main(class_of_three, ["plain"]) == 130
     assert "Stopped: 1 of 3 are done, and stay so. The same command goes on." in capsys.readouterr().err
+    assert grade.main(class_of_three, ["plain"]) == 1
+    assert "2 of them in this run" in capsys.readouterr().out
+
+
+def test_as_a_program_ctrl_c_ends_it_in_the_middle_of_a_notebook(class_of_three, capsys, monkeypatch):
+    ready, begun = os.pipe()
+
+    def endless(task):
+        if task.student != "bob":
+            return fake.work(task)
+        os.write(begun, b"x")
+        while True:
+            time.sleep(0.01)
+
+    child = os.fork()
+    if child == 0:
+        try:
+            execute_module._boxes.clear()  # those of the process that runs the tests
+            run_module.work = endless
+            grade.program(class_of_three, ["plain"])
+        finally:
+            os._exit(99)
+    assert os.read(ready, 1) == b"x"
+    os.kill(child, signal.SIGINT)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 130
+    capsys.readouterr()
     assert grade.main(class_of_three, ["plain"]) == 1
     assert "2 of them in this run" in capsys.readouterr().out
 

@@ -426,7 +426,7 @@ def test_the_report_keeps_the_kinds_apart(folder, solved, master):
     write(solved, folder / "attention (1).ipynb")
     (folder / "torch.py").write_text("")
     assert report(prepare(folder, [master])).split("\n") == [
-        "repaired      attention (1).ipynb was graded as attention.ipynb.",
+        "repaired      attention (1).ipynb is graded as attention.ipynb.",
         "repaired      check_attend: missing from the notebook, and put back.",
         "left behind   torch.py was left behind: it would be imported in the place of torch.",
     ]
