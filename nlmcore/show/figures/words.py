@@ -73,8 +73,9 @@ def shaded_text_html(text: str, weights: ArrayLike, *, alt: str, title: str = ""
         parts.append(f'<span style="background:{blue(round(value, 2))}{ink}">{shown}</span>')
         if character == "\n":
             parts.append("\n")
+    look = "font-size:17px;line-height:1.45;background:#fff;color:#000;white-space:pre-wrap;margin:0"
     return (
         f'<div role="img" aria-label="{html.escape(alt)}">'
-        f'<p style="font-size:16px;margin:4px 0"><b>{html.escape(title)}</b></p><pre style="font-size:17px;line-height:1.45;background:#fff;color:#000;white-space:pre-wrap;margin:0">'
-        f'{"".join(parts)}</pre><p style="font-size:16px;margin:6px 0">{html.escape(note)}</p></div>'
+        f'<p style="font-size:16px;margin:4px 0"><b>{html.escape(title)}</b></p><pre style="{look}">{"".join(parts)}</pre>'
+        f'<p style="font-size:16px;margin:6px 0">{html.escape(note)}</p></div>'
     )

@@ -139,7 +139,10 @@ def unit_explorer(
         draw,
         unit=slider(unit, 0, units - 1, 1, "unit", "480px"),
         quantity=ipywidgets.ToggleButtons(
-            options=list(quantities), value=quantity, description="what", style={"button_width": "auto"}
+            options=list(quantities),
+            value=quantity or next(iter(quantities)),
+            description="what",
+            style={"button_width": "auto"},
         ),
-        flip=ipywidgets.Checkbox(value=flip, description="turn light and dark around", indent=False),
+        flip=ipywidgets.Checkbox(value=bool(flip), description="turn light and dark around", indent=False),
     )

@@ -140,3 +140,78 @@ def test_descent_follows_the_gradient() -> None:
     widget.controls["step"].value = 1
     assert "clipped by its norm: loss 1.4450 at w = 1.70" in widget.picture.value
     assert "not clipped: loss 0.0000 at w = 0.00" in widget.picture.value
+
+
+def mix(h, r, g):
+    return g * h + (1 - g) * r
+
+
+def test_a_gate_keeps_its_power_of_a_memory() -> None:
+    widget = widgets.gate_playground(mix, yours=lambda h, r, g: mix(h, r, 1 - g))
+    assert f"after 10 steps {0.9**10:.3g} is left" in widget.picture.value
+    assert "half of a memory is gone: 6.6 steps" in widget.picture.value
+    assert "yours draws another picture" in widget.picture.value, "g and 1 − g exchanged"
+    widget.controls["gate"].value = 0.5
+    assert "yours draws the same picture" in widget.picture.value
+    for gate, words in ((0.0, "at once"), (1.0, "never")):
+        widget.controls["gate"].value = gate
+        assert f"half of a memory is gone: {words}" in widget.picture.value
+
+
+PARTS = (
+    figures.Part("h", 0, 0, "h", kind="state"),
+    figures.Part("x", 0, 1, "x", kind="state"),
+    figures.Part("G", 1, 0, "G", ("h", "x"), "gate"),
+    figures.Part("new h", 2, 0, "h'", ("G",), "state"),
+)
+FORMULAS = {"G": "({h}) + ({x})", "new h": "2·{G}"}
+
+
+def test_a_cell_fills_box_by_box() -> None:
+    def step(x: float, h: float) -> dict[str, float]:
+        return {"G": h + x, "new h": 2 * (h + x)}
+
+    player = widgets.cell_player(step, PARTS, FORMULAS, title="sum", yours=lambda x, h: {"G": h + x, "new h": h + x})
+    assert "only the inputs are known" in player.picture.value
+    assert "1.500" not in player.picture.value
+    player.controls["done"].value = 1
+    assert "(0.500) + (1.000) = 1.500" in player.picture.value
+    assert "yours draws the same picture" in player.picture.value
+    player.controls["done"].value = 2
+    assert "2·1.500 = 3.000" in player.picture.value
+    assert "yours draws another picture" in player.picture.value
+    player.controls["x"].value = -1.0
+    assert "2·−0.500 = −1.000" in player.picture.value
+    lacking = widgets.cell_player(lambda x, h: {"G": h}, PARTS, FORMULAS, title="sum")
+    assert "must give every number by name" in lacking.picture.value
+
+
+@pytest.mark.parametrize("name", list(figures.CIRCUITS))
+def test_circuits_read_only_what_is_there(name: str) -> None:
+    parts = figures.CIRCUITS[name]
+    picture = figures.cell_svg(parts, {part.name: 0.25 for part in parts}, alt=name)
+    assert picture.count(">0.250<") == len(parts)
+    before: set[str] = set()
+    for part in parts:
+        assert set(part.reads) <= before, "in the order of computing"
+        before.add(part.name)
+    with pytest.raises(ValueError, match="which is no part of the circuit"):
+        figures.cell_svg(parts[1:], {}, alt=name)
+
+
+def test_a_unit_over_a_text() -> None:
+    text = "a<b\n"
+    values = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [0.0, 0.0]])
+    explorer = widgets.unit_explorer(text, {"gate": values, "other": 1 - values})
+    assert "&lt;" in explorer.picture.value
+    first = explorer.picture.value
+    explorer.controls["flip"].value = True
+    assert explorer.picture.value != first
+    explorer.controls["unit"].value = 1
+    assert "unit 1, gate" in explorer.picture.value
+    with pytest.raises(ValueError, match="a row per character"):
+        widgets.unit_explorer("abc", {"gate": values})
+    with pytest.raises(ValueError, match="a finite weight per character"):
+        figures.shaded_text_html("abc", [0.0], alt="x")
+    with pytest.raises(ValueError, match="alternative text"):
+        figures.shaded_text_html("a", [0.0], alt="")
