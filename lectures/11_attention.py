@@ -8,7 +8,8 @@
 #
 # *One of the 72 attention "heads" of a real network, MiniLM, reading that sentence. Nobody told it what "it" means. In
 # section 7 you compute the 0.69 yourself, explore the other heads, and test whether this one understands anything.*
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - say why one vector is too narrow a door between two halves of a network;
 # - compute attention by hand: scores, softmax, weighted sum;

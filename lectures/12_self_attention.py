@@ -9,7 +9,8 @@
 #
 # *Four of MiniLM's 72 heads draw a grammar, it seems. These six edges were chosen because they look like one. Section 1 asks
 # how often the heads are right when nobody chooses.*
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - read $\alpha_\ell[k, t_1, t_2]$, and test what a head does instead of believing a picture;
 # - compute a layer of self-attention with two heads by hand;
@@ -522,7 +523,7 @@ print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *Rows of $-\infty$*: a padded word on the left has nothing to read, softmax computes $0/0$, and one NaN
 # > (*not a number*) spreads to every weight of the network at the next step. Ours gives such a row zeros.
-# > *Polarity*: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for `key_padding_mask`
+# > **Polarity of a mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for `key_padding_mask`
 # > of PyTorch's `MultiheadAttention` it means *ignore*. Hand one to the other, and the model reads nothing but padding.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -533,8 +534,8 @@ print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
 #
 # $$\mathrm{attention}(PX) = P\,\mathrm{attention}(X).$$
 #
-# This is called **permutation equivariance**: each word gets the same vector as before, wherever it stands. What each word does *alone* (feed-forward layers, norms)
-# keeps this true, so a whole stack of layers does. And the mean of all the vectors, MiniLM's vector for the sentence,
+# This is called **permutation equivariance**: each word gets the same vector as before, wherever it stands. What a Transformer does to each
+# word *alone*, between the attentions, keeps this true, and so does a whole stack of layers. And the mean of all the vectors, MiniLM's vector for the sentence,
 # does not change at all: a **bag of words**.
 #
 # > **Predict before you run.** MiniLM's vectors for "The dog bites the man." and "The man bites the dog.": their similarity (1 =
@@ -621,6 +622,8 @@ print("1 / (t + 1):         ", 1 / torch.arange(1, 9))
 # a wave instead of a switch, and beside each sine a cosine. The **sinusoids** of Vaswani et al. (2017, section 3.5):
 #
 # $$\mathrm{PE}(pos, 2i) = \sin\frac{pos}{10000^{2i/d}}, \qquad \mathrm{PE}(pos, 2i+1) = \cos\frac{pos}{10000^{2i/d}}.$$
+#
+# 10,000 is the **base**: it says how much slower the slowest wave is than the fastest, nearly.
 #
 # > **Predict before you run.** Numbers 0 to 15 in four bits, the lowest bit on the left, beside 16 sinusoids of width 8 with base
 # > 16 instead of 10,000: which columns correspond?
@@ -826,7 +829,7 @@ widgets.rotary_playground(rotary, query, key)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** *Two layouts.* Which numbers are a pair: neighbours $(0, 1), (2, 3), \dots$ ("interleaved": the paper) or
+# > **What goes wrong.** **Two layouts.** Which numbers are a pair: neighbours $(0, 1), (2, 3), \dots$ ("interleaved": the paper) or
 # > halves $(0, I/2), (1, I/2 + 1), \dots$ ("half": Hugging Face's models, SmolLM2)? Both are right, and the wrong one for given weights
 # > is silent. *Values turned, too*: then the output depends on where a text begins.
 # >
