@@ -254,9 +254,9 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# $h$ is (1, 5, 12): 6 numbers from each direction. $c$ is (1, 12), and $[x, c]$ has 15 numbers. The loop reads $h$ at every step and
-# never writes it: **the encoder is a read-only memory.** What changes from step to step is only the question. (`nlmcore.seq2seq` has
-# this decoder with its weights learned; the translators of the next section are made of it.)
+# $h$ is (1, 5, 12): 6 numbers from each direction. $c$ is (1, 12), and $[x, c]$ has 15 numbers. The loop reads $h$ at every
+# step and never writes it: **the encoder is a read-only memory.** What changes from step to step is only the question.
+# (`nlmcore.seq2seq` has this decoder with its weights learned; the translators of the next section are made of it.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -412,13 +412,14 @@ widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", 
 # <details><summary><b>What to notice</b></summary>
 #
 # The lines cross at "fünf und sechzig" and "ein und zwanzig": nobody told the model which word belongs to which, nor that
-# German turns tens and units around. Training on pairs of sentences was enough.  The step that writes `<eos>` has no one word to read, and its weights are spread.
+# German turns tens and units around. Training on pairs of sentences was enough. The step that writes `<eos>` has no one word
+# to read, and its weights are spread.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **How far do languages cross?** Hindi puts the verb last, and "in the market" says *market in*. Here is a sentence with its English
-# translation. This **alignment**, which word
-# answers which, is drawn by hand, by somebody who knows both languages, not by a network.
+# **How far do languages cross?** Hindi puts the verb last, and "in the market" says *market in*. Here is a sentence with its
+# English translation. This **alignment**, which word answers which, is drawn by hand, by somebody who knows both languages, not
+# by a network.
 #
 # > **Predict before you run.** Count how many pairs of lines cross here, and in 465,721 above. Which is more?
 
@@ -451,18 +452,18 @@ HTML(figures.attention_lines_svg(by_hand_links, hindi, meaning))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# 14 against 4. In the number only neighbours change places; in the sentence the verb goes from the second place to the last, and
-# *yesterday* from the last to the third. A recurrent encoder that hands over one vector would have to keep the verb until everything
-# else is said. For attention a line is a line, however far it goes.
+# 14 against 4. In the number only neighbours change places; in the sentence the verb goes from the second place to the last,
+# and *yesterday* from the last to the third. A recurrent encoder that hands over one vector would have to keep the verb until
+# everything else is said. For attention a line is a line, however far it goes.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **From letters to sounds.** English spelling is a translation problem, too. A model with attention (two-way encoder, bilinear score)
-# was trained on 112,397 words of a dictionary, letters in, **phonemes** (sounds) out. On words that it has never seen, 8.08 % of the
-# phonemes are wrong, with one vector in place of attention 11.62 % (`python -m nlmcore.recipes pronunciation`).
+# **From letters to sounds.** English spelling is a translation problem, too. A model with attention (two-way encoder, bilinear
+# score) was trained on 112,397 words of a dictionary, letters in, **phonemes** (sounds) out. On words that it has never seen,
+# 8.08 % of the phonemes are wrong, with one vector in place of attention 11.62 % (`python -m nlmcore.recipes pronunciation`).
 #
-# > **Predict before you choose.** Which letters will the K and the S of "box" read? Which letter the F of "enough"? Do the lines ever
-# > cross, as they do in translation?
+# > **Predict before you choose.** Which letters will the K and the S of "box" read? Which letter the F of "enough"? Do the
+# > lines ever cross, as they do in translation?
 
 # %% slideshow={"slide_type": "fragment"}
 speaker, (letters, phonemes), speech_card = checkpoint("pronunciation_attention")
@@ -506,14 +507,15 @@ widgets.live(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "box" is a word that this model never saw in training. K *and* S read the one letter "x"; and the F of "enough" reads "g", of "gh".
-#   One letter may make two sounds, two letters one, some none (the "k" of "knight").
+# - "box" is a word that this model never saw in training. K *and* S read the one letter "x"; and the F of "enough" reads "g",
+#   of "gh". One letter may make two sounds, two letters one, some none (the "k" of "knight").
 # - The lines hardly cross: sounds come in the order of their letters. Nobody told the model, it could look anywhere.
 # - Try your own name, and words that are not English. It always answers.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Four pictures of alignment in a row: take the numbers and one other, by what the room cares for. Ask each time who told the model where to look.*
+# *Four pictures of alignment in a row: take the numbers and one other, by what the room cares for. Ask each time who told the
+# model where to look.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Queries, keys and values
@@ -809,7 +811,8 @@ print(f"median length of the others:  {value_lengths[1:].median():.2f}")
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Before the next cell, let the room vote: does this head resolve "it"? Then change the sentence. Six minutes with the silencing after it.*
+# *Before the next cell, let the room vote: does this head resolve "it"? Then change the sentence. Six minutes with the
+# silencing after it.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Does layer 3, head 1 understand "it"?** Test it, do not believe the picture. Change one word, or the order, so that "it" or
@@ -867,10 +870,10 @@ print("similarity with 'wide' for 'tired':", f"{tired @ wide:.3f}")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Pictures have positions, too
 #
-# Nothing in attention says that keys are words. To write a caption for a picture, Xu et al. (2015) cut it into parts, let a network
-# turn each part into a vector $h_j$, and let a decoder look at *the parts*, a new mixture for every word of the caption:
-# $c_i = \sum_j \alpha_{ij} h_j$ with $j$ running over places instead of words. (This weighting is their **soft attention**. Their
-# **hard attention** draws one place at random.)
+# Nothing in attention says that keys are words. To write a caption for a picture, Xu et al. (2015) cut it into parts, let a
+# network turn each part into a vector $h_j$, and let a decoder look at *the parts*, a new mixture for every word of the
+# caption: $c_i = \sum_j \alpha_{ij} h_j$ with $j$ running over places instead of words. (This weighting is their **soft
+# attention**. Their **hard attention** draws one place at random.)
 #
 # Here is the smallest such thing. A scene has nine places; on two of them stands a handwritten digit (of the 1,797 of Alpaydin &
 # Kaynak 1998). The caption names both, in reading order. The captioner knows the right words, and *nothing else*: nobody tells it
@@ -918,8 +921,8 @@ class Captioner(nn.Module):
 
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Predict before you run.** After 250 steps of training, a few seconds: how many of the words are right? And will the attention be on
-# > the digit that is being named?
+# > **Predict before you run.** After 250 steps of training, a few seconds: how many of the words are right? And will the
+# > attention be on the digit that is being named?
 
 # %% slideshow={"slide_type": "fragment"}
 with torch.random.fork_rng():
@@ -965,9 +968,9 @@ widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - About nine words in ten are right, and nearly every look is at the digit that is named: reading order, and where to look, were learned from captions
-#   alone. Where a word is wrong, the captioner has nearly always looked at
-#   the right place, and not recognised what it saw. Find such a scene.
+# - About nine words in ten are right, and nearly every look is at the digit that is named: reading order, and where to look,
+#   were learned from captions alone. Where a word is wrong, the captioner has nearly always looked at the right place, and not
+#   recognised what it saw. Find such a scene.
 # - The second question is not the first: by then the state $s$ holds what was said, and asks for the next digit.
 # - Xu et al. look at 196 parts of a photograph, each a vector made by a large network that was trained before.
 # </details>
@@ -1022,9 +1025,10 @@ figures.curves(
 #
 # - Without attention 2.0 times as long, as $O(n+m)$ says. With attention 2.4 times, and the Transformer 3.4 times, on its way to
 #   the 4 of $O(nm)$.
-# - The multiplications are counted exactly: without attention no term $nm$ stands in the formula; with it 256 $nm$, twice the width.
-# - The recurrent network with attention takes longer than the Transformer up to the longest texts here, though it multiplies less: its steps wait
-#   for each other.
+# - The multiplications are counted exactly: without attention no term $nm$ stands in the formula; with it 256 $nm$, twice the
+#   width.
+# - The recurrent network with attention takes longer than the Transformer up to the longest texts here, though it multiplies
+#   less: its steps wait for each other.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -1100,7 +1104,8 @@ widgets.softmax_playground(
 # ### Words of this lecture
 #
 # - **bottleneck**: the one vector of fixed width through which everything that is known of the source must pass.
-# - **encoder**: the half of a network that reads; that of Bahdanau et al. reads in both directions and joins the two states of each word.
+# - **encoder**: the half of a network that reads; that of Bahdanau et al. reads in both directions and joins the two states of
+#   each word.
 # - **decoder**: the half of a network that writes, one word at a time.
 # - **context**: the vector that attention hands over, the weighted sum of the values.
 # - **attention**: a weighted sum whose weights are computed from a query.
@@ -1126,6 +1131,6 @@ widgets.softmax_playground(
 # Phrase Representations using RNN Encoder–Decoder. Cho et al. (2014b), On the Properties of Neural Machine Translation.
 # Bahdanau, Cho & Bengio (2015), Neural Machine Translation by Jointly Learning to Align and Translate, sections 3.1 and A.1.2,
 # figure 2. Luong, Pham & Manning (2015), Effective Approaches to Attention-based Neural Machine Translation, section 3.1. Xu et
-# al. (2015), Show, Attend and Tell, sections 3 and 4. Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1–3.2.3. Clark et al. (2019),
-# What Does BERT Look At? Jain & Wallace (2019), Attention is not Explanation. Wiegreffe & Pinter (2019), Attention is not not
-# Explanation. Wang et al. (2020), MiniLM.
+# al. (2015), Show, Attend and Tell, sections 3 and 4. Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1–3.2.3.
+# Clark et al. (2019), What Does BERT Look At? Jain & Wallace (2019), Attention is not Explanation. Wiegreffe & Pinter (2019),
+# Attention is not not Explanation. Wang et al. (2020), MiniLM.

@@ -267,9 +267,9 @@ print("output of 'eats':", output[1])
 #
 # - Head 1: $4 / 2 = 2$ for *cat*, 0 for the others. $e^2 / (e^2 + 2) = 0.79$, and 0.11 each for the others.
 # - "cat": three equal scores, three weights of $1/3$. A head cannot read nothing.
-# - After $W^O$, *eats* holds "acts" from *cat* and "eaten" from *bread*, in one vector: who does it, and to what. One head alone
-#   could not have chosen both. Lecture 11's example in this notation: $I = 64$, 112 and 96, divided by $\sqrt{64} = 8$: 14 and 12,
-#   softmax 0.88 and 0.12.
+# - After $W^O$, *eats* holds "acts" from *cat* and "eaten" from *bread*, in one vector: who does it, and to what. One head
+#   alone could not have chosen both. Lecture 11's example in this notation: $I = 64$, 112 and 96, divided by $\sqrt{64} = 8$:
+#   14 and 12, softmax 0.88 and 0.12.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -425,8 +425,8 @@ figures.curves(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Take bets on the loss without a mask before you show the curve; most say 0. Let somebody explain the sixteenth digit. Five minutes,
-# and the leak test that follows is worth two more: it is the one habit to take home.*
+# *Take bets on the loss without a mask before you show the curve; most say 0. Let somebody explain the sixteenth digit. Five
+# minutes, and the leak test that follows is worth two more: it is the one habit to take home.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **And when it has to write?** Then there is no future to copy from.
@@ -522,9 +522,9 @@ print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *Rows of $-\infty$*: a padded word on the left has nothing to read, softmax computes $0/0$, and one NaN
-# > (*not a number*) spreads to every weight of the network at the next step. Ours gives such a row zeros.
-# > **Polarity of a mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for `key_padding_mask`
-# > of PyTorch's `MultiheadAttention` it means *ignore*. Hand one to the other, and the model reads nothing but padding.
+# > (*not a number*) spreads to every weight of the network at the next step. Ours gives such a row zeros. **Polarity of a
+# > mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for `key_padding_mask` of
+# > PyTorch's `MultiheadAttention` it means *ignore*. Hand one to the other, and the model reads nothing but padding.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Without positions: a bag of words
@@ -534,9 +534,9 @@ print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
 #
 # $$\mathrm{attention}(PX) = P\,\mathrm{attention}(X).$$
 #
-# This is called **permutation equivariance**: each word gets the same vector as before, wherever it stands. What a Transformer does to each
-# word *alone*, between the attentions, keeps this true, and so does a whole stack of layers. And the mean of all the vectors, MiniLM's vector for the sentence,
-# does not change at all: a **bag of words**.
+# This is called **permutation equivariance**: each word gets the same vector as before, wherever it stands. What a Transformer
+# does to each word *alone*, between the attentions, keeps this true, and so does a whole stack of layers. And the mean of all
+# the vectors, MiniLM's vector for the sentence, does not change at all: a **bag of words**.
 #
 # > **Predict before you run.** MiniLM's vectors for "The dog bites the man." and "The man bites the dog.": their similarity (1 =
 # > the same direction) as it is, and with its positions taken out?
@@ -616,10 +616,11 @@ print("1 / (t + 1):         ", 1 / torch.arange(1, 9))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. From counting to sinusoids
 #
-# So give every position a vector, a **positional encoding**, and add it to the word's. Which? The number $t$ itself grows beyond all that was trained; $t/n$
-# means something else in every text. How do we *write* numbers? In digits, each slower than the one before. In **binary**, the last
-# bit flips at every step, the next at every second, the next at every fourth. Flips are hard to learn from, so make them smooth:
-# a wave instead of a switch, and beside each sine a cosine. The **sinusoids** of Vaswani et al. (2017, section 3.5):
+# So give every position a vector, a **positional encoding**, and add it to the word's. Which? The number $t$ itself grows
+# beyond all that was trained; $t/n$ means something else in every text. How do we *write* numbers? In digits, each slower than
+# the one before. In **binary**, the last bit flips at every step, the next at every second, the next at every fourth. Flips are
+# hard to learn from, so make them smooth: a wave instead of a switch, and beside each sine a cosine. The **sinusoids** of
+# Vaswani et al. (2017, section 3.5):
 #
 # $$\mathrm{PE}(pos, 2i) = \sin\frac{pos}{10000^{2i/d}}, \qquad \mathrm{PE}(pos, 2i+1) = \cos\frac{pos}{10000^{2i/d}}.$$
 #
@@ -668,22 +669,23 @@ widgets.positions_playground(sinusoidal)
 # - (a) Their waves are long: the slowest pair needs 47,117 positions for one round, and 50 are a blink. They are there for long
 #   texts.
 # - (b) All waves are short now, the slowest comes round after 58 positions, and far positions begin to look alike again.
-# - (c) At itself, and it is symmetric: $\mathrm{PE}(p) \cdot \mathrm{PE}(p + k) = \sum_i \cos(k\,\omega_i)$ with
-#   $\omega_i = 10000^{-2i/d}$, the same for $k$ and $-k$, and the same for every $p$. Dot products of positions know the distance,
-#   not the direction. (A learned $W^Q$ and $W^K$ between them can tell the direction: the next picture says how.)
+# - (c) At itself, and it is symmetric: $\mathrm{PE}(p) \cdot \mathrm{PE}(p + k) = \sum_i \cos(k\,\omega_i)$ with $\omega_i =
+#   10000^{-2i/d}$, the same for $k$ and $-k$, and the same for every $p$. Dot products of positions know the distance, not the
+#   direction. (A learned $W^Q$ and $W^K$ between them can tell the direction: the next picture says how.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Move d_model first, then the base, then the position, and stop at base 10. Students often think that each row is "a wave": it is
-# the columns that are waves; a row is the reading of all clocks at one moment.*
+# *Move d_model first, then the base, then the position, and stop at base 10. Students often think that each row is "a wave": it
+# is the columns that are waves; a row is the reading of all clocks at one moment.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Clock hands.** A pair (sine, cosine) is a hand on a clock that turns by $\omega_i$ at every step. Going on by $k$ positions turns
-# each hand by $k\,\omega_i$, *wherever it stands*. So one matrix $M_k$, a rotation of each pair, moves every position on:
+# **Clock hands.** A pair (sine, cosine) is a hand on a clock that turns by $\omega_i$ at every step. Going on by $k$ positions
+# turns each hand by $k\,\omega_i$, *wherever it stands*. So one matrix $M_k$, a rotation of each pair, moves every position on:
 #
 # $$\mathrm{PE}(pos + k) = \mathrm{PE}(pos)\, M_k, \qquad M_k \text{ does not depend on } pos.$$
 #
-# > **Predict before you move anything.** You move *position*, and leave the shift $k$. What in the picture changes, what does not?
+# > **Predict before you move anything.** You move *position*, and leave the shift $k$. What in the picture changes, what does
+# > not?
 
 # %% slideshow={"slide_type": "fragment"}
 widgets.clock_playground(sinusoidal)
@@ -794,16 +796,17 @@ except ValueError as error:
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Only the distance counts
 #
-# Grammar does not care whether a sentence begins at word 3 or at word 300. What should count is how far apart two words are. Write
-# out the score of two words whose vectors are sums, $(x + p)\,W\,(y + r)^\top$: four terms, and only one of them, $x W y^\top$, is
-# free of absolute places. Four ways to put the *distance* there instead, inside every attention, **relative positions**:
+# Grammar does not care whether a sentence begins at word 3 or at word 300. What should count is how far apart two words are.
+# Write out the score of two words whose vectors are sums, $(x + p)\,W\,(y + r)^\top$: four terms, and only one of them, $x W
+# y^\top$, is free of absolute places. Four ways to put the *distance* there instead, inside every attention, **relative
+# positions**:
 #
 # | | what it does to a score | learned |
 # |---|---|---|
 # | **rotary** (Su et al. 2021) | turns query and key by their positions, like clock hands | nothing |
 # | **ALiBi** (Press et al. 2022) | subtracts (slope of the head) × distance | nothing |
 # | **T5's buckets** (Raffel et al. 2020) | adds a number per head and *bucket* of distances, wider the farther | the numbers |
-# | **Shaw et al.** (2018) | adds $q \cdot a_{t_2 - t_1}$, one vector per distance, clipped | the vectors |
+# | **Shaw et al.** (2018) | adds $q \cdot a_{t_2 - t_1}$, one vector per distance, clipped (and others to the values) | the vectors |
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Rotary.** Take the numbers of $q$ in pairs; at position $m$ turn pair $i$ by the angle $m\,\theta_i$,
@@ -812,7 +815,8 @@ except ValueError as error:
 # $$(q R_m) \cdot (k R_n) = q \cdot (k R_{n-m}).$$
 #
 # > **Predict before you move anything.** (a) Move both by one, 6 → 7 and 4 → 5: what happens to the score? (b) The table on the
-# > right holds the scores of all pairs of positions. Which of its cells are equal? (c) Is the score at distance 2 the same as at −2?
+# > right holds the scores of all pairs of positions. Which of its cells are equal? (c) Is the score at distance 2 the same as
+# > at −2?
 
 # %% slideshow={"slide_type": "fragment"}
 query, key = torch.tensor([1.0, 0.4, 0.9, 0.5]), torch.tensor([0.8, 0.7, 0.3, 1.0])
@@ -829,9 +833,9 @@ widgets.rotary_playground(rotary, query, key)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** **Two layouts.** Which numbers are a pair: neighbours $(0, 1), (2, 3), \dots$ ("interleaved": the paper) or
-# > halves $(0, I/2), (1, I/2 + 1), \dots$ ("half": Hugging Face's models, SmolLM2)? Both are right, and the wrong one for given weights
-# > is silent. *Values turned, too*: then the output depends on where a text begins.
+# > **What goes wrong.** **Two layouts.** Which numbers are a pair: neighbours $(0, 1), (2, 3), \dots$ ("interleaved": the
+# > paper) or halves $(0, I/2), (1, I/2 + 1), \dots$ ("half": Hugging Face's models, SmolLM2)? Both are right, and the wrong one
+# > for given weights is silent. *Values turned, too*: then the output depends on where a text begins.
 # >
 # > **Predict before you run.** The same three words, at positions 0, 1, 2 and at 100, 101, 102. Which of the three variants gives
 # > the same output?
@@ -901,8 +905,8 @@ figures.distance_panels(
     distance,
     comparison,
     x_title="the key stands so many words after the query",
-    alt="Four panels over distances from −48 to 48. Rotary: for vectors of ones waves that are highest at distance 0; for random ones no order. ALiBi: "
-    "straight lines that fall to both sides. T5: steps, narrow near 0 and wide far away, other on "
+    alt="Four panels over distances from −48 to 48. Rotary: for vectors of ones waves that are highest at "
+    "distance 0; for random ones no order. ALiBi: straight lines that fall to both sides. T5: steps, narrow near 0 and wide far away, other on "
     "the left than on the right. Shaw: jagged near 0, constant beyond 16.",
 )
 
@@ -913,8 +917,8 @@ figures.distance_panels(
 #   Shaw's never, beyond 16 all is one.
 # - Ahead from behind: T5 and Shaw have separate numbers for the two directions; rotary has if $q$ and $k$ differ; ALiBi has not
 #   (it is made for causal models, which only look behind).
-# - ALiBi pulls every head towards near words, at its own rate. Rotary's waves fall off with distance only *on average*: for random
-#   vectors they do as they please.
+# - ALiBi pulls every head towards near words, at its own rate. Rotary's waves fall off with distance only *on average*: for
+#   random vectors they do as they please.
 # - T5's learned numbers are large up to about 20 words, and small beyond: no text that long was ever seen. Keep that in mind
 #   for the next section.
 # </details>
@@ -949,8 +953,8 @@ figures.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - All fall, right behind the lengths of training. Sinusoids trained on ≤ 12 words translate 72 % of the numbers of 12 to 14 words
-#   without an error, and none of 15 to 17; with buckets it is 96 % and 21 %. The hope of 2017 is not met here.
+# - All fall, right behind the lengths of training. Sinusoids trained on ≤ 12 words translate 72 % of the numbers of 12 to 14
+#   words without an error, and none of 15 to 17; with buckets it is 96 % and 21 %. The hope of 2017 is not met here.
 # - Distances help for a few words, and no more: from 24 words on nothing is right, whichever way positions are told. The
 #   recurrent translator of lecture 11 with attention still had 78 % right at 27 to 29.
 # - *One* task, small models, one seed each. It does not say that sinusoids cannot extrapolate, but that they do not do so by
@@ -960,8 +964,8 @@ figures.curves(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 9. Inside a language model
 #
-# Back to SmolLM2: rotary positions, causal mask, 30 layers × 9 heads. The explorer shows one head at a time; the mask is the empty
-# upper triangle.
+# Back to SmolLM2: rotary positions, causal mask, 30 layers × 9 heads. The explorer shows one head at a time; the mask is the
+# empty upper triangle.
 #
 # > **Predict before you explore.** A causal head that finds nothing to look for cannot read the *end* of the text, as BERT's may
 # > read `[SEP]`. Where will it park its weight?
@@ -1004,21 +1008,22 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - On the **first token**, whatever it is: 0.58 of all weight, where a fair share would be 0.14. Two thirds of the heads, 181 of 270,
-#   give it more than half. This is an **attention sink** (Xiao et al. 2024).
-# - Its value is short, a quarter (0.26) of the usual length. As with `[CLS]` in lecture 11: reading it adds little. A softmax must
-#   put its weight somewhere, and the first token is the one that every token can see.
+# - On the **first token**, whatever it is: 0.58 of all weight, where a fair share would be 0.14. Two thirds of the heads, 181
+#   of 270, give it more than half. This is an **attention sink** (Xiao et al. 2024).
+# - Its value is short, a quarter (0.26) of the usual length. As with `[CLS]` in lecture 11: reading it adds little. A softmax
+#   must put its weight somewhere, and the first token is the one that every token can see.
 # - Layer 16, head 0 reads the token before, with 0.75 on average. Rotary positions make "one back" one angle, for every place.
 # - In "one two three four one two three", layer 8, head 2 looks from the last "three" to "four", which followed *last time*, with
 #   0.66. Heads that continue what was there before are called **induction heads** (Olsson et al. 2022).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **A word that stands far back.** *When she tried to print her* tickets, *she found that the printer was out of toner. She went to
-# the stationery store to buy more toner. It was very overpriced. After installing the toner into the printer, she finally
+# **A word that stands far back.** *When she tried to print her* tickets, *she found that the printer was out of toner. She went
+# to the stationery store to buy more toner. It was very overpriced. After installing the toner into the printer, she finally
 # printed her* … The word that decides stands 46 tokens back (lecture 6 asked the same of an LSTM). Which heads look at it? And
-# does the answer depend on them? All 270 heads were measured; then those that look most were **silenced**, that is, their output at the
-# last token was set to zero, and the same number of random others for comparison (`python -m nlmcore.recipes looking_back`).
+# does the answer depend on them? All 270 heads were measured; then those that look most were **silenced**, that is, their
+# output at the last token was set to zero, and the same number of random others for comparison (`python -m nlmcore.recipes
+# looking_back`).
 #
 # > **Predict before you run.** Some head gives "tickets" 0.89 of its weight. Silence it: what becomes of the probability of
 # > "tickets", 0.46?
@@ -1054,9 +1059,11 @@ figures.curves(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Silencing the one head, layer 25, head 1, lowers it from 0.46 to 0.32; the ten strongest to 0.26; the twenty strongest to 0.01,
-#   where twenty random ones leave 0.45. So these heads, together, carry the word forward, and no single one is *the* head.
-# - In lecture 11 silencing the head that linked "it" to "animal" changed next to nothing. A high weight may matter or not: silence, and look.
+# - Silencing the one head, layer 25, head 1, lowers it from 0.46 to 0.32; the ten strongest to 0.26; the twenty strongest to
+#   0.01, where twenty random ones leave 0.45. So these heads, together, carry the word forward, and no single one is *the*
+#   head.
+# - In lecture 11 silencing the head that linked "it" to "animal" changed next to nothing. A high weight may matter or not:
+#   silence, and look.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -1149,7 +1156,8 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # - **base**: the number, usually 10,000, that says how much slower the slowest wave is than the fastest.
 # - **learned positions**: one free vector per place, learned like those of words; there is none beyond the last.
 # - **relative positions**: ways of telling attention how far apart two words are instead of where each one stands.
-# - **rotary positions**: queries and keys are turned by angles that grow with their positions, so that a score depends on the distance.
+# - **rotary positions**: queries and keys are turned by angles that grow with their positions, so that a score depends on the
+#   distance.
 # - **layout of rotary positions**: which numbers of a vector are turned together, neighbours or those half a vector apart.
 # - **ALiBi**: a penalty on every score, the head's slope times the distance.
 # - **bucket**: a group of distances that share one learned number; the farther, the wider.
@@ -1159,10 +1167,11 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # - **silencing a head**: setting its output to zero, to see what depends on it.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# **Sources.** Vaswani et al. (2017), Attention Is All You Need, sections 3.2 and 3.5. McAllester, Deep Learning (TTIC 31230), slides
-# on the Transformer (the notation $\alpha_\ell[k, t_1, t_2]$). Clark et al. (2019), What Does BERT Look At?, section 4. Wang et al. (2020),
-# MiniLM. Ben Allal et al. (2025), SmolLM2. Haviv et al. (2022), Transformer Language Models without Positional Encodings Still Learn
-# Positional Information. Gehring et al. (2017), Convolutional Sequence to Sequence Learning, section 3.1. Devlin et al. (2019), BERT. Su
-# et al. (2021), RoFormer, section 3. Press, Smith & Lewis (2022), Train Short, Test Long. Raffel et al. (2020), T5, section 2.1. Shaw,
-# Uszkoreit & Vaswani (2018), Self-Attention with Relative Position Representations. Xiao et al. (2024), Efficient Streaming
-# Language Models with Attention Sinks. Olsson et al. (2022), In-context Learning and Induction Heads. Michel, Levy & Neubig (2019), Are Sixteen Heads Really Better than One?
+# **Sources.** Vaswani et al. (2017), Attention Is All You Need, sections 3.2 and 3.5. McAllester, Deep Learning (TTIC 31230),
+# slides on the Transformer (the notation $\alpha_\ell[k, t_1, t_2]$). Clark et al. (2019), What Does BERT Look At?, section 4.
+# Wang et al. (2020), MiniLM. Ben Allal et al. (2025), SmolLM2. Haviv et al. (2022), Transformer Language Models without
+# Positional Encodings Still Learn Positional Information. Gehring et al. (2017), Convolutional Sequence to Sequence Learning,
+# section 3.1. Devlin et al. (2019), BERT. Su et al. (2021), RoFormer, section 3. Press, Smith & Lewis (2022), Train Short, Test
+# Long. Raffel et al. (2020), T5, section 2.1. Shaw, Uszkoreit & Vaswani (2018), Self-Attention with Relative Position
+# Representations. Xiao et al. (2024), Efficient Streaming Language Models with Attention Sinks. Olsson et al. (2022),
+# In-context Learning and Induction Heads. Michel, Levy & Neubig (2019), Are Sixteen Heads Really Better than One?
