@@ -1,0 +1,450 @@
+# %% [markdown]
+# # Assignment: word vectors
+#
+# Seven small functions: which pairs of words skip-gram learns from, its loss and its gradients by hand, and what one can ask of the vectors. At the
+# end your gradients learn vectors from Shakespeare, and your analogies are put to the 30,522 vectors of a real network.
+#
+# | question | function | minutes | points | |
+# |---|---|---|---|---|
+# | 1a | `window_pairs` | 15 | 3 | easy |
+# | 1b | `noise` | 10 | 2 | easy |
+# | 1c | `keep_probability` | 10 | 2 | easy |
+# | 2a | `pair_loss` | 20 | 4 | medium |
+# | 2b | `pair_gradients` | 25 | 5 | hard |
+# | 3a | `nearest` | 15 | 3 | easy |
+# | 3b | `analogy` | 15 | 3 | medium |
+# | 4 | in your own words | 20 | 4 | written |
+#
+# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
+# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
+# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
+# numbers, property by property, so half a solution earns its half.
+#
+# **What is closed.** `nlmcore.word2vec` holds all of this: here you write it yourself. In 2b what differentiates by itself is closed, and in 3
+# `cosine_similarity`. Everything else is open. If you need a function from an earlier question, call yours.
+#
+# You need the lecture *Tokens and word vectors*, its second half. About two hours. Nothing is fetched from the network.
+
+# %%
+import math
+import re
+from collections import Counter
+
+import torch
+
+from autograder.check import check, passes
+from nlmcore.show import figures
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## 1. What to learn from
+#
+# *You shall know a word by the company it keeps* (Firth 1957). Skip-gram (Mikolov et al. 2013) takes this literally: from a word, the *centre*,
+# predict each word that stands near it, its *context*.
+#
+# ### 1a. Who stands near whom
+#
+# *15 minutes · 3 points · easy*
+#
+# For every word of a text, pair it with each word up to $m$ places to its left and to its right: a window of $2m$ words, fewer at the ends of the text.
+# The result is a list of pairs [centre, context], in any order. A word is not paired with its own place; the *same word* at another place is a context
+# like any other.
+#
+# The picture shows which pairs of places there are for a text of six words and $m = 2$.
+
+# %%
+places = torch.arange(6)
+apart = (places[:, None] - places[None, :]).abs()
+figures.heatmap(
+    ((apart > 0) & (apart <= 2)).float(),
+    [str(i) for i in range(6)],
+    [str(i) for i in range(6)],
+    row_title="place of the centre",
+    column_title="place of the context",
+    alt="Six places. Each centre is paired with up to two places before it and two after it, and not with itself: 18 pairs.",
+)
+
+# %% [markdown]
+# By hand, with $m = 1$: the text [5, 8, 5] gives [5, 8], [8, 5], [8, 5], [5, 8].
+#
+# **Looked at:** words in the middle and at the ends; texts shorter than the window; a word that comes twice in one window.
+#
+# <details><summary>A hint</summary>
+#
+# Two loops over *places*, i and j. In Python `words[-1]` is the last word: take care at the beginning.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "window_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def window_pairs(words, m):
+    """All pairs of a centre and a word at most m places away from it.
+
+    words: a list of ids -> a list of [centre, context]
+    """
+    ### BEGIN SOLUTION
+    pairs = []
+    for i, centre in enumerate(words):
+        for j in range(max(0, i - m), min(len(words), i + m + 1)):
+            if j != i:
+                pairs.append([centre, words[j]])
+    return pairs
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_window_pairs", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("vectors.window_pairs", window_pairs)
+### BEGIN HIDDEN TESTS
+check("vectors.window_pairs", window_pairs, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1b. Whom to draw as noise
+#
+# *10 minutes · 2 points · easy*
+#
+# From neighbours alone the best vectors would all be alike. So for each pair some words are drawn at random, the *noise*, of which the model has to say
+# that they are *no* neighbours. They are drawn by their counts to the power 3/4:
+#
+# $$P(w) = \frac{c_w^{\,\alpha}}{\sum_v c_v^{\,\alpha}}, \qquad \alpha = 0.75$$
+#
+# By hand: the counts $(16, 1)$ give the shares $(0.94, 0.06)$; with $\alpha = 0.75$ they count as $(8, 1)$, and the probabilities are $(0.89, 0.11)$.
+# Rare words are drawn more often than they occur.
+#
+# **Looked at:** the shape; $\alpha = 0.75$; other powers; a word that was never seen.
+#
+# <details><summary>A hint</summary>
+#
+# First the power, then the sum.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "noise", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def noise(counts, power):
+    """Counts to a power, as a distribution.
+
+    counts (V,), power above 0 -> distribution (V,), which sums to 1
+    """
+    ### BEGIN SOLUTION
+    raised = counts.double() ** power
+    return raised / raised.sum()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_noise", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("vectors.noise", noise)
+### BEGIN HIDDEN TESTS
+check("vectors.noise", noise, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1c. Leaving out the frequent
+#
+# *10 minutes · 2 points · easy*
+#
+# *The* stands near everything and says little about anything. So each occurrence of a word is kept with a probability that falls with its frequency
+# $f_w$, its share of the text (Mikolov et al. 2013, equation 5):
+#
+# $$P(\text{keep } w) = \min\!\left(1,\; \sqrt{t / f_w}\right)$$
+#
+# By hand, with $t = 0.01$: a word that makes up 4 % of the text is kept with probability $\sqrt{0.01 / 0.04} = 0.5$; one with 0.5 % is always kept.
+# (The program that came with the paper uses a slightly larger number, $\sqrt{t/f} + t/f$. Here: the paper's.)
+#
+# **Looked at:** the shape; frequent words; rare words.
+#
+# <details><summary>A hint</summary>
+#
+# `counts / counts.sum()` is $f$. `clamp(max=1.0)` is the minimum with 1.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "keep_probability", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def keep_probability(counts, threshold):
+    """With which probability an occurrence of each word is kept.
+
+    counts (V,), all above 0, threshold: a share -> probabilities (V,)
+    """
+    ### BEGIN SOLUTION
+    frequency = counts / counts.sum()
+    return (threshold / frequency).sqrt().clamp(max=1.0)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_keep_probability", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("vectors.keep_probability", keep_probability)
+### BEGIN HIDDEN TESTS
+check("vectors.keep_probability", keep_probability, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. Learning
+#
+# ### 2a. One pair among noise
+#
+# *20 minutes · 4 points · medium*
+#
+# Each word has two vectors, one for when it is the centre, $v$, and one for when it is context or noise, $u$. A dot product says how well they go
+# together, and $\sigma(x) = 1 / (1 + e^{-x})$ turns it into the probability of *yes, neighbours*. For the true context the answer should be yes, for each
+# of the $k$ words of noise no:
+#
+# $$L = -\ln \sigma(u \cdot v) \; - \sum_{i=1}^{k} \ln \sigma(-n_i \cdot v)$$
+#
+# $\sigma(-x) = 1 - \sigma(x)$: the minus sign is the *no*.
+#
+# By hand: $u \cdot v = \ln 3$ gives $\sigma = 0.75$, and one word of noise with $n \cdot v = 0$ gives $\sigma(-0) = 0.5$:
+# $L = -\ln 0.75 - \ln 0.5 = 0.29 + 0.69 = 0.98$.
+#
+# **Looked at:** several words of noise; one, and vectors of a single number; dot products in the hundreds, where $\sigma$ is 0 in float32 but its
+# logarithm is not −∞.
+#
+# <details><summary>A hint</summary>
+#
+# `noise @ centre` are all $k$ dot products at once. For the last property: `torch.nn.functional.logsigmoid`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "pair_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def pair_loss(centre, context, noise):
+    """The loss of negative sampling for one pair.
+
+    centre (d,), context (d,), noise (k, d) -> a number
+    """
+    ### BEGIN SOLUTION
+    log_sigmoid = torch.nn.functional.logsigmoid
+    return -log_sigmoid(context @ centre) - log_sigmoid(-noise @ centre).sum()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_pair_loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("vectors.pair_loss", pair_loss)
+### BEGIN HIDDEN TESTS
+check("vectors.pair_loss", pair_loss, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2b. Its gradients, by hand
+#
+# *25 minutes · 5 points · hard*
+#
+# The derivative of $-\ln \sigma(x)$ is $\sigma(x) - 1$, and that of $-\ln \sigma(-x)$ is $\sigma(x)$: *what the model says minus what is right*, 1 for the
+# context, 0 for noise. With these errors, $e = \sigma(u \cdot v) - 1$ and $e_i = \sigma(n_i \cdot v)$,
+#
+# $$\frac{\partial L}{\partial u} = e\, v, \qquad \frac{\partial L}{\partial n_i} = e_i\, v, \qquad \frac{\partial L}{\partial v} = e\, u + \sum_i e_i\, n_i .$$
+#
+# The context is drawn towards the centre, the noise is pushed away, and the centre moves by all of them.
+#
+# By hand, with single numbers: $v = 1$, $u = \ln 3$, one word of noise $n = 0$. $e = 0.75 - 1 = -0.25$ and $e_1 = 0.5$. So $d_u = -0.25$, $d_n = 0.5$,
+# and $d_v = -0.25 \ln 3 + 0.5 \cdot 0 = -0.275$.
+#
+# **Looked at:** the shapes; the gradients of context, noise and centre, each for itself; one word of noise, vectors of a single number.
+#
+# <details><summary>A hint</summary>
+#
+# For all noise at once: `e_noise` has shape (k,); `e_noise @ noise` is the sum over $i$ with shape (d,), and `e_noise[:, None] * centre` has shape (k, d).
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "pair_gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def pair_gradients(centre, context, noise):
+    """The gradients of pair_loss.
+
+    centre (d,), context (d,), noise (k, d) -> (d_centre (d,), d_context (d,), d_noise (k, d))
+    """
+    ### BEGIN SOLUTION
+    error = torch.sigmoid(context @ centre) - 1
+    errors = torch.sigmoid(noise @ centre)
+    return error * context + errors @ noise, error * centre, torch.outer(errors, centre)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_pair_gradients", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("vectors.pair_gradients", pair_gradients)
+### BEGIN HIDDEN TESTS
+check("vectors.pair_gradients", pair_gradients, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. Asking the vectors
+#
+# ### 3a. Neighbours
+#
+# *15 minutes · 3 points · easy*
+#
+# How much alike two words are is the **cosine** of the angle between their vectors, $\cos(a, b) = \dfrac{a \cdot b}{\|a\|\,\|b\|}$: direction counts,
+# length does not. Frequent words often have long vectors; a plain dot product would prefer them.
+#
+# By hand: to $(1, 0)$ the vector $(3, 3)$ has the cosine 0.71 and the dot product 3; $(0.5, 0.1)$ has the cosine 0.98 and the dot product 0.5.
+#
+# The $k$ words with the largest cosine, nearest first, without the word itself.
+#
+# **Looked at:** the right ones, nearest first, among vectors of very different lengths; one neighbour, and all.
+#
+# <details><summary>A hint</summary>
+#
+# Divide all vectors by their lengths once, `vectors.norm(dim=1, keepdim=True)`; then one matrix product gives all cosines.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def nearest(vectors, word, k):
+    """The k words whose vectors point most nearly the same way.
+
+    vectors (V, d), word: an id -> k ids, nearest first, without the word itself
+    """
+    ### BEGIN SOLUTION
+    unit = vectors / vectors.norm(dim=1, keepdim=True)
+    similar = unit @ unit[word]
+    similar[word] = -math.inf
+    return similar.topk(k).indices
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_nearest", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("vectors.nearest", nearest)
+### BEGIN HIDDEN TESTS
+check("vectors.nearest", nearest, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3b. King is to queen
+#
+# *15 minutes · 3 points · medium*
+#
+# $a$ is to $a^*$ as $b$ is to what? If the step from $a$ to $a^*$ means something, take the same step from $b$:
+#
+# $$b^* = \underset{w}{\operatorname{argmax}}\; \cos\big(e(w),\; e(a^*) - e(a) + e(b)\big) \qquad w \notin \{a, a^*, b\}$$
+#
+# By hand: $e(\text{walk}) = (1, 0)$, $e(\text{walked}) = (1, 1)$, $e(\text{swim}) = (3, 0)$; the sum is $(3, 1)$. *Swim* itself has the cosine 0.95 with it. If
+# *swam* is $(2.5, 1.5)$ it has 0.98 and would win anyway; were it $(2, 1.5)$, with 0.95, it might not. That is why the three words of the question are left out.
+#
+# **Looked at:** the right word; vectors of several lengths.
+#
+# <details><summary>A hint</summary>
+#
+# It is 3a with another vector to compare with, and three words to leave out.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "analogy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def analogy(vectors, a, a_star, b):
+    """The word that is to b as a_star is to a.
+
+    vectors (V, d), three ids -> an id, none of the three
+    """
+    ### BEGIN SOLUTION
+    wanted = vectors[a_star] - vectors[a] + vectors[b]
+    similar = (vectors / vectors.norm(dim=1, keepdim=True)) @ wanted
+    similar[[a, a_star, b]] = -math.inf
+    return similar.argmax()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_analogy", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("vectors.analogy", analogy)
+### BEGIN HIDDEN TESTS
+check("vectors.analogy", analogy, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Your functions at work
+#
+# Your `window_pairs`, `noise` and `pair_gradients` learn vectors of 16 numbers for the 300 most frequent words of one play, in a single pass. Far too little for
+# good vectors: watch the loss. Nothing to write here: run it when the checks pass.
+
+# %%
+losses = []
+if all(
+    passes(*question)
+    for question in (
+        ("vectors.window_pairs", window_pairs),
+        ("vectors.noise", noise),
+        ("vectors.pair_loss", pair_loss),
+        ("vectors.pair_gradients", pair_gradients),
+    )
+):
+    from nlmcore.corpora import load
+
+    text = re.findall("[a-z]+", load("shakespeare").texts("train")[0].lower())[:4000]
+    common = [word for word, _ in Counter(text).most_common(300)]
+    words = [common.index(word) for word in text if word in common]
+    drawn = noise(torch.bincount(torch.tensor(words)), 0.75)
+    draw = torch.Generator().manual_seed(0)
+    centres, contexts = torch.randn(300, 16, generator=draw) / 4, torch.zeros(300, 16)
+    for centre, context in window_pairs(words, 2):
+        others = torch.multinomial(torch.as_tensor(drawn).float(), 5, replacement=True, generator=draw)
+        losses.append(float(pair_loss(centres[centre], contexts[context], contexts[others])))
+        d_centre, d_context, d_noise = pair_gradients(centres[centre], contexts[context], contexts[others])
+        centres[centre] -= 0.1 * torch.as_tensor(d_centre)
+        contexts[context] -= 0.1 * torch.as_tensor(d_context)
+        contexts.index_add_(0, others, torch.as_tensor(d_noise).float(), alpha=-0.1)
+    means = [sum(losses[i : i + 500]) / 500 for i in range(0, len(losses) - 500, 500)]
+    picture = figures.curves(
+        range(0, len(means) * 500, 500),
+        {"": means},
+        x_title="pairs seen",
+        y_title="loss of a pair",
+        alt=f"The mean loss of 500 pairs against the pairs seen: from {means[0]:.2f} down to {means[-1]:.2f}.",
+    )
+else:
+    picture = "Come back here when 1a, 1b, 2a and 2b pass."
+picture
+
+# %% [markdown]
+# And a table of vectors that was learned from billions of words: what MiniLM looks up for each token, before its first layer.
+
+# %%
+if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
+    from nlmcore.pretrained import minilm
+
+    encoder, tokenizer = minilm()
+    vectors = encoder.embedding.weight.detach()
+    ids = {
+        word: tokenizer.encode(word)[1]
+        for word in ["king", "queen", "man", "woman", "paris", "france", "england", "walked", "swim", "walk", "swam"]
+    }
+    for word in ("king", "paris", "walked"):
+        near = [int(i) for i in nearest(vectors, ids[word], 6)]
+        print(f"near {word:8}", tokenizer.decode(near))
+    for a, a_star, b in (("man", "king", "woman"), ("france", "paris", "england"), ("walk", "walked", "swim")):
+        found = int(analogy(vectors, ids[a], ids[a_star], ids[b]))
+        print(f"{a} is to {a_star} as {b} is to {tokenizer.decode([found])}")
+
+# %% [markdown]
+# Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own. That is worth something in question 4.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4. In your own words
+#
+# *20 minutes · 4 points · written, read by a person*
+#
+# In about eight sentences, for somebody who has not heard the lecture:
+#
+# 1. Why does skip-gram need noise at all? What would the vectors be without it?
+# 2. *Good* and *bad* end up with similar vectors. Why, and for which use is that a fault?
+# 3. A paper reports 80 % right on analogies. Name two things to ask before you believe that its vectors "understand" relations.
+#
+# ### BEGIN MARK SCHEME
+# One point for each of the four; half points are fine.
+#
+# 1. **Noise** (1): with neighbours only, every dot product should be as large as possible: all vectors alike and long; the noise says what does not go together.
+# 2. **Good and bad** (1): they stand in the same company (*a … day*), and the company is all that is seen; a fault where the opposite matters, as in judging
+#    reviews. Half a point without a use.
+# 3. **Analogies** (2, one for each of two): were the three words of the question left out, and how often would b itself have won? how large is the
+#    vocabulary, and are rare words in it? which kinds of relations (capitals and plurals are easy)? is another baseline, the nearest word to b, much worse? Half a
+#    point for "which corpus".
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# If the model is only shown neighbours, it is right whenever it says yes to everything: all dot products large, all vectors long and pointing the same way. The
+# words drawn at random are the cases in which it must say no, and only the contrast gives the directions a meaning.
+#
+# Good and bad stand in the same company: a good day, a bad day. The company is all that skip-gram ever sees, so they become neighbours. Who wants to tell kind reviews
+# from unkind ones cannot use that.
+#
+# I would ask whether the three words of the question were left out, and how often b itself was the nearest: with small steps between a and a*, the answer is then simply the
+# nearest neighbour of b. And which relations were asked about: capitals and plurals are regular and frequent, and a mean over them says little about others.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 4 should
+# hold your own words. Save the notebook under its own name: the grader looks for `vectors.ipynb`.
