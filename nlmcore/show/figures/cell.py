@@ -43,9 +43,9 @@ GRU = (
     Part("r", 1, 2, "r = σ(…)", ("x", "h"), "gate"),
     Part("reset", 2, 2, "r ⊙ (U h + d)", ("r",)),
     Part("n", 2, 3, "n = tanh(…)", ("x", "reset"), "tanh"),
-    Part("kept", 3, 0, "z ⊙ h[t−1]", ("h", "z")),
-    Part("written", 3, 1.3, "(1 − z) ⊙ n", ("n", "z")),
-    Part("new", 4, 0, "h[t] = sum", ("kept", "written"), "state"),
+    Part("kept", 2, 0, "z ⊙ h[t−1]", ("h", "z")),
+    Part("written", 3, 1.5, "(1 − z) ⊙ n", ("n", "z")),
+    Part("new", 3, 0, "h[t] = sum", ("kept", "written"), "state"),
 )
 LSTM = (
     Part("c", 0, 0, "c[t−1]", kind="state"),
@@ -65,7 +65,7 @@ CIRCUITS: dict[str, Sequence[Part]] = {"UGRNN": UGRNN, "GRU": GRU, "LSTM": LSTM}
 
 
 def cell_svg(parts: Sequence[Part], values: Mapping[str, float | int], *, alt: str, title: str = "") -> str:
-    """Boxes and arrows; a box whose name is in `values` shows its number, the last of them has a thick frame.
+    """Boxes and arrows; a box whose name is in `values` shows its number, the one computed last has a thick frame.
 
     Raises ValueError if a part reads another that is not there, or alt is empty.
     """
@@ -74,7 +74,7 @@ def cell_svg(parts: Sequence[Part], values: Mapping[str, float | int], *, alt: s
     if missing:
         raise ValueError(f"{missing[0][0]!r} reads {missing[0][1]!r}, which is no part of the circuit: {list(places)}")
     top = 34.0
-    shown = [part.name for part in parts if part.name in values]
+    computed = [part.name for part in parts if part.name in values and part.reads]
     body = [
         text(0, 20, title, 16, more='font-weight="bold"'),
         '<defs><marker id="nlm-cell-tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7"'
@@ -85,7 +85,7 @@ def cell_svg(parts: Sequence[Part], values: Mapping[str, float | int], *, alt: s
             body.append(_arrow(places[name], part, top, name in values and part.name in values))
     for part in parts:
         x, y = part.column * _COLUMN + 4, top + part.row * _ROW
-        known, last = part.name in values, bool(shown) and part.name == shown[-1]
+        known, last = part.name in values, part.name in computed[-1:]
         frame = f'stroke="{"#D55E00" if last else INK}" stroke-width="{4 if last else 1.6}"'
         body.append(
             f'<rect x="{x}" y="{y}" width="{_WIDE}" height="{_HIGH}" rx="{22 if part.kind == "gate" else 7}"'
