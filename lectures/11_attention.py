@@ -242,9 +242,7 @@ with torch.random.fork_rng():
 source = torch.randn(1, 5, 3, generator=torch.Generator().manual_seed(1))  # five word vectors
 h, _ = both_ways(source)  # read once: the memory
 state = (torch.zeros(1, 6), torch.zeros(1, 6))  # the LSTM's s and its memory cell
-for x in torch.randn(
-    2, 1, 3, generator=torch.Generator().manual_seed(2)
-):  # the last word written
+for x in torch.zeros(2, 1, 3):  # the vector of the last word written
     c, weights = attend(bilinear_score(state[0], h, W), h[0])
     state = step(torch.cat([x, c], dim=-1), state)
 print(
@@ -426,15 +424,8 @@ widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", 
 # %% slideshow={"slide_type": "fragment"}
 hindi = ["rām", "ne", "kal", "bāzār", "mẽ", "ek", "kitāb", "kharīdī"]
 meaning = ["Ram", "bought", "a", "book", "in", "the", "market", "yesterday"]
-answers = {
-    0: 0,
-    2: 7,
-    3: 6,
-    4: 4,
-    5: 2,
-    6: 3,
-    7: 1,
-}  # Hindi word -> English word; "ne" marks who did it
+# Hindi word -> English word; "ne" only marks who did it
+answers = {0: 0, 2: 7, 3: 6, 4: 4, 5: 2, 6: 3, 7: 1}
 
 
 def crossings(read):
@@ -902,10 +893,8 @@ class Captioner(nn.Module):
     def __init__(self, d=64):
         super().__init__()
         self.see, self.place = nn.Linear(64, d), nn.Parameter(torch.randn(9, d) / 2)
-        self.score, self.word = (
-            AdditiveScore(d),
-            nn.Embedding(11, 16),
-        )  # word 10: the caption begins
+        self.score = AdditiveScore(d)
+        self.word = nn.Embedding(11, 16)  # word 10: the caption begins
         self.step, self.name = GRUCell(d + 16, d), nn.Linear(d, 10)
 
     def forward(self, scene, words):

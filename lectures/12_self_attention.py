@@ -171,9 +171,8 @@ RELATIONS = {
 found = {}  # (relation, half) -> [(whether each of the 72 heads is right, distance), …]
 for number, line in enumerate(PARSED.split("\n")[1:-1]):
     words, edges = parsed(line)
-    first = (
-        weights_among(words).argmax(-1).flatten(0, 1)
-    )  # (72 heads, word): what each reads most
+    most = weights_among(words).argmax(-1)  # (layer, head, word): what each reads most
+    first = most.flatten(0, 1)  # (72 heads, word)
     for label, (relation, turned_round) in RELATIONS.items():
         for word, head, kind in edges:
             reads, read = (head, word) if turned_round else (word, head)
@@ -510,9 +509,8 @@ widgets.live(leak, changed=widgets.slider(8, 0, 15, 1, "changed digit"))
 # > first text sum to under both masks? And what does the textbook line, `masked_fill(~mask, -inf)` and softmax, give there?
 
 # %% slideshow={"slide_type": "fragment"}
-real = padding_mask(torch.tensor([2, 4]), 4).flip(
-    -1
-)  # (batch, key): the padding stands on the left
+real = padding_mask(torch.tensor([2, 4]), 4)  # (batch, key)
+real = real.flip(-1)  # the padding stands on the left
 both = causal_mask(4) & real[:, None, None, :]  # (batch, 1, query, key)
 scores = torch.randn(2, 1, 4, 4, generator=torch.Generator().manual_seed(0))
 print("real:", *real.tolist(), sep="\n  ")
@@ -841,9 +839,8 @@ widgets.rotary_playground(rotary, query, key)
 # > the same output?
 
 # %% slideshow={"slide_type": "fragment"}
-q, k, v = torch.randn(
-    3, 1, 1, 3, 8, generator=torch.Generator().manual_seed(2)
-)  # (batch, head, time, 8)
+draw = torch.Generator().manual_seed(2)
+q, k, v = torch.randn(3, 1, 1, 3, 8, generator=draw)  # each (batch, head, time, 8)
 
 
 def reads(first, turn_values=False, layouts=("half", "half")):
@@ -992,9 +989,8 @@ n = alpha.shape[-1]
 on_first = alpha[:, :, 1:, 0]  # what the later tokens give to the first
 before = alpha[:, :, range(1, n), range(n - 1)].mean(-1)  # (layer, head): on the token before
 best = int(before.argmax())
-values = torch.stack([layer.read()[1] for layer in state.layers]).norm(
-    dim=-1
-)  # lengths of the values
+lengths = [layer.read()[1].norm(dim=-1) for layer in state.layers]  # of the values
+values = torch.stack(lengths)
 ratio = values[..., 0] / values[..., 1:].median(-1).values
 print(
     f"mean weight on the first token: {on_first.mean():.2f}; a fair share: {(1 / torch.arange(2, n + 1)).mean():.2f}"
@@ -1021,9 +1017,9 @@ print(
 # **A word that stands far back.** *When she tried to print her* tickets, *she found that the printer was out of toner. She went
 # to the stationery store to buy more toner. It was very overpriced. After installing the toner into the printer, she finally
 # printed her* … The word that decides stands 46 tokens back (lecture 6 asked the same of an LSTM). Which heads look at it? And
-# does the answer depend on them? All 270 heads were measured; then those that look most were **silenced**, that is, their
-# output at the last token was set to zero, and the same number of random others for comparison (`python -m nlmcore.recipes
-# looking_back`).
+# does the answer depend on them? All 270 heads were measured; then those that look most were **silenced**: their output at the
+# last token was set to zero, after Michel et al. (2019), and for comparison that of as many others, drawn at random
+# (`python -m nlmcore.recipes looking_back`).
 #
 # > **Predict before you run.** Some head gives "tickets" 0.89 of its weight. Silence it: what becomes of the probability of
 # > "tickets", 0.46?
