@@ -82,6 +82,12 @@ def encoder_decoder(source_vocab_size: int, target_vocab_size: int, **config: An
     )
 
 
+def word_vectors(**config: Any) -> nn.Module:
+    from nlmcore.word2vec import WordVectors
+
+    return WordVectors(**config)
+
+
 BUILDERS: dict[str, Callable[..., nn.Module]] = {
     "FeedForwardLM": feed_forward_lm,
     "TextCNN": text_cnn,
@@ -92,6 +98,7 @@ BUILDERS: dict[str, Callable[..., nn.Module]] = {
     "NeuralEditor": neural_editor,
     "TransformerLM": transformer_lm,
     "EncoderDecoder": encoder_decoder,
+    "WordVectors": word_vectors,
 }
 """What a card may name as its model: each gives an instance of the class of that name."""
 

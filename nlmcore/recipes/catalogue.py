@@ -28,6 +28,7 @@ from nlmcore.recipes import (
     thought_vector,
     unseen_contexts,
     warmup,
+    word_vectors,
 )
 from nlmcore.recipes.recipe import Recipe
 
@@ -49,7 +50,7 @@ RECIPES: dict[str, Recipe] = {
             perplexity_table,
         ),
         *(char_gpt, bpe_gpt, numbers_transformer, pronunciation_transformer, warmup),
-        *(guessing, looking_back, source_and_target, attention_cost, few_shot),
+        *(guessing, word_vectors, looking_back, source_and_target, attention_cost, few_shot),
         *(initialisation, thought_vector, dullness, unseen_contexts, old_spelling),
     )
 }

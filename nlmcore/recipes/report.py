@@ -66,6 +66,27 @@ def guessing(result: dict[str, Any]) -> str:
     )
 
 
+def word_vectors(result: dict[str, Any]) -> str:
+    rows = [
+        [
+            name,
+            f"{t['right']} of {t['asked']}",
+            *(f"{right} of {asked}" for right, asked in t["by_kind"].values()),
+            str(t["nearest_to_c_right"]),
+            str(t["without_the_rule_right"]),
+            str(t["without_the_rule_c"]),
+        ]
+        for name, t in result["tables"].items()
+    ]
+    kinds = list(next(iter(result["tables"].values()))["by_kind"])
+    head = ["vectors", "right", *kinds, "nearest to a* alone", "words of the question allowed", "then it says a*"]
+    return (
+        f"{result['words']:,} words of Shakespeare, {result['training']['epochs']} readings,"
+        f" {result['vocabulary']:,} words with {result['training']['d_model']} numbers each.\n\n"
+        + markdown_table(head, rows)
+    )
+
+
 def memory(result: dict[str, Any]) -> str:
     cells = result["cells"]
     delays = list(next(iter(result["copy_accuracy"].values())))
@@ -197,7 +218,17 @@ def warmup(result: dict[str, Any]) -> str:
 
 
 PAGES = (
-    *(perplexity, guessing, memory, initialisation, capacity, quality_by_length, pronunciation, exposure_bias),
+    *(
+        perplexity,
+        guessing,
+        word_vectors,
+        memory,
+        initialisation,
+        capacity,
+        quality_by_length,
+        pronunciation,
+        exposure_bias,
+    ),
     *(char_gpt, bpe_gpt, numbers_transformer, pronunciation_transformer, warmup),
     *(looking_back, source_and_target, attention_cost, few_shot),
     *(restore, genre, free_running),

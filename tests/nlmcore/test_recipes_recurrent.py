@@ -125,8 +125,8 @@ def test_the_weight_of_a_word_in_the_loss_grows_linearly(monkeypatch: pytest.Mon
     batch = {"tokens": torch.randint(0, 11, (4, 5)), "label": torch.tensor([0, 1, 1, 0])}
     logs = genre.running_logits(model, batch["tokens"]).log_softmax(-1)
     rows = enumerate(batch["label"].tolist())
-    naive = -sum((t + 1) * logs[row, t, label] for row, label in rows for t in range(5)) / (4 * 15)
-    assert genre.linear_gain_loss(model, batch).item() == pytest.approx(naive.item(), rel=1e-5)
+    naive = -sum((t + 1) * logs[row, t, label].item() for row, label in rows for t in range(5)) / (4 * 15)
+    assert genre.linear_gain_loss(model, batch).item() == pytest.approx(naive, rel=1e-5)
 
 
 def test_naive_bayes_by_hand() -> None:

@@ -1,0 +1,27 @@
+"""The picture at the top of lecture 9: one letter is exchanged, and two texts part."""
+
+import torch
+
+from nlmcore.decoding import sample
+from nlmcore.pretrained import checkpoint
+from nlmcore.show.figures import parted_svg
+
+BEGINNING, PLACE, INTO = "The night is long", 14, "u"
+
+
+def parted() -> str:
+    model, tokenizer, _ = checkpoint("char_lstm")
+
+    def go_on(text: str) -> str:
+        draw = torch.Generator().manual_seed(0)
+        tokens = torch.tensor([tokenizer.encode(f"MACBETH.\n{text}")])
+        written = sample(model, tokens, 90, temperature=0.6, generator=draw).tokens
+        return text + tokenizer.decode(written[0].tolist())
+
+    other = BEGINNING[:PLACE] + INTO + BEGINNING[PLACE + 1 :]
+    return parted_svg(
+        go_on(BEGINNING), go_on(other), changed=PLACE, names=["as it was", "changed"], per_line=54
+    )
+
+
+PICTURES = {"09_parted": parted}

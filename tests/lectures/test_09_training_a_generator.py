@@ -1,0 +1,151 @@
+"""The numbers that the prose of lecture 9 quotes are those that its own cells compute, or that are stored."""
+
+import json
+import math
+from pathlib import Path
+from statistics import mean
+
+import jupytext
+import pytest
+
+from nlmcore.recipes.recipe import LECTURES
+
+LECTURE = Path(__file__).parents[2] / "lectures" / "09_training_a_generator.py"
+
+
+@pytest.fixture(scope="module")
+def cells() -> list:
+    return jupytext.read(LECTURE).cells
+
+
+@pytest.fixture(scope="module")
+def prose(cells: list) -> str:
+    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.fixture(scope="module")
+def ran(cells: list) -> dict:
+    """The names that the lecture has defined after its last cell."""
+    names: dict = {}
+    for cell in cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, str(LECTURE), "exec"), names)
+    return names
+
+
+def stored(name: str) -> dict:
+    return json.loads((LECTURES / "results" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_what_words_cost(ran: dict, prose: str) -> None:
+    shown, paid, _ = ran["losses"]("I have done the deed. Didst thou not hear a noise?")
+    dear = shown.index("Didst")
+    assert max(paid) == paid[dear]
+    assert f'"Didst", {paid[dear]:.1f} nats' in prose
+    assert f'"thou" after it costs {paid[dear + 1]:.1f}' in prose
+    assert paid[dear + 1] == min(paid)
+    mixed, straight = (ran["losses"](line)[1] for line in ("The lord my king dead is.", "My lord, the king is dead."))
+    assert (len(mixed), len(straight)) == (7, 8)
+    assert f"costs {sum(mixed):.1f} nats over seven predictions" in prose
+    assert f"{sum(straight):.1f} over eight" in prose
+
+
+def test_the_librarys_loss_is_the_mean_of_the_bars(ran: dict) -> None:
+    _, paid, _ = ran["losses"](ran["line"])
+    assert ran["library"].item() == pytest.approx(sum(paid) / len(paid), rel=1e-5)
+
+
+def test_free_running_learns_places_alone(prose: str) -> None:
+    names = stored("free_running")
+    end = {way: mean(line[-1] for line in row["held_out"]) for way, row in names["rows"].items()}
+    assert f"(a) Teacher forcing, {end['teacher forcing']:.2f}" in prose
+    assert f"free running ends at {end['free running']:.2f}" in prose
+    assert f"the frequency of letters by place, {names['by_place_alone']:.2f}" in prose
+    assert abs(end["free running"] - names["by_place_alone"]) < 0.01
+    ms = {way: mean(row["ms_per_step"]) for way, row in names["rows"].items()}
+    assert f"about {ms['free running']:.0f} ms per update where teacher forcing" in prose
+    assert f"takes {ms['teacher forcing']:.0f};" in prose
+    varies = {way: mean(d / m for m, d in row["gradient_norm"]) for way, row in names["rows"].items()}
+    assert f"varies by {100 * varies['free running']:.0f} % of its mean" in prose
+    assert f"against {100 * varies['teacher forcing']:.0f} %." in prose
+    scheduled = [mean(values) for values in zip(*names["rows"]["scheduled sampling"]["held_out"], strict=True)]
+    assert names["at"][scheduled.index(min(scheduled))] == 250, "the picture's words: it turns up after step 250"
+    assert len(names["rows"]["free running"]["held_out"]) == 3, "'three seeds'"
+
+
+def test_exposure_bias(prose: str) -> None:
+    result = stored("exposure_bias")
+    row = result["rows"]["teacher forcing"]
+    assert f"{100 * row['forced'][7]:.1f} % after the true beginning, {100 * row['free'][7]:.1f} % alone" in prose
+    extra = [100 * (free - forced) for free, forced in zip(row["free"], row["forced"], strict=True)]
+    assert (
+        f"costs {mean(extra[:3]):.1f} points on average at the first three places and {mean(extra[-3:]):.1f}" in prose
+    )
+    assert max(row["free"]) == row["free"][3]
+    errors = [way["test"]["phoneme_error_rate"] for way in result["rows"].values()]
+    assert f"Teacher forcing: {errors[0]:.2f} %, against {errors[1]:.2f} % and {errors[2]:.2f} %" in prose
+    assert errors == sorted(errors)
+    last = []
+    for way in result["rows"].values():
+        more = [100 * (free - forced) for free, forced in zip(way["free"], way["forced"], strict=True)]
+        last.append(mean(more[-3:]))
+    assert f"{last[0]:.1f} points, then {last[1]:.1f} and {last[2]:.1f}" in prose
+
+
+def test_texts_that_part(ran: dict, prose: str) -> None:
+    assert mean(ran["agree"]) < 0.25, "'Mostly few agree'"
+    assert ran["meet"] >= 1, "'now and then the two texts meet again'"
+
+
+def test_a_slip_and_what_it_costs(ran: dict, prose: str) -> None:
+    truth, slip = ([100 * (1 - share) for share in ran[name]] for name in ("after_truth", "after_slip"))
+    assert f"every second sound is wrong, {slip[0]:.0f} % instead of {truth[0]:.0f} %" in prose
+    assert f"it recovers, to {slip[4]:.0f} % against {truth[4]:.0f} % at the eighth" in prose
+    assert slip == sorted(slip, reverse=True)
+
+
+def test_three_schedules_meet_at_one_half(ran: dict, prose: str) -> None:
+    shares = {name: [schedule(i, 400) for i in (100, 400, 800)] for name, schedule in ran["schedules"].items()}
+    assert all(line[1] == pytest.approx(0.5, abs=1e-6) for line in shares.values())
+    first = [shares[name][0] for name in ("inverse sigmoid", "linear", "exponential")]
+    assert f"The inverse sigmoid, {first[0]:.2f} against {first[1]:.2f} (linear) and {first[2]:.2f}" in prose
+    assert shares["linear"][2] == 0
+    assert shares["exponential"][2] > 0.2
+    assert shares["inverse sigmoid"][2] > 0
+
+
+def test_the_language_of_two_sentences(ran: dict) -> None:
+    for epsilon, share in ran["shares"].items():
+        assert share == pytest.approx((1 + epsilon) / 2, abs=0.04)
+
+
+def test_retrieve_and_edit(ran: dict, prose: str) -> None:
+    assert "$3/5 = 0.6$" in prose
+    card = ran["editor_card"]
+    assert f"{card['training']['pairs']:,} pairs" in prose
+    figures = card["figures"]["held_out"]
+    nats = [figures[f"nats_{which}"] for which in ("with_another_prototype", "without_edit", "with_edit")]
+    assert f"{nats[0]:.2f} with some other sentence as the prototype, {nats[1]:.2f} with the nearest one" in prose
+    assert f"{nats[2]:.2f} with the edit as well" in prose
+    assert f"{figures['right_word_for_word']} % of the new sentences come out word for word" in prose
+    assert (
+        f"is {figures['bleu']:.0f}, where the prototype left as it is has {figures['bleu_of_the_prototype']:.0f}"
+        in prose
+    )
+    trained = card["figures"]["trained_on"]
+    assert f"{trained['bleu']:.0f} against {trained['bleu_of_the_prototype']:.0f}." in prose
+
+    def edited(sentence: str, insert: str, delete: str) -> str:
+        return ran["edit"](sentence, insert, delete)[1]
+
+    assert edited("what is the matter", "news", "matter") == "what is the news"
+    assert edited("where is my lord", "lady", "lord") == "where is my lady"
+    assert edited("i will go to the king", "queen", "king") == "i will go to the king"
+    looked = ran["looked"]
+    assert [int(row.argmax()) for row in looked[:3]] == [0, 1, 2], "'nearly a diagonal'"
+    assert looked[3].max() < 0.5, "'the weights spread'"
+
+
+def test_the_answers_of_check_yourself(prose: str) -> None:
+    assert f"4 ln 2 = {4 * math.log(2):.2f} nats; averaged over four predictions {math.log(2):.2f}" in prose
+    assert f"i = ln 2 / 0.01005 = {math.log(2) / -math.log(0.99):.0f}." in prose
