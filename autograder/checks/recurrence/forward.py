@@ -1,0 +1,263 @@
+"""Questions 1a and 1b: one step, and the loop over texts of different lengths."""
+
+import torch
+from torch import Tensor
+
+from autograder.checks.recurrence.common import REFERENCE_ITSELF, weights
+from autograder.draw import Draw
+from autograder.judges import same_shapes, same_values
+from autograder.laws.recurrence import held
+from autograder.specification import Case, Exercise, Misconception, Property, case
+
+STEP, RUN = ("h",), ("states", "last")
+
+
+def _steps(draw: Draw) -> list[Case]:
+    batch, n_in, hidden = draw.sizes(3)
+    return [case("a batch", draw.normal(batch, n_in), draw.normal(batch, hidden), *weights(draw, n_in, hidden))]
+
+
+def _square(draw: Draw) -> list[Case]:
+    batch, n = draw.sizes(2)
+    return [case("as many units as inputs", draw.normal(batch, n), draw.normal(batch, n), *weights(draw, n, n))]
+
+
+def _odd_steps(draw: Draw) -> list[Case]:
+    (n,) = draw.sizes(1)
+    doubles = [t.double() for t in (draw.normal(2, n), draw.normal(2, n), *weights(draw, n, n))]
+    return [
+        case("one text, one unit", draw.normal(1, n), draw.normal(1, 1), *weights(draw, n, 1)),
+        case("float64", *doubles),
+    ]
+
+
+def _step(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Tensor:
+    return torch.tanh(x @ W + h @ U + b)
+
+
+def _exchanged(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Tensor:
+    return torch.tanh(x @ U + h @ W + b)
+
+
+RNN_STEP = Exercise(
+    name="recurrence.rnn_step",
+    title="One step",
+    signature="rnn_step(x, h, W, U, b)",
+    arguments=("x", "h", "W", "U", "b"),
+    returns=STEP,
+    minutes=10,
+    difficulty="easy",
+    reference=_step,
+    properties=(
+        Property(name="a batch", points=1, cases=_steps, judge=same_values(STEP)),
+        Property(name="as many units as inputs", points=0.5, cases=_square, judge=same_values(STEP)),
+        Property(name="one text, one unit, and float64", points=0.5, cases=_odd_steps, judge=same_values(STEP)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="u-and-w-exchanged",
+            sentence=(
+                "U and W have changed places. W reads the input, U the state before. Where both are square nothing"
+                " complains; sizes that differ show it at once."
+            ),
+            implementation=_exchanged,
+        ),
+        Misconception(
+            id="no-tanh",
+            sentence="The sum is there and the tanh is missing: without it the state grows without bound.",
+            implementation=lambda x, h, W, U, b: x @ W + h @ U + b,
+        ),
+        Misconception(
+            id="sigmoid",
+            sentence="You squashed with a sigmoid, between 0 and 1. Here it is tanh, between −1 and 1.",
+            implementation=lambda x, h, W, U, b: torch.sigmoid(x @ W + h @ U + b),
+        ),
+        Misconception(
+            id="past-forgotten",
+            sentence="The state before does not come in: without h U this is a network that reads one word.",
+            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + b),
+        ),
+        Misconception(
+            id="bias-forgotten",
+            sentence="The bias b is missing: it is added before the tanh.",
+            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U),
+        ),
+        Misconception(
+            id="tanh-of-the-parts",
+            sentence=(
+                "You squashed x W and h U each for itself and added the results. Add first, squash once: the state then"
+                " stays between −1 and 1."
+            ),
+            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + b) + torch.tanh(h @ U),
+        ),
+        Misconception(
+            id="u-transposed",
+            sentence=(
+                "U is transposed. Vectors are rows here, so the state stands to its left as it is: h U. (PyTorch's"
+                " weight_hh is our U transposed.)"
+            ),
+            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U.T + b),
+        ),
+    ),
+    closed=REFERENCE_ITSELF,
+)
+
+
+# --- the loop ---------------------------------------------------------------------------------------------
+
+
+def _network(draw: Draw, batch: int, n_in: int, hidden: int, time: int) -> tuple[Tensor, tuple[Tensor, ...]]:
+    return draw.normal(batch, time, n_in), (draw.normal(batch, hidden) / 2, *weights(draw, n_in, hidden))
+
+
+def _full(draw: Draw) -> list[Case]:
+    batch, n_in, hidden = draw.sizes(3)
+    time = draw.integer(3, 5)
+    xs, rest = _network(draw, batch, n_in, hidden, time)
+    return [case("texts of one length", xs, torch.full((batch,), time), *rest)]
+
+
+def _padded(draw: Draw) -> list[Case]:
+    batch, n_in, hidden = draw.sizes(3)
+    time = draw.integer(4, 6)
+    xs, rest = _network(draw, batch, n_in, hidden, time)
+    lengths = draw.integers(2, time - 1, batch)
+    lengths[draw.integer(0, batch - 1)] = time
+    over = torch.arange(time) >= lengths[:, None]
+    arguments = (xs, lengths, *rest)
+    return [Case(label="texts of different lengths", calls=(arguments,), known=(over,))]
+
+
+def _odd_runs(draw: Draw) -> list[Case]:
+    n_in, hidden = draw.sizes(2)
+    xs, rest = _network(draw, 3, n_in, hidden, 4)
+    one, few = _network(draw, 2, n_in, 1, 1)
+    return [
+        case("one of the texts is empty", xs, torch.tensor([2, 0, 4]), *rest),
+        case("one step, one unit", one, torch.tensor([1, 1]), *few),
+    ]
+
+
+def _run(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    h, states = h0, []
+    for t in range(xs.shape[1]):
+        h = torch.where((t < lengths)[:, None], _step(xs[:, t], h, W, U, b), h)
+        states.append(h)
+    return torch.stack(states, dim=1), h
+
+
+def _reads_padding(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    return _run(xs, torch.full_like(lengths, xs.shape[1]), h0, W, U, b)
+
+
+def _not_carried(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    h, states = h0, []
+    for t in range(xs.shape[1]):
+        h = torch.where((t < lengths)[:, None], _step(xs[:, t], h0, W, U, b), h)
+        states.append(h)
+    return torch.stack(states, dim=1), h
+
+
+def _one_tensor(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    last = _run(xs, lengths, h0, W, U, b)[1]
+    return torch.stack([last] * xs.shape[1], dim=1), last
+
+
+def _too_early(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    states, last = _run(xs, lengths, h0, W, U, b)
+    return torch.cat([h0[:, None], states[:, :-1]], dim=1), last
+
+
+def _zeroed(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    h, states = h0, []
+    for t in range(xs.shape[1]):
+        h = _step(xs[:, t], h, W, U, b) * (t < lengths)[:, None]
+        states.append(h)
+    return torch.stack(states, dim=1), h
+
+
+RNN_FORWARD = Exercise(
+    name="recurrence.rnn_forward",
+    title="The loop",
+    signature="rnn_forward(xs, lengths, h0, W, U, b)",
+    arguments=("xs", "lengths", "h0", "W", "U", "b"),
+    returns=RUN,
+    minutes=25,
+    difficulty="medium",
+    reference=_run,
+    properties=(
+        Property(name="the shapes are right", points=0.25, cases=_full, judge=same_shapes(RUN)),
+        Property(
+            name="all states of texts of one length", points=1, cases=_full, judge=same_values(RUN, [0]), outputs=(0,)
+        ),
+        Property(
+            name="the last state of texts of one length",
+            points=0.5,
+            cases=_full,
+            judge=same_values(RUN, [1]),
+            outputs=(1,),
+        ),
+        Property(name="where a text is over, its state stays", points=0.75, cases=_padded, judge=held, outputs=(0,)),
+        Property(name="texts of different lengths", points=0.75, cases=_padded, judge=same_values(RUN)),
+        Property(name="an empty text, and a single step", points=0.75, cases=_odd_runs, judge=same_values(RUN)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="padding-read",
+            sentence=(
+                "You read the padding as well. Where t is not below a text's length, its state stays as it is:"
+                " `torch.where` takes the new state or the old one, text by text."
+            ),
+            implementation=_reads_padding,
+        ),
+        Misconception(
+            id="state-not-carried",
+            sentence=(
+                "Every step begins with h0: the state is not handed on. Each step reads the state that the one before"
+                " it has made."
+            ),
+            implementation=_not_carried,
+        ),
+        Misconception(
+            id="start-ignored",
+            sentence=(
+                "You begin with zeros, whatever h0 is. A text may be read in pieces: then h0 is what is remembered of"
+                " the piece before."
+            ),
+            implementation=lambda xs, lengths, h0, W, U, b: _run(xs, lengths, torch.zeros_like(h0), W, U, b),
+        ),
+        Misconception(
+            id="one-tensor-for-all-times",
+            sentence=(
+                "All states are the same, the last one: you changed one tensor in place, and the list holds it many"
+                " times. Make a new tensor at every step."
+            ),
+            implementation=_one_tensor,
+        ),
+        Misconception(
+            id="one-step-too-early",
+            sentence=(
+                "Your states begin with h0, and the last one is missing: they are those *before* each step. Asked are"
+                " those after it."
+            ),
+            implementation=_too_early,
+        ),
+        Misconception(
+            id="zero-after-the-end",
+            sentence=(
+                "Where a text is over you set its state to 0, and what was read is lost. It stays as it was at the"
+                " text's end."
+            ),
+            implementation=_zeroed,
+        ),
+        Misconception(
+            id="one-step-too-many",
+            sentence=(
+                "Each text is read one step too far: times are 0, 1, …, so a text of length n is over from time n on,"
+                " and t < n is what you want, not t ≤ n."
+            ),
+            implementation=lambda xs, lengths, h0, W, U, b: _run(xs, lengths + 1, h0, W, U, b),
+        ),
+    ),
+    closed=REFERENCE_ITSELF,
+)

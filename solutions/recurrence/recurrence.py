@@ -1,0 +1,561 @@
+# %% [markdown]
+# # Assignment: recurrence
+#
+# Six small functions: one step of a recurrent network, the loop over it, its loss, and the way back through time by hand. At the end a
+# network that is made of nothing but them reads a comedy of Shakespeare and goes on by itself.
+#
+# | question | function | minutes | points | |
+# |---|---|---|---|---|
+# | 1a | `rnn_step` | 10 | 2 | easy |
+# | 1b | `rnn_forward` | 25 | 4 | medium |
+# | 2 | `text_loss` | 20 | 3 | medium |
+# | 3a | `rnn_backward` | 45 | 6 | hard |
+# | 3b | `truncated_backward` | 20 | 4 | medium |
+# | 4 | `clip` | 15 | 3 | easy |
+# | 5 | in your own words | 20 | 4 | written |
+#
+# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
+# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
+# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
+# numbers, property by property, so half a solution earns its half.
+#
+# **What is closed.** `nlmcore.recurrent`, `nlmcore.training` and PyTorch's own recurrent networks hold all of this; and in questions 2
+# and 3 whatever differentiates by itself: `backward()`, `torch.autograd.grad`, `torch.func`. Everything else is open. If you need a
+# function from an earlier question, call yours. (To *look* for a mistake, autograd is a good friend: compare in a cell of your own.)
+#
+# You need the lectures *Recurrent networks* and *Vanishing and exploding gradients* (for question 4 only). About two and a half hours.
+# Nothing is fetched from the network.
+#
+# As in the lectures *vectors are rows*: a matrix stands to their right. `d_x` is the gradient of the loss with respect to `x`, and has
+# the shape of `x`.
+
+# %%
+import torch
+from IPython.display import HTML
+
+from autograder.check import check, passes
+from nlmcore.show import figures
+
+torch.set_printoptions(precision=3, sci_mode=False)
+torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
+
+# %% [markdown]
+# ## 1. Forward
+#
+# ### 1a. One step
+#
+# *10 minutes · 2 points · easy*
+#
+# $$h_t = \tanh(x_t W + h_{t-1} U + b)$$
+#
+# $W$ reads the new word, $U$ brings what was read before, $b$ belongs to the unit. It is the same $W$, $U$ and $b$ at every time:
+
+# %%
+HTML(
+    figures.unrolled_svg(
+        ["x₁", "x₂", "x₃", "x₄"],
+        ["h₁", "h₂", "h₃", "h₄"],
+        alt="A recurrent network unrolled over four steps: each input enters the state of its time through W, each state goes "
+        "into the next one through U.",
+    )
+)
+
+# %% [markdown]
+# By hand, with one input and two units: $x = (1)$, $h = (0.5, 0)$, $W = (1, -1)$, $U = \begin{pmatrix} 0.5 & 2 \\ 0 & 1 \end{pmatrix}$, $b = (0, 0)$.
+#
+# ```text
+# x W             =  (1, -1)
+# h U             =  (0.5 · 0.5 + 0 · 0,  0.5 · 2 + 0 · 1)  =  (0.25, 1)
+# sum             =  (1.25, 0)
+# tanh of it      =  (0.848, 0)
+# ```
+#
+# **Looked at:** a batch of states; as many units as inputs, where nothing complains when $U$ and $W$ are exchanged; one text, one unit,
+# and float64.
+#
+# <details><summary>A hint</summary>
+#
+# One line. `@` multiplies all rows of a batch at once, and `b` is added to each of them by itself.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "rnn_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rnn_step(x, h, W, U, b):
+    """The next state of every text of a batch.
+
+    x (batch, in), h (batch, hidden), W (in, hidden), U (hidden, hidden), b (hidden,) -> (batch, hidden)
+    """
+    ### BEGIN SOLUTION
+    return torch.tanh(x @ W + h @ U + b)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_rnn_step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.rnn_step", rnn_step)
+### BEGIN HIDDEN TESTS
+check("recurrence.rnn_step", rnn_step, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1b. The loop
+#
+# *25 minutes · 4 points · medium*
+#
+# A batch of texts is read side by side, and some are over before others; the rest of their rows is **padding**, numbers without a meaning.
+# Text $n$ has `lengths[n]` steps, those at times $0, 1, \dots$ below its length. There $h_t$ is your step; from then on the state **stays
+# as it is**, so that the last column holds what each network knows at the end of *its* text.
+#
+# $$h_t = \begin{cases} \mathrm{step}(x_t, h_{t-1}) & t < \text{length} \\ h_{t-1} & \text{otherwise} \end{cases}$$
+#
+# By hand, one unit with $u = 0.5$, $w = 1$, $b = 0$, and both texts begin with the state 0:
+#
+# ```text
+# x of text 1    1       0       0         length 3       h    0.762   0.363   0.180
+# x of text 2   -1    (padding)(padding)   length 1       h   -0.762  -0.762  -0.762
+# ```
+#
+# > **Before you write it:** in a batch both cases occur at the same time. What has one shape for all texts, and how do you choose row by row?
+#
+# **Looked at:** the shapes; texts of one length, all states and the last one; that a state stays where its text is over, and different
+# lengths; a text of length 0 (its state is always `h0`), and a single step.
+#
+# <details><summary>A hint</summary>
+#
+# Compute the new state for all texts, padding or not, and then choose: `torch.where(condition, new, old)`. `condition` should have the shape
+# (batch, 1), so that it holds for all units of a text: `lengths[:, None]` has.
+# </details>
+# <details><summary>A second hint</summary>
+#
+# Collect the states in a list and put them together with `torch.stack(…, dim=1)`. Do not write into one tensor in place: the list would hold
+# the same tensor many times.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "rnn_forward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rnn_forward(xs, lengths, h0, W, U, b):
+    """Read a batch of texts of different lengths.
+
+    xs (batch, time, in), lengths (batch,), h0 (batch, hidden) the state before the first step, W, U, b as in 1a
+    -> (states (batch, time, hidden), last (batch, hidden))
+    """
+    ### BEGIN SOLUTION
+    h, states = h0, []
+    for t in range(xs.shape[1]):
+        going_on = (t < lengths)[:, None]
+        h = torch.where(going_on, rnn_step(xs[:, t], h, W, U, b), h)
+        states.append(h)
+    return torch.stack(states, dim=1), h
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_rnn_forward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.rnn_forward", rnn_forward)
+### BEGIN HIDDEN TESTS
+check("recurrence.rnn_forward", rnn_forward, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. The loss
+#
+# *20 minutes · 3 points · medium*
+#
+# Each state predicts the next word: logits $z_{nt}$ for text $n$ at time $t$, a softmax, and the loss $-\ln p_{nt}$ of the word that came.
+# The loss of the batch is the mean over all predictions **that count**, those before the end of their text. With $N$ their number,
+#
+# $$L = -\frac1N \sum_{n} \sum_{t < \text{length}_n} \ln p_{nt}[\text{target}_{nt}], \qquad
+#   \frac{\partial L}{\partial z_{ntc}} = \frac{p_{ntc} - [c = \text{target}_{nt}]}{N} \text{ where it counts, else } 0.$$
+#
+# One sum, one division: a word in a short text counts as much as one in a long text. The picture: two texts of lengths 4 and 2; 1 where a
+# prediction counts, so $N = 6$.
+
+# %%
+figures.heatmap(
+    [[1, 1, 1, 1], [1, 1, 0, 0]],
+    ["text 1", "text 2"],
+    ["t = 0", "t = 1", "t = 2", "t = 3"],
+    row_title="",
+    column_title="",
+    alt="Two texts of four places each. In the first all four predictions count, in the second the first two.",
+)
+
+# %% [markdown]
+# By hand: lengths 2 and 1, and the words that came have the probabilities 0.5 and 0.25 in the first text, 0.5 and (padding) 0.9 in the
+# second. Then $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding in it, it would be 0.719: better, and wrong.
+#
+# **Looked at:** the shapes; loss and gradient of texts of one length; that padding has no gradient; loss and gradient where lengths differ;
+# one prediction; logits around 300, and an empty text. (The targets at padding are ids, too, but mean nothing.)
+#
+# <details><summary>A hint</summary>
+#
+# First the loss and the gradient of every place for itself, padding included; then `torch.arange(time) < lengths[:, None]` says which of
+# them count. `log_p.gather(-1, targets[..., None])` picks the target's logarithm at each place, and `torch.log_softmax` is open.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "text_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def text_loss(logits, targets, lengths):
+    """Mean cross-entropy over the predictions that count, and its gradient.
+
+    logits (batch, time, vocab), targets (batch, time) ids, lengths (batch,)
+    -> (loss, d_logits (batch, time, vocab))
+    """
+    ### BEGIN SOLUTION
+    counts = torch.arange(logits.shape[1]) < lengths[:, None]
+    log_p = torch.log_softmax(logits, dim=-1)
+    of_target = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    hot = torch.nn.functional.one_hot(targets, logits.shape[-1])
+    N = counts.sum()
+    return -(of_target * counts).sum() / N, (log_p.exp() - hot) * counts[..., None] / N
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_text_loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.text_loss", text_loss)
+### BEGIN HIDDEN TESTS
+check("recurrence.text_loss", text_loss, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. Back through time
+#
+# ### 3a. All the way
+#
+# *45 minutes · 6 points · hard*
+#
+# Forward is done: there are the inputs `xs`, the states `hs`, and `d_hs`, how the loss of time $t$ alone depends on $h_t$ (what comes
+# down from the prediction). Every text has the same length here. Let $a_t = x_t W + h_{t-1} U + b$ be the sum before the tanh. A state has
+# *two* effects: on the loss of its own time, and on the next state. So, from the last time to the first,
+#
+# $$\frac{\partial L}{\partial a_t} = \Big(\underbrace{d\_hs_t}_{\text{its own loss}} + \underbrace{\frac{\partial L}{\partial a_{t+1}}\, U^\top}_{\text{from later}}\Big)
+#   \odot (1 - h_t^2), \qquad \text{nothing from later at the last time.}$$
+#
+# $W$, $U$ and $b$ are used at every time, so their gradients are *sums over times* (and over the texts of the batch):
+#
+# $$d_W = \sum_t x_t^\top \frac{\partial L}{\partial a_t}, \qquad d_U = \sum_t h_{t-1}^\top \frac{\partial L}{\partial a_t}, \qquad
+#   d_b = \sum_t \frac{\partial L}{\partial a_t}, \qquad d_{h_0} = \frac{\partial L}{\partial a_1} U^\top.$$
+#
+# By hand, the example of the lecture, *hold the one*: $u = 0.5$, $w = 1$, inputs $1, 0, 0$, $h_0 = 0$, and $d\_hs_t = h_t - 1$. Read it from the
+# bottom to the top:
+#
+# ```text
+# t     h_t      its own loss   from later   d_a_t = (sum) · (1 - h²)    to d_U: h_{t-1} · d_a_t
+# 1    0.7616      -0.2384       -0.4485     -0.2885                      0      · -0.2885 =  0
+# 2    0.3634      -0.6366       -0.3969     -0.8970                      0.7616 · -0.8970 = -0.6832
+# 3    0.1797      -0.8203        0          -0.7938                      0.3634 · -0.7938 = -0.2885
+#                                                                                    sum   = -0.9716
+# ```
+#
+# > **Before you write it:** why is `W` not among the arguments?
+#
+# **Looked at:** the shapes; a single step; then `d_b`, `d_W`, `d_U`, `d_h0`, each for itself; a loss at the last time only; one text, one unit.
+#
+# <details><summary>A hint</summary>
+#
+# Begin with zeros for the gradients and for what arrives from later. Then `for t in reversed(range(time))`: the slope, three `+=`, and what
+# goes on to the step before.
+# </details>
+# <details><summary>A second hint</summary>
+#
+# At each time it is `linear_backward` and `tanh_backward` of the assignment on backpropagation, with `hs[:, t - 1]` as the input of $U$,
+# and `h0` where $t$ is 0.
+# </details>
+# <details><summary>It runs, but the numbers are wrong?</summary>
+#
+# Take the example above as tensors of shapes (1, 3, 1), (1, 1), (1, 3, 1), (1, 3, 1), (1, 1), print `d_a` at each time and compare the column.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "rnn_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rnn_backward(xs, h0, hs, d_hs, U):
+    """The gradients of a recurrent network's parameters, and of the state that it began with.
+
+    xs (batch, time, in), h0 (batch, hidden), hs (batch, time, hidden) the states, d_hs (batch, time, hidden), U (hidden, hidden)
+    -> (d_W (in, hidden), d_U (hidden, hidden), d_b (hidden,), d_h0 (batch, hidden))
+    """
+    ### BEGIN SOLUTION
+    d_W, d_U, d_b = U.new_zeros(xs.shape[2], len(U)), U.new_zeros(U.shape), U.new_zeros(len(U))
+    from_later = torch.zeros_like(h0)
+    for t in reversed(range(xs.shape[1])):
+        d_a = (d_hs[:, t] + from_later) * (1 - hs[:, t] ** 2)
+        h_before = hs[:, t - 1] if t > 0 else h0
+        d_W += xs[:, t].T @ d_a
+        d_U += h_before.T @ d_a
+        d_b += d_a.sum(0)
+        from_later = d_a @ U.T
+    return d_W, d_U, d_b, from_later
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_rnn_backward", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.rnn_backward", rnn_backward)
+### BEGIN HIDDEN TESTS
+check("recurrence.rnn_backward", rnn_backward, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3b. Cut off every k steps
+#
+# *20 minutes · 4 points · medium*
+#
+# A play has 100,000 characters; nobody goes back through all of them. **Truncated backpropagation through time** cuts the text into pieces of
+# $k$ steps. The *state* is handed on from piece to piece, as ever; the *gradient* is not: the loss at time $t$ reaches back to the start of
+# its own piece and no further. The gradients of the pieces are added.
+#
+# The picture, for $k = 3$ and a text of 6 steps: 1 where the loss of a time (row) reaches the step of a time (column). Without cutting
+# the whole lower triangle would be 1.
+
+# %%
+k, time = 3, 6
+reaches = [[int(step <= loss and step // k == loss // k) for step in range(time)] for loss in range(time)]
+labels = [str(t) for t in range(1, time + 1)]
+figures.heatmap(
+    reaches,
+    labels,
+    labels,
+    row_title="loss at time",
+    column_title="reaches the step at time",
+    alt="Two triangles along the diagonal: the losses of times 1 to 3 reach back to step 1 at most, those of times 4 to 6 to step 4.",
+)
+
+# %% [markdown]
+# The example of 3a with $k = 2$, so the pieces are times 1, 2 and time 3. Nothing arrives at time 2 any more:
+#
+# ```text
+# t     from later    d_a_t      to d_U
+# 1      -0.2763     -0.2161     0
+# 2       0 (cut)    -0.5525    -0.4208
+# 3       0          -0.7938    -0.2885      sum -0.7093, and not -0.9716
+# ```
+#
+# Time 3 still adds $h_2 \cdot d\_a_3$: that $h_2$ comes from the piece before does not matter, as a *number* it is there.
+#
+# **Looked at:** `d_W` and `d_b`; `d_U`; a rest at the end when $k$ does not divide the number of steps; $k = 1$; a $k$ larger than the text.
+#
+# <details><summary>A hint</summary>
+#
+# A piece is a call of your `rnn_backward` with slices `[:, start : start + k]`. With which `h0`?
+# </details>
+# <details><summary>Stuck because of 3a?</summary>
+#
+# Copy the loop of 3a, and set what arrives from later to zeros wherever the *next* step belongs to another piece.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "truncated_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def truncated_backward(xs, h0, hs, d_hs, U, k):
+    """As `rnn_backward`, with the gradient cut off every k steps.
+
+    -> (d_W (in, hidden), d_U (hidden, hidden), d_b (hidden,))
+    """
+    ### BEGIN SOLUTION
+    total = [0.0, 0.0, 0.0]
+    for start in range(0, xs.shape[1], k):
+        piece = slice(start, start + k)
+        begins_with = hs[:, start - 1] if start > 0 else h0
+        found = rnn_backward(xs[:, piece], begins_with, hs[:, piece], d_hs[:, piece], U)
+        total = [whole + part for whole, part in zip(total, found[:3], strict=True)]
+    return tuple(total)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_truncated_backward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.truncated_backward", truncated_backward)
+### BEGIN HIDDEN TESTS
+check("recurrence.truncated_backward", truncated_backward, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 4. Clipping
+#
+# *15 minutes · 3 points · easy*
+#
+# Once in a while a recurrent network's gradient is a thousand times as long as usual, and one step along it ruins the training. The remedy:
+# take all gradients of all parameters as *one* long vector $g$; if it is longer than allowed, shorten it.
+#
+# $$g \leftarrow \begin{cases} \dfrac{n_{\max}}{\|g\|}\, g & \text{if } \|g\| > n_{\max} \\ g & \text{otherwise} \end{cases}, \qquad
+#   \|g\| = \sqrt{\textstyle\sum_{\text{all entries}} g_i^2}$$
+#
+# By hand: two parameters with the gradients $(3, 0)$ and $(0, 4)$, and $n_{\max} = 1$. The norm of both together is 5, so all is divided by 5:
+# $(0.6, 0)$ and $(0, 0.8)$. Return the norm *before* clipping (5: that is what one watches) and all clipped numbers in one vector,
+# $(0.6, 0, 0, 0.8)$, one gradient after the other, each row by row.
+#
+# **Looked at:** the shapes; the norm; that what comes back is shortened by the norm that *you* return; that a gradient below the limit
+# is left alone; the clipped numbers; all zeros; a single tensor.
+#
+# <details><summary>A hint</summary>
+#
+# `torch.cat` with `g.flatten()` of each makes the one long vector; then it is an `if`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "clip", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def clip(gradients, largest):
+    """Shorten all gradients together to a norm of at most `largest`.
+
+    gradients: a list of tensors of any shapes -> (norm before clipping, clipped (numbers in all,))
+    """
+    ### BEGIN SOLUTION
+    flat = torch.cat([g.flatten() for g in gradients])
+    norm = (flat**2).sum().sqrt()
+    return norm, flat * (largest / norm) if norm > largest else flat
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_clip", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("recurrence.clip", clip)
+### BEGIN HIDDEN TESTS
+check("recurrence.clip", clip, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Your functions at work
+#
+# *A comedy of errors*, 32 places of it at once, 25 characters at a time. Your `rnn_forward` reads, your `text_loss` compares, your `rnn_backward` goes
+# back, your `clip` keeps it from exploding; the state after each piece is where the next one begins, so this *is* truncated backpropagation.
+# Nothing to write here: run it when these four checks pass; it takes some ten seconds.
+
+
+# %%
+def train(rate=0.3, largest=1.0, steps=900):
+    """A network of 96 units learns to predict the next character. Returns its parameters, losses and gradient norms."""
+    draw = torch.Generator().manual_seed(0)
+    parameters = [
+        torch.randn(len(alphabet), 96, generator=draw) * 0.3,
+        torch.nn.init.orthogonal_(torch.empty(96, 96), generator=draw),
+        torch.zeros(96),
+        torch.randn(96, len(alphabet), generator=draw) * 0.05,
+        torch.zeros(len(alphabet)),
+    ]
+    W, U, b, V, c = parameters
+    speeds = [torch.zeros_like(p) for p in parameters]
+    lengths, losses, norms = torch.full((32,), 25), [], []
+    for step in range(steps):
+        start = step % ((rows.shape[1] - 1) // 25) * 25
+        if start == 0:
+            h0 = torch.zeros(32, 96)  # from the top of the play
+        xs, targets = one_hot[rows[:, start : start + 25]], rows[:, start + 1 : start + 26]
+        hs, last = (torch.as_tensor(t).float() for t in rnn_forward(xs, lengths, h0, W, U, b))
+        loss, d_logits = text_loss(hs @ V + c, targets, lengths)
+        d_logits = torch.as_tensor(d_logits).float()
+        gradients = [torch.as_tensor(g).float() for g in rnn_backward(xs, h0, hs, d_logits @ V.T, U)[:3]]
+        gradients += [torch.einsum("nth,ntv->hv", hs, d_logits), d_logits.sum((0, 1))]
+        norm, clipped = clip(gradients, largest)
+        parts = torch.as_tensor(clipped).float().split([p.numel() for p in parameters])
+        for p, speed, part in zip(parameters, speeds, parts, strict=True):
+            speed.mul_(0.9).add_(part.view_as(p))  # gradient descent with momentum
+            p -= (rate if step < steps // 2 else rate * 2 * (1 - step / steps)) * speed
+        h0 = last
+        losses.append(float(loss))
+        norms.append(float(norm))
+    return parameters, losses, norms
+
+
+losses = []
+mine = {"rnn_forward": rnn_forward, "text_loss": text_loss, "rnn_backward": rnn_backward, "clip": clip}
+if all(passes(f"recurrence.{name}", function) for name, function in mine.items()):
+    from nlmcore.corpora import load
+
+    play = next(text for text in load("shakespeare").texts("train") if text.startswith("THE COMEDY OF ERRORS"))
+    alphabet = sorted(set(play))
+    ids = torch.tensor([alphabet.index(character) for character in play])
+    rows, one_hot = ids[: len(ids) // 32 * 32].view(32, -1), torch.eye(len(alphabet))
+    (W, U, b, V, c), losses, norms = train()
+    print(f"loss at first {losses[0]:.2f} nats per character, at last {sum(losses[-50:]) / 50:.2f}")
+    print(f"norm of the gradient: usually {sorted(norms)[len(norms) // 2]:.2f}, once {max(norms):.2f}")
+
+
+# %%
+def write(begin, length, draw):
+    """The network reads `begin` and goes on: each character is drawn from its prediction, and read."""
+    h, text = torch.zeros(1, len(U)), begin
+    unread = begin
+    for _ in range(length):
+        xs = one_hot[[alphabet.index(character) for character in unread]].unsqueeze(0)
+        _, h = rnn_forward(xs, torch.tensor([len(unread)]), h, W, U, b)
+        p = torch.softmax((torch.as_tensor(h).float() @ V + c)[0] / 0.7, dim=-1)
+        unread = alphabet[int(torch.multinomial(p, 1, generator=draw))]
+        text += unread
+    return text
+
+
+print(write("\nDROMIO OF EPHESUS.\n", 350, torch.Generator().manual_seed(2)) if losses else "Come back later.")
+
+# %% [markdown]
+# Not bad for 900 steps, and by hand. And how much does cutting lose? The gradient of $U$ for 32 pieces of 100 characters, cut off every
+# $k$ steps by your `truncated_backward`, against the gradient of the whole:
+
+# %%
+if losses and passes("recurrence.truncated_backward", truncated_backward):
+    xs, targets = one_hot[rows[:, :100]], rows[:, 1:101]
+    h0, lengths = torch.zeros(32, 96), torch.full((32,), 100)
+    hs = torch.as_tensor(rnn_forward(xs, lengths, h0, W, U, b)[0]).float()
+    d_hs = torch.as_tensor(text_loss(hs @ V + c, targets, lengths)[1]).float() @ V.T
+    whole = torch.as_tensor(rnn_backward(xs, h0, hs, d_hs, U)[1])
+    every, errors = [1, 2, 5, 10, 20, 50], []
+    for k in every:
+        cut = torch.as_tensor(truncated_backward(xs, h0, hs, d_hs, U, k)[1])
+        errors.append(float((cut - whole).norm() / whole.norm()))
+    picture = figures.curves(
+        every,
+        {"": errors},
+        x_title="steps per piece",
+        y_title="error of the gradient of U",
+        log_x=True,
+        alt="Relative error of the truncated gradient: "
+        + ", ".join(f"{e:.2f} for k = {k}" for k, e in zip(every, errors, strict=True))
+        + ".",
+    )
+else:
+    picture = "Come back here when question 3b passes."
+picture
+
+# %% [markdown]
+# Try `train(rate=3.0)` with `largest=1.0` and with `largest=1e9`: what do the losses do? And hand on zeros in the place of `last`: what is
+# lost, in loss and in the text that it writes?
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5. In your own words
+#
+# *20 minutes · 4 points · written, read by a person*
+#
+# In about eight sentences, for somebody who knows feed-forward networks and has not heard the lecture:
+#
+# 1. Why is the gradient of $U$ a sum over times, and why does the way back through a long text need so much memory?
+# 2. What does truncated backpropagation hand on from piece to piece, and what not? Give an example of something that a network can *carry*
+#    over many pieces and yet cannot *learn* to carry.
+# 3. A friend's language model has a loss of 0.01 per character after one minute of training. Name two mistakes that do that, and how you
+#    would find out.
+#
+# ### BEGIN MARK SCHEME
+# One point for each of the four; half points are fine.
+#
+# 1. **The sum, and memory** (1): one matrix is used at every time, each use has its effect on the loss, and effects by several ways are
+#    added (½); all states (or inputs and states) of all times must be kept until the way back comes by (½).
+# 2. **Handed on** (½): the state, as numbers; not the gradient. **Cannot learn** (½): anything whose cause lies more than a piece before its effect (an opened
+#    quotation or bracket, a name, the first symbol of the lecture's task): no gradient reaches the step that would have to store it.
+# 3. **First mistake and how to find it** (1): targets not shifted, so that it predicts the character it has just read; look at one input
+#    beside its targets, or let it write: it repeats itself.
+# 4. **Second mistake and how to find it** (1): padding is counted (most places are padding, and it is easy); compute the mean over true
+#    places only, or watch the loss as a function of padding. Also good: the network sees the future (a bidirectional network; change a later
+#    character and see an earlier prediction change), or the text is tiny and learned by heart (measure on unseen text). Half a point for a
+#    mistake without the test.
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# A recurrent network uses one matrix U at every step. Changing it a little changes every step, and each of these changes reaches the
+# loss; the effects add up, so the gradient is a sum with one part per time. To compute a part one needs the state of that time, so all
+# states of the text, for the whole batch, are kept until the way back has passed them.
+#
+# In truncated backpropagation the last state of a piece is the first of the next, as plain numbers. What is not handed back is the gradient:
+# a loss in one piece says nothing to the steps of the piece before. A network could carry "a bracket was opened" over a hundred steps,
+# and if it happens to do so the later pieces can use it; but no gradient ever tells the step that read the bracket that keeping it would
+# have paid.
+#
+# A loss of 0.01 means that it knows every character. Perhaps the targets are not shifted and it repeats what it has just read: I would print
+# an input with its targets underneath, and let it write. Or most of the batch is padding and the mean is taken over that: I would compute
+# the loss of the true places alone.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
+# hold your own words. Save the notebook under its own name: the grader looks for `recurrence.ipynb`.
