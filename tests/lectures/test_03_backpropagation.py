@@ -4,7 +4,6 @@ import contextlib
 import io
 import math
 import re
-import runpy
 from pathlib import Path
 
 import jupytext
@@ -195,9 +194,3 @@ def test_the_stuck_network(ran: dict, prose: str) -> None:
 
 def test_now_you_begins_right(ran: dict) -> None:
     assert "yours draws the same picture" in ran["player"].picture.value
-
-
-def test_the_opening_picture_is_what_its_function_draws() -> None:
-    pictures = runpy.run_path(str(ROOT / "lectures" / "figures" / "03_backpropagation.py"))["PICTURES"]
-    for name, draw in pictures.items():
-        assert (ROOT / "lectures" / "figures" / f"{name}.svg").read_text(encoding="utf-8").strip() == draw().strip()

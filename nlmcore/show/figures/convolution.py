@@ -32,7 +32,7 @@ def convolution_svg(
     rows = {"filter w": 60.0, "input x": 60.0 + _HIGH + 8, "output y": 60.0 + 2 * _HIGH + 92}
     body = [text(0, 20, title, 17, more='font-weight="bold"')]
 
-    def box(j: float, top: float, words: str, fill: str, stroke: str, ink: str = INK, wide: Pixels = 1.5) -> None:
+    def box(j: Pixels, top: Pixels, words: str, fill: str, stroke: str, ink: str = INK, wide: Pixels = 1.5) -> None:
         body.append(
             f'<rect x="{left + j * _CELL + 3:.1f}" y="{top:.1f}" width="{_CELL - 6}" height="{_HIGH}" rx="5"'
             f' fill="{fill}" stroke="{stroke}" stroke-width="{wide}"/>'

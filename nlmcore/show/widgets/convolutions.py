@@ -17,9 +17,9 @@ Convolve = Callable[[np.ndarray, np.ndarray], ArrayLike]
 
 def convolution_player(
     convolve: Convolve,
-    x: Sequence[float],
+    x: Sequence[float | int],
     labels: Sequence[str],
-    filters: Mapping[str, Sequence[float]],
+    filters: Mapping[str, Sequence[float | int]],
     *,
     yours: Convolve | None = None,
 ) -> Live:

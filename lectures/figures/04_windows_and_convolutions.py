@@ -1,0 +1,43 @@
+"""The opening picture of lecture 4: what a convolutional language model sees, drawn and measured by gradients."""
+
+import torch
+
+from nlmcore.convolutional import ConvLM
+from nlmcore.show.figures import reach_svg
+from nlmcore.show.widgets.convolutions import architecture
+
+WORDS = [
+    "the",
+    "cat",
+    "that",
+    "the",
+    "dog",
+    "had",
+    "chased",
+    "all",
+    "day",
+    "sat",
+    "on",
+    "the",
+    "old",
+    "red",
+    "mat",
+    ".",
+]
+
+
+def receptive_field() -> str:
+    n, dilations = len(WORDS), (1, 2, 4)
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        model = ConvLM(n + 1, 16, 3, 2, dilations)
+    prediction = model(torch.arange(1, n + 1)[None])[0][0, -1]
+    (gradient,) = torch.autograd.grad(prediction.square().sum(), model.embedding.weight)
+    rows, edges = architecture("convolution", 3, 2, dilations, n)
+    strength = gradient[1:].norm(dim=-1)
+    return reach_svg(
+        WORDS, rows, edges, (3, n - 1), strength, title="what follows the last word?"
+    )
+
+
+PICTURES = {"04_receptive_field": receptive_field}

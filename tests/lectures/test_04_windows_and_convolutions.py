@@ -1,0 +1,238 @@
+"""The numbers that the prose of lecture 4 quotes are those that its own cells compute, or that its recipes stored."""
+
+import contextlib
+import io
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import jupytext
+import numpy as np
+import pytest
+import torch
+
+from nlmcore.show.widgets.convolutions import architecture
+
+ROOT = Path(__file__).parents[2]
+LECTURE = ROOT / "lectures" / "04_windows_and_convolutions.py"
+
+
+@pytest.fixture(scope="module")
+def cells() -> list:
+    return jupytext.read(LECTURE).cells
+
+
+@pytest.fixture(scope="module")
+def prose(cells: list) -> str:
+    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.fixture(scope="module")
+def printed() -> list[str]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def ran(cells: list, printed: list[str]) -> dict:
+    """The names that the lecture has defined after its last cell; `printed` gets what each cell printed."""
+    names: dict = {}
+    threads = torch.get_num_threads()
+    try:
+        with contextlib.chdir(LECTURE.parent):
+            for cell in cells:
+                if cell.cell_type == "code":
+                    with contextlib.redirect_stdout(io.StringIO()) as out:
+                        exec(compile(cell.source, str(LECTURE), "exec"), names)
+                    printed.append(out.getvalue())
+    finally:
+        torch.set_num_threads(threads)
+    return names
+
+
+@pytest.fixture(scope="module")
+def said(ran: dict, printed: list[str]) -> str:
+    return "\n".join(printed)
+
+
+def test_parameters_are_counted(ran: dict, prose: str, said: str) -> None:
+    assert "parameters: 3571" in said
+    assert "3,571: $27 \\cdot 8 = 216$ in the embeddings, $24 \\cdot 64 + 64 = 1{,}600$" in prose
+    assert 216 + 1600 + 1755 == 3571
+    assert "window 4: 661,448 parameters" in said
+    assert "The network has 661,448 parameters" in prose
+    assert int(re.search(r"window 8: ([\d,]+)", said)[1].replace(",", "")) - 661_448 == 4 * 64 * 64 == 16_384
+    assert "A window of 8 costs 16,384 more" in prose
+
+
+def test_the_text_is_sparse(ran: dict, prose: str) -> None:
+    assert 0.9e6 < len(ran["fivegrams"]) < 1e6, "'not quite a million'"
+    counts = Counter(gram for play in ran["plays"] for gram in zip(*(play[i:] for i in range(5)), strict=False))
+    assert sum(count == 1 for count in counts.values()) > 0.9 * len(counts), "'nearly all of them with a single count'"
+
+
+def test_names_are_learned_but_not_better_than_by_counting(ran: dict, prose: str) -> None:
+    assert len(ran["names"]["train"]) == 4641
+    assert "4,641 first names" in prose
+    assert round(ran["reached"], 1) == pytest.approx(8.2, abs=0.2)
+    assert "8.2: it hesitates between eight letters" in prose
+    assert f"4-gram, which has {ran['counted'][4]:.1f}" in prose
+    assert ran["counted"][4] < ran["reached"] < ran["counted"][2]
+
+
+def test_a_neighbour_in_place_of_a_word(ran: dict, prose: str) -> None:
+    def comma(context: str, rank: int) -> dict[str, float]:
+        return {name: dict(best).get(",", 0.0) for name, best in ran["continued"](context, rank).models.items()}
+
+    lord = "O my [sweet] lord"
+    gentle = ran["continued"](lord, 3)
+    assert "[gentle]" in gentle.words
+    assert "last 4" not in gentle.seen
+    assert "[York]" in ran["continued"](lord, 5).words
+    assert all(round(p, 1) == 0.4 for p in comma(lord, 0).values())
+    assert ran["continued"](lord, 0).seen == "seen in training"
+    counted, network = comma(lord, 3).values()
+    assert f"gives the comma {counted:.2f}" in prose
+    assert dict(gentle.models["5-gram, Kneser–Ney"])["Archbishop"] == pytest.approx(counted / 2, abs=0.02)
+    assert f"The network stays at {network:.2f}" in prose
+    thy, my = (comma("where is [thy] master", rank)["5-gram, Kneser–Ney"] for rank in (0, 2))
+    assert f"the 5-gram goes from {thy:.2f} for a comma to {my:.2f}" in prose
+    she = [comma("[she] is not so", rank)["5-gram, Kneser–Ney"] for rank in range(6)]
+    assert max(she) - min(she) < 0.02, "'hardly moves'"
+
+
+def test_what_nobody_has_seen(prose: str) -> None:
+    stored = json.loads((LECTURE.parent / "results" / "unseen_contexts.json").read_text())
+    by_seen, overall = stored["by_words_seen"], stored["overall"]
+    counted, network = "5-gram, Kneser–Ney", "feed-forward, window 4"
+    assert list(by_seen) == ["1", "2", "3", "4"]
+    assert f"({by_seen['4']['share']:.0%} of the words)".replace("%", " %") in prose
+    assert f"{by_seen['4'][counted]:.1f} against {by_seen['4'][network]:.1f}" in prose
+    assert f"{by_seen['1'][counted]:.1f} against {by_seen['1'][network]:.1f}" in prose
+    assert f"{1 - by_seen['4']['share']:.0%} of all words".replace("%", " %") in prose
+    assert f"Over all words it is {overall[counted]:.1f} against {overall[network]:.1f}" in prose
+    gains = [by_seen[n][counted] / by_seen[n][network] for n in by_seen]
+    assert gains == sorted(gains, reverse=True), "'the less was seen, the more the network gains'"
+
+
+def test_averaging_forgets_the_order(ran: dict, said: str) -> None:
+    assert re.search(r"averaged +largest difference between the two orders: 0\.00", said)
+    assert not re.search(r"side by side +largest difference between the two orders: 0\.00", said)
+
+
+def test_the_filter_by_hand(ran: dict, prose: str) -> None:
+    x, y = np.array(ran["signal"]), ran["convolve"](np.array(ran["signal"]), np.array([-1.0, 1.0]))
+    assert y.tolist() == [1, -1, 2, -1, -2, 4, -3]
+    assert "$y = 1, -1, 2, -1, -2, 4, -3$" in prose
+    for w in ran["filters"].values():
+        assert np.allclose(ran["my_convolve"](x, np.array(w)), ran["convolve"](x, np.array(w)))
+
+
+def test_which_letters_fire(ran: dict, prose: str) -> None:
+    def pulls(text: str) -> dict[str, float]:
+        found = ran["read"](text)
+        strongest = {}
+        for (width, answers), pull in zip(found.responses, found.pull, strict=True):
+            place = int(answers.argmax())
+            key = "".join(found.letters[place : place + width]).strip("· ")
+            strongest[key] = max(strongest.get(key, 0.0), pull, key=abs)
+        return strongest
+
+    for text, letters in {
+        "If Musicke be the food of Loue, play on": ("loue", "cke"),
+        "And all our yesterdayes haue lighted Fooles": ("haue",),
+        "Heere's the smell of the blood still": ("eere",),
+    }.items():
+        assert all(pulls(text)[group] > 1 for group in letters)
+        assert ran["read"](text).probability > 0.8
+    assert pulls("If music be the food of love, play on")["ove"] < -1
+    universe = pulls("a virus in the universe")
+    assert all(universe[group] < -1 for group in ("ive", "iver", "vers"))
+    romeo = ran["read"]("O Romeo, Romeo, wherefore art thou Romeo?")
+    assert romeo.probability < 0.5
+    assert np.abs(romeo.pull).max() < 0.5, "'nothing fires strongly'"
+    figures = ran["spelling_card"]["figures"]
+    assert (
+        f"right on {figures['test_accuracy']:.0%} of {figures['test_lines']:,} test lines".replace("%", " %") in prose
+    )
+
+
+def test_the_explorer_and_the_model_agree(ran: dict) -> None:
+    """The filters' answers are looked at one by one; together they must be what the network computes."""
+    text = "And all our yesterdayes haue lighted Fooles"
+    found, model = ran["read"](text), ran["spelling"]
+    tokens = torch.tensor([ran["symbols"].encode(ran["plain"](text))])
+    strongest = torch.tensor([answers.max() for _, answers in found.responses])
+    assert torch.allclose(strongest, model.features(tokens)[0], atol=1e-5)
+    difference = (model(tokens)[0, 1] - model(tokens)[0, 0]).item()
+    bias = (model.output.bias[1] - model.output.bias[0]).item()
+    assert found.pull.sum() + bias == pytest.approx(difference, abs=1e-4)
+
+
+def test_padding_and_the_future(ran: dict, prose: str) -> None:
+    assert ran["changed_places"]((2, 0)) == [6, 7, 8, 9, 10]
+    assert ran["changed_places"]((1, 1)) == [4, 5, 6, 7, 8]
+    assert "In front: 6 to 10. On both sides: 4 to 8" in prose
+
+
+def test_reach_and_gates(ran: dict, prose: str, said: str) -> None:
+    assert "dilations [1, 1, 1, 1]: 5 words" in said
+    assert "dilations [1, 2, 4, 8]: 16 words" in said
+    assert "GLU:        0.500" in said
+    assert "gated tanh: 0.005" in said
+    assert re.search(r"without positions +largest difference 0\.00", said)
+    assert not re.search(r"with positions +largest difference 0\.00", said)
+    assert ran["without"][4].equal(ran["without"][10]) or (ran["without"][4] - ran["without"][10]).abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("kind", ["convolution", "window", "recurrent", "attention"])
+def test_what_is_drawn_is_what_is_measured(ran: dict, kind: str) -> None:
+    n = len(ran["sentence"])
+    for layers, kernel, dilated, at in ((1, 3, False, 15), (3, 2, True, 15), (2, 4, False, 7), (4, 2, True, 9)):
+        dilations = tuple(2**i if dilated else 1 for i in range(layers))
+        rows, edges = architecture(kind, layers, kernel, dilations, n)
+        lit, stack = {(len(rows), at)}, [(len(rows), at)]
+        while stack:
+            end = stack.pop()
+            new = {source for source, to in edges if to == end} - lit
+            lit |= new
+            stack += new
+        drawn = {time for row, time in lit if row == 0}
+        measured = {t for t, value in enumerate(ran["measure"](kind, layers, kernel, dilations, at)) if value > 0}
+        assert drawn == measured
+
+
+def test_who_sees_the_cat(ran: dict, prose: str) -> None:
+    cat = ran["sentence"].index("cat")
+    assert len(ran["sentence"]) - 1 - cat == 14
+    seen = {
+        (layers, kernel): ran["measure"]("convolution", layers, kernel, tuple(2**i for i in range(layers)), 15)[cat] > 0
+        for layers in (1, 2, 3)
+        for kernel in (2, 3, 4)
+    }
+    assert [setting for setting, sees in seen.items() if sees] == [(3, 3), (3, 4)]
+    assert ran["measure"]("convolution", 4, 4, (1, 1, 1, 1), 15)[cat] == 0
+    far, near = (ran["measure"]("recurrent", 1, 2, (1,), 15)[i] for i in (0, -1))
+    assert 15_000 < near / far < 25_000
+    *others, last = ran["measure"]("attention", 1, 2, (1,), 15)
+    assert max(others) < 2.5 * min(others), "'about equally strong'"
+    assert 50 < last / np.mean(others) < 200, "'a hundred times stronger'"
+
+
+def test_the_table(ran: dict, prose: str) -> None:
+    rows = ran["rows"]
+    averaged, side, deep = rows["averaged, window 4"], rows["side by side, window 4"], rows["convolutions, 9 words"]
+    two, five = rows["2-gram, Kneser–Ney"], rows["5-gram, Kneser–Ney"]
+    assert f"Averaged {averaged:.1f}, worse than a 2-gram ({two:.1f})" in prose
+    assert f"Side by side {side:.1f}, about the 5-gram's {five:.1f}" in prose
+    assert f"The convolutions reach {deep:.1f}" in prose
+    neural = ran["table"]["neural"]
+    fewer, more = (neural[name]["parameters"] for name in ("convolutional (9)", "feed-forward (4)"))
+    assert f"({fewer:,} against {more:,})" in prose
+
+
+def test_how_far_the_tickets_are(prose: str) -> None:
+    story = re.search(r"\*(When she tried.*?printed her) …\*", prose)[1]
+    words = re.findall(r"\w+", story)
+    assert len(words) - words.index("tickets") == 24
+    assert "is 24 words wide" in prose
