@@ -38,6 +38,21 @@ def perplexity(result: dict[str, Any]) -> str:
     )
 
 
+def unseen_contexts(result: dict[str, Any]) -> str:
+    models = list(result["overall"])
+    rows = [
+        [n, f"{row['share']:.1%}", *(f"{row[model]:.1f}" for model in models)]
+        for n, row in result["by_words_seen"].items()
+    ]
+    rows.append(["all", "100.0%", *(f"{result['overall'][model]:.1f}" for model in models)])
+    network = result["network"]
+    return (
+        f"Vocabulary: {result['vocabulary']}. {result['words']:,} test words. The network has {network['parameters']:,}"
+        f" parameters and was trained for {network['passes']} passes.\n\n"
+        + markdown_table(["of the 4 words before, seen together in training", "share of words", *models], rows)
+    )
+
+
 def guessing(result: dict[str, Any]) -> str:
     rows = [
         [
@@ -220,6 +235,7 @@ def warmup(result: dict[str, Any]) -> str:
 PAGES = (
     *(
         perplexity,
+        unseen_contexts,
         guessing,
         word_vectors,
         memory,
