@@ -7,8 +7,8 @@ Four translators without attention, GRUs of one direction and one width, trained
     right to left     c = h_1   Sutskever et al. (2014, section 3.3)                     both
 
 Each is trained with three seeds, so that a difference can be told from luck. Besides quality against length, the share
-of wrong words at each place of the target, the true words before it being given: reversing is said to help because the
-first source words come to stand beside the first target words, so it should help at the beginning.
+of wrong words at each place of the target, the true words before it being given: reversing brings the first source
+words next to the first target words. Does it help at the beginning?
 """
 
 from functools import partial
