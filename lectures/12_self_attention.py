@@ -737,9 +737,12 @@ HTML(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Added, set beside, or learned
 #
-# Added, $x_t = e(w_t) + pos(t)$, word and place share the same numbers. One can also set them side by side,
-# $x_t = [e(w_t);\, pos(t)]$, twice as wide, and mix them back to the old width by one matrix $W$. Its upper half, $W_e$, meets
-# the word, its lower half, $W_p$, the place:
+# A word's vector and a position's can be added, or set side by side:
+#
+# $$x_t = e(w_t) + pos(t) \qquad \text{or} \qquad x_t = [e(w_t);\, pos(t)].$$
+#
+# Added, word and place share the same numbers. Side by side they are twice as wide, and one matrix $W$ can mix them back to the
+# old width. Its upper half, $W_e$, meets the word, its lower half, $W_p$, the place:
 #
 # $$[e;\, pos]\; W = e\,W_e + pos\,W_p .$$
 #
