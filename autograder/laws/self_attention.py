@@ -1,0 +1,41 @@
+"""Laws of rotations: what holds whatever the angles are."""
+
+from collections.abc import Sequence
+
+import torch
+
+from autograder.judges import close
+from autograder.outcome import Outcome
+from autograder.specification import Case
+
+
+def lengths_are_kept(case: Case, got: Sequence[Outcome]) -> str | None:
+    """Each row is as long as it was, and not every row is what it was."""
+    for arguments, outcome in zip(case.calls, got, strict=True):
+        before, after = arguments[0].double(), outcome.outputs[0].double()
+        if not close(after.norm(dim=-1), before.norm(dim=-1)):
+            return "the vectors have changed their lengths"
+        if len(before) > 1 and close(after[1:], before[1:]):
+            return "nothing was turned"
+    return None
+
+
+def scores_depend_on_the_distance(case: Case, got: Sequence[Outcome]) -> str | None:
+    """Two calls, one query and one key at all positions: their products are equal along every diagonal, and differ
+    between diagonals."""
+    query, key = (outcome.outputs[0].double() for outcome in got)
+    scores = query @ key.T
+    diagonals = [scores.diagonal(offset) for offset in range(-len(scores) + 1, len(scores))]
+    if any(not close(d, d[:1].expand(d.shape)) for d in diagonals):
+        return "two places at the same distance have different scores"
+    if close(torch.stack([d[0] for d in diagonals]), diagonals[0][0].expand(len(diagonals))):
+        return "every distance has the same score"
+    return None
+
+
+def output_of_shared_values(case: Case, got: Sequence[Outcome]) -> str | None:
+    """output = weights @ values, with the weights that came back; known: the values that each head reads."""
+    output, weights = (part.double() for part in got[0].outputs)
+    if not bool((weights.abs() > 1e-3).any()) or close(weights, weights.mean().expand(weights.shape)):
+        return "the weights say nothing"
+    return None if close(output, weights @ case.known[0].double()) else "the output is not that of your own weights"

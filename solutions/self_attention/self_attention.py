@@ -1,0 +1,415 @@
+# %% [markdown]
+# # Assignment: self-attention and positions
+#
+# Six small functions: three ways to tell attention about order, a mask, the loss of all positions at once, and heads that share. At the end your
+# functions do the work of a layer of a real language model, in the head that looks back 46 words.
+#
+# | question | function | minutes | points | |
+# |---|---|---|---|---|
+# | 1a | `sinusoids` | 20 | 4 | medium |
+# | 1b | `rotate` | 30 | 5 | hard |
+# | 1c | `relative_bias` | 20 | 3 | medium |
+# | 2a | `window_mask` | 10 | 2 | easy |
+# | 2b | `next_token_loss` | 25 | 4 | medium |
+# | 3 | `grouped_attention` | 30 | 5 | hard |
+# | 4 | in your own words | 20 | 4 | written |
+#
+# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
+# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
+# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
+# numbers, property by property, so half a solution earns its half.
+#
+# **What is closed.** `nlmcore.positions` in 1; `nlmcore.attention` in 2a and 3; `nlmcore.training` and `nlmcore.metrics` in 2b; in 3 also PyTorch's
+# `scaled_dot_product_attention`. Everything else is open. If you need a function from an earlier question, call yours.
+#
+# You need the lectures *Attention* and *Self-attention, heads and positions*, and best the assignment `attention`. About two and a half hours.
+# Nothing is fetched from the network.
+
+# %%
+import math
+
+import torch
+
+from autograder.check import check, passes
+from nlmcore.show import figures
+
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# ## 1. Where is a word?
+#
+# Attention sees a set of words. Where each of them stands has to be put in, and there are three families of ways: add something to the *word*, turn
+# *queries and keys*, or add something to the *score*.
+#
+# ### 1a. Sines and cosines
+#
+# *20 minutes · 4 points · medium*
+#
+# A row of numbers for every position, to be added to the word's vector (Vaswani et al. 2017, section 3.5):
+#
+# $$\mathrm{PE}(t, 2i) = \sin\!\big(t / 10{,}000^{2i/d}\big), \qquad \mathrm{PE}(t, 2i + 1) = \cos\!\big(t / 10{,}000^{2i/d}\big)$$
+#
+# Columns come in pairs: a sine and, beside it, the cosine of the same angle. The first pair turns fast, the last hardly at all, like the hands of a clock.
+#
+# By hand, with $d = 4$:
+#
+# | $t$ | $\sin t$ | $\cos t$ | $\sin(t/100)$ | $\cos(t/100)$ |
+# |---|---|---|---|---|
+# | 0 | 0 | 1 | 0 | 1 |
+# | 1 | 0.841 | 0.540 | 0.010 | 1.000 |
+# | 2 | 0.909 | −0.416 | 0.020 | 1.000 |
+#
+# Positions are counted from 0; $d$ is even.
+#
+# **Looked at:** one row per position; the numbers; one position, two columns, a long text.
+#
+# <details><summary>A hint</summary>
+#
+# Angles first: a column of positions divided by a row of $10{,}000^{2i/d}$, shape (length, d/2). `table[:, 0::2] = …` writes the even columns.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "sinusoids", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sinusoids(length, d):
+    """The sinusoidal positions of Vaswani et al. (2017).
+
+    length: how many positions, from 0 on, d: an even number of columns -> table (length, d)
+    """
+    ### BEGIN SOLUTION
+    position = torch.arange(length)[:, None]
+    angle = position / 10_000 ** (torch.arange(0, d, 2) / d)
+    table = torch.empty(length, d)
+    table[:, 0::2], table[:, 1::2] = angle.sin(), angle.cos()
+    return table
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_sinusoids", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("self_attention.sinusoids", sinusoids)
+### BEGIN HIDDEN TESTS
+check("self_attention.sinusoids", sinusoids, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1b. Turned by position
+#
+# *30 minutes · 5 points · hard*
+#
+# **Rotary** positions (Su et al. 2021) add nothing. They *turn* the query at position $m$ by an angle proportional to $m$, and the key at position $n$ by one
+# proportional to $n$. What remains in their product is the difference, $m - n$: scores depend on the distance alone.
+#
+# Two numbers make a pair that can be turned. Here number $i$ is paired with number $i + d/2$, for $i = 0, \dots, d/2 - 1$, the layout of the model at the
+# end of this notebook. With the angle $\theta = t / \mathrm{base}^{2i/d}$:
+#
+# $$x_i \leftarrow x_i \cos\theta - x_{i + d/2} \sin\theta, \qquad x_{i + d/2} \leftarrow x_i \sin\theta + x_{i + d/2} \cos\theta$$
+#
+# By hand, with $d = 2$: there is one pair and $\theta = t$. The vector (1, 0) stays as it is at $t = 0$, becomes $(\cos 1, \sin 1) = (0.54, 0.84)$ at
+# $t = 1$ and $(-0.42, 0.91)$ at $t = 2$.
+#
+# ```text
+# t = 0   →        t = 1   ↗        t = 2   ↖       one clock hand per pair; the later pairs are slower
+# ```
+#
+# **Looked at:** lengths are kept; scores of one query and one key at all positions depend on the distance alone; the numbers; other bases, one position.
+#
+# <details><summary>A hint</summary>
+#
+# `a, b = x.chunk(2, dim=-1)` are the two halves. Compute both new halves from the *old* a and b, then put them side by side with `torch.cat`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "rotate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rotate(x, base):
+    """Every row turned by its position.
+
+    x (time, d), d even; row t stands at position t -> (time, d)
+    """
+    ### BEGIN SOLUTION
+    time, d = x.shape
+    angle = torch.arange(time)[:, None] / base ** (torch.arange(0, d, 2) / d)
+    cos, sin = angle.cos(), angle.sin()
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_rotate", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("self_attention.rotate", rotate)
+### BEGIN HIDDEN TESTS
+check("self_attention.rotate", rotate, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1c. A bias for every distance
+#
+# *20 minutes · 3 points · medium*
+#
+# The third way leaves words, queries and keys alone and adds a learned number to the score, one for each head and each *distance* (after Shaw et al. 2018 and
+# T5). With a reach of $r$ the table has $2r + 1$ columns, for the distances $-r, \dots, 0, \dots, r$; distance = place of the key − place of the query.
+# Whatever is farther away shares the outermost column.
+#
+# By hand, with $r = 1$, one head and the table $(5, 0, 7)$, four words:
+
+# %%
+figures.heatmap(
+    [[0, 7, 7, 7], [5, 0, 7, 7], [5, 5, 0, 7], [5, 5, 5, 0]],
+    [str(i) for i in range(4)],
+    [str(i) for i in range(4)],
+    row_title="query",
+    column_title="key",
+    alt="Biases of four queries and four keys: 0 on the diagonal, 5 wherever the key stands before the query, 7 where it stands after it.",
+)
+
+# %% [markdown]
+# **Looked at:** one number per head, query and key; distances within the reach; beyond it, and a text of one word.
+#
+# <details><summary>A hint</summary>
+#
+# `position[None, :] - position[:, None]` are all distances, (query, key). `clamp(-r, r) + r` makes columns of them, and `table[:, columns]` looks all of them up at
+# once.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "relative_bias", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def relative_bias(table, time):
+    """The bias of every query and key, looked up by their distance.
+
+    table (head, 2 r + 1) -> bias (head, time, time): head, query, key
+    """
+    ### BEGIN SOLUTION
+    reach = table.shape[1] // 2
+    place = torch.arange(time)
+    distance = place[None, :] - place[:, None]
+    return table[:, distance.clamp(-reach, reach) + reach]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_relative_bias", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("self_attention.relative_bias", relative_bias)
+### BEGIN HIDDEN TESTS
+check("self_attention.relative_bias", relative_bias, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. Learning from every position
+#
+# ### 2a. Not ahead, and not too far back
+#
+# *10 minutes · 2 points · easy*
+#
+# A query may look at itself and at the `window` − 1 words before it: not ahead, and no further back. True = may attend.
+#
+# By hand, for 4 words and a window of 2:
+#
+# ```text
+# 1 0 0 0
+# 1 1 0 0
+# 0 1 1 0
+# 0 0 1 1
+# ```
+#
+# **Looked at:** a boolean mask; short windows; a window of one, and one longer than the text.
+#
+# <details><summary>A hint</summary>
+#
+# How far back is a key? `position[:, None] - position[None, :]`. Two conditions on it, joined by `&`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def window_mask(time, window):
+    """True where a query may attend to a key: itself and the window - 1 words before it.
+
+    -> mask (time, time), boolean: query, key
+    """
+    ### BEGIN SOLUTION
+    place = torch.arange(time)
+    back = place[:, None] - place[None, :]
+    return (back >= 0) & (back < window)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_window_mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("self_attention.window_mask", window_mask)
+### BEGIN HIDDEN TESTS
+check("self_attention.window_mask", window_mask, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 2b. All positions at once
+#
+# *25 minutes · 4 points · medium*
+#
+# Because of the mask, one pass through a Transformer predicts the next word at *every* position. `logits[b, t]` was made from `tokens[b, 0]` to
+# `tokens[b, t]` and scores the token that follows, `tokens[b, t + 1]`. So `time` tokens are `time` − 1 predictions, each with the loss
+# $-\ln \mathrm{softmax}(\text{logits}_{b,t})[\text{tokens}_{b,t+1}]$.
+#
+# Shorter sentences are filled up with id 0, which is no token: where 0 would have to be predicted the loss is 0, and it is not counted. Return the mean over
+# what *is* predicted, and all losses.
+#
+# ```text
+# tokens          7     3     9     0     0
+# logits at       0     1     2     3     4
+# predict         3     9     -     -     -       two predictions
+# ```
+#
+# By hand: if the two predictions have the probabilities 1/2 and 1/8, the losses are (0.69, 2.08, 0, 0) and their mean is $(\ln 2 + \ln 8) / 2 = 1.39$.
+#
+# **Looked at:** one loss per prediction; without padding; padding costs nothing; the mean; very short sentences.
+#
+# <details><summary>A hint</summary>
+#
+# `logits[:, :-1]` and `tokens[:, 1:]` belong together. `log_p.gather(-1, targets[..., None])[..., 0]` picks from each distribution its target.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "next_token_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def next_token_loss(logits, tokens):
+    """The mean loss of predicting every next token, and each loss.
+
+    logits (batch, time, vocab), tokens (batch, time) ids, 0 is padding -> (loss, losses (batch, time - 1))
+    """
+    ### BEGIN SOLUTION
+    targets = tokens[:, 1:]
+    log_p = torch.log_softmax(logits[:, :-1], dim=-1)
+    losses = -log_p.gather(-1, targets[..., None])[..., 0]
+    losses = torch.where(targets == 0, 0.0, losses)
+    return losses.sum() / (targets != 0).sum(), losses
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_next_token_loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("self_attention.next_token_loss", next_token_loss)
+### BEGIN HIDDEN TESTS
+check("self_attention.next_token_loss", next_token_loss, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. Heads that share
+#
+# *30 minutes · 5 points · hard*
+#
+# While a model writes, it keeps the keys and values of all that it has read. To keep less, several heads **share** one set of them (grouped queries, Ainslie et
+# al. 2023). With 6 heads and 2 sets, heads 0, 1, 2 read set 0 and heads 3, 4, 5 set 1: head $h$ reads set $h \,//\, 3$.
+#
+# $$\mathrm{output}_h = \mathrm{softmax}\!\left(\frac{Q_h K_{g(h)}^\top}{\sqrt{d_\text{head}}} + \text{causal mask}\right) V_{g(h)}$$
+#
+# No batch here: `q` has shape (heads, time, d_head), `k` and `v` (sets, time, d_head). Each word reads itself and what comes before it. Return output and weights.
+#
+# | | head 0 | 1 | 2 | 3 | 4 | 5 |
+# |---|---|---|---|---|---|---|
+# | reads set | 0 | 0 | 0 | 1 | 1 | 1 |
+#
+# By hand: whatever the numbers are, the first row of each head's weights is 1, 0, 0, … Why?
+#
+# **Looked at:** the shapes; who reads which keys; the output, given your weights; one set for all heads, and one for each.
+#
+# <details><summary>A hint</summary>
+#
+# `k.repeat_interleave(3, dim=0)` gives set 0 three times, then set 1 three times; then everything is as with plain heads. What does `k.repeat(3, 1, 1)` give?
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "grouped_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def grouped_attention(q, k, v):
+    """Causal attention of heads that share keys and values.
+
+    q (head, time, d_head), k (set, time, d_head), v (set, time, d_v), head a multiple of set
+    -> (output (head, time, d_v), weights (head, time, time))
+    """
+    ### BEGIN SOLUTION
+    share = len(q) // len(k)
+    k, v = k.repeat_interleave(share, dim=0), v.repeat_interleave(share, dim=0)
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    scores = scores.masked_fill(~window_mask(q.shape[1], q.shape[1]), -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v, weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_grouped_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("self_attention.grouped_attention", grouped_attention)
+### BEGIN HIDDEN TESTS
+check("self_attention.grouped_attention", grouped_attention, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Your functions in a real language model
+#
+# SmolLM2 has 30 layers of 9 heads that share 3 sets of keys and values, and it turns queries and keys by their positions, with base 100,000. The next cell catches
+# what goes into its layer 25 while it reads the sentence of the printer; then *your* `rotate` and `grouped_attention` do that layer's work. Nothing to write here: run
+# it when 1b and 3 pass.
+
+# %%
+sentence = (
+    "When she tried to print her tickets, she found that the printer was out of toner. She went to the stationery store to buy"
+    " more toner. It was very overpriced. After installing the toner into the printer, she finally printed her"
+)
+layer, head = 25, 1
+
+if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_attention", grouped_attention):
+    from nlmcore.inspect import capture
+    from nlmcore.pretrained import smollm2
+
+    model, tokenizer = smollm2()
+    tokens = tokenizer.encode(sentence)
+    attention, seen = model.layers[layer].attention, []
+    hook = model.layers[layer].around_attention.norm.register_forward_hook(lambda module, given, out: seen.append(out))
+    with torch.no_grad(), capture(model) as tape:
+        model(torch.tensor([tokens]))
+    hook.remove()
+    with torch.no_grad():
+        q, k, v = (
+            part(seen[0])[0].unflatten(-1, (-1, 64)).transpose(0, 1)
+            for part in (attention.query, attention.key, attention.value)
+        )
+    q, k = (torch.stack([torch.as_tensor(rotate(one, 100_000.0)).float() for one in heads]) for heads in (q, k))
+    output, weights = (torch.as_tensor(part) for part in grouped_attention(q, k, v))
+    theirs = tape[f"layers.{layer}.attention"][0]
+    print(f"Largest difference between your weights and SmolLM2's own: {(weights - theirs).abs().max():.6f}")
+    words = [tokenizer.decode([token]).strip() for token in tokens]
+    print(f"From the last word, {words[-1]!r}, head {head} of layer {layer} looks at:")
+    for place in weights[head, -1].argsort(descending=True)[:4].tolist():
+        print(f"    {words[place]:10} {len(words) - 1 - place:2} words back, weight {weights[head, -1, place]:.2f}")
+
+# %% [markdown]
+# The next word is to be *tickets*, and that is where it looks, over 46 tokens and four other nouns. Try other heads (0 to 8) and layers (0 to 29), or change a word of the
+# sentence. One look at the weights of the first token is worth something in question 4.
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 4. In your own words
+#
+# *20 minutes · 4 points · written, read by a person*
+#
+# In about eight sentences, for somebody who knows attention and has not heard this lecture:
+#
+# 1. What happens to self-attention without masks and positions when the words are shuffled, and why is that a problem for a language model?
+# 2. Sinusoids are added to words, rotary positions turn queries and keys. Name one thing that the second does by construction and the first has to learn.
+# 3. A model was trained on 512 positions and is given 2,000. For each of the three ways of question 1: is there a number for position 1,500 at all, and would
+#    you trust it?
+#
+# ### BEGIN MARK SCHEME
+# One point for each of the four; half points are fine.
+#
+# 1. **Shuffled** (1): the outputs are shuffled in the same way and otherwise equal; *dog bites man* and *man bites dog* give each word the same vector. Half a point
+#    without the consequence.
+# 2. **By construction** (1): the score depends on the distance alone, at every place of the text.
+# 3. **Extrapolation** (2): sinusoids and rotary have a number for every position, but sums and angles that were never met in training (far pairs of distances);
+#    quality usually falls. The table of biases has none of its own: all beyond the reach share the outermost column, which is at least one that was trained. Half a point for each
+#    way that is right, half for saying that having a number is not the same as having learned it.
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# Without masks and positions each word attends to a set. If the words are shuffled, the outputs are shuffled with them and otherwise stay what they were, so *dog bites man* and *man bites
+# dog* are the same to the model: it could never learn who bites.
+#
+# Rotary positions turn query and key by angles that grow with their places, so their product contains the difference of the places only. That a pair of words five apart means the same at
+# the beginning and at the end of a text holds by construction. With sinusoids that are added to the words, the matrices have to learn it.
+#
+# For position 1,500 the formulas of sinusoids and rotary give numbers, but the model has never met these values, nor distances of a thousand and more; I would measure before trusting it. The
+# table of biases has no column for such distances: all of them get the outermost one, which was trained on moderately far words, and so at least does something known.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 4 should
+# hold your own words. Save the notebook under its own name: the grader looks for `self_attention.ipynb`.
