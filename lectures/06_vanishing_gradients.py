@@ -118,7 +118,7 @@ for w in (0.9, 1.0, 1.1):
 # like $\rho^t$. The **norm** $\|W\|$ is the largest **singular value** $\sigma$: how much *one* multiplication can stretch a
 # vector at most. So always $\rho^t \le \|W^t\| \le \sigma^t$.
 #
-# Three matrices: entries drawn at random; a rotation (an **orthogonal** matrix, which keeps every length); and a chain, in
+# Three matrices: entries drawn at random; a rotation (an **orthogonal matrix**, which keeps every length); and a chain, in
 # which each of six units keeps its value and adds it to the next unit. Each is scaled to the spectral radius on the slider.
 #
 # > **Predict before you move anything.** At a spectral radius of 0.8 all three must die out in the end. Does one of them grow
@@ -148,8 +148,8 @@ widgets.matrix_powers(power_norms, matrices, steps=100)
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|W^t\|$ first climbs to 214, at $t = 24$, and then dies: 0.015 at
-#   $t = 100$. Eigenvalues tell the end, not the way; for a text of 30 words the way is all there is. Such a matrix, whose eigenvectors are far from
-#   perpendicular to each other, is called **non-normal**.
+#   $t = 100$. Eigenvalues tell the end, not the way; for a text of 30 words the way is all there is. A matrix whose eigenvectors are not
+#   perpendicular to each other, a **non-normal matrix**, can do that.
 # - **Rotation**: at exactly 1, and there it is exactly 1 for ever. All three lines lie on each other: $\rho = \sigma$.
 # - **Random**: in between. Its $\sigma$ is 1.65 times its $\rho$; the true line soon runs parallel to $\rho^t$, a
 #   little above.
@@ -173,8 +173,8 @@ widgets.matrix_powers(power_norms, matrices, steps=100)
 # $$\frac{\partial h_T}{\partial h_t} = J_T\, J_{T-1} \cdots J_{t+1}, \qquad
 #   J_j = \mathrm{diag}(1 - h_j^2)\, U^\top, \qquad \|J_j\| \le \|U\|.$$
 #
-# The loss at time $T$ feels time $t$ only through this product. If it goes to nothing, we say the gradient **vanishes**; if it
-# grows without bound, it **explodes** (Bengio, Simard & Frasconi 1994; Hochreiter 1991).
+# The loss at time $T$ feels time $t$ only through this product. If it goes to nothing, that is the **vanishing gradient**; if it
+# grows without bound, the **exploding gradient** (Bengio, Simard & Frasconi 1994; Hochreiter 1991).
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -212,7 +212,7 @@ widgets.jacobian_playground(rnn_jacobians, U, x)
 # - (a) No. After 40 steps the norm is 8, where $U$ alone would make it more than ten million. The states have grown until tanh
 #   flattens, and each flat unit takes its share off the gradient. With inputs of size 0 the states stay at 0, where tanh has
 #   slope 1: now it does explode, exactly as $U$'s powers do.
-# - (b) Large inputs drive units towards $\pm 1$, where $1 - h^2$ is nearly 0: they **saturate**. At size 3 the norm is 0.0016
+# - (b) Large inputs drive units towards $\pm 1$, where $1 - h^2$ is nearly 0: **saturation**. At size 3 the norm is 0.0016
 #   after ten steps, and the spectral radius of $U$ is still 1.5. A radius above 1 does not make a gradient explode; it only
 #   allows it to.
 # - The product of the norms (dashed) is a true bound and a poor one: each step's worst direction is not the next step's.
@@ -285,7 +285,7 @@ print(f"RNN, distance 100: {state_norms(build('rnn', 'uniform', 1.0), texts)[0]:
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Four cells: the plain recurrent network (RNN) and the three *gated* ones, UGRNN, GRU and LSTM, which are the next lecture;
 # here they are black boxes. Three ways to draw the recurrent weights: **uniform** in $\pm 1/\sqrt{24}$, PyTorch's default;
-# **orthogonal**; the **identity** matrix. The gain multiplies them all.
+# **orthogonal**; the **identity** matrix. A **gain**, one number, multiplies them all.
 #
 # > **Predict before you choose.** An RNN of 100 steps, gain 1: by how many powers of ten does the gradient shrink from the
 # > last step to the first under each initialisation? What does gain 2 do to the orthogonal one?
@@ -379,7 +379,7 @@ for b in (-2.0, -2.5, -2.54, -2.55, -2.56, -2.6, -3.0):
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Between $b = -2.5$ and $-2.6$ the loss jumps, and on the jump the gradient is hundreds of times what it is beside it: a
-# cliff. A step of gradient descent that happens to land on it is thrown far away. The remedy, **clipping by the norm** (their
+# **cliff**. A step of gradient descent that happens to land on it is thrown far away. The remedy, **clipping by the norm** (their
 # algorithm 1), keeps the direction and limits the length:
 #
 # $$g \leftarrow \frac{n_{\max}}{\|g\|}\; g \qquad \text{when } \|g\| > n_{\max}, \qquad \|g\| = \sqrt{\textstyle\sum_p \|g_p\|^2},$$

@@ -63,7 +63,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
 #
 # What was in $h_0$ is multiplied by $g$ at every step: after $t$ steps $g^t$ of it is left. Half of it is gone after
-# $\ln \tfrac12 / \ln g$ steps, its **half-life**. Such a unit is called *leaky*.
+# $\ln \tfrac12 / \ln g$ steps, its **half-life**. Such a unit is a **leaky unit**.
 #
 # > **Predict before you move anything.** Which half-life has $g = 0.9$, about 2, 7 or 20 steps? And $g = 0.99$? The right-hand
 # > picture: a signal that jumps, with noise on top. Which $g$ follows it best, and what is wrong with one near 1?
@@ -80,7 +80,7 @@ widgets.gate_playground(mix)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b> (click after you have predicted)</summary>
 #
-# - 6.6 steps, and 69 steps. From 0.9 to 0.99 is a small change of the gate and a large one of the memory.
+# - 6.6 steps, and 69 steps. From 0.9 to 0.99 is a small change of $g$ and a large one of the memory.
 # - A small $g$ follows at once and keeps all the noise; a large one is calm and late. No fixed $g$ is right: one would like a
 #   small one at the jump, and a large one in between.
 # - So let $g$ be *computed*, at every step, for every unit, from what is there: a **gate**. That is the idea of this lecture;
@@ -94,7 +94,7 @@ widgets.gate_playground(mix)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. One gate: the UGRNN
 #
-# The smallest gated cell, the **update-gate recurrent network** (Collins, Sohl-Dickstein & Sussillo 2016), is just that:
+# The smallest gated cell, the **UGRNN** or update-gate recurrent network (Collins, Sohl-Dickstein & Sussillo 2016), is just that:
 #
 # $$R_t = \tanh(x_t W^{xR} + h_{t-1} W^{hR} - B^R), \qquad G_t = \sigma(x_t W^{xG} + h_{t-1} W^{hG} - B^G),$$
 #
@@ -159,7 +159,7 @@ print("hand:", ugrnn_step(1.0, 0.5)["new"])
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Two gates: the GRU
 #
-# The **gated recurrent unit** (Cho et al. 2014) adds a second gate. The **update gate** $z$ is the UGRNN's $G$. The **reset
+# The **GRU**, the gated recurrent unit (Cho et al. 2014), adds a second gate. The **update gate** $z$ is the UGRNN's $G$. The **reset
 # gate** $r$ decides how much of the old state the *candidate* may see:
 #
 # $$r_t = \sigma(x_t W^r + h_{t-1} U^r + b^r), \qquad z_t = \sigma(x_t W^z + h_{t-1} U^z + b^z),$$
@@ -246,8 +246,8 @@ for units in (1, 3):
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Three gates and two states: the LSTM
 #
-# The oldest gated cell is the **long short-term memory** (Hochreiter & Schmidhuber 1997; its forget gate: Gers, Schmidhuber &
-# Cummins 2000). It carries *two* vectors: the **cell state** $c$, the memory, and the hidden state $h$, what others see.
+# The oldest gated cell is the **LSTM**, long short-term memory (Hochreiter & Schmidhuber 1997; in the form of Gers,
+# Schmidhuber & Cummins 2000). It carries *two* vectors: the **cell state** $c$, the memory, and the hidden state $h$, what others see.
 #
 # $$i_t = \sigma(x_t W^i + h_{t-1} U^i + b^i), \quad f_t = \sigma(x_t W^f + h_{t-1} U^f + b^f), \quad
 #   o_t = \sigma(x_t W^o + h_{t-1} U^o + b^o),$$
@@ -335,7 +335,7 @@ for name, size in sizes.items():
 # $$\frac{\partial c_T}{\partial c_t} = f_T \odot f_{T-1} \odot \cdots \odot f_{t+1} :$$
 #
 # one factor per unit and step, no matrix, no slope of a tanh. With $f = 1$ it is 1, for ever; Hochreiter & Schmidhuber called
-# that the *constant error carousel*. (In full there are further terms, since the gates depend on $h_{t-1}$, and so on $c_{t-1}$.)
+# that the **constant error carousel**. (In full there are further terms, since the gates depend on $h_{t-1}$, and so on $c_{t-1}$.)
 #
 # What $f$ is before training is set by its bias $b^f$: about $\sigma(b^f)$. Gers et al. (2000) start it positive, and
 # Jozefowicz, Zaremba & Sutskever (2015) recommend 1.
@@ -400,7 +400,8 @@ widgets.live(draw_bias, bias=widgets.slider(0, -2, 6, 1, "bias of the forget gat
 # ## 6. Gates on real text
 #
 # A trained one: an LSTM of 256 units that predicts the next character of Shakespeare (`python -m nlmcore.recipes char_lstm`). It
-# reads 8,000 characters of *As You Like It*, which it was not trained on. How open are its gates?
+# reads 8,000 characters of *As You Like It*, which it was not trained on. How open are its gates? One
+# above 0.9 or below 0.1 acts as a switch: a **saturated gate**.
 #
 # > **Predict before you run.** Which share of all forget gates, over all units and characters, is above 0.9: a tenth, a half, or
 # > nine tenths? And of the output gates?
