@@ -65,7 +65,7 @@ def result(name):
 # $e^{-L}$ is the probability of the whole text (lecture 1). For training, $L$ is divided by the number of predictions, so that long and
 # short texts ask for steps of like size.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "skip"}
 words_lm, words, card = checkpoint("word_lstm")  # a recurrent network over words of Shakespeare
 
 
@@ -244,7 +244,7 @@ HTML(
 # > **Predict before you move anything.** How many of the letters after the change will agree, place by place? Will the two texts meet
 # > again?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 letters, chars, _ = checkpoint("char_lstm")
 
 
@@ -267,7 +267,7 @@ widgets.parting_player(go_on, "MACBETH.\nThe night is long", ["u", "e", "i", "o"
 #   answer.
 # </details>
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 begun_twice = ["MACBETH.\nThe night is long", "MACBETH.\nThe night is lung"]
 agree, meet = [], 0
 for seed in range(20):
@@ -574,7 +574,7 @@ for index, similarity in retriever.nearest(["how", "does", "my", "good", "lord"]
 # > **Predict before you type.** *What is the matter*, insert "news", delete "matter". Then: *where is my lord*, insert "lady", delete
 # > "lord". Then: *i will go to the king*, insert "queen", delete "king". Which of the three will it do?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 editor, editor_words, editor_card = checkpoint("edit")
 
 

@@ -54,7 +54,7 @@ def state_player(
         partial(draw, step),
         yours=swapped(draw, yours),
         rows=[["read", "scale"], ["sentence"]],
-        read=slider(0, 0, longest, 1, "words read"),
+        read=slider(0 if yours is None else longest, 0, longest, 1, "words read"),  # to compare: all of it
         scale=slider(1.0, 0.0, 1.5, 0.1, "multiply U by"),
         sentence=ipywidgets.Dropdown(
             options=list(sentences), description="sentence", layout=ipywidgets.Layout(width="520px")

@@ -93,7 +93,6 @@ def test_the_state_player_reads_on() -> None:
 def test_a_students_step_is_drawn_beside_it() -> None:
     assert "yours draws the same picture" in state_player(lambda x, h, U, W: torch.tanh(x @ W + h @ U)).picture.value
     forgetful = state_player(lambda x, h, U, W: torch.tanh(x @ W))
-    forgetful.controls["read"].value = 2
     assert "yours draws another picture" in forgetful.picture.value
     exchanged = state_player(lambda x, h, U, W: torch.tanh(h @ W + x @ U))
     assert "yours raised an error" in exchanged.picture.value
