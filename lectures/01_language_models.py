@@ -135,7 +135,7 @@ widgets.next_words({name: suggester(model) for name, model in word_models.items(
 # A model of the *next* word is a model of whole sentences. By the definition of conditional probability, read from left to
 # right, for any words at all:
 #
-# $$P(w_1, \dots, w_T) \;=\; \prod_{t=1}^{T} P(w_t \mid w_1, \dots, w_{t-1}) \qquad \textbf{the chain rule}$$
+# $$P(w_1, \dots, w_T) \;=\; \prod_{t=1}^{T} P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{the \textbf{chain rule of probability}}$$
 #
 # $$P(\text{the cat sat}) = P(\text{the}) \; P(\text{cat} \mid \text{the}) \; P(\text{sat} \mid \text{the cat})$$
 #
@@ -791,7 +791,7 @@ widgets.perplexity_playground(
 # - **training text**: What a model learns from. What it is examined on must be other text.
 # - **development text**: Text on which settings are chosen, neither learned from nor examined on.
 # - **test text**: Text that a model sees for the first time when it is examined.
-# - **chain rule**: The probability of a text is the product of the probabilities of its tokens, each given those before it.
+# - **chain rule of probability**: The probability of a text is the product of the probabilities of its tokens, each given those before it.
 # - **beginning and end of a sentence**: The tokens `<bos>` and `<eos>`. The first is given, the second is predicted like a word.
 # - **unknown**: The token `<unk>`, which stands for every word outside the vocabulary.
 # - **Markov assumption**: Only the last few tokens matter for the next one.
