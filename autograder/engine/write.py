@@ -53,7 +53,7 @@ class Writer:
         try:
             beside.mkdir()
             for name, notebook in notebooks.items():
-                (beside / f"{name}.ipynb").write_text(_as_text(notebook), encoding="utf-8")
+                write_notebook(notebook, beside / f"{name}.ipynb")
             for inside, path in prepared.files.items():
                 (beside / inside).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, beside / inside)
@@ -70,13 +70,13 @@ class Writer:
             raise
 
 
-def _as_text(notebook: Any) -> str:
+def write_notebook(notebook: Any, path: Path) -> None:
     """As nbformat writes it, but for line breaks: Python's fast encoder makes none."""
     for transient in ("orig_nbformat", "orig_nbformat_minor", "signature"):
         notebook.metadata.pop(transient, None)
     for cell in notebook.cells:
         cell.metadata.pop("trusted", None)
-    return json.dumps(notebook, ensure_ascii=False, sort_keys=True) + "\n"
+    path.write_text(json.dumps(notebook, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _record(

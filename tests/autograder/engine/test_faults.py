@@ -151,7 +151,7 @@ def wait_for(condition, child: int) -> None:
 STEPS = {
     "a file is put in its place": (os, "replace"),
     "an old folder is removed": (shutil, "rmtree"),
-    "a notebook is written": (nbformat, "write"),
+    "a notebook is written": (write_module, "write_notebook"),
     "marks are written": (write_module, "save_marks"),
     "a record is written": (records, "save"),
     "late penalties": (gradebook_module, "_penalise"),
