@@ -2,8 +2,8 @@
 # # Recurrent networks
 #
 # *friends romans countrymen lend me your ears i come to bury caesar not to praise him.* You read this without one mark, and
-# you heard the pauses. You also knew, at "him", that a sentence was over, and it had begun thirteen words before. How can a
-# network of fixed size read a text of any length?
+# you heard the pauses. You knew, at "him", that something was over which had begun with "i", eight words before. How can a network
+# of fixed size read a text of any length?
 #
 # <img src="figures/05_restored.svg" width="900" alt="The words of Mark Antony without marks and capitals, and above each what a small recurrent network makes of it: it puts back capitals, commas and full stops, and is more sure of some than of others.">
 #
@@ -435,7 +435,7 @@ widgets.through_time_player(through_time, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0] 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Cutting it off
 #
-# A play has 150,000 characters. To backpropagate through all of them, every state must be kept, one update costs a whole play, and the
+# A play has more than 100,000 characters. To backpropagate through all of them, every state must be kept, one update costs a whole play, and the
 # far parts of the product have shrunk anyway. So: read 20 steps or so, backpropagate through those, update, and read on from the
 # state, *cut off* from its past. This is **truncated backpropagation through time** (Williams & Peng 1990; Mikolov et al. 2010).
 
@@ -616,7 +616,7 @@ print("FIRST WITCH.\n" + chars.decode(tokens[0].tolist()))
 #
 # > **Predict before you type.** Which is easier to put back: a question mark, a comma, or an exclamation mark?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "skip"}
 from nlmcore.recipes.restore import ids
 from nlmcore.recipes.restore_marks import put_back, take_off
 
@@ -642,6 +642,8 @@ sentences = [
     "alas poor yorick i knew him horatio where be your gibes now",
     "what is the matter my lord why do you weep",
 ]
+
+# %% slideshow={"slide_type": "subslide"}
 widgets.restore_player(restore, sentences)
 
 # %% slideshow={"slide_type": "subslide"}
@@ -675,7 +677,7 @@ print("by mark:", rows["reads both ways"]["f1_by_mark"])
 # > **Predict before you choose the second sentence.** *Is this a dagger which I see before me* is Macbeth's, a play that it has not
 # > read. After how many words will it be sure, and of what?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "skip"}
 from nlmcore.recipes.genre import running_logits
 
 classifier, genre_words, genre_card = checkpoint("genre")
@@ -697,6 +699,8 @@ openings = [
     "good my lord let us to dinner the wench is merry and the fool is drunk again",
     "the night is full of blood and the gods are dead o what a fall was there",
 ]
+
+# %% slideshow={"slide_type": "subslide"}
 widgets.verdict_player(verdict, openings, low="comedy", high="tragedy")
 
 # %% slideshow={"slide_type": "subslide"}
