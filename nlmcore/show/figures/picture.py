@@ -22,6 +22,7 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 
 STYLE: Any = {
     "font.family": "DejaVu Sans",
+    "svg.hashsalt": "nlmcourse",  # names inside the drawing: the same picture is the same text in every run
     "font.size": 15,  # read from the back row
     "axes.titlesize": 16,
     "axes.labelsize": 15,
