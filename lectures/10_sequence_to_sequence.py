@@ -261,6 +261,7 @@ def not_shifted(model, batch):
     return torch.nn.functional.cross_entropy(logits[real], batch["tokens"][real])
 
 
+# %% slideshow={"slide_type": "fragment"}
 def train(loss=None):
     torch.manual_seed(0)
     model = Seq2Seq(
@@ -276,6 +277,7 @@ def train(loss=None):
     return model.eval(), history.losses
 
 
+# %% slideshow={"slide_type": "fragment"}
 held_out = [n for n in range(1, 1000) if n % 7 == 0]
 trained, losses = {}, {}
 for name, loss in {"shifted by one": None, "not shifted": not_shifted}.items():
@@ -353,6 +355,7 @@ def greedily(words):
     )
 
 
+# %% slideshow={"slide_type": "fragment"}
 def with_beam(words):
     def search(s, c):
         return beam_search(translator, s, 40, eos=EOS, state=c, beam_size=4)[0][0].tokens
@@ -450,7 +453,7 @@ for said in (
 #
 # > **Predict before you run.** Where does each curve break, and does the second one hold up to 20 words?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 quality = json.loads((LECTURES / "results" / "quality_by_length.json").read_text())["lines"]
 one_vector = {name: by for name, by in quality.items() if name.startswith("one vector")}
 figures.curves(
@@ -487,7 +490,7 @@ figures.curves(
 #
 # > **Predict before you run.** Which of the two helps more? If reversing helps, on which words of the target: the first, the last, all?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 measured = json.loads((LECTURES / "results" / "thought_vector.json").read_text())
 
 
@@ -513,7 +516,7 @@ for name, by in measured["exact"].items():
         f"  {name:22} 9 to 11 words {figures_of['9-11']}   12 to 14 words {figures_of['12-14']}"
     )
 
-# %% slideshow={"slide_type": "subslide"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 wrong = measured["wrong_by_place"]
 figures.curves(
     range(1, len(next(iter(wrong.values()))) + 1),
@@ -572,7 +575,7 @@ widgets.pronouncer(
     lambda word: say_all([word])[0], of_word, shown, lambda word: dictionary.get(word, [])
 )
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 buckets = {"2-4": (2, 4), "5-6": (5, 6), "7-8": (7, 8), "9-10": (9, 10), "11 and more": (11, 99)}
 by_length = {}
 for name, (low, high) in buckets.items():
