@@ -60,8 +60,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # $$x = [x_1, x_2, x_3], \qquad h = f(x V + b_1), \qquad \hat y = \mathrm{softmax}(h W + b_2).$$
 #
 # $\hat y$ holds one probability for every word of the vocabulary. The embeddings are parameters like $V$ and $W$: the gradient flows
-# into them, and they are learned *by predicting the next word*. Bengio's $f$ is $\tanh$, a sigmoid from −1 to 1. The name
-# **feed-forward** says that values flow one way, from the window to the prediction, and nothing is kept for the next word.
+# into them, and they are learned *by predicting the next word*. Bengio's $f$ is $\tanh$, a sigmoid from −1 to 1. A **feed-forward network**
+# is one in which values flow one way, from the window to the prediction, and nothing is kept for the next word.
 #
 # > **Predict before you run.** 27 symbols, embeddings of 8 numbers, a window of 3, 64 hidden neurons. How many
 # > parameters: about 600, about 3,600, or about 20,000?
@@ -209,6 +209,7 @@ seen = {
     for n in (1, 2, 3, 4)
     for play_part in zip(*(play[i:] for i in range(n)), strict=False)
 }
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 directions = F.normalize(network.embedding.weight.detach(), dim=1)
 
 
@@ -292,7 +293,6 @@ figures.curves(
     },
     x_title="how many of the four words were seen together",
     y_title="perplexity",
-    log_y=True,
     alt="Perplexity against how many of the four words before were seen together. Both fall from left to right; the network "
     "is clearly below the 5-gram at one word, 75 against 91, and the two almost meet at four, 32 and 33.",
 )
@@ -311,7 +311,7 @@ figures.curves(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. Side by side, or averaged
 #
-# The window could be summarised more cheaply: average the embeddings, and give the average to the hidden layer (a *bag of words*;
+# The window could be summarised more cheaply: average the embeddings, and give the average to the hidden layer (a **bag of words**;
 # for classification it is the "deep averaging network" of Iyyer et al. 2015):
 #
 # $$\bar x = \tfrac{1}{3}(x_1 + x_2 + x_3), \qquad h = f(\bar x V + b_1).$$
@@ -470,7 +470,8 @@ widgets.filter_explorer(
 # ## 5. Keeping the future out
 #
 # A language model is trained at all places at once: from each prefix, the next word. So the output at place $t$ must not use any word
-# after $t$. A **causal** convolution has all its zeros in *front*. The usual choice of libraries, for images, is zeros on both sides.
+# after $t$. A **causal** convolution has all its zeros in *front*. What stands where a window reaches beyond the
+# text is called **padding**; the usual choice of libraries, for images, is zeros on both sides.
 #
 # > **Predict before you run.** Two convolutional layers, kernel 3. We change the word at place 6 of 12. At which places do the outputs
 # > change, with zeros in front, and with zeros on both sides?
@@ -592,7 +593,8 @@ for name, logits in {"without positions": without, "with positions": with_positi
 # Without them there is no difference at all: whatever the place, the same window gives the same output. (Not quite everywhere: near the
 # beginning the zeros in front betray the place.) With position vectors the two differ.
 # </details>
-#
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # In Gehring's translator a decoder of such layers reads what has been written, attends to the source (lecture 11), and the
 # next word's distribution comes from the state of the *top* layer, $\mathrm{softmax}(h_t^L W_o + b_o)$: the same last step as in
 # Bengio's network, and in every model of this course.
@@ -618,24 +620,8 @@ for name, logits in {"without positions": without, "with positions": with_positi
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.transformer import TransformerConfig, TransformerLM
 
-sentence = [
-    "the",
-    "cat",
-    "that",
-    "the",
-    "dog",
-    "had",
-    "chased",
-    "all",
-    "day",
-    "sat",
-    "on",
-    "the",
-    "old",
-    "red",
-    "mat",
-    ".",
-]
+text = "the cat that the dog had chased all day sat on the old red mat ."
+sentence = text.split()
 N = len(sentence)
 
 
@@ -662,9 +648,9 @@ def model_of(kind, layers, kernel, dilations):
 def measure(kind, layers, kernel, dilations, at):
     """How much the prediction after word `at` changes with each word's embedding: the gradient's length."""
     model = model_of(kind, layers, kernel, dilations)
-    tokens = torch.arange(1, N + 1)[
-        None
-    ]  # every word another id, so that each has an embedding of its own
+    tokens = torch.arange(1, N + 1).unsqueeze(
+        0
+    )  # all different: each has an embedding of its own
     prediction = model(tokens)[0][0, at]
     (gradient,) = torch.autograd.grad(prediction.square().sum(), model.embedding.weight)
     return gradient[1:].norm(dim=-1).tolist()
@@ -719,7 +705,7 @@ for name, value in rows.items():
 # - Side by side 57.4, about the 5-gram's 57.9. With a million words to learn from, smoothing and learning draw level on a
 #   window of four.
 # - The convolutions reach 49.8 with fewer parameters than either window (973,192 against 1,350,664): shared weights and a longer view. It
-#   is gated and has residual connections, too; this table does not say which of them did it.
+#   is gated, and what each layer finds is added to what it was given, too; this table does not say which of them did it.
 # - One run each, not tuned: differences of one or two mean nothing.
 # </details>
 
@@ -795,6 +781,7 @@ widgets.convolution_player(convolve, signal, seven, filters, yours=my_convolve)
 # - **feed-forward network**: a network whose values flow one way, from input to output, with nothing kept for the next word.
 # - **strongest interaction**: words side by side in one long vector, so that every number of each meets every number of all others.
 # - **weakest interaction**: words averaged into one vector, so that their order is lost.
+# - **bag of words**: a text as its words without their order.
 # - **filter**: a small set of weights that looks at a few neighbouring words; also called kernel.
 # - **convolution**: the same filter applied at every place of a text.
 # - **maximum over time**: of a filter's answers at all places, the largest, and nothing else.

@@ -74,7 +74,7 @@ def reach_svg(
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{10 if is_target else 7}" fill="{fill}" stroke="{FAINT}"/>'
             )
     largest = max(float(measured.max()), 1e-30)
-    size = min(15.0, cell / max(len(word) for word in words) * 1.75)
+    size = min(15.0, cell / max(len(word) for word in words) * 1.62)
     for time, (word, value) in enumerate(zip(words, measured, strict=True)):
         # a root, so that small influences can be seen; what is exactly 0 stays white
         tint = 0.15 + 0.85 * (value / largest) ** 0.5 if value > 0 else 0.0
