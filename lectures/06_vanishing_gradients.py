@@ -445,6 +445,10 @@ widgets.cliff_playground(
 #   Clipping is not about the many steps; it is about the rare one.
 # </details>
 
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Step by step to about 45, then slowly: the jump comes between 50 and 55. Ask what the loss curve of the orange and the green
+# path would look like. Five minutes.*
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # > **What goes wrong.** Four ways to clip that are not this one. **Each entry** (`clip_grad_value_` in PyTorch): turns the
 # > gradient. **Each parameter by its own norm**: the direction in the space of *all* weights changes, since a matrix with a
@@ -483,6 +487,7 @@ def train(n_max, rate, steps=60):
     return losses, norms
 
 
+# %% slideshow={"slide_type": "fragment"}
 limits = {"no clipping": None, "1": 1.0, "0.3": 0.3}
 runs = {(limit, rate): train(limits[limit], rate) for limit in limits for rate in (0.5, 1.0, 2.0)}
 

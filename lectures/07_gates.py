@@ -123,6 +123,7 @@ def ugrnn_step(x, h):
     return {"G": G, "R": R, "kept": kept, "written": written, "new": kept + written}
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 formulas = {
     "G": "G = σ(−2·({x}) + 1·({h}) + 1)",
     "R": "R = tanh(2·({x}) − 1·({h}))",
@@ -185,6 +186,7 @@ def gru_step(x, h):
     return gates | {"kept": kept, "written": written, "new": kept + written}
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 formulas = {
     "z": "z = σ(−2·({x}) + 1·({h}) + 1)",
     "r": "r = σ(1·({x}) + 1·({h}))",
@@ -277,6 +279,7 @@ def lstm_step(x, h, c):
     }
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 formulas = {
     "f": "f = σ(−2·({x}) + 1·({h}) + 1)",
     "i": "i = σ(1·({x}))",
@@ -298,6 +301,10 @@ widgets.cell_player(lstm_step, figures.CIRCUITS["LSTM"], formulas, title="LSTM",
 # - Only $h$ goes back into the gates and out to the softmax; $c$ is private. The last tanh keeps what is shown bounded even
 #   where the memory has counted far.
 # </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Let the room compute one box each before you move the slider. The usual mistakes: "forget gate 1" read as "forget all", and
+# the output gate applied to c in place of its tanh. Four minutes.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Coupled gates.** Set $i = 1 - f$: what is forgotten makes room for what is written. That is the UGRNN's mixture again, with
@@ -322,7 +329,7 @@ for name, size in sizes.items():
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# > **What goes wrong.** **Gates in another order**: PyTorch stacks $i, f, g, o$, TensorFlow has $i, g, f, o$; the shapes are
+# > **What goes wrong.** **Gates in another order**: PyTorch stacks $i, f, g, o$, other programs $i, g, f, o$; the shapes are
 # > equal, the model is not. **$h = o \odot c$** without the tanh: then $h$ has no bound. **$h$ and $c$ exchanged** when the
 # > state is handed on: both have one shape. **The bias of the forget gate with the wrong sign**: $-1$ starts with
 # > $\sigma(-1) = 0.27$, a network that forgets everything within three steps (next section).
@@ -369,6 +376,9 @@ def memory_norms(bias, inputs):
 
 texts = torch.randn(4, 81, 8, generator=draw)
 measured = {bias: memory_norms(float(bias), texts) for bias in range(-2, 7)}
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 
 
 def draw_bias(bias):
@@ -469,6 +479,7 @@ def marked(text, pattern):
     return np.minimum(counted(text, pattern), 1)
 
 
+# %% slideshow={"slide_type": "fragment"}
 def correlations(units, feature):
     """Of every unit (time, unit) with one feature (time,)."""
     u, v = units - units.mean(0), feature - feature.mean()
@@ -503,6 +514,10 @@ for feature in here_features:
 # - A correlation says that a unit *goes along* with something. That the network *uses* it is another question (lecture 11:
 #   silence it, and see).
 # </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask before the table: how would you fool yourself here? Then let them name a unit number at random, and look for a meaning in
+# it together. Five minutes; it is worth the time.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # Look at it, and at any other of the 256. The passage is from the play that was not used for choosing.
@@ -631,7 +646,7 @@ for name, by_delay in memory["copy_accuracy"].items():
 # every cell at great length, and found: all architectures store about *five bits per parameter*; what differs is how easily
 # they are trained. In short: parameters matter more than the architecture.
 #
-# Ours, with minutes instead of months (`python -m nlmcore.recipes capacity`): how many random facts a network can learn by
+# Ours, with minutes of training and no search (`python -m nlmcore.recipes capacity`): how many random facts a network can learn by
 # heart, in bits per parameter; and how well it predicts characters of Shakespeare (perplexity, lower is better).
 #
 # > **Predict before you run.** Which cell stores most per parameter? And on text: does a cell with three times the parameters
