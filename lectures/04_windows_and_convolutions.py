@@ -441,6 +441,7 @@ def filter_answers(x):
             yield weight[None], c.detach().numpy()
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 widgets.filter_explorer(
     read,
     [

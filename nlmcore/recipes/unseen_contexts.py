@@ -70,7 +70,12 @@ def cook(run: Run) -> None:
         [as_document(tokenizer.encode(text)) for text in texts] for texts in (shakespeare.train, shakespeare.test)
     )
     size = run.size(SIZE, 8)
-    config = {"vocab_size": tokenizer.vocab_size, "window": WINDOW, "d_embedding": size, "d_hidden": size}
+    config: dict[str, Any] = {
+        "vocab_size": tokenizer.vocab_size,
+        "window": WINDOW,
+        "d_embedding": size,
+        "d_hidden": size,
+    }
     stream = Stream(train, run.size(BATCH, 4), run.size(TIME, 8))
     steps = run.size(PASSES, 1) * stream.batches
     training = {

@@ -54,7 +54,8 @@ def reach_svg(
         return left + (place[1] + 0.5) * cell, base - _ROW * place[0] + 12
 
     body = [text(0, 20, title, 17, more='font-weight="bold"')]
-    grey, bright = [], []
+    grey: list[str] = []
+    bright: list[str] = []
     for source, end in edges:
         (x0, y0), (x1, y1) = at(source), at(end)
         if source[0] == 0:
