@@ -115,7 +115,7 @@ names = {
     part: [d.text for d in load("names", kind="first").splits[part]] for part in ("train", "test")
 }
 inputs, following = windows(names["train"])
-optimizer = torch.optim.Adam([C, V, b1, W, b2], lr=0.01)
+optimizer = torch.optim.Adam([C, V, b1, W, b2], lr=0.01)  # gradient descent that adapts each rate
 for step in range(1500):
     rows = torch.randint(0, len(inputs), (128,), generator=draw)
     loss = F.cross_entropy(scores(inputs[rows]), following[rows])
