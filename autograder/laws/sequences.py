@@ -1,0 +1,35 @@
+"""Laws of a decoder that writes: its words follow from its states."""
+
+from collections.abc import Sequence
+
+from autograder.outcome import Outcome
+from autograder.recipe import travels
+from autograder.specification import Case, Judge
+
+
+def last_words_follow_from_the_states(case: Case, got: Sequence[Outcome]) -> str | None:
+    """Token i is the argmax of state i times V, with the states that came back; the arguments are (context, E, W, U, C,
+    V, …). The states differ from step to step."""
+    for arguments, outcome in zip(case.calls, got, strict=True):
+        tokens, states = outcome.outputs[0].reshape(-1), outcome.outputs[1].double()
+        if len(tokens) != len(states) or len(states) == 0:
+            return "there should be one state per token"
+        if len(states) > 1 and bool((states - states[:1]).abs().max() < 1e-6):
+            return "all states are the same"
+        best = (states @ arguments[5].double()).argmax(-1)
+        if not bool((best == tokens.long()).all()):
+            return "a word is not the one that its state makes most probable"
+    return None
+
+
+@travels
+def same_ids(name: str) -> Judge:
+    """The ids of output 0 are the reference's, and as many."""
+
+    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+        for mine, right in zip(got, expected, strict=True):
+            if mine.outputs[0].double().reshape(-1).tolist() != right.outputs[0].double().reshape(-1).tolist():
+                return f"{name} are not the expected ones"
+        return None
+
+    return judge

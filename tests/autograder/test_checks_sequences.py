@@ -1,0 +1,152 @@
+"""The exercises of the assignment "sequences", held to the law: right solutions earn all, mistakes are named."""
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.audit import exercise_faults, travel_faults, verdict_on
+from autograder.check import examine
+from autograder.checks.sequences import EXERCISES
+from nlmcore.training import exponential_decay, inverse_sigmoid_decay, linear_decay
+from tests.autograder.solutions_sequences import SOLUTIONS
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_an_exercise_is_fit_to_be_released(exercise):
+    assert exercise_faults(exercise) == []
+    assert travel_faults(exercise) == []
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_the_second_solution_earns_everything_for_every_seed(exercise):
+    for seed in (None, *range(8)):
+        verdict = examine(exercise, SOLUTIONS[exercise.name], seed)
+        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
+def test_every_misconception_fails_on_hidden_inputs_too_and_is_named(exercise):
+    assert len(exercise.misconceptions) >= 4
+    for mistake in exercise.misconceptions:
+        for seed in range(2):
+            verdict = verdict_on(exercise, mistake.implementation, seed)
+            assert not verdict.passed
+            assert [m.id for m in verdict.misconceptions] == [mistake.id]
+
+
+def test_the_assignment_is_two_to_five_hours_and_its_points_are_round():
+    assert 120 <= sum(e.minutes for e in EXERCISES.values()) + 20 <= 300
+    assert sum(e.points for e in EXERCISES.values()) == 23
+
+
+def test_the_references_are_the_librarys_schedules():
+    share = EXERCISES["sequences.teacher_share"].reference
+    for step in (0, 3, 17):
+        assert share(step, "linear", 0.04) == pytest.approx(linear_decay(step, slope=0.04))
+        assert share(step, "exponential", 0.9) == pytest.approx(exponential_decay(step, base=0.9))
+        assert share(step, "inverse sigmoid", 7.0) == pytest.approx(inverse_sigmoid_decay(step, k=7.0))
+
+
+# --- right, in odd ways -----------------------------------------------------------------------------------
+
+
+def by_padding(targets, bos, eos):
+    rows = [torch.tensor([bos, *t, eos]) for t in targets]
+    whole = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    inputs = whole[:, :-1].clone()
+    inputs[inputs == eos] = 0
+    return [inputs.to(torch.int32), whole[:, 1:].double()]
+
+
+def in_place_on_a_copy(tokens, lengths):
+    out = tokens.clone()
+    for row, n in enumerate(lengths):
+        out[row, :n] = out[row, :n].flip(0)
+    return out.numpy()
+
+
+class Last:
+    def __call__(self, states, lengths):
+        return states.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, states.shape[2]))[:, 0].double()
+
+
+def with_numpy_where(truth, own, coins, share):
+    fed = np.roll(own.numpy(), 1, axis=1)
+    keep = coins.numpy() < share
+    keep[:, 0] = True
+    return np.where(keep, truth.numpy(), fed).astype(np.float32)
+
+
+def with_one_matrix(context, E, W, U, C, V, bos, eos, longest, every_step):
+    both, h, tokens, states = torch.cat([W, U, C]), context, [bos], []
+    for _ in range(longest):
+        h = torch.tanh(torch.cat([E[tokens[-1]], h, context * float(every_step)]) @ both)
+        states.append(h.tolist())
+        tokens.append(int((h @ V).argmax()))
+        if tokens[-1] == eos:
+            break
+    return tokens[1:], states
+
+
+ODD_BUT_RIGHT = [
+    ("teacher_forcing", by_padding),
+    ("reverse", in_place_on_a_copy),
+    ("last_states", Last()),
+    ("teacher_share", lambda step, kind, k: torch.tensor(SOLUTIONS["sequences.teacher_share"](step, kind, k))),
+    ("mixed_inputs", with_numpy_where),
+    ("write", with_one_matrix),
+    (
+        "clipped_precision",
+        lambda h, r, n: np.float64(SOLUTIONS["sequences.clipped_precision"](list(map(str, h)), list(map(str, r)), n)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "function"), ODD_BUT_RIGHT, ids=[name for name, _ in ODD_BUT_RIGHT])
+def test_odd_but_right_solutions_earn_everything(name, function):
+    verdict = examine(EXERCISES[f"sequences.{name}"], function, 7)
+    assert verdict.passed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds]
+
+
+# --- wrong, in ways that are in no list -------------------------------------------------------------------
+
+
+def right(name):
+    return SOLUTIONS[f"sequences.{name}"]
+
+
+def mixes_states(context, E, W, U, C, V, bos, eos, longest, every_step):
+    return right("write")(context * 0.5, E, W, U, C, V, bos, eos, longest, every_step)
+
+
+WRONG = [
+    ("teacher_forcing", lambda targets, bos, eos: right("teacher_forcing")([t[:2] for t in targets], bos, eos)),
+    ("reverse", lambda tokens, lengths: right("reverse")(tokens, (lengths - 1).clamp(min=1))),
+    ("last_states", lambda states, lengths: states.max(1).values),
+    ("teacher_share", lambda step, kind, k: right("teacher_share")(step + 1, kind, k)),
+    ("mixed_inputs", lambda truth, own, coins, share: right("mixed_inputs")(truth, own, coins, share * share)),
+    ("write", mixes_states),
+    ("clipped_precision", lambda h, r, n: right("clipped_precision")(sorted(h), sorted(r), n)),
+]
+
+
+@pytest.mark.parametrize(("name", "function"), WRONG, ids=[name for name, _ in WRONG])
+def test_wrong_in_no_listed_way_is_not_full_marks(name, function):
+    exercise = EXERCISES[f"sequences.{name}"]
+    assert examine(exercise, function, 5).points <= exercise.points - 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "constant"),
+    [
+        ("teacher_forcing", lambda targets, bos, eos: ([[bos]], [[eos]])),
+        ("last_states", lambda states, lengths: torch.zeros(len(states), states.shape[2])),
+        ("mixed_inputs", lambda truth, own, coins, share: torch.zeros_like(truth)),
+        ("write", lambda context, *given: ([2], torch.zeros(1, len(context)))),
+        ("clipped_precision", lambda h, r, n: 0.0),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, constant):
+    exercise = EXERCISES[f"sequences.{name}"]
+    assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
