@@ -51,8 +51,8 @@ from nlmcore.tokens import WordTokenizer
 # ## 1. What comes next?
 #
 # A **token** is a piece of text with a number: here a word or a sign like "," or a new line; in section 7 a single character. A
-# **language model** reads tokens and answers one question: *with which probability is each token of the vocabulary the next
-# one?*
+# **language model** reads tokens and answers one question: *of all tokens that it knows, with which probability is each
+# the next one?*
 #
 # $$P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{for every word } w_t \text{ of the vocabulary; they sum to 1.}$$
 #
@@ -79,7 +79,7 @@ print(f"{sum(map(len, train)):,} tokens to learn from, {sum(map(len, test)):,} t
 print(tokenizer.encode("My lord, the king!"), "is", "My lord, the king!")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Four models that have read the training text suggest the next word. Three count words, and you build them in section 3; the
+# Four models that have read the training text suggest the next word. Three have only counted words, and you build them in section 3; the
 # fourth, "LSTM", is a neural network of lecture 7. Each of them is asked in the same way, and you see only their answers.
 #
 # > **Predict before you run.** Type "I will". Which word follows most often in Shakespeare? Which of the models must answer the
@@ -133,9 +133,9 @@ widgets.next_words({name: suggester(model) for name, model in word_models.items(
 # ## 2. The probability of a sentence
 #
 # A model of the *next* word is a model of whole sentences. By the definition of conditional probability, read from left to
-# right, for any words at all:
+# right, any words at all obey the **chain rule of probability**:
 #
-# $$P(w_1, \dots, w_T) \;=\; \prod_{t=1}^{T} P(w_t \mid w_1, \dots, w_{t-1}) \qquad \text{the \textbf{chain rule of probability}}$$
+# $$P(w_1, \dots, w_T) \;=\; \prod_{t=1}^{T} P(w_t \mid w_1, \dots, w_{t-1})$$
 #
 # $$P(\text{the cat sat}) = P(\text{the}) \; P(\text{cat} \mid \text{the}) \; P(\text{sat} \mid \text{the cat})$$
 #
@@ -187,8 +187,8 @@ print("and 'sat the cat':", f"{unigram:.4f} as before, and {shuffled:.4f}")
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - 0.0052 against 0.2500: a factor of 48. The word before tells a lot.
-# - Without context the order of the words does not matter: "sat the cat" is as probable as "the cat sat". With one word of
-#   context it is impossible here, as no sentence begins with "sat".
+# - Words alone do not care where they stand: "sat the cat" is as probable as "the cat sat". With the word before it is
+#   impossible here, as no sentence begins with "sat".
 # </details>
 #
 # ### Why the end is a word
@@ -280,7 +280,7 @@ for level in levels:
 # - 95 percent of the different 5-grams were seen once: their "probability" rests on a single event.
 # - With infinite data a larger $n$ would always be better. With a million words it is better *where the context was seen*, and
 #   has nothing to say elsewhere; and it costs: 983,679 different 5-grams to store, almost one per word of the text.
-# - No *word* of the test is new: the 5,000 most frequent words are the vocabulary, any other is read as `<unk>`, *unknown*,
+# - No *word* of the test is new: the 5,000 most frequent words are the vocabulary, any other is read as `<unk>`, **unknown**,
 #   one token for all of them (9.2 percent of the test). More on this in lecture 2.
 # </details>
 
@@ -290,7 +290,7 @@ for level in levels:
 # **Smoothing** takes a little probability from what was seen and gives it to what was not. Four ideas, each an answer to the
 # one before.
 #
-# **Additive** (Laplace with $k=1$): pretend that everything was seen $k$ times more. With $V$ words in the vocabulary
+# **Additive smoothing** (Laplace with $k=1$): pretend that everything was seen $k$ times more. With $V$ words in the vocabulary
 #
 # $$P(w \mid h) = \frac{c(h\,w) + k}{c(h) + k\,V} \qquad h \text{ is the context}$$
 #
@@ -395,13 +395,14 @@ for word, seen in before_word.items():
 #
 # Each term is the **surprise** at one token: 0 for what was certain, large for what was held to be unlikely. In **bits**
 # ($\log_2$ in place of $\ln$) a probability of 1/2 is one bit, of 1/8 three bits. The mean over many tokens of real text estimates
+# the **cross-entropy**
 #
-# $$H(p, q) = \mathbb{E}_{y \sim p}\,[-\ln q(y)] \qquad \textbf{cross-entropy},$$
+# $$H(p, q) = \mathbb{E}_{y \sim p}\,[-\ln q(y)],$$
 #
 # where $p$ is the language as people write it, which nobody knows, and $q$ the model. Training any language model of this
-# course means: make this number small. And because few can feel a logarithm,
+# course means: make this number small. And because few can feel a logarithm, one takes it back, and has the **perplexity**:
 #
-# $$\textbf{perplexity} = \exp\Big(\frac{L}{T}\Big) = P(w_1 \dots w_T)^{-1/T}$$
+# $$\text{perplexity} = \exp\Big(\frac{L}{T}\Big) = P(w_1 \dots w_T)^{-1/T}$$
 #
 # A model that chooses among $m$ equally likely words at every step has the perplexity $m$: perplexity is a **branching
 # factor**, averaged in the right way.
@@ -795,10 +796,8 @@ widgets.perplexity_playground(
 # - **beginning and end of a sentence**: The tokens `<bos>` and `<eos>`. The first is given, the second is predicted like a word.
 # - **unknown**: The token `<unk>`, which stands for every word outside the vocabulary.
 # - **Markov assumption**: Only the last few tokens matter for the next one.
-# - **n-gram**: A run of n tokens; also the model that predicts a token from the n − 1 before it.
-# - **order**: The n of an n-gram model.
-# - **context**: The tokens before the one that is predicted, as far as the model looks at them.
-# - **count**: How often an n-gram stands in the training text.
+# - **n-gram**: A run of n tokens; also the model, of order n, that predicts a token from the n − 1 before it.
+# - **context (of a prediction)**: The tokens before the one that is predicted, as far as the model looks at them.
 # - **maximum likelihood**: The estimate that makes the training text most probable; for n-grams, counts divided by counts.
 # - **smoothing**: To move some probability from what was seen to what was not.
 # - **additive smoothing**: To add a pseudocount k to every count, that of unseen words included.

@@ -317,8 +317,7 @@ widgets.neighbours(near, ["king", "love", "sword", "night", "sweet", "france", "
 #   their cosines are near 0.9: everything is near everything.
 # - PPMI for “king”: queen, richard, henry, lord: the same *subject*. For "love" it is lost in small words.
 # - learnt for “king”: jerusalem, prince, montgomery, pandulph. A king and three names of plays with kings: a million words are few for
-#   64 numbers per word, and here counting is not worse than learning. (Levy & Goldberg 2014 show that skip-gram with negative sampling
-#   *is* a compressed PMI table; it wins when texts are large, because it never stores the table.)
+#   64 numbers per word, and here counting is not worse than learning.
 # - For "love" the learnt vectors find "hate" and "duty": opposites keep the same company. **Near means "could stand in its place",
 #   not "means the same".**
 # </details>
@@ -409,6 +408,9 @@ print("after: ", [word for word, _ in small.nearest("king", 6)])
 # A few seconds make neighbours that are at least of one kind. The vectors that you explore in the next sections have read
 # everything twenty times (`python -m nlmcore.recipes word_vectors`): 912,048 words, of which those that occur ten times or more, 5,835,
 # have a vector. The original word2vec read a hundred *billion*.
+#
+# Counting and learning are relatives: skip-gram with negative sampling *is* a compressed table of PMI (Levy & Goldberg 2014). It wins when the
+# text is large, because it never stores the table.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -686,7 +688,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # - **dense**: A vector of few numbers, hardly any of them 0.
 # - **pointwise mutual information**: The logarithm of how much more often two words meet than if they were independent.
 # - **skip-gram**: Learns word vectors by predicting from each word the words around it.
-# - **window**: The m words to either side of a word that count as its neighbours.
+# - **window (in skip-gram)**: The m words to either side of a word that count as its neighbours.
 # - **negative sampling**: Learning to tell real neighbours from words drawn at random, instead of a softmax over all words.
 # - **noise words**: The words that negative sampling draws at random.
 # - **CBOW**: Learns word vectors by predicting a word from the mean of the vectors around it.

@@ -181,7 +181,7 @@ def test_check_yourself(prose: str) -> None:
 
 def test_every_word_is_explained_where_it_is_bold(cells: list) -> None:
     listed = next(cell.source for cell in cells if cell.source.startswith("### Words of this lecture"))
-    terms = re.findall(r"^- \*\*(.+?)\*\*: \S", listed, re.M)
+    terms = re.findall(r"^- \*\*(.+?)(?: \(.+?\))?\*\*: \S", listed, re.M)
     assert len(terms) == len(set(terms)) == len(listed.strip().splitlines()) - 2
     body = " ".join(
         " ".join(c.source.split()) for c in cells if c.cell_type == "markdown" and c.source != listed
