@@ -76,6 +76,7 @@ def shaded_text_html(text: str, weights: ArrayLike, *, alt: str, title: str = ""
     look = "font-size:17px;line-height:1.45;background:#fff;color:#000;white-space:pre-wrap;margin:0"
     return (
         f'<div role="img" aria-label="{html.escape(alt)}">'
-        f'<p style="font-size:16px;margin:4px 0"><b>{html.escape(title)}</b></p><pre style="{look}">{"".join(parts)}</pre>'
+        f'<p style="font-size:16px;margin:4px 0"><b>{html.escape(title)}</b></p>'
+        f'<pre style="{look}">{"".join(parts)}</pre>'
         f'<p style="font-size:16px;margin:6px 0">{html.escape(note)}</p></div>'
     )
