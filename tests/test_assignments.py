@@ -16,6 +16,11 @@ from autograder.course import notebooks, text
 from autograder.specification import Exercise
 
 ROOT = Path(__file__).resolve().parents[1]
+COURSE = (
+    *("ngrams", "subwords", "vectors", "backpropagation", "recurrence", "gates", "decoding"),
+    *("sequences", "attention", "self_attention"),
+)
+"""The course's own, in the order in which they are met. Others may be added beside them; the form is asked of these."""
 NAMES = sorted(pair.text.parent.name for pair in notebooks.pairs(ROOT) if pair.text.parts[-3] == "solutions")
 SECONDS = 60.0
 """What a solved assignment may take on one core. NLM_TIME_FACTOR=2 doubles it."""
@@ -58,6 +63,10 @@ def test_a_solved_assignment_runs_from_top_to_bottom_and_earns_everything(
             assert output.get("name") != "stderr", f"{cell.source}\n\nwrote to stderr:\n{output.get('text')}"
             if "check(" in cell.source and "text/plain" in output.get("data", {}):
                 verdicts.append(output.data["text/plain"])
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade") and cell.cell_type == "code":
+            marks = [o.data["text/plain"] for o in cell.outputs if o.output_type == "execute_result"]
+            assert [float(mark) for mark in marks] == [float(about["points"])], about["grade_id"]
     functions = [exercise.function for exercise in exercises(name).values()]
     for function in functions:
         said = [verdict for verdict in verdicts if verdict.startswith(f"{function}: well done")]
@@ -74,7 +83,7 @@ def _without_network() -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COURSE)
 def test_every_question_says_what_it_takes_and_helps(name: str) -> None:
     words = prose(name)
     assert words.startswith("# Assignment: ")
@@ -96,10 +105,23 @@ def test_every_question_says_what_it_takes_and_helps(name: str) -> None:
     assert 120 <= minutes + int(written[1]) <= 300
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COURSE)
 def test_the_instructor_has_a_note_and_the_index_a_line(name: str) -> None:
     note = (ROOT / "autograder" / "notes" / f"{name}.md").read_text(encoding="utf-8")
     for part in ("**What usually goes wrong**", "**By hand.**", "**For the oral**"):
         assert part in note
     assert len(re.findall(r"^\d\. \*", note, re.MULTILINE)) >= 5, "five questions for the oral, each with its answer"
     assert f"`{name}`" in (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_course_asks_enough() -> None:
+    asked = [exercise for name in COURSE for exercise in exercises(name).values()]
+    assert len(COURSE) == 10
+    assert len(asked) >= 45
+    assert sum(len(exercise.misconceptions) for exercise in asked) >= 135
+    assert all("### BEGIN MARK SCHEME" in prose(name) for name in COURSE), "a written question in each"
+
+
+def test_the_index_has_the_order_of_the_course() -> None:
+    index = (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", index, re.MULTILINE) == list(COURSE)

@@ -4,6 +4,7 @@
     autograder/checks/NAME/__init__.py             which exercises there are
     autograder/checks/NAME/tempered.py             one exercise: reference, inputs, properties, misconceptions
     tests/autograder/test_checks_NAME.py           that all of it holds, with a second solution
+    autograder/notes/NAME.md                       for who teaches: what goes wrong, what to ask in the oral
 
 What is written is a small real assignment (a softmax with a temperature): it builds, releases and grades as it is.
 """
@@ -27,6 +28,7 @@ FILES = {
     "package.txt": "autograder/checks/{name}/__init__.py",
     "exercise.txt": "autograder/checks/{name}/tempered.py",
     "tests.txt": "tests/autograder/test_checks_{name}.py",
+    "note.txt": "autograder/notes/{name}.md",
 }
 """Template -> where it goes. In a template NAME_ stands for the name, TITLE_ for the title."""
 
@@ -34,8 +36,8 @@ FILES = {
 def parser() -> argparse.ArgumentParser:
     made = common.parser(
         "new",
-        "Begin an assignment: four small files with one worked question, to be changed into yours.",
-        "new recurrence\nnew beam_search --title 'Beam search'",
+        "Begin an assignment: five small files with one worked question, to be changed into yours.",
+        "new temperature\nnew beam_search --title 'Beam search'",
         assignment=False,
     )
     made.add_argument("name", metavar="NAME", help="small letters, digits and _: it names folders and a module")

@@ -61,7 +61,7 @@ def test_options_that_are_named_alone_exist():
 
 def test_the_files_of_a_new_assignment_are_those_that_are_written():
     for place in FILES.values():
-        assert f"`{place.format(name='recurrence')}`" in GUIDE
+        assert f"`{place.format(name='temperature')}`" in GUIDE
 
 
 def test_the_limits_are_the_boxs():
@@ -77,7 +77,7 @@ def test_the_limits_are_the_boxs():
 
 def test_files_and_judges_that_are_named_exist():
     for span in SPANS:
-        if re.fullmatch(r"(autograder|solutions|tests)/[\w/]+\.py", span) and "recurrence" not in span:
+        if re.fullmatch(r"(autograder|solutions|tests)/[\w/]+\.py", span) and "temperature" not in span:
             assert (ROOT / span).exists(), span
     for judge in (same_shapes, same_values, inputs_unchanged):
         assert f"`{judge.__name__}`" in GUIDE
