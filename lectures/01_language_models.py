@@ -463,7 +463,7 @@ orders = ["1", "2", "3", "4", "5"]
 shown = ["additive", "interpolation", "absolute_discounting", "kneser_ney"]
 lines = {name.replace("_", " "): [measured["ngram"][name][n] for n in orders] for name in shown}
 classic = {"Wall Street Journal (other text)": [962, 170, 109, math.nan, math.nan]}
-figures.curves(
+picture = figures.curves(
     [1, 2, 3, 4, 5],
     lines | classic,
     x_title="order n",
@@ -472,6 +472,8 @@ figures.curves(
     alt="Perplexity against the order, on a logarithmic axis. Additive falls to 167 at order 2, then climbs to 2923. Interpolation, absolute "
     "discounting and Kneser–Ney fall from 204 to about 75 at order 2 and end between 58 and 69. The Wall Street Journal: 962, 170, 109.",
 )
+picture.axes[0].set_xticks([1, 2, 3, 4, 5])
+picture
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.metrics import perplexity
