@@ -412,11 +412,11 @@ check("recurrence.clip", clip, hidden=True)
 #
 # *A comedy of errors*, 32 places of it at once, 25 characters at a time. Your `rnn_forward` reads, your `text_loss` compares, your `rnn_backward` goes
 # back, your `clip` keeps it from exploding; the state after each piece is where the next one begins, so this *is* truncated backpropagation.
-# Nothing to write here: run it when these four checks pass; it takes some ten seconds.
+# Nothing to write here: run it when these four checks pass; it takes a few seconds.
 
 
 # %%
-def train(rate=0.3, largest=1.0, steps=900):
+def train(rate=0.3, largest=1.0, steps=600):
     """A network of 96 units learns to predict the next character. Returns its parameters, losses and gradient norms."""
     draw = torch.Generator().manual_seed(0)
     parameters = [
@@ -481,7 +481,7 @@ def write(begin, length, draw):
 print(write("\nDROMIO OF EPHESUS.\n", 350, torch.Generator().manual_seed(2)) if losses else "Come back later.")
 
 # %% [markdown]
-# Not bad for 900 steps, and by hand. And how much does cutting lose? The gradient of $U$ for 32 pieces of 100 characters, cut off every
+# Not bad for 600 steps, and by hand. And how much does cutting lose? The gradient of $U$ for 32 pieces of 100 characters, cut off every
 # $k$ steps by your `truncated_backward`, against the gradient of the whole:
 
 # %%

@@ -1,0 +1,153 @@
+"""Question 2: the gated recurrent unit, reset after the product."""
+
+import torch
+from torch import Tensor
+
+from autograder.checks.gates.common import REFERENCE_ITSELF, blocks
+from autograder.draw import Draw
+from autograder.judges import law, same_shapes, same_values
+from autograder.laws.gates import mixes
+from autograder.specification import Case, Exercise, Misconception, Property, case
+
+GRU = ("new", "r", "z", "n")
+Four = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def _cell(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
+    h = draw.normal(batch, hidden)
+    arguments = (draw.normal(batch, n_in), h, *blocks(draw, 3, n_in, hidden), draw.normal(hidden))
+    return Case(label="a batch", calls=(arguments,), known=(h,))
+
+
+def _cells(draw: Draw) -> list[Case]:
+    batch, n_in, hidden = draw.sizes(3)
+    return [_cell(draw, batch, n_in, hidden)]
+
+
+def _odd(draw: Draw) -> list[Case]:
+    (n,) = draw.sizes(1)
+    square, small = _cell(draw, 2, n, n), _cell(draw, 1, n, 1)
+    return [
+        case("as many units as inputs, float64", *(t.double() for t in square.calls[0])),
+        case("one text, one unit", *small.calls[0]),
+    ]
+
+
+def _gates(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    r, z = (torch.sigmoid(x @ W[k] + h @ U[k] + b[k]) for k in (0, 1))
+    return r, z
+
+
+def _with(h: Tensor, r: Tensor, z: Tensor, n: Tensor) -> Four:
+    return z * h + (1 - z) * n, r, z, n
+
+
+def _gru(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.tanh(x @ W[2] + b[2] + r * (h @ U[2] + d)))
+
+
+def _other_way_round(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    _, r, z, n = _gru(x, h, W, U, b, d)
+    return (1 - z) * h + z * n, r, z, n
+
+
+def _reset_before(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.tanh(x @ W[2] + b[2] + (r * h) @ U[2] + d))
+
+
+def _everything_reset(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.tanh(r * (x @ W[2] + b[2] + h @ U[2] + d)))
+
+
+def _bias_outside(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.tanh(x @ W[2] + b[2] + r * (h @ U[2]) + d))
+
+
+def _no_reset(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.tanh(x @ W[2] + b[2] + h @ U[2] + d))
+
+
+def _road_reset(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    _, r, z, n = _gru(x, h, W, U, b, d)
+    return z * (r * h) + (1 - z) * n, r, z, n
+
+
+def _order(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    swap = torch.tensor([1, 0, 2])
+    return _gru(x, h, W[swap], U[swap], b[swap], d)
+
+
+GRU_STEP = Exercise(
+    name="gates.gru_step",
+    title="Two gates: the GRU",
+    signature="gru_step(x, h, W, U, b, d)",
+    arguments=("x", "h", "W", "U", "b", "d"),
+    returns=GRU,
+    minutes=25,
+    difficulty="medium",
+    reference=_gru,
+    properties=(
+        Property(name="the shapes are right", points=0.25, cases=_cells, judge=same_shapes(GRU)),
+        Property(name="the two gates", points=1, cases=_cells, judge=same_values(GRU, [1, 2]), outputs=(1, 2)),
+        Property(name="the candidate", points=1.25, cases=_cells, judge=same_values(GRU, [3]), outputs=(3,)),
+        Property(name="mixed by your own gate", points=0.75, cases=_cells, judge=law(mixes(2, 3))),
+        Property(name="the new state, odd sizes", points=0.75, cases=_odd, judge=same_values(GRU)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="z-the-other-way-round",
+            sentence=(
+                "z and 1 − z are exchanged. Here, as in Cho et al. (2014) and PyTorch, z is what is *kept*; some texts"
+                " write it the other way. Each is a whole model, but not with the other's weights."
+            ),
+            implementation=_other_way_round,
+        ),
+        Misconception(
+            id="reset-before-the-product",
+            sentence=(
+                "You reset h before it is multiplied with U: the form that Cho et al. printed. Here, as in PyTorch, the"
+                " reset comes after: r ⊙ (h U + d). With one unit and no d they agree, with more they do not."
+            ),
+            implementation=_reset_before,
+        ),
+        Misconception(
+            id="input-reset-too",
+            sentence=(
+                "The reset gate is on the input's part as well. It decides how much of the *past* the candidate sees;"
+                " x W + b stays outside."
+            ),
+            implementation=_everything_reset,
+        ),
+        Misconception(
+            id="bias-outside-the-reset",
+            sentence=(
+                "d is outside of the reset. It belongs to what comes from h, r ⊙ (h U + d); that is why it cannot be"
+                " merged with b."
+            ),
+            implementation=_bias_outside,
+        ),
+        Misconception(
+            id="no-reset",
+            sentence="r is computed and never used: it multiplies what the candidate gets from h.",
+            implementation=_no_reset,
+        ),
+        Misconception(
+            id="road-reset",
+            sentence=(
+                "You reset h on the road along the top, in z ⊙ h. Nothing is reset there: r is for the candidate alone."
+            ),
+            implementation=_road_reset,
+        ),
+        Misconception(
+            id="blocks-in-another-order",
+            sentence="Your gates have changed places: the blocks come in the order r, z, n.",
+            implementation=_order,
+        ),
+    ),
+    closed=REFERENCE_ITSELF,
+)

@@ -1,0 +1,252 @@
+"""Questions 1a and 1b: a unit that leaks, and the cell with one gate."""
+
+import torch
+from torch import Tensor
+
+from autograder.checks.gates.common import REFERENCE_ITSELF, blocks
+from autograder.draw import Draw
+from autograder.judges import law, same_shapes, same_values
+from autograder.laws.gates import mixes
+from autograder.specification import Case, Exercise, Misconception, Property, case
+
+LEAK, UGRNN = ("states", "left"), ("new", "G", "R")
+Two = tuple[Tensor, Tensor]
+Three = tuple[Tensor, Tensor, Tensor]
+
+
+def _leaking(draw: Draw, time: int, units: int) -> tuple[Tensor, Tensor, Tensor]:
+    return draw.normal(time, units), torch.sigmoid(draw.normal(time, units) + 0.5), draw.normal(units)
+
+
+def _runs(draw: Draw) -> list[Case]:
+    (units,) = draw.sizes(1)
+    return [case("several units, each with its own gates", *_leaking(draw, units + draw.integer(1, 3), units))]
+
+
+def _odd_runs(draw: Draw) -> list[Case]:
+    (units,) = draw.sizes(1)
+    news, gates, h0 = _leaking(draw, 4, units)
+    gates[1], gates[2] = 0.0, 1.0
+    return [
+        case("a gate that is shut, then one that is wide open", news, gates, h0),
+        case("a single step, one unit", *_leaking(draw, 1, 1)),
+    ]
+
+
+def _leaky(news: Tensor, gates: Tensor, h0: Tensor) -> Two:
+    return _mixed(news, gates, h0), gates.cumprod(0)
+
+
+def _mixed(news: Tensor, gates: Tensor, h0: Tensor) -> Tensor:
+    h, states = h0, []
+    for new, g in zip(news, gates, strict=True):
+        h = g * h + (1 - g) * new
+        states.append(h)
+    return torch.stack(states)
+
+
+def _added(news: Tensor, gates: Tensor, h0: Tensor) -> Two:
+    h, states = h0, []
+    for new, g in zip(news, gates, strict=True):
+        h = g * h + new
+        states.append(h)
+    return torch.stack(states), gates.cumprod(0)
+
+
+LEAKY = Exercise(
+    name="gates.leaky",
+    title="A unit that leaks",
+    signature="leaky(news, gates, h0)",
+    arguments=("news", "gates", "h0"),
+    returns=LEAK,
+    minutes=15,
+    difficulty="easy",
+    reference=_leaky,
+    properties=(
+        Property(name="the shapes are right", points=0.25, cases=_runs, judge=same_shapes(LEAK)),
+        Property(name="the states", points=1.25, cases=_runs, judge=same_values(LEAK, [0]), outputs=(0,)),
+        Property(name="what is left of h0", points=1, cases=_runs, judge=same_values(LEAK, [1]), outputs=(1,)),
+        Property(name="gates of 0 and 1, a single step", points=0.5, cases=_odd_runs, judge=same_values(LEAK)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="gate-the-other-way-round",
+            sentence=(
+                "Your gate works the other way round: g says how much is *kept*, 1 − g how much is written. With"
+                " g = 1 the state should not change at all."
+            ),
+            implementation=lambda news, gates, h0: _leaky(news, 1 - gates, h0),
+        ),
+        Misconception(
+            id="written-in-full",
+            sentence=(
+                "The new value is added in full. Mixing takes g of the old and 1 − g of the new: the two shares make 1,"
+                " so the state cannot grow without bound."
+            ),
+            implementation=_added,
+        ),
+        Misconception(
+            id="start-ignored",
+            sentence="You begin with zeros, whatever h0 is.",
+            implementation=lambda news, gates, h0: _leaky(news, gates, torch.zeros_like(h0)),
+        ),
+        Misconception(
+            id="power-of-the-last-gate",
+            sentence=(
+                "You raised the gate of time t to the t-th power. That is what is left if the gate is the same at all"
+                " times; here each has its own: multiply them, one by one."
+            ),
+            implementation=lambda news, gates, h0: (
+                _mixed(news, gates, h0),
+                gates ** torch.arange(1, len(gates) + 1)[:, None],
+            ),
+        ),
+        Misconception(
+            id="last-gate-only",
+            sentence=(
+                "That is what one step keeps. Of h0 every step since the first has kept its share: the product of all"
+                " gates so far."
+            ),
+            implementation=lambda news, gates, h0: (_mixed(news, gates, h0), gates.clone()),
+        ),
+        Misconception(
+            id="from-the-end",
+            sentence=(
+                "Your products run from time t to the end. What is left of h0 *after* step t is the product from the"
+                " first gate to that of t."
+            ),
+            implementation=lambda news, gates, h0: (_mixed(news, gates, h0), gates.flip(0).cumprod(0).flip(0)),
+        ),
+    ),
+    closed=REFERENCE_ITSELF,
+)
+
+
+# --- one gate ---------------------------------------------------------------------------------------------
+
+
+def _cell(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
+    (W_R, W_G), (U_R, U_G), (b_R, b_G) = blocks(draw, 2, n_in, hidden)
+    h = draw.normal(batch, hidden)
+    arguments = (draw.normal(batch, n_in), h, W_R, U_R, b_R, W_G, U_G, b_G)
+    return Case(label="a batch", calls=(arguments,), known=(h,))
+
+
+def _cells(draw: Draw) -> list[Case]:
+    batch, n_in, hidden = draw.sizes(3)
+    return [_cell(draw, batch, n_in, hidden)]
+
+
+def _odd_cells(draw: Draw) -> list[Case]:
+    (n,) = draw.sizes(1)
+    square, small = _cell(draw, 2, n, n), _cell(draw, 1, n, 1)
+    return [
+        case("as many units as inputs, float64", *(t.double() for t in square.calls[0])),
+        case("one text, one unit", *small.calls[0]),
+    ]
+
+
+def _parts(x: Tensor, h: Tensor, W_R: Tensor, U_R: Tensor, b_R: Tensor, *gate: Tensor) -> Two:
+    W_G, U_G, b_G = gate
+    return torch.sigmoid(x @ W_G + h @ U_G + b_G), torch.tanh(x @ W_R + h @ U_R + b_R)
+
+
+def _ugrnn(x: Tensor, h: Tensor, *weights: Tensor) -> Three:
+    G, R = _parts(x, h, *weights)
+    return G * h + (1 - G) * R, G, R
+
+
+def _other_way_round(x: Tensor, h: Tensor, *weights: Tensor) -> Three:
+    G, R = _parts(x, h, *weights)
+    return (1 - G) * h + G * R, G, R
+
+
+def _residual(x: Tensor, h: Tensor, *weights: Tensor) -> Three:
+    G, R = _parts(x, h, *weights)
+    return G * h + R, G, R
+
+
+def _minus_b(x: Tensor, h: Tensor, W_R: Tensor, U_R: Tensor, b_R: Tensor, *gate: Tensor) -> Three:
+    W_G, U_G, b_G = gate
+    return _ugrnn(x, h, W_R, U_R, -b_R, W_G, U_G, -b_G)
+
+
+def _exchanged(x: Tensor, h: Tensor, W_R: Tensor, U_R: Tensor, b_R: Tensor, *gate: Tensor) -> Three:
+    return _ugrnn(x, h, *gate, W_R, U_R, b_R)
+
+
+def _tanh_gate(x: Tensor, h: Tensor, *weights: Tensor) -> Three:
+    _, R = _parts(x, h, *weights)
+    W_G, U_G, b_G = weights[3:]
+    G = torch.tanh(x @ W_G + h @ U_G + b_G)
+    return G * h + (1 - G) * R, G, R
+
+
+def _sigmoid_candidate(x: Tensor, h: Tensor, *weights: Tensor) -> Three:
+    G, _ = _parts(x, h, *weights)
+    W_R, U_R, b_R = weights[:3]
+    R = torch.sigmoid(x @ W_R + h @ U_R + b_R)
+    return G * h + (1 - G) * R, G, R
+
+
+UGRNN_STEP = Exercise(
+    name="gates.ugrnn_step",
+    title="One gate: the UGRNN",
+    signature="ugrnn_step(x, h, W_R, U_R, b_R, W_G, U_G, b_G)",
+    arguments=("x", "h", "W_R", "U_R", "b_R", "W_G", "U_G", "b_G"),
+    returns=UGRNN,
+    minutes=20,
+    difficulty="easy",
+    reference=_ugrnn,
+    properties=(
+        Property(name="the shapes are right", points=0.25, cases=_cells, judge=same_shapes(UGRNN)),
+        Property(name="the gate", points=0.75, cases=_cells, judge=same_values(UGRNN, [1]), outputs=(1,)),
+        Property(name="the candidate", points=0.75, cases=_cells, judge=same_values(UGRNN, [2]), outputs=(2,)),
+        Property(name="mixed by your own gate", points=0.75, cases=_cells, judge=law(mixes(1, 2))),
+        Property(name="the new state, odd sizes", points=0.5, cases=_odd_cells, judge=same_values(UGRNN)),
+    ),
+    misconceptions=(
+        Misconception(
+            id="gate-the-other-way-round",
+            sentence=(
+                "Gate and candidate are right, and mixed the wrong way round: G is what is *kept* of h, 1 − G what is"
+                " written of R."
+            ),
+            implementation=_other_way_round,
+        ),
+        Misconception(
+            id="candidate-in-full",
+            sentence="You add R in full. Only 1 − G of it is written: kept and written share the place.",
+            implementation=_residual,
+        ),
+        Misconception(
+            id="bias-subtracted",
+            sentence=(
+                "The biases are subtracted. The lecture's slide writes −B, most programs (and this question) + b. With"
+                " the wrong sign a gate that should start open starts shut."
+            ),
+            implementation=_minus_b,
+        ),
+        Misconception(
+            id="weights-exchanged",
+            sentence="The gate is made with the candidate's weights and the candidate with the gate's. R is for R.",
+            implementation=_exchanged,
+        ),
+        Misconception(
+            id="tanh-gate",
+            sentence=(
+                "Your gate is a tanh and may be below 0: a share below 0 means nothing. Gates are sigmoids, candidates"
+                " tanhs."
+            ),
+            implementation=_tanh_gate,
+        ),
+        Misconception(
+            id="sigmoid-candidate",
+            sentence=(
+                "Your candidate is a sigmoid and can only be positive. What is written may be negative: it is a tanh."
+            ),
+            implementation=_sigmoid_candidate,
+        ),
+    ),
+    closed=REFERENCE_ITSELF,
+)

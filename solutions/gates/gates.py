@@ -1,0 +1,570 @@
+# %% [markdown]
+# # Assignment: gates
+#
+# Six small functions: a unit that leaks, one step of a UGRNN, a GRU and an LSTM, the LSTM's step backwards, and the gradient of a network
+# without gates. At the end your LSTM step carries a trained network through Shakespeare, and you measure how far back it remembers.
+#
+# | question | function | minutes | points | |
+# |---|---|---|---|---|
+# | 1a | `leaky` | 15 | 3 | easy |
+# | 1b | `ugrnn_step` | 20 | 3 | easy |
+# | 2 | `gru_step` | 25 | 4 | medium |
+# | 3a | `lstm_step` | 25 | 4 | medium |
+# | 3b | `lstm_backward` | 35 | 5 | hard |
+# | 4 | `jacobian_norms` | 30 | 4 | hard |
+# | 5 | in your own words | 20 | 4 | written |
+#
+# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
+# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
+# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
+# numbers, property by property, so half a solution earns its half.
+#
+# **What is closed.** `nlmcore.recurrent`, `nlmcore.diagnostics` and PyTorch's own cells hold all of this; in questions 3b and 4
+# whatever differentiates by itself is closed, too: `backward()`, `torch.autograd`, `torch.func`. Everything else is open. If you need a
+# function from an earlier question, call yours.
+#
+# You need the lectures *Gates* and, for question 4, *Vanishing and exploding gradients*. About three hours. Nothing is fetched from
+# the network.
+#
+# As in the lectures *vectors are rows*: a matrix stands to their right. $\odot$ multiplies entry by entry (`*`), and
+# $\sigma$ is `torch.sigmoid`.
+
+# %%
+import torch
+from IPython.display import HTML
+
+from autograder.check import check, passes
+from nlmcore.show import figures
+
+torch.set_printoptions(precision=3, sci_mode=False)
+torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
+
+# %% [markdown]
+# ## 1. Keeping and writing
+#
+# ### 1a. A unit that leaks
+#
+# *15 minutes · 3 points · easy*
+#
+# A unit that mixes what it knows with something new, $r_t$, by a gate $g_t$ between 0 and 1:
+#
+# $$h_t = g_t \odot h_{t-1} + (1 - g_t) \odot r_t$$
+#
+# How much of $h_0$ is still in $h_t$? Every step has kept its share of what was left, so it is the product of all gates so far,
+# $g_1 \odot g_2 \odot \dots \odot g_t$. The same number is the derivative $\partial h_t / \partial h_0$, if the gates are looked at as given.
+#
+# By hand, one unit with $h_0 = 2$:
+#
+# ```text
+# gate     0.9                   0.5                     0.9
+# new      1                     1                      -1
+# state    0.9·2 + 0.1·1 = 1.9   0.5·1.9 + 0.5·1 = 1.45  0.9·1.45 - 0.1 = 1.205
+# left     0.9                   0.45                    0.405
+# ```
+#
+# Here the gates are given, for each unit and time its own. From 1b on they are computed.
+#
+# **Looked at:** the shapes; the states; what is left; gates of exactly 0 and 1; a single step.
+#
+# <details><summary>A hint</summary>
+#
+# A loop over time for the states, a list, `torch.stack`. For what is left there is `torch.cumprod`, or the same loop.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "leaky", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def leaky(news, gates, h0):
+    """Mix new values into a state, and follow what is left of the first one.
+
+    news (time, units), gates (time, units) between 0 and 1, h0 (units,)
+    -> (states (time, units), left (time, units))
+    """
+    ### BEGIN SOLUTION
+    h, states = h0, []
+    for r, g in zip(news, gates, strict=True):
+        h = g * h + (1 - g) * r
+        states.append(h)
+    return torch.stack(states), torch.cumprod(gates, dim=0)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_leaky", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("gates.leaky", leaky)
+### BEGIN HIDDEN TESTS
+check("gates.leaky", leaky, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 1b. One gate: the UGRNN
+#
+# *20 minutes · 3 points · easy*
+#
+# $$G = \sigma(x W_G + h U_G + b_G), \qquad R = \tanh(x W_R + h U_R + b_R), \qquad h' = G \odot h + (1 - G) \odot R$$
+#
+# The gate is computed from what is there; $R$ is what could be written, a plain network's step. (The lecture's slide writes $-B$ for
+# $+b$.) The example of the lecture, one unit, $x = 1$, $h = 0.5$, $W_R = 2$, $U_R = -1$, $b_R = 0$, $W_G = -2$, $U_G = 1$, $b_G = 1$:
+
+# %%
+HTML(
+    figures.cell_svg(
+        figures.CIRCUITS["UGRNN"],
+        {"x": 1.0, "h": 0.5, "G": 0.378, "R": 0.905, "kept": 0.189, "written": 0.563, "new": 0.752},
+        alt="A UGRNN's step as a circuit: x is 1, h is 0.5; G is 0.378, R is 0.905; kept 0.189, written 0.563; the new state is 0.752.",
+    )
+)
+
+# %% [markdown]
+# Return the gate and the candidate as well, `(new, G, R)`: then they can be looked at one by one, and a wrong gate does not cost you
+# the mixture.
+#
+# **Looked at:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs,
+# float64, one text, one unit.
+#
+# <details><summary>A hint</summary>
+#
+# Three lines, one per formula. `b` is added to each row of a batch by itself.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "ugrnn_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def ugrnn_step(x, h, W_R, U_R, b_R, W_G, U_G, b_G):
+    """One step of an update-gate network.
+
+    x (batch, in), h (batch, hidden), W_R and W_G (in, hidden), U_R and U_G (hidden, hidden), b_R and b_G (hidden,)
+    -> (new (batch, hidden), G (batch, hidden), R (batch, hidden))
+    """
+    ### BEGIN SOLUTION
+    G = torch.sigmoid(x @ W_G + h @ U_G + b_G)
+    R = torch.tanh(x @ W_R + h @ U_R + b_R)
+    return G * h + (1 - G) * R, G, R
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_ugrnn_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("gates.ugrnn_step", ugrnn_step)
+### BEGIN HIDDEN TESTS
+check("gates.ugrnn_step", ugrnn_step, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. Two gates: the GRU
+#
+# *25 minutes · 4 points · medium*
+#
+# $$r = \sigma(x W^r + h U^r + b^r), \qquad z = \sigma(x W^z + h U^z + b^z),$$
+#
+# $$n = \tanh\big(x W^n + b^n + r \odot (h U^n + d)\big), \qquad h' = z \odot h + (1 - z) \odot n$$
+#
+# The reset gate $r$ says how much of the past the *candidate* $n$ may see; the update gate $z$ how much of the old state is kept. It is the
+# form of PyTorch: reset *after* the product with $U^n$, and $d$, a bias of its own, inside.
+#
+# The weights come as blocks in the order $r, z, n$: `W[0]` is $W^r$, `W[1]` is $W^z$, `W[2]` is $W^n$; so are `U` and `b`.
+#
+# The example of the lecture, with $W^r = U^r = 1$, the rest as in 1b ($z$ for $G$, $n$ for $R$), $d = 0$:
+
+# %%
+HTML(
+    figures.cell_svg(
+        figures.CIRCUITS["GRU"],
+        {
+            "x": 1,
+            "h": 0.5,
+            "z": 0.378,
+            "r": 0.818,
+            "reset": -0.409,
+            "n": 0.920,
+            "kept": 0.189,
+            "written": 0.573,
+            "new": 0.761,
+        },
+        alt="A GRU's step as a circuit: x is 1, h is 0.5; z is 0.378, r is 0.818; the reset past is -0.409, the candidate 0.920; "
+        "kept 0.189, written 0.573; the new state is 0.761.",
+    )
+)
+
+# %% [markdown]
+# > **Before you write it:** with one unit it makes no difference whether the reset comes before or after the product with $U^n$. Why
+# > does it with two? And what if $d$ is not 0?
+#
+# **Looked at:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs,
+# float64, one text, one unit.
+#
+# <details><summary>A hint</summary>
+#
+# Four lines. Write down what stands inside the round brackets after $r \odot$, and check that nothing of $x$ is in it.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "gru_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gru_step(x, h, W, U, b, d):
+    """One step of a gated recurrent unit. Blocks in the order r, z, n.
+
+    x (batch, in), h (batch, hidden), W (3, in, hidden), U (3, hidden, hidden), b (3, hidden), d (hidden,)
+    -> (new, r, z, n), each (batch, hidden)
+    """
+    ### BEGIN SOLUTION
+    r = torch.sigmoid(x @ W[0] + h @ U[0] + b[0])
+    z = torch.sigmoid(x @ W[1] + h @ U[1] + b[1])
+    n = torch.tanh(x @ W[2] + b[2] + r * (h @ U[2] + d))
+    return z * h + (1 - z) * n, r, z, n
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_gru_step", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("gates.gru_step", gru_step)
+### BEGIN HIDDEN TESTS
+check("gates.gru_step", gru_step, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 3. Three gates and two states: the LSTM
+#
+# ### 3a. The step
+#
+# *25 minutes · 4 points · medium*
+#
+# $$i = \sigma(x W^i + h U^i + b^i), \quad f = \sigma(x W^f + h U^f + b^f), \quad g = \tanh(x W^g + h U^g + b^g), \quad
+#   o = \sigma(x W^o + h U^o + b^o),$$
+#
+# $$c' = f \odot c + i \odot g, \qquad h' = o \odot \tanh(c')$$
+#
+# The memory $c$ is private: the gates read $h$. Blocks in PyTorch's order, $i, f, g, o$.
+#
+# The example of the lecture: $x = 1$, $h = 0.5$, $c = 0.8$.
+
+# %%
+HTML(
+    figures.cell_svg(
+        figures.CIRCUITS["LSTM"],
+        {
+            "c": 0.8,
+            "h": 0.5,
+            "x": 1,
+            "f": 0.378,
+            "i": 0.731,
+            "g": 0.905,
+            "o": 0.818,
+            "kept": 0.302,
+            "written": 0.662,
+            "new c": 0.964,
+            "new h": 0.610,
+        },
+        alt="An LSTM's step as a circuit: c is 0.8, h is 0.5, x is 1; f is 0.378, i 0.731, g 0.905, o 0.818; kept 0.302, written 0.662; "
+        "the new memory is 0.964 and what is shown 0.610.",
+    )
+)
+
+# %% [markdown]
+# **Looked at:** the shapes; the gates; that the memory follows from *your* gates, and what is shown from *your* memory; as many units as
+# inputs, float64, one text, one unit.
+#
+# <details><summary>A hint</summary>
+#
+# All four sums can be made at once: `x @ W` has the shape (4, batch, hidden), and the biases join in as `b[:, None]`. Or write four lines.
+# `torch.stack([i, f, g, o])` puts the gates together.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "lstm_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def lstm_step(x, h, c, W, U, b):
+    """One step of an LSTM. Blocks in the order i, f, g, o.
+
+    x (batch, in), h and c (batch, hidden), W (4, in, hidden), U (4, hidden, hidden), b (4, hidden)
+    -> (new h (batch, hidden), new c (batch, hidden), gates (4, batch, hidden))
+    """
+    ### BEGIN SOLUTION
+    i, f, g, o = x @ W + h @ U + b[:, None]
+    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    c = f * c + i * g
+    return o * torch.tanh(c), c, torch.stack([i, f, g, o])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_lstm_step", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("gates.lstm_step", lstm_step)
+### BEGIN HIDDEN TESTS
+check("gates.lstm_step", lstm_step, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### 3b. Backwards
+#
+# *35 minutes · 5 points · hard*
+#
+# Two gradients come to a step from above: $d_h$, with respect to the $h'$ that it has shown, and $d_c$, with respect to the $c'$ that it
+# has handed on. The memory has both effects, so first add them up:
+#
+# $$d_{c'} = \underbrace{d_c}_{\text{handed on}} + \underbrace{d_h \odot o \odot (1 - \tanh^2 c')}_{\text{shown}}$$
+#
+# From there every product sends to each factor what comes, times the *other* factor. What goes back to the old memory goes through the
+# forget gate and nothing else; that is the whole secret of the LSTM:
+#
+# $$d_{c_{\text{before}}} = d_{c'} \odot f$$
+#
+# And to the sums *before* the squashing, with the slopes $\sigma (1 - \sigma)$ and $1 - g^2$:
+#
+# | | arrives at the gate | times the slope |
+# |---|---|---|
+# | `d_i` | $d_{c'} \odot g$ | $i (1 - i)$ |
+# | `d_f` | $d_{c'} \odot c_{\text{before}}$ | $f (1 - f)$ |
+# | `d_g` | $d_{c'} \odot i$ | $1 - g^2$ |
+# | `d_o` | for you to find: $h' = o \odot \tanh c'$ | for you, too |
+#
+# By hand, the example above with $d_h = 1$ and $d_c = 0.5$: $\tanh 0.964 = 0.746$, so $d_{c'} = 0.5 + 0.818 \cdot (1 - 0.556) = 0.863$; then
+# $d_i = 0.154$, $d_f = 0.162$, $d_g = 0.114$, $d_o = 0.111$, and the old memory gets $0.863 \cdot 0.378 = 0.326$.
+#
+# **Looked at:** the shapes; the memory where nothing comes by $h$; the output gate; the other three; the memory by both roads; gates that
+# are wide open or shut; one unit.
+#
+# <details><summary>A hint</summary>
+#
+# Unpack with `i, f, g, o = gates`. Compute $d_{c'}$ first and give it a name: four of the five results need it.
+# </details>
+# <details><summary>It runs, but the numbers are wrong?</summary>
+#
+# Put the example above in, as tensors of the shapes (4, 1, 1) and (1, 1), and compare number by number. Which of the five is the first
+# that is off?
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "lstm_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def lstm_backward(gates, c_before, c, d_h, d_c):
+    """One step of an LSTM, backwards: to the sums before the squashing, and to the old memory.
+
+    gates (4, batch, hidden) in the order i, f, g, o; c_before and c, the memory before and after the step; d_h and d_c, what
+    comes from above: each (batch, hidden) -> (d_i, d_f, d_g, d_o, d_c_before), each (batch, hidden)
+    """
+    ### BEGIN SOLUTION
+    i, f, g, o = gates
+    shown = torch.tanh(c)
+    arriving = d_c + d_h * o * (1 - shown**2)
+    d_i = arriving * g * i * (1 - i)
+    d_f = arriving * c_before * f * (1 - f)
+    d_g = arriving * i * (1 - g**2)
+    d_o = d_h * shown * o * (1 - o)
+    return d_i, d_f, d_g, d_o, arriving * f
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_lstm_backward", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("gates.lstm_backward", lstm_backward)
+### BEGIN HIDDEN TESTS
+check("gates.lstm_backward", lstm_backward, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 4. How far a gradient reaches without gates
+#
+# *30 minutes · 4 points · hard*
+#
+# A plain network, $h_j = \tanh(h_{j-1} U + \dots)$, has read a text; its states are $h_1, \dots, h_T$. A small change of $h_{j-1}$ changes $h_j$
+# by the Jacobian of the step, row $a$, column $b$ for $\partial h_j[a] / \partial h_{j-1}[b]$:
+#
+# $$J_j = \mathrm{diag}(1 - h_j^2)\; U^\top$$
+#
+# and a change of $h_{T-d}$ goes through $d$ of them, the earliest first, so that it stands on the far right:
+#
+# $$\frac{\partial h_T}{\partial h_{T-d}} = J_T\, J_{T-1} \cdots J_{T-d+1}$$
+#
+# The **norm** of a matrix, its largest singular value, is the most by which it can stretch a vector. Asked is the norm of this product for
+# every distance $d = 0, 1, \dots, T - 1$. For $d = 0$ nothing is multiplied: the identity, norm 1.
+#
+# By hand, three states, the last two $(0, 0.5)$ and $(0.5, 0)$, and $U = \begin{pmatrix} 1 & 1 \\ 0 & 1 \end{pmatrix}$:
+#
+# $$J_3 = \begin{pmatrix} 0.75 & 0 \\ 1 & 1 \end{pmatrix}, \qquad J_2 = \begin{pmatrix} 1 & 0 \\ 0.75 & 0.75 \end{pmatrix}, \qquad
+#   J_3 J_2 = \begin{pmatrix} 0.75 & 0 \\ 1.75 & 0.75 \end{pmatrix}$$
+#
+# with the norms 1 (distance 0), 1.523 (distance 1) and 2.027 (distance 2). What the first state is does not matter: its Jacobian would lead to $h_0$.
+#
+# > **Before you write it:** the norms of $J_3$ and $J_2$ multiplied give $1.523 \cdot 1.347 = 2.052$, a little more than 2.027. Why is it never less?
+#
+# **Looked at:** one number per state; one step back; several steps back; a state at its limits, which lets nothing through; one unit, and a single
+# state.
+#
+# <details><summary>A hint</summary>
+#
+# Start with `torch.eye` and go back from the last state: each time multiply one more Jacobian on the *right*, and take
+# `torch.linalg.matrix_norm(product, ord=2)`.
+# </details>
+# <details><summary>A second hint</summary>
+#
+# A diagonal matrix on the left multiplies the *rows*: `slopes[:, None] * matrix`. Make it in the dtype of `U`: `torch.eye(len(U), dtype=U.dtype)`.
+# </details>
+
+
+# %% nbgrader={"grade": false, "grade_id": "jacobian_norms", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def jacobian_norms(hs, U):
+    """How much the last state can feel of the one d steps before it, for every distance d.
+
+    hs (time, hidden) the states of a tanh network, U (hidden, hidden) -> (time,), entry d for distance d
+    """
+    ### BEGIN SOLUTION
+    product = torch.eye(len(U), dtype=U.dtype)
+    norms = [torch.linalg.matrix_norm(product, ord=2)]
+    for h in hs[1:].flip(0):
+        product = product @ ((1 - h**2)[:, None] * U.T)
+        norms.append(torch.linalg.matrix_norm(product, ord=2))
+    return torch.stack(norms)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "check_jacobian_norms", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("gates.jacobian_norms", jacobian_norms)
+### BEGIN HIDDEN TESTS
+check("gates.jacobian_norms", jacobian_norms, hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## Your functions at work
+#
+# The course's `char_lstm` has 256 units and was trained on the characters of Shakespeare's plays. Only its weights are used here; it runs by
+# your `lstm_step`. Nothing to write: run it when question 3a passes.
+
+# %%
+steps = []
+if passes("gates.lstm_step", lstm_step):
+    from nlmcore.corpora import load
+    from nlmcore.pretrained import checkpoint
+
+    model, tokenizer, _ = checkpoint("char_lstm")
+    trained = {name: weights.detach() for name, weights in model.named_parameters()}
+    of_cell = {name.rpartition(".")[2]: weights for name, weights in trained.items() if ".cells.0." in name}
+    units = of_cell["weight_hh"].shape[1]
+    # PyTorch stacks the four blocks, and transposes them
+    W, U = (of_cell[name].view(4, units, -1).transpose(1, 2) for name in ("weight_ih", "weight_hh"))
+    b = (of_cell["bias_ih"] + of_cell["bias_hh"]).view(4, units)
+
+    def read(text, h, c):
+        """Your step, character by character. Returns the last states, and (gates, c before, c after) of every step."""
+        passed = []
+        for i in tokenizer.encode(text):
+            before = c
+            h, c, gates = (
+                torch.as_tensor(part).float() for part in lstm_step(trained["embedding.weight"][[i]], h, c, W, U, b)
+            )
+            passed.append((gates, before, c))
+        return h, c, passed
+
+    zeros = torch.zeros(1, units)
+    draw, text = torch.Generator().manual_seed(4), "\nROMEO.\n"
+    h, c, _ = read(text, zeros, zeros)
+    for _ in range(300):
+        p = torch.softmax((h @ trained["output.weight"].T + trained["output.bias"])[0] / 0.6, dim=-1)
+        character = tokenizer.decode([int(torch.multinomial(p, 1, generator=draw))])
+        text += character
+        h, c, _ = read(character, h, c)
+    print(text)
+    heard = load("shakespeare").texts("test")[0][30_000:30_101]  # a play that it was not trained on
+    _, _, steps = read(heard, zeros, zeros)
+
+# %% [markdown]
+# **How long does it remember?** Its forget gates, on 101 characters of a play that it has not read. Your `leaky` says how much each unit has kept
+# of what it held at the start. The lines: the unit in the middle, and two of the longest memories.
+
+# %%
+if steps and passes("gates.leaky", leaky):
+    forget = torch.stack([gates[1, 0] for gates, _, _ in steps])
+    _, left = leaky(torch.zeros_like(forget), forget, torch.ones(forget.shape[1]))
+    left = torch.as_tensor(left).float()
+    lines = {f"{share:.0%} of the units keep less": left.quantile(share, dim=1) for share in (0.5, 0.9, 0.99)}
+    at_50 = ", ".join(f"{name}: {float(line[49]):.2f}" for name, line in lines.items())
+    picture = figures.curves(
+        range(1, len(forget) + 1),
+        lines,
+        x_title="characters read",
+        y_title="share kept",
+        alt=f"What is left of the first memory, by the number of characters read. After 50: {at_50}.",
+    )
+else:
+    picture = "Come back here when questions 1a and 3a pass."
+picture
+
+# %% [markdown]
+# **How far does its gradient reach?** Your `lstm_backward` goes back through those steps, with a loss that is the sum of the last memory;
+# beside it your `jacobian_norms` for plain networks of 64 units whose $U$ is drawn in two ways. Both as a share of distance 0, in powers of ten:
+
+# %%
+powers = {}
+if steps and passes("gates.lstm_backward", lstm_backward):
+    d_h, d_c = torch.zeros(1, units), torch.ones(1, units)
+    norms = [d_c.norm()]
+    for gates, before, after in reversed(steps):
+        *at_sums, d_c = (torch.as_tensor(d).float() for d in lstm_backward(gates, before, after, d_h, d_c))
+        d_h = sum(d @ block.T for d, block in zip(at_sums, U, strict=True))  # every sum has read h
+        norms.append(d_c.norm())
+    powers["trained LSTM, its memory"] = (torch.stack(norms[:100]) / norms[0]).log10()
+if passes("gates.jacobian_norms", jacobian_norms):
+    draw = torch.Generator().manual_seed(0)
+    orthogonal = torch.nn.init.orthogonal_(torch.empty(64, 64, dtype=torch.float64), generator=draw)
+    uniform = (2 * torch.rand(64, 64, generator=draw, dtype=torch.float64) - 1) / 8
+    for name, R in {"plain, orthogonal": orthogonal, "plain, uniform": uniform}.items():
+        h, hs = torch.zeros(64, dtype=torch.float64), []
+        for _ in range(100):
+            h = torch.tanh(h @ R + 0.3 * torch.randn(64, generator=draw, dtype=torch.float64))
+            hs.append(h)
+        powers[name] = torch.as_tensor(jacobian_norms(torch.stack(hs), R)).double().log10()
+if powers:
+    at_90 = ", ".join(f"{name} {float(line[90]):.1f}" for name, line in powers.items())
+    picture = HTML(
+        figures.lines_svg(
+            range(100),
+            powers,
+            x_title="distance d",
+            y_title="gradient, d = 0 is 1",
+            low=-25,
+            high=2,
+            powers=True,
+            width=760,
+            alt=f"Gradient against distance, as powers of ten. At distance 90: {at_90}.",
+        )
+    )
+else:
+    picture = "Come back here when questions 3b and 4 pass."
+picture
+
+# %% [markdown]
+# The one is trained and the others are not, so this is no fair race; lecture 7 runs one. What does the LSTM's line do if you halve all
+# forget gates (`gates[1] *= 0.5` on a clone)? And the plain network's with `2 * orthogonal`?
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# ## 5. In your own words
+#
+# *20 minutes · 4 points · written, read by a person*
+#
+# In about eight sentences, for somebody who knows plain recurrent networks:
+#
+# 1. Why does the gradient of a plain network shrink or grow with distance, and what is different on the road of the LSTM's memory?
+# 2. "An LSTM remembers." What does that hang on? Say what the forget gate's bias has to do with it, with a number.
+# 3. A friend has loaded GRU weights from another library. There is no error, and the network writes nonsense. Name two things that may
+#    differ although all shapes fit.
+#
+# ### BEGIN MARK SCHEME
+# One point for each of the four; half points are fine.
+#
+# 1. **Plain** (1): one factor per step, a matrix times slopes of tanh that are at most 1; a product of many of them goes to 0 or grows
+#    exponentially. Half a point for "it is multiplied many times" without what is multiplied.
+# 2. **The memory's road** (1): c' = f ⊙ c + …, so the factor is f, one number per unit, with no matrix and no slope; near 1 it passes on
+#    nearly everything. Half a point for "there is a shortcut".
+# 3. **It hangs on the gates** (1): only if f is near 1. At the start f is about σ(b): b = 0 gives 0.5, and after 20 steps a millionth is left;
+#    b = 1 gives 0.73 (0.002 after 20), b = 4 gives 0.98 (0.7). Half a point without any number.
+# 4. **Two things** (½ each): blocks in another order; z and 1 − z; reset before or after the product; matrices transposed (where they are square);
+#    one bias or two (d inside the reset). Not: "it was trained badly".
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# In a plain network a change of an early state goes through every step on its way to the last one, and each step multiplies it by U and by
+# the slopes of its tanh, which are at most 1. A product of fifty such matrices is nearly nothing if they shrink what they get, and huge
+# if they stretch it. The LSTM's memory is a sum, c' = f c + i g: on that road each step multiplies by its forget gate alone, a number per
+# unit. Where the gate is 1 the gradient passes unchanged, however long the road.
+#
+# So it remembers if its forget gates are open, and only then. Before training they are about σ of their bias: with a bias of 0 they
+# are 0.5, and after twenty steps a millionth of the gradient is left; with a bias of 4 they are 0.98, and it is 70 per cent. That is why the bias
+# is started above 0.
+#
+# The other library may stack the blocks in another order, z before r for example, and may mean by z what is written where ours means what is kept.
+# It may also reset the state before the product with U and not after it.
+
+# %% [markdown]
+# ---
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
+# hold your own words. Save the notebook under its own name: the grader looks for `gates.ipynb`.
