@@ -1,8 +1,8 @@
 """From masters to what students get: `solutions/<assignment>/*.ipynb` → `exercises/<assignment>/*.ipynb`.
 
 nbgrader does it (`generate_assignment`): solutions become stubs, hidden tests and mark schemes are taken out,
-and the gradebook notes cells and points. Before, every exercise and every master is audited; after, every
-file that is to leave the house is searched for what must stay.
+and the gradebook notes cells and points. Before, every master is audited, and every exercise that has not passed
+as it is (`autograder.audited`); after, every file that is to leave the house is searched for what must stay.
 """
 
 import importlib
@@ -18,7 +18,8 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
 from traitlets.config import Config
 
-from autograder.audit import exercise_faults, notebook_faults, travel_faults
+from autograder.audit import notebook_faults
+from autograder.audited import faults
 from autograder.nbgrader_config import RELEASE, SOURCE, configure
 from autograder.specification import Exercise
 
@@ -58,7 +59,7 @@ def exercises_of(assignment: str) -> Mapping[str, Exercise]:
 
 def _audit(folder: Path) -> None:
     exercises = exercises_of(folder.name)
-    found = [fault for e in exercises.values() for fault in (*exercise_faults(e), *travel_faults(e))]
+    found = [fault for exercise in exercises.values() for fault in faults(exercise)]
     if exercises:
         cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in nbformat.read(path, as_version=4).cells]
         found += notebook_faults(nbformat.v4.new_notebook(cells=cells), exercises)

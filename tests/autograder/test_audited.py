@@ -1,0 +1,104 @@
+"""An exercise that passed as it is is not audited again, and whatever it depends on brings the audit back."""
+
+import dataclasses
+import importlib
+from types import SimpleNamespace
+
+import pytest
+
+from autograder import audited
+from tests.autograder.test_specification import doubling
+
+FILES = (
+    "autograder/audit.py",
+    "autograder/checks/__init__.py",
+    "autograder/checks/numbers/__init__.py",
+    "autograder/laws/other.py",
+    "autograder/public/form.py",
+    "nlmcore/attention/scores.py",
+    "nlmcore/pretrained/checkpoints_data/small.safetensors",
+)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    for name in (*FILES, "autograder/checks/letters/__init__.py", "autograder/engine/run.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    return tmp_path
+
+
+@pytest.fixture
+def exercise(monkeypatch):
+    """A declared exercise of the assignment "numbers"."""
+    made = dataclasses.replace(doubling(), name="numbers.double")
+    real = importlib.import_module
+    declares = SimpleNamespace(EXERCISES={made.name: made})
+    declared = {"autograder.checks.numbers": declares}
+    monkeypatch.setattr(audited.importlib, "import_module", lambda name: declared.get(name) or real(name))
+    return made
+
+
+@pytest.fixture
+def audits(monkeypatch):
+    """How often an audit was made, and what it finds."""
+    said = SimpleNamespace(count=0, faults=[])
+
+    def audit(exercise):
+        said.count += 1
+        return list(said.faults)
+
+    monkeypatch.setattr(audited, "_audit", audit)
+    return said
+
+
+def test_what_passed_is_not_audited_again(checkout, exercise, audits):
+    assert [audited.faults(exercise, checkout) for _ in range(3)] == [[], [], []]
+    assert audits.count == 1
+
+
+@pytest.mark.parametrize("name", [*FILES, "autograder/checks/numbers/more.py"])
+def test_a_change_in_what_it_depends_on_brings_the_audit_back(checkout, exercise, audits, name):
+    audited.faults(exercise, checkout)
+    (checkout / name).write_text("x = 23\n")
+    audited.faults(exercise, checkout)
+    assert audits.count == 2
+    audited.faults(exercise, checkout)
+    assert audits.count == 2
+
+
+def test_another_assignment_and_the_engine_do_not(checkout, exercise, audits):
+    audited.faults(exercise, checkout)
+    for name in ("autograder/checks/letters/__init__.py", "autograder/engine/run.py"):
+        (checkout / name).write_text("x = 23\n")
+    audited.faults(exercise, checkout)
+    assert audits.count == 1
+
+
+def test_faults_are_not_remembered(checkout, exercise, audits):
+    audits.faults = ["numbers.double: it is wrong"]
+    assert audited.faults(exercise, checkout) == audited.faults(exercise, checkout) == audits.faults
+    audits.faults = []
+    assert audited.faults(exercise, checkout) == []
+    assert audits.count == 3
+
+
+def test_a_changed_copy_of_a_declared_exercise_is_audited(checkout, exercise, audits):
+    audited.faults(exercise, checkout)
+    audited.faults(dataclasses.replace(exercise, minutes=exercise.minutes + 1), checkout)
+    assert audits.count == 2
+
+
+@pytest.mark.parametrize("kept", ["{", "[]", '{"numbers.double": 7}'])
+def test_a_damaged_note_costs_an_audit(checkout, exercise, audits, kept):
+    (checkout / "exercises").mkdir()
+    (checkout / audited.KEPT).write_text(kept)
+    assert audited.faults(exercise, checkout) == audited.faults(exercise, checkout) == []
+    assert audits.count == 1
+
+
+def test_the_audit_is_the_real_one(checkout, exercise):
+    right = dataclasses.replace(exercise.misconceptions[0], implementation=exercise.reference)
+    (fault, *_) = audited.faults(dataclasses.replace(exercise, misconceptions=(right,)), checkout)
+    assert "passes the visible check" in fault
+    assert audited.faults(exercise, checkout) == []
