@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    root = masters(tmp_path_factory.mktemp("class"))
+    root = masters(tmp_path_factory.mktemp("class"), "attention")
     build_exercises(root)
     special = fill(root, 12)
     course = Course.load(root)

@@ -19,9 +19,11 @@ ASSIGNMENTS = sorted(path.parent.name for path in (ROOT / "solutions").glob("*/*
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def course(folder: Path) -> Path:
-    """A copy of the course's masters and settings, its notebooks built."""
-    shutil.copytree(ROOT / "solutions", folder / "solutions", ignore=shutil.ignore_patterns("*.ipynb", ".*"))
+def course(folder: Path, *assignments: str) -> Path:
+    """A copy of the course's masters, of some or of all assignments, and settings; its notebooks built."""
+    for name in assignments or ASSIGNMENTS:
+        source, target = ROOT / "solutions" / name, folder / "solutions" / name
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
     for name in ("pyproject.toml", "nbgrader_config.py"):
         shutil.copy(ROOT / name, folder / name)
     notebooks.build(folder)
@@ -91,18 +93,6 @@ def test_an_empty_release_runs_through_and_says_calmly_that_nothing_is_written(r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_the_solved_master_earns_everything(released, assignment):
-    notebook = run(released / "solutions" / assignment / f"{assignment}.ipynb")
-    assert outputs(notebook, "error") == []
-    for cell in notebook.cells:
-        about = cell.metadata.get("nbgrader", {})
-        if about.get("grade") and cell.cell_type == "code":
-            marks = [o for o in cell.outputs if o.output_type == "execute_result"]
-            assert [float(o.data["text/plain"]) for o in marks] == [float(about["points"])], about["grade_id"]
-
-
-@pytest.mark.slow
 def test_in_a_real_kernel_a_failed_check_shows_words_and_no_traceback():
     source = "from autograder.check import check\ncheck('attention.dot_score', lambda query, keys: query * keys)"
     notebook = new_notebook(cells=[new_code_cell(source)])
@@ -118,7 +108,7 @@ def test_in_a_real_kernel_a_failed_check_shows_words_and_no_traceback():
 
 
 def broken(tmp_path, old, new, count=1):
-    root = course(tmp_path)
+    root = course(tmp_path, "attention")
     master = root / "solutions/attention/attention.py"
     text = master.read_text(encoding="utf-8")
     assert old in text
@@ -184,7 +174,7 @@ def test_the_text_masters_are_exactly_what_nbgrader_must_not_copy(tmp_path):
 def test_a_release_that_would_orphan_submissions_is_refused_in_words(tmp_path):
     from nbgrader.api import Gradebook
 
-    root = course(tmp_path)
+    root = course(tmp_path, "attention")
     build_exercises(root)
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
         book.add_student("ada")

@@ -85,7 +85,7 @@ def submit(root: Path, student: str, exchange: Path, change) -> None:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    root, exchange = course(tmp_path_factory.mktemp("course")), tmp_path_factory.mktemp("exchange")
+    root, exchange = course(tmp_path_factory.mktemp("course"), "attention"), tmp_path_factory.mktemp("exchange")
     build_exercises(root)
     exchange.chmod(0o777)
     nbgrader(root, "release_assignment", "attention", f"--Exchange.root={exchange}")

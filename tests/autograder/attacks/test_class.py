@@ -89,7 +89,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
         if os.environ.get("CI"):
             pytest.fail(f"the sandbox must be real where the tests are law: {fault}")
         pytest.skip(f"no sandbox here: {fault}")
-    root = course(tmp_path_factory.mktemp("course"))
+    root = course(tmp_path_factory.mktemp("course"), "attention")
     build_exercises(root)
     for student in sorted(STUDENTS, reverse=True):  # those to be robbed before the robbers
         hand_in(root, student, STUDENTS[student])

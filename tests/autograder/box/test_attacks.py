@@ -217,7 +217,8 @@ ATTACKS = [
 @pytest.fixture(scope="module")
 def secrets() -> Iterator[None]:
     """What must not be found: in the environment, in the grader's files, in this very process."""
-    places = [Path("/tmp/box-attacks-gradebook.db"), Path("/var/tmp/box-attacks-other-submission.ipynb")]
+    mine = os.getpid()  # another worker, or another checkout, may run these tests at the same time
+    places = [Path(f"/tmp/box-attacks-{mine}-gradebook.db"), Path(f"/var/tmp/box-attacks-{mine}-other.ipynb")]
     os.environ["BOX_ATTACKS"] = SECRET
     for place in places:
         place.write_text(SECRET)

@@ -90,7 +90,7 @@ def plain_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def own_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = own_course(tmp_path_factory.mktemp("own"))
+    root = own_course(tmp_path_factory.mktemp("own"), "attention")
     build_exercises(root)
     return root
 

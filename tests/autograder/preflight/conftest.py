@@ -19,7 +19,7 @@ def course_root(tmp_path_factory) -> Path:
         from autograder.release import build_exercises
         from tests.autograder.test_release import course
 
-        root = course(tmp_path_factory.mktemp("course"))
+        root = course(tmp_path_factory.mktemp("course"), "attention")
         build_exercises(root)
     return root
 
