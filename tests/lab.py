@@ -146,11 +146,32 @@ def listen_for_errors(page) -> list[str]:
     return heard
 
 
+def shut_down_kernels(page, url: str, token: str) -> None:
+    """End every kernel of this JupyterLab: a page that is closed leaves its own running."""
+    for session in page.request.get(f"{url}/api/sessions?token={token}").json():
+        page.request.delete(f"{url}/api/sessions/{session['id']}?token={token}")
+
+
 def save(page) -> None:
     """Save the visible notebook, as Ctrl-S does, and wait until it is on disk."""
     with page.expect_response(lambda r: "/api/contents/" in r.url and r.request.method == "PUT") as answer:
         page.keyboard.press("Control+s")
     assert answer.value.ok, answer.value.status
+
+
+SETTLED = """() => new Promise(done => {
+  // The notebook has come to rest: for three frames it is as high, as far scrolled and has as many elements as before.
+  const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer');
+  const look = () => [panel.scrollHeight, panel.scrollTop, panel.getElementsByTagName('*').length].join();
+  let before = look(), same = 0, left = 60;
+  const tick = () => {
+    const now = look();
+    same = now === before ? same + 1 : 0;
+    before = now;
+    return same >= 3 || !left-- ? done() : requestAnimationFrame(tick);
+  };
+  requestAnimationFrame(tick);
+})"""
 
 
 TOO_WIDE = """() => {
@@ -160,9 +181,11 @@ TOO_WIDE = """() => {
   const say = e => (e.className?.baseVal ?? e.className) + ': ' + (e.innerText ?? e.getAttribute('aria-label') ?? '')
     .trim().slice(0, 90);
   for (const place of notebook.querySelectorAll('.jp-RenderedHTMLCommon, .jp-OutputArea-output, .nlm-live')) {
-    if (!place.getClientRects().length) continue;
-    if (place.scrollWidth > place.clientWidth + 1 || place.getBoundingClientRect().right > edge) found.push(say(place));
+    const where = place.getBoundingClientRect();
+    if (!place.getClientRects().length || where.bottom < 0 || where.top > innerHeight) continue;  // seen another time
+    if (place.scrollWidth > place.clientWidth + 1 || where.right > edge) found.push(say(place));
     for (const e of place.querySelectorAll('*')) {
+      if (e.ownerSVGElement) continue;  // what is drawn in a picture has no box of its own
       if (e.closest('mjx-container, svg svg, .widget-readout, .noUi-target, mjx-assistive-mml')) continue;
       const style = getComputedStyle(e), scrolls = ['auto', 'scroll'].includes(style.overflowX);
       if (scrolls && e.clientWidth && e.scrollWidth > e.clientWidth + 1) found.push(say(e));
