@@ -9,7 +9,8 @@
 #
 # *A small network read the blue words. All that it kept is the coloured stripe: 128 numbers, blue negative, red positive. From the
 # stripe alone it wrote the German words. In section 2 you do the same in ten lines.*
-#
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # **After this lecture you can**
 # - name five tasks that are one task, and write their common probability;
 # - join an encoder and a decoder in two ways, and run both by hand;
@@ -24,7 +25,7 @@
 # |---|---|---|---|---|---|---|---|
 # | minutes | 6 | 13 | 11 | 9 | 8 | 9 | 6 |
 #
-# *To lecture from this notebook:* View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time,
+# *To lecture from this notebook:* `make present ARGS=10` shows it slide by slide, widgets alive; short of time,
 # skip the padding of section 3 and section 7. *Coming from other slides?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -48,6 +49,8 @@ from nlmcore.recipes.recipe import LECTURES
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.show import figures, widgets
 from nlmcore.training import fit, teacher_forcing_loss
+
+torch.set_num_threads(1)  # sums in one order: section 3 trains to the same numbers every time
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One frame for many tasks
@@ -142,7 +145,7 @@ print(decode_by_hand(c))
 # $2^{128} \approx 3 \cdot 10^{38}$, and there are only $10^{15}$ numbers of up to 15 digits, the largest here. There is room. Whether training finds a
 # way to use it is another question; section 5 answers it.
 #
-# German turns tens and units around ("one and twenty"). No line of the program says so. The decoder knows, because 20,000 pairs did.
+# German turns tens and units around ("one and twenty"). No line of the program says so. The decoder learned it from 20,000 pairs.
 # </details>
 #
 # `nlmcore` does the same, for whole batches, and its decoder is a language model like any other: `state = model.encode(source)`, then
@@ -389,7 +392,7 @@ widgets.vector_map(
     [f"{n:,}" for n in numbers],
     {
         "words": ([len(words) for words in spelled], "1 word", "12 words"),
-        "size": ([float(torch.tensor(float(n)).log10()) for n in numbers], "1", "a trillion"),
+        "size": ([float(torch.tensor(float(n)).log10()) for n in numbers], "1", "7 · 10¹⁴"),
         "first digit": ([int(str(n)[0]) for n in numbers], "1", "9"),
     },
     choices=[numbers.index(n) for n in (72_000, 21, 365, 1_999, 465_721)],
@@ -432,6 +435,9 @@ for what, same in alike.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. The bottleneck, measured
 #
+# All that the decoder ever learns of the source passes through $c$, one vector of fixed width, whether the source has three words or thirty:
+# a **bottleneck**. Is it too narrow? To say so we need a measure.
+#
 # How good is a translation? **BLEU** (Papineni et al. 2002) counts which words, pairs, groups of three and groups of four of it stand in the right
 # answer, takes the geometric mean of the four shares, and lowers it if the text is too short. 100 is perfect.
 
@@ -446,7 +452,7 @@ for said in (
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # The second text says another number, 456,000 for 465,000, and has four of six words right; the third has all six words, in reverse, and no
-# pair. BLEU is made for whole test sets, and for comparing like with like.
+# pair. (One share of 0 would make the whole mean 0. So where nothing is found, the program counts a little instead, as is usual.) BLEU is made for whole test sets, and for comparing like with like.
 #
 # Now two translators with one vector: one was trained on numbers of up to 12 English words, the other on up to 20. Both are tested on up to 29.
 # (`python -m nlmcore.recipes numbers`; their encoder reads in *both* directions, and $c$ is the last states of both, side by side.)
@@ -485,8 +491,8 @@ figures.curves(
 # gradient has a short way at the beginning. In their translation from English into French, BLEU rose from 25.9 to 30.6; *why* they could only
 # guess.
 #
-# Four translators: each idea with the source forwards and reversed, three trainings each from other random beginnings, numbers of up to 12 words
-# (`python -m nlmcore.recipes thought_vector`).
+# Four translators, on numbers of up to 12 words: idea 1, where $c$ is only the *initial* state, and idea 2, where it is read at *every step*, each with the
+# source forwards and reversed. Each was trained three times, from other random beginnings (`python -m nlmcore.recipes thought_vector`).
 #
 # > **Predict before you run.** Which of the two helps more? If reversing helps, on which words of the target: the first, the last, all?
 
@@ -516,7 +522,10 @@ for name, by in measured["exact"].items():
         f"  {name:22} 9 to 11 words {figures_of['9-11']}   12 to 14 words {figures_of['12-14']}"
     )
 
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# And *where* in the target are the errors? At each place the words before it are given, the true ones:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 wrong = measured["wrong_by_place"]
 figures.curves(
     range(1, len(next(iter(wrong.values()))) + 1),
@@ -651,6 +660,9 @@ widgets.translator_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
+# The assignment `exercises/sequences/sequences.ipynb` lets you build all the rest, and tells you which mistake you made.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources
 #
 # | here | elsewhere | what it is |
@@ -681,4 +693,5 @@ widgets.translator_playground(
 # - **thought vector**: The one vector that carries the whole source to the decoder, the encoder's last state.
 # - **BLEU**: Which groups of one to four words of a text stand in the right answer; 100 is perfect.
 # - **principal components**: The directions in which a set of vectors scatters most.
-# - **phonemes**: The sounds that tell the words of a language apart.
+# - **bottleneck**: the one vector of fixed width through which everything that is known of the source must pass.
+# - **phoneme**: a sound of a language that tells words apart; English has about 40.
