@@ -21,16 +21,15 @@
 # - measure the gradient of any cell against distance;
 # - clip a gradient by its norm, and say which three other things are not that.
 #
-# **You need** lecture 3 (the chain rule on a graph) and lecture 5 (a recurrent network, backpropagation through time), and of
-# matrices the product, eigenvalues and the norm. *Vectors are rows*, as in the code.
+# **You need** lecture 3 (the chain rule on a graph), lecture 5 (a recurrent network, backpropagation through time), and the
+# product of matrices; what more is needed of them is explained. *Vectors are rows*, as in the code.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 6 | 11 | 11 | 9 | 10 | 7 | 6 |
 #
 # Every cell runs in under ten seconds on a laptop, without a network connection. *To lecture from this notebook:*
-# View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip the code of section 3 and
-# section 7's last cell. *Coming from other slides or a paper?* A table at the end translates their notation.
+# `make present ARGS=06` shows it slide by slide; short of time, skip the code of section 3 and section 7's last cell. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
 import json
@@ -156,8 +155,8 @@ widgets.matrix_powers(power_norms, matrices, steps=100)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Four minutes for this picture. Have somebody read the axis aloud: each line of the grid is a factor of a hundred. The usual
-# mistake is to call the chain "exploding": wait for t = 60.*
+# *Four minutes for this picture. Have somebody read the axis aloud: each line of the grid is a factor of a hundred thousand. The
+# usual mistake is to call the chain "exploding": at 0.8 it is below 1 again from t = 75 on.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A product of Jacobians
@@ -200,7 +199,7 @@ theirs = jacobian_norms(cell, x.unsqueeze(0)).steps[0]
 print("largest difference from nlmcore.diagnostics:", f"{(ours - theirs).abs().max():.0e}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Predict before you move anything.** The radius of $U$ is 1.5, so without tanh everything would explode. (a) With tanh and
+# > **Predict before you run.** The radius of $U$ is 1.5, so without tanh everything would explode. (a) With tanh and
 # > small inputs, does it? (b) Make the inputs large. What do they do to the gradient, and why?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -246,7 +245,7 @@ for t in (1, 10, 20, 30, 40, 50, 60):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# False. The state never exceeds 0.86, while its derivative passes 100,000 at $t = 30$. What is bounded is where the state
+# False. The state never exceeds 0.86, while its derivative is above 100,000 at $t = 30$. What is bounded is where the state
 # *is*; a gradient says how far it *moves*. Starting at $+10^{-6}$ it ends at $+0.86$, starting at $-10^{-6}$ at $-0.86$: two
 # states that nothing could tell apart have become as different as they can be. Later, when the unit has saturated, the same
 # product vanishes. One unit, one weight, and both troubles, on the same road.
@@ -339,8 +338,9 @@ HTML(figures.beside(by_cell(before, "at initialisation"), by_cell(after, "traine
 #   $10^{-0.1}$. What vanishes at the start need not vanish for ever.
 # - All four keep a gradient after training. But the RNN copied only 25 % of the symbols, the gated cells 100 %: **a gradient
 #   that arrives is necessary for learning, not sufficient.**
-# - To get there, the first steps of training had to bridge ten blanks with a gradient of $10^{-2.5}$. Had it been 80 blanks,
-#   there would have been nothing to follow.
+# - To get there, the RNN's first steps of training had to bridge ten blanks with a gradient of $10^{-2.5}$. Over 80 blanks it
+#   is $10^{-18.7}$, and there it learned nothing. The start alone does not decide: the GRU's is $10^{-16.5}$ there, and it learned
+#   the task all the same (lecture 7). A gate can be opened on the way.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "skip"}
@@ -357,7 +357,7 @@ HTML(figures.beside(by_cell(before, "at initialisation"), by_cell(after, "traine
 #
 # $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
 #
-# Fifty steps, then one loss. The gradient goes along by the chain rule, $\partial x_t / \partial w =
+# ($\sigma$ is the logistic function here, no longer a singular value.) Fifty steps, then one loss. The gradient goes along by the chain rule, $\partial x_t / \partial w =
 # \sigma(x_{t-1}) + w\, \sigma'(x_{t-1})\, \partial x_{t-1} / \partial w$:
 
 
@@ -378,7 +378,7 @@ for b in (-2.0, -2.5, -2.54, -2.55, -2.56, -2.6, -3.0):
     print(f"w = 4.9, b = {b:5.2f}   loss {loss:.3f}   gradient norm {math.hypot(dw, db):8.3f}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Between $b = -2.5$ and $-2.6$ the loss jumps, and on the jump the gradient is hundreds of times what it is beside it: a
+# Between $b = -2.5$ and $-2.6$ the loss jumps, and on the jump the gradient is about a hundred times what it is beside it: a
 # **cliff**. A step of gradient descent that happens to land on it is thrown far away. The remedy, **clipping by the norm** (their
 # algorithm 1), keeps the direction and limits the length:
 #
@@ -403,17 +403,19 @@ def no_clipping(gradients, n_max):
     return gradients
 
 
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **Predict before you run.** Two parameters of one number each; the gradient is 3 long, at 20°. Where does clipping each
+# > entry to $\pm 1$ turn it? Which directions does that rule not turn at all?
+
+# %% slideshow={"slide_type": "fragment"}
 widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry})
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Predict before you turn it.** The gradient is 3 long, at 20°. Where does clipping each entry to $\pm 1$ turn it? From
-# > which directions does it not turn at all?
-#
 # <details><summary><b>Answer</b></summary>
 #
 # $(2.82, 1.03)$ becomes $(1, 1)$: to 45°. Every gradient that sticks out of the square on two sides becomes one of its four
-# corners. Only along the axes and the diagonals does the direction survive. Clipping by the norm never turns anything, and
-# never lengthens anything.
+# corners. Of the gradients that are cut, only those along the axes and the diagonals keep their direction. Clipping by the norm
+# never turns anything, and never lengthens anything.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -459,8 +461,9 @@ widgets.cliff_playground(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A training that explodes
 #
-# A real one: a tanh network of 64 units reads a play, 50 characters at a time, and learns the next character. Plain
-# gradient descent (no AdamW), so that nothing else rescales the gradient.
+# A real one: a tanh network of 64 units reads a play, 50 characters at a time, and learns the next character. Its
+# recurrent weights start orthogonal, times a gain of 1.2. Plain gradient descent, the gradient times a learning rate, so that
+# nothing else rescales it.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -492,7 +495,7 @@ limits = {"no clipping": None, "1": 1.0, "0.3": 0.3}
 runs = {(limit, rate): train(limits[limit], rate) for limit in limits for rate in (0.5, 1.0, 2.0)}
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Predict before you move anything.** Without clipping, at a learning rate of 2: does the loss rise for one step and come
+# > **Predict before you run.** Without clipping, at a learning rate of 2: does the loss rise for one step and come
 # > back, or does it stay high? Which is better then, a smaller learning rate or clipping?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
@@ -603,7 +606,7 @@ for name, by_delay in start["copy_accuracy"].items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write the clipping yourself, and see it beside ours, on the cliff. What is below is right. Break it: one norm per parameter,
+# Write the clipping yourself, and see it beside ours. What is below is right. Break it: one norm per parameter,
 # no `if`, the squared norm, the largest entry in place of the norm. Move the sliders and see what each mistake does, and
 # whether it can be seen at all.
 
@@ -624,8 +627,8 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `cliff_playground` takes `yours=my_clip` as well; `gradient_playground` takes your own `state_norms(cell, inputs)`, and
-# `matrix_powers` your own `power_norms`. The assignments on recurrent networks let you build all of this and tell you which
-# mistake you made.
+# `matrix_powers` your own `power_norms`. In the assignment `exercises/recurrence/recurrence.ipynb` you build the clipping, in
+# `exercises/gates/gates.ipynb` the norms of gradients; they tell you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -659,7 +662,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # | $J_j = \mathrm{diag}(1 - h_j^2)\, U^\top$ | $\partial h_j / \partial h_{j-1}$, $W_{rec}^\top \mathrm{diag}(\sigma'(x_{j-1}))$ | one step's Jacobian |
 # | $J_T \cdots J_{t+1}$ | $\prod_{j=t+1}^{T} \partial h_j / \partial h_{j-1}$ | how time $T$ feels time $t$ |
 # | $\rho$, the largest $\lvert\lambda\rvert$ | spectral radius | growth per step in the long run |
-# | $\sigma$, the largest singular value | $\|W\|$, $\|W\|_2$, $\lambda_1$ (Pascanu et al.) | the most that one step can stretch |
+# | $\sigma$, the largest singular value (sections 2, 3) | $\|W\|$, $\|W\|_2$, $\lambda_1$ (Pascanu et al.) | the most that one step can stretch |
 # | $n_{\max}$ | threshold, max_norm, $\theta$ | the longest gradient allowed |
 # | $g$ | $\hat g$, $\nabla_\Phi L$ | the gradient of all parameters together |
 

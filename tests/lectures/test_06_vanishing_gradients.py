@@ -60,6 +60,8 @@ def test_powers_of_a_matrix(ran: dict, prose: str) -> None:
     still = [float(v) for v in ran["power_norms"](ran["matrices"]["rotation (orthogonal)"].double(), 100)]
     assert max(still) - min(still) < 1e-4
     assert f"$\\sigma$ is {norms['random'][1] / 0.8:.2f} times its $\\rho$" in prose
+    again = max(t for t, norm in enumerate(chain) if norm >= 1) + 1
+    assert f"below 1 again from t = {again} on" in prose
 
 
 def test_products_of_jacobians(ran: dict, prose: str) -> None:
@@ -82,7 +84,7 @@ def test_one_unit_explodes_and_vanishes(ran: dict, prose: str) -> None:
     assert f"never exceeds {max(ran['states']):.2f}" in prose
     assert ran["gradients"][29] > 100_000
     assert ran["gradients"][59] < 1e-3
-    assert "its derivative passes 100,000 at $t = 30$" in prose
+    assert "its derivative is above 100,000 at $t = 30$" in prose
 
 
 def test_gradients_against_distance(ran: dict, prose: str) -> None:
@@ -104,6 +106,11 @@ def test_gradients_before_and_after_training(ran: dict, prose: str) -> None:
     for cell in ("rnn", "gru"):
         assert f"from $10^{{{before[cell][100]:.1f}}}$ to $10^{{{after[cell][100]:.1f}}}$" in prose
     assert f"with a gradient of $10^{{{before['rnn'][10]:.1f}}}$" in prose
+    assert f"it is $10^{{{before['rnn'][80]:.1f}}}$" in prose
+    assert f"the GRU's is $10^{{{before['gru'][80]:.1f}}}$ there" in prose
+    far = {cell: by["80"] for cell, by in ran["memory"]["copy_accuracy"].items()}
+    assert far["rnn"] < 0.15, "'there it learned nothing'"
+    assert far["gru"] > 0.9, "'learned the task all the same'"
     right = {cell: by["10"] for cell, by in ran["memory"]["copy_accuracy"].items()}
     assert f"copied only {right['rnn']:.0%}".replace("%", " %") in prose
     assert all(round(right[cell], 2) == 1 for cell in ("ugrnn", "gru", "lstm"))
@@ -137,6 +144,9 @@ def test_the_cliff(ran: dict, prose: str) -> None:
     assert descend("clip_by_norm", 3.0, 1.0)[0][1] > 0, "'still long enough to throw it out'"
     assert descend("clip_by_norm", 0.3, 0.1)[1] == descend("no_clipping", 0.3, 0.1)[1]
     assert loss_jumps(ran), "a cliff between -2.5 and -2.6"
+    before, on, after = (math.hypot(*ran["loss_and_gradient"](4.9, b)[1:]) for b in (-2.54, -2.55, -2.56))
+    assert 80 < on / before < 150, "'about a hundred times what it is beside it'"
+    assert 80 < on / after < 150
 
 
 def loss_jumps(ran: dict) -> bool:
