@@ -6,8 +6,9 @@ shows the last picture instead.
 """
 
 import html
+import inspect
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import ipywidgets
@@ -101,7 +102,22 @@ def live(
 
 def swapped(draw: Callable[..., str], yours: Any) -> Callable[..., str] | None:
     """`draw` with `yours` as its first argument, for `live(…, yours=…)`; None if there is no `yours`."""
-    return None if yours is None else partial(draw, yours)
+    return None if yours is None else partial(draw, _answering(yours))
+
+
+def _answering(yours: Any) -> Any:
+    """A function that says in words that it gave nothing back; what is no plain function is left as it is."""
+    if not inspect.isfunction(yours):
+        return yours
+
+    @wraps(yours)
+    def answer(*given: Any, **named: Any) -> Any:
+        result = yours(*given, **named)
+        if result is None:
+            raise ValueError(f"{yours.__name__} gave back None: is its return missing?")
+        return result
+
+    return answer
 
 
 def slider(
