@@ -23,7 +23,7 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 7 | 10 | 9 | 11 | 12 | 6 | 13 | 6 |
 #
-# *To lecture from this notebook:* View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time,
+# *To lecture from this notebook:* `make present ARGS=01` shows it slide by slide, widgets alive; short of time,
 # skip Kneser–Ney in section 4. *Coming from other slides or a book?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -79,14 +79,15 @@ print(f"{sum(map(len, train)):,} tokens to learn from, {sum(map(len, test)):,} t
 print(tokenizer.encode("My lord, the king!"), "is", "My lord, the king!")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Four models that have read the training text suggest the next word. Three have only counted words, and you build them in section 3; the
+# Four models that have read the training text suggest the next word. Three have only counted, and you build them in section 3: the
+# "3-gram" has counted runs of three words, so it looks at the two before; the "2-gram" has counted pairs, the "1-gram" single words. The
 # fourth, "LSTM", is a neural network of lecture 7. Each of them is asked in the same way, and you see only their answers.
 #
 # > **Predict before you run.** Type "I will". Which word follows most often in Shakespeare? Which of the models must answer the
 # > same, whatever you type?
 
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "skip"}
 @cache
 def does_not_fit(begun):
     """Which words of the vocabulary do not begin so; the first seven are marks and white space."""
@@ -112,6 +113,7 @@ def suggester(model):
     return suggest
 
 
+# %% slideshow={"slide_type": "fragment"}
 word_models = {
     f"{n}-gram": NGramLM(n, tokenizer.vocab_size, "kneser_ney").fit(train) for n in (1, 2, 3)
 }
@@ -316,7 +318,7 @@ widgets.count_playground(
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - $(2 + 1) / (3 + 8) = 0.273$, and the six get $6/11 = 0.545$: more than half, for words that never came. Here $V$ is 8. With
-#   $V = 5{,}000$ and a context seen ten times, $k = 1$ leaves 0.2 percent for everything that was seen.
+#   $V = 5{,}000$ and a context seen ten times, $k = 1$ leaves 0.2 percent for what was counted: 10 parts of 5,010.
 # - All unseen words get the same: "the" after "cat" as much as "on".
 # </details>
 #
@@ -388,8 +390,8 @@ for word, seen in before_word.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. How good is it? Log loss, cross-entropy, perplexity
 #
-# A better model gives a higher probability to text that it has not seen. The probability of a play is a number with a hundred
-# thousand zeros, so one takes logarithms; the product becomes a **sum over tokens**, the **log loss**:
+# A better model gives a higher probability to text that it has not seen. The probability of a play is a number with tens of
+# thousands of zeros after the point, so one takes logarithms; the product becomes a **sum over tokens**, the **log loss**:
 #
 # $$L = -\ln P(w_1 \dots w_T) = \sum_{t=1}^{T} -\ln P(w_t \mid w_1 \dots w_{t-1})$$
 #
@@ -457,11 +459,14 @@ widgets.perplexity_playground(
 #
 # > **Predict before you run.** Which curves go up again, and why? Where is the best 5-gram: near 10, 60 or 200?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 measured = json.loads((LECTURES / "results" / "perplexity.json").read_text())
 orders = ["1", "2", "3", "4", "5"]
-shown = ["additive", "interpolation", "absolute_discounting", "kneser_ney"]
-lines = {name.replace("_", " "): [measured["ngram"][name][n] for n in orders] for name in shown}
+shown = {
+    name: name.replace("_", " ") for name in ("additive", "interpolation", "absolute_discounting")
+}
+shown["kneser_ney"] = "Kneser–Ney"
+lines = {shown[name]: [measured["ngram"][name][n] for n in orders] for name in shown}
 classic = {"Wall Street Journal (other text)": [962, 170, 109, math.nan, math.nan]}
 picture = figures.curves(
     [1, 2, 3, 4, 5],
@@ -475,7 +480,7 @@ picture = figures.curves(
 picture.axes[0].set_xticks([1, 2, 3, 4, 5])
 picture
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "subslide"}
 from nlmcore.metrics import perplexity
 
 trigram = word_models["3-gram"]
@@ -506,13 +511,14 @@ print(
 # ## 6. Write like Shakespeare
 #
 # A model that knows what may come next can write: draw a word from its distribution, append it, ask again, one word at a time.
-# The colour of a word tells how long a run, up to and with this word, stands *literally* in the training plays.
+# The colour of a word tells how long a run, up to and with this word, stands *literally* in the training plays. In the menu,
+# "mle" is maximum likelihood, that is, no smoothing at all.
 #
 # > **Predict before you explore.** At which order does it begin to make sense? Where does a 5-gram get its good sentences from?
 # > What will the trigram with *additive* smoothing write?
 
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "skip"}
 every_word = WordTokenizer.fit(shakespeare.texts("train"))
 plays = [[BOS, *every_word.encode(text), EOS] for text in shakespeare.texts("train")]
 runs = count_ngrams(
@@ -541,6 +547,7 @@ def write(order, smoothing, seed, length=40):
     ]
 
 
+# %% slideshow={"slide_type": "fragment"}
 widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=3)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -555,7 +562,8 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # - Kneser–Ney has by far the better perplexity and writes worse: what it keeps for the unseen is *right* on average and odd each
 #   time that it is drawn. Lecture 8 is about this: to judge a text and to write one are two things.
 # - The additive trigram falls out of the language at once and does not come back: nearly all its probability lies on words
-#   that were never seen there, and after such a word the next context is new, too.
+#   that were never seen there, and after such a word the next context is new, too. Even the marks that no text holds get their
+#   share, such as `<bos>` or `<pad>` (which fills up lines to one length): adding $k$ to all asks nobody what is possible.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -582,7 +590,7 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # *For the lecturer: let the room call out, take the loudest guess, type it. Ten minutes give about 60 characters. Ask those
 # who know the play to be silent. Each passage begins with an empty field ("new game" empties the first).*
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "skip"}
 from nlmcore.metrics import KEYS, entropy_bounds, guess_ranks, key_log_probabilities, key_of
 
 lstm, letters, _ = checkpoint("char_lstm")
@@ -664,7 +672,7 @@ HTML(figures.intervals_svg(rows, alt="Bits per character. " + "; ".join(spoken) 
 # - **The counting 6-gram beats our small LSTM (2.11) and our small GPT (2.19).** Neural networks are not better by
 #   nature: these are trained for minutes, on five million characters, and have seen each a few times. Lecture 13 shows what size
 #   changes: SmolLM2 needs 1.57 bits per character *as written*, capitals and signs apart, where the 6-gram needs 2.19. (It
-#   may well have read these plays.)
+#   is a network of 135 million weights, and may well have read these plays.)
 # - Shannon's reader: between 0.6 and 1.3, with 100 letters of context, on other texts, with 27 symbols. People know what they are
 #   talking about.
 # </details>
@@ -726,8 +734,8 @@ for name, model in {"3-gram": trigram, "LSTM": word_models["LSTM"]}.items():
     )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Now you.** The widgets take your function beside ours. Change one line below, the $k$, the $V$ or the mean, and see at which
-# settings your picture differs.
+# **Now you.** The widgets take your function beside ours. Change the last line of `my_perplexity` below, as its comment proposes,
+# and see at which probabilities your picture differs.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -743,6 +751,11 @@ widgets.perplexity_playground(
     lambda p: -math.log2(p),
     yours=my_perplexity,
 )
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# `widgets.count_playground(…, yours=my_additive)` takes a smoothing of yours in the same way, with another $k$ or another $V$. The
+# assignment `exercises/ngrams/ngrams.ipynb` lets you build all the rest, from counting pairs of words to perplexity, and tells
+# you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
@@ -822,5 +835,3 @@ widgets.perplexity_playground(
 # Dependences in Stochastic Language Modelling. Kneser & Ney (1995), Improved Backing-off for M-gram Language Modeling. Chen &
 # Goodman (1999), An Empirical Study of Smoothing Techniques for Language Modeling. Bengio et al. (2003), A Neural Probabilistic
 # Language Model. Jurafsky & Martin, Speech and Language Processing, 3rd edition (draft of 2024), chapter 3.
-#
-# The assignments on n-grams and on perplexity let you build all of this, and tell you which mistake you made.

@@ -26,8 +26,8 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 8 | 8 | 12 | 6 | 6 | 7 | 11 | 9 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *To lecture from this notebook:* View →
-# Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip sections 5 and 6. *Coming from other
+# Every cell runs in a few seconds on a laptop, without a network connection. *To lecture from this notebook:* `make present ARGS=03`
+# shows it slide by slide, widgets alive; short of time, skip sections 5 and 6. *Coming from other
 # slides?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
@@ -77,7 +77,7 @@ widgets.neuron_playground(perceptron, corners, tasks)
 # *Let the room call out the moves for AND (both weights 1, bias −1.5). Give them a minute with XOR before anybody proves
 # anything: three of four is easy, and the fourth always escapes. Eight minutes for this section.*
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b> (click after you have predicted)</summary>
 #
 # - AND and OR: weights 1 and 1, bias −1.5 or −0.5. Such tasks are called **linearly separable**: one straight line parts the
@@ -115,7 +115,7 @@ for task, targets in tasks.items():
     number, w, b = learn(targets)
     print(f"{task:4} first round without a mistake: {number}   weights {w}, bias {b:.0f}")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # Six rounds for AND, four for OR. For XOR a thousand rounds are not enough, and no number is. If a line exists, this rule finds
@@ -127,7 +127,7 @@ for task, targets in tasks.items():
 # ## 2. Layers draw more
 #
 # XOR is "OR, but not AND". Two neurons can compute OR and AND, and a third can put them together. Neurons that read the same
-# inputs form a **layer**; a layer whose outputs are only read by other neurons is **hidden**; layers behind one another are a
+# inputs form a **layer**; a layer whose outputs are only read by other neurons is a **hidden layer**; layers behind one another are a
 # **multilayer perceptron** (MLP).
 #
 # > **Predict before you run.** The third neuron computes $h_1 - 2 h_2 - 0.5 > 0$ from $h_1 =$ OR and $h_2 =$ AND. What does it
@@ -158,7 +158,7 @@ HTML(
     )
 )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # 0, 1, 1, 0. Each hidden neuron draws one line; the output keeps what lies between the two. In the plane of $h_1$ and $h_2$ the
@@ -188,7 +188,7 @@ figures.curves(
     "zero beyond minus 5 and 5.",
 )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # 0.25, at $x = 0$. Beyond ±5 it is below 0.01: a neuron that is very sure hardly learns. Where many sigmoids stand behind one
@@ -226,7 +226,7 @@ batch = draw.normal(size=(5, 3))  # five examples, one per row: a batch
 scores = f(f(batch @ W1 + b1) @ W2 + b2) @ W3 + b3
 print("parameters:", parameters, "  scores of five examples:", scores.shape)
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # $3 \cdot 4 + 4 \cdot 4 + 4 \cdot 1 = 32$ weights and $4 + 4 + 1 = 9$ biases: 41. A **batch**, several examples under one another,
@@ -244,7 +244,7 @@ print("parameters:", parameters, "  scores of five examples:", scores.shape)
 # Drawn as a **computational graph**, each circle is one operation, and values flow along the lines from left to right.
 #
 # Going back, from right to left, is the chain rule, one circle at a time. Each circle is told how much $f$ depends on *its*
-# result, the **upstream** gradient. It knows how its result depends on each of its own inputs, the **local** gradient. To every
+# result, the **upstream gradient**. It knows how its result depends on each of its own inputs, the **local gradient**. To every
 # input it sends
 #
 # $$\text{upstream} \times \text{local}, \qquad \frac{\partial f}{\partial x} = \frac{\partial f}{\partial q} \cdot
@@ -267,7 +267,7 @@ widgets.circuit_player(first.nodes, first.edges)
 # *Step with the arrow keys: five steps forward, five back. Stop before every number and let the room say it. The usual mistake
 # is at z: its gradient is q, the value of the other operand, which people take for its own.*
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Forward: $q = 3$, $f = -12$.
@@ -287,7 +287,8 @@ widgets.circuit_player(first.nodes, first.edges)
 # |---|---|---|---|---|
 # | local gradient | $e^x$ | $-1/x^2$ | $1$ | $c$ |
 #
-# > **Predict before you move the slider.** Forward you get $1$ before the sigmoid and $0.73$ after it. Which of the five numbers
+# > **Predict before you move the slider**, and before you look at the picture at the top again. Forward you get $1$ before $\times(-1)$,
+# > and $0.73$ at the end. Which of the five numbers
 # > $w_0, x_0, w_1, x_1, w_2$ has the gradient that is largest in size, and which gradients are negative?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -304,7 +305,7 @@ print(
     f"value {neuron.data:.2f};  gradients:", {name: f"{g:.2f}" for name, g in gradients.items()}
 )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Rounded to one place: $w_0$: −0.2, $x_0$: 0.4, $w_1$: −0.4, $x_1$: −0.6, $w_2$: 0.2. The largest is that of $x_1$, because its
@@ -331,7 +332,7 @@ as_one.backward()
 one_node = as_one.graph()
 HTML(figures.circuit_svg(one_node.nodes, one_node.edges))
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # $(1 - 0.73) \cdot 0.73 = 0.20$, and every gradient to the left is as it was. Where to cut a computation into nodes is free: any
@@ -408,7 +409,7 @@ for call in (1, 2):
     (x * x + x).backward()
     print(f"after call {call} of backward: {x.grad}")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # 7, then 14. Hence `optimizer.zero_grad()` in every training loop; who forgets it walks along the sum of all gradients so far.
@@ -459,7 +460,7 @@ figures.curves(
     "rises again. The central quotient is lowest around 10 to the minus 5, the one-sided around 10 to the minus 8.",
 )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Neither the largest nor the smallest. On the left the *curve* is to blame: the one-sided quotient errs in proportion to $h$, the
@@ -540,11 +541,11 @@ print(
     saved(Sigmoid.apply, x),
 )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # Two against one. $\exp$ and $1/x$ both keep their own result; sums keep nothing, for their local gradient is 1 whatever the values
-# are, and so does the sign. Half the memory for the same numbers: a reason to write a node of one's own. The other one is
+# are, and neither does the sign. Half the memory for the same numbers: a reason to write a node of one's own. The other one is
 # *precision*: $-\ln \sigma(x)$, written out, is infinite at $x = -800$; as one node it is 800.
 # </details>
 
@@ -651,24 +652,21 @@ right = by_hand[0]
 for name, gradient in wrong.items():
     of = by_hand[1] if name.startswith("4") else right
     fits = gradient.shape == of.shape
-    gap = (
-        f"{np.abs(gradient - of).max() / np.abs(of).max():.2f} of the largest entry"
-        if fits
-        else "-"
-    )
-    print(f"{name:13} shape {gradient.shape} for {of.shape}:  off by {gap}")
+    off = np.abs(gradient - of).max() / np.abs(of).max() if fits else 0.0
+    says = f"fits, off by {off:.2f} of the largest entry" if fits else "does not fit"
+    print(f"{name:13} shape {gradient.shape} for {of.shape}:  {says}")
 with np.errstate(over="ignore", invalid="ignore"):
     huge = np.exp(np.array([1000.0, 0.0]))
     print("5 no shift   ", huge / huge.sum(), " shifted:", np.exp([0.0, -1000.0]))
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - 1 and 3 raise no error and have the right shape. The first is $B$ times too long: it looks like a larger learning rate, and
-#   changes when the batch does. The third points in another direction.
+# - 1 and 3 raise no error and have the right shape. The first is $B$ times too long: learning takes steps that are too long,
+#   and changes when the batch does. The third points in another direction.
 # - 2 and 4 show in the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unseen; with $B = 1$ so does the
-#   missing sum. Test with sizes that are all different. (Some libraries even add a gradient of $(B, m)$ to a bias of $(m)$
-#   without a word, row by row.)
+#   missing sum. Test with sizes that are all different. (NumPy subtracts a gradient of shape $(B, m)$ from a bias of
+#   shape $(m)$ without a word; the bias has $B$ rows from then on.)
 # - 5: $e^{1000}$ is infinite, and infinite divided by infinite is no number. Subtracting the largest score first changes nothing
 #   in exact arithmetic, for only differences count, and keeps every exponent at or below 0.
 # </details>
@@ -709,7 +707,7 @@ slopes = {
 }
 widgets.descent_playground(step, slopes)
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0. At 0.05 it has come to 0.70
@@ -760,12 +758,13 @@ for hidden in (1, 2, 3, 4, 8):
         f"{hidden} hidden: {solved[hidden].mean():4.0%} of 200 networks have all four right after 2,000 steps"
     )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # None with one, about three in four with two, all with eight. *That a network can represent a task does not mean that gradient descent
 # finds it.* More neurons than needed make it easier to find: more starts, of which a few are good, in one network. Much of what
-# surprises about large models begins here.
+# surprises about large models begins here. (With thresholds in place of sigmoids nobody knows a fast way: to find the weights
+# of three neurons with many inputs is NP-complete, Blum & Rivest 1992.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -792,7 +791,7 @@ for name, (hidden, run) in shown.items():
     }
 widgets.boundary_player(runs, corners, tasks["XOR"])
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Not our solution: the band they learned is orange and crosses ours. At the four corners both are right; of the rest of the plane
@@ -812,7 +811,7 @@ h = f(corners @ W1 + b1)
 for corner, outputs, slopes_there in zip(corners.astype(int), h, h * (1 - h), strict=True):
     print(f"stuck network at {corner}: hidden {outputs}, slopes {slopes_there}")
 
-# %% [markdown] slideshow={"slide_type": "slide"}
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. $f = \max(x, y)$ at $x = 3$, $y = 5$, upstream gradient 2. What do $x$ and $y$ receive?
@@ -862,7 +861,9 @@ player
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The same works elsewhere: `widgets.descent_playground(step, slopes, yours=my_step)` takes a step of yours, say one that never
-# moves by more than 0.5, and `widgets.neuron_playground(perceptron, corners, tasks, yours=my_neuron)` another activation function.
+# moves by more than 0.5, and `widgets.neuron_playground(perceptron, corners, tasks, yours=my_neuron)` another activation function. The
+# assignment `exercises/backpropagation/backpropagation.ipynb` lets you build all the rest, from one neuron to a matrix that is used
+# twice, and tells you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources

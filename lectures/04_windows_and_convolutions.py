@@ -27,8 +27,8 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 10 | 9 | 7 | 12 | 7 | 7 | 8 | 5 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *To lecture from this notebook:* View →
-# Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip section 6. *Coming from other slides
+# Every cell runs in a few seconds on a laptop, without a network connection. *To lecture from this notebook:* `make present ARGS=04`
+# shows it slide by slide, widgets alive; short of time, skip section 6. *Coming from other slides
 # or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
@@ -88,7 +88,7 @@ def scores(window):  # window: (batch, 3) numbers of symbols
 
 print("parameters:", sum(p.numel() for p in (C, V, b1, W, b2)))
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b> (click after you have predicted)</summary>
 #
 # 3,571: $27 \cdot 8 = 216$ in the embeddings, $24 \cdot 64 + 64 = 1{,}600$ in $V$ and $b_1$, $64 \cdot 27 + 27 = 1{,}755$ in $W$
@@ -155,7 +155,7 @@ def invent():
 
 print("names of its own:", *[invent() for _ in range(12)])
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - 8.2: it hesitates between eight letters in place of 27, after a second of training.
@@ -180,7 +180,7 @@ for window in (4, 8):
     model = FeedForwardLM(5000, window=window, d_embedding=64, d_hidden=64)
     print(f"window {window}: {sum(p.numel() for p in model.parameters()):,} parameters")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - $5000^5 \approx 3 \cdot 10^{18}$ entries, of which the text fills not quite a million, nearly all of them with a single count: the
@@ -256,10 +256,10 @@ contexts = ["O my [sweet] lord", "where is [thy] master", "I have [seen] a", "[s
 widgets.neighbour_playground(continued, contexts)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Ask for a word before each key press. The embeddings come from a million words, a day's reading for a machine: neighbours of frequent
+# *Ask for a word before each key press. The embeddings come from a million words, which is little: neighbours of frequent
 # words are good, those of rare ones are noise. Say so before somebody finds out.*
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - "O my [sweet] lord" stands in the plays: both models expect a comma with about 0.4. At 3, "gentle" is in its place, and these
@@ -279,13 +279,13 @@ widgets.neighbour_playground(continued, contexts)
 # > **Predict before you run.** Which of the two is better where all four words have been seen? And where only the last one has? Which case is
 # > the most common?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 result = json.loads(Path("results/unseen_contexts.json").read_text(encoding="utf-8"))
 by_seen = result["by_words_seen"]
 shares = {n: f"{row['share']:.0%}" for n, row in by_seen.items()}
 print("words of context seen, and how often:", shares)
 shown = [n for n in by_seen if n != "0"]
-figures.curves(
+picture = figures.curves(
     [int(n) for n in shown],
     {
         name: [by_seen[n][name] for n in shown]
@@ -293,11 +293,13 @@ figures.curves(
     },
     x_title="how many of the four words were seen together",
     y_title="perplexity",
-    alt="Perplexity against how many of the four words before were seen together. Both fall from left to right; the network "
-    "is clearly below the 5-gram at one word, 75 against 91, and the two almost meet at four, 32 and 33.",
+    alt="Perplexity against how many of the four words before were seen together. The 5-gram falls from 91 at one word to 33 at "
+    "four. The network begins lower, at 75, rises a little to 79 at two, and falls to 32 at four, where the two almost meet.",
 )
+picture.axes[0].set_xticks([1, 2, 3, 4])
+picture
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Where all four words were seen together (37 % of the words): hardly a difference, 33.1 against 32.4. Counting is good at what it has
@@ -336,14 +338,14 @@ for name, model in {"side by side": side_by_side, "averaged": averaged}.items():
     }
     print(f"{'':13} weights into the hidden layer, by window: {sizes}")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Nothing at all: a sum does not know the order of its terms. And a window of 16 costs no more weights than one of 2.
 # - Side by side, each *place* has rows of $V$ of its own. Every number of every word meets every number of every other word in each
 #   hidden neuron. If the hidden layer is to be as wide as $x$, with embeddings of $D$ numbers and a window of $L$ words, $V$ has
-#   $DL \times DL$ entries: $O(D^2 L^2)$. This is the **strongest interaction** between words that one layer offers, averaging the
-#   **weakest**. What lies between them is the rest of this course.
+#   $DL \times DL$ entries: $O(D^2 L^2)$. This is the **strongest interaction** between words that one layer offers, averaging
+#   is the **weakest interaction**. What lies between them is the rest of this course.
 # - The price of a row of its own for each place: what is learned about "king" in place 1 is not known in place 2. The
 #   network has **no sense of time**: nothing says that place 2 comes after place 1, nor that they are alike.
 # </details>
@@ -387,7 +389,7 @@ filters = {
 }
 widgets.convolution_player(convolve, signal, seven, filters)
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - $y = 1, -1, 2, -1, -2, 4, -3$: negative wherever the number falls. A filter is a question, asked everywhere.
@@ -454,7 +456,7 @@ widgets.filter_explorer(
     ],
 )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - "loue", "cke", "haue", "eere" pull towards 1623: *u* was printed for *v* inside a word, silent letters were many. "ove" and "ive"
@@ -499,7 +501,7 @@ def changed_places(pad):
 print("zeros in front:     ", changed_places((2, 0)))
 print("zeros on both sides:", changed_places((1, 1)))
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # In front: 6 to 10. On both sides: 4 to 8, so the outputs at 4 and 5 have *read the future*.
@@ -527,7 +529,7 @@ for dilations in ([1, 1, 1, 1], [1, 2, 4, 8]):
         f"dilations {dilations}: {model.receptive_field()} words, {sum(p.numel() for p in model.parameters()):,} parameters"
     )
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
 # 5 and 16, with the same number of parameters. Doubling dilations double the reach with every layer (van den Oord et al. 2016,
@@ -561,7 +563,7 @@ print(
 )
 print(f"gated tanh: {torch.autograd.grad(torch.tanh(A) * gate, A)[0]:.3f}")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # 0.5 and 0.005. Through $A$ the gradient passes scaled by the gate alone, whatever the size of $A$; a tanh that is far out stops it.
@@ -588,7 +590,7 @@ with torch.random.fork_rng(), torch.no_grad():
 for name, logits in {"without positions": without, "with positions": with_positions}.items():
     print(f"{name:18} largest difference {(logits[4] - logits[10]).abs().max():.2f}")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # Without them there is no difference at all: whatever the place, the same window gives the same output. (Not quite everywhere: near the
@@ -617,7 +619,7 @@ for name, logits in {"without positions": without, "with positions": with_positi
 # the prediction with respect to each word's embedding. What has a gradient of exactly 0 is not seen.
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "skip"}
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.transformer import TransformerConfig, TransformerLM
 
@@ -646,6 +648,7 @@ def model_of(kind, layers, kernel, dilations):
         return TransformerLM(TransformerConfig(vocab_size=N + 1, **sizes))
 
 
+# %% slideshow={"slide_type": "fragment"}
 def measure(kind, layers, kernel, dilations, at):
     """How much the prediction after word `at` changes with each word's embedding: the gradient's length."""
     model = model_of(kind, layers, kernel, dilations)
@@ -664,7 +667,7 @@ def measure(kind, layers, kernel, dilations, at):
 # %% slideshow={"slide_type": "fragment"}
 widgets.reach_playground(measure, sentence)
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - "cat" is 14 words before the last: 3 layers of kernel 3 with dilations 1, 2, 4 see just these 15 words. Without dilations even 4
@@ -699,12 +702,12 @@ rows = {
 for name, value in rows.items():
     print(f"{name:23} perplexity {value:5.1f}")
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - Averaged 96.0, worse than a 2-gram (71.2), which sees one word: what the *last* word is matters more than what three others are.
 # - Side by side 57.4, about the 5-gram's 57.9. With a million words to learn from, smoothing and learning draw level on a
-#   window of four.
+#   window of four. (The network of section 2, with 54.4, had read the plays three times, not once.)
 # - The convolutions reach 49.8 with fewer parameters than either window (973,192 against 1,350,664): shared weights and a longer view. It
 #   is gated, and what each layer finds is added to what it was given, too; this table does not say which of them did it.
 # - One run each, not tuned: differences of one or two mean nothing.
@@ -713,10 +716,10 @@ for name, value in rows.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # What no window can do: the word that decides may stand further back than any width chosen beforehand. *When she tried to print her
 # tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and finally printed her …* A
-# window that reaches "tickets" is 24 words wide, for this sentence. The next lecture reads from left to right, and carries along
+# window that reaches "tickets" is 24 words wide, signs not counted. The next lecture reads from left to right, and carries along
 # what it needs.
 
-# %% [markdown] slideshow={"slide_type": "slide"}
+# %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
 # 1. A window of 5, embeddings of 100 numbers, 200 hidden neurons. How many weights has $V$? With a window of 10?
@@ -727,7 +730,7 @@ for name, value in rows.items():
 # <details><summary>Answer</summary>The words behind the replaced one, if they were seen together: it backs off. It does not know that the
 # two are synonyms.</details>
 #
-# 3. A filter of width 4 with $\max$ over time fires on "not a good". Can the network tell "not a good film" from "film, a good not"?
+# 3. A filter of width 3 with $\max$ over time fires on "not a good". Can the network tell "not a good film" from "film, a good not"?
 # <details><summary>Answer</summary>Yes, if the filter spans the difference: inside its width order counts. Beyond it, no: which filter fired
 # first is lost.</details>
 #
@@ -760,6 +763,10 @@ def my_convolve(x, w):
 
 
 widgets.convolution_player(convolve, signal, seven, filters, yours=my_convolve)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# `widgets.filter_explorer` and `widgets.reach_playground` take functions, too: hand them a network of yours. The layers of this lecture, and
+# the way back through them, are in the assignment `exercises/backpropagation/backpropagation.ipynb`.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources

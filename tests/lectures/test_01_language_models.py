@@ -84,7 +84,7 @@ def test_smoothing(ran: dict, prose: str) -> None:
     assert f"$(2 + 1) / (3 + 8) = {given['sat']:.3f}$" in prose
     rest = sum(p for word, p in given.items() if word not in ("sat", "ran"))
     assert f"$6/11 = {rest:.3f}$" in prose
-    assert f"leaves {10 / 5010:.1%} for everything".replace("%", " percent") in prose
+    assert f"leaves {10 / 5010:.1%} for what was counted".replace("%", " percent") in prose
     wrong = [(count + 1) / (3 + 2) for count in (2, 1, 0, 0, 0, 0, 0, 0)]
     assert f"sum to {sum(wrong):.1f}" in prose
     weights = dict(zip(ran["names"], ran["mixture"].weights, strict=True))

@@ -229,6 +229,11 @@ def test_the_table(ran: dict, prose: str) -> None:
     neural = ran["table"]["neural"]
     fewer, more = (neural[name]["parameters"] for name in ("convolutional (9)", "feed-forward (4)"))
     assert f"({fewer:,} against {more:,})" in prose
+    other = ran["result"]
+    assert other["network"]["passes"] == 3, "'the plays three times'"
+    assert (
+        f"of section 2, with {other['overall']['feed-forward, window 4']:.1f}, had read the plays three times" in prose
+    )
 
 
 def test_how_far_the_tickets_are(prose: str) -> None:

@@ -126,7 +126,7 @@ def perplexity_playground(
             alt="Surprise in bits: "
             + ", ".join(f"{w} {b:.2f}" for w, b in zip(words, bits, strict=True))
             + f"; {note}.",
-            width=700,
+            width=480,
         )
 
     sliders: dict[str, Any] = {
