@@ -25,8 +25,8 @@
 # | minutes | 7 | 8 | 8 | 9 | 8 | 9 | 7 | 6 |
 #
 # Every cell runs in under ten seconds on a laptop, without a network connection. *To lecture from this notebook:*
-# View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip the code of section 5 and do
-# only one of the three circuits by hand. *Coming from other slides or a paper?* A table at the end translates their notation.
+# `make present ARGS=07` shows it slide by slide; short of time, skip the code of section 5 and do only one of the three circuits
+# by hand. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
 import json
@@ -57,15 +57,15 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # $$h_t = h_{t-1} + R_t.$$
 #
-# Now the derivative of $h_t$ with respect to $h_{t-1}$ contains a plain 1, and a gradient can pass. But the network can never
-# *forget*: after 1,000 steps the state is a sum of 1,000 things. So mix, with a number $g$ between 0 and 1:
+# Now the derivative of $h_t$ with respect to $h_{t-1}$ contains a plain 1, and a gradient can pass. But nothing is ever
+# *forgotten*: after 1,000 steps the state is a sum of 1,000 things. So mix, with a number $g$ between 0 and 1:
 #
 # $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
 #
 # What was in $h_0$ is multiplied by $g$ at every step: after $t$ steps $g^t$ of it is left. Half of it is gone after
 # $\ln \tfrac12 / \ln g$ steps, its **half-life**. Such a unit is a **leaky unit**.
 #
-# > **Predict before you move anything.** Which half-life has $g = 0.9$, about 2, 7 or 20 steps? And $g = 0.99$? The right-hand
+# > **Predict before you run.** Which half-life has $g = 0.9$, about 2, 7 or 20 steps? And $g = 0.99$? The right-hand
 # > picture: a signal that jumps, with noise on top. Which $g$ follows it best, and what is wrong with one near 1?
 
 
@@ -258,9 +258,9 @@ for units in (1, 3):
 #   h_t = o_t \odot \tanh(c_t).$$
 #
 # The **forget gate** $f$ says how much memory is *kept* (its name is upside down), the **input gate** $i$ how much is written,
-# the **output gate** $o$ how much is shown. Nothing ties $i$ to $f$: a unit can keep all *and* add to it, and so it can count.
+# the **output gate** $o$ how much is shown.
 #
-# > **Predict before you step.** Can $c$ leave the interval $(-1, 1)$? Can $h$? Set $c = 2$ and look.
+# > **Predict before you step.** Both begin inside $(-1, 1)$. Can $c$ ever leave it? Can $h$? Then set $c = 2$ and look.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -295,7 +295,8 @@ widgets.cell_player(lstm_step, figures.CIRCUITS["LSTM"], formulas, title="LSTM",
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - $c$ can: it is a sum. With $f = i = 1$ it can grow by up to 1 at every step. $h$ cannot: it is a number below 1 times a tanh.
+# - $c$ can: it is a sum. Nothing ties $i$ to $f$: with $f = i = 1$ a unit keeps all *and* adds up to 1 at every step, and so it
+#   can count. $h$ cannot: it is a number below 1 times a tanh.
 # - With $c = 0.8$: $f = 0.378$, $i = 0.731$, $g = 0.905$, so $c_t = 0.302 + 0.662 = 0.964$ and
 #   $h_t = 0.818 \cdot \tanh(0.964) = 0.610$.
 # - Only $h$ goes back into the gates and out to the softmax; $c$ is private. The last tanh keeps what is shown bounded even
@@ -310,7 +311,7 @@ widgets.cell_player(lstm_step, figures.CIRCUITS["LSTM"], formulas, title="LSTM",
 # **Coupled gates.** Set $i = 1 - f$: what is forgotten makes room for what is written. That is the UGRNN's mixture again, with
 # an output gate on top (Greff et al. 2017 find that it costs little). And what do the gates cost?
 #
-# > **Predict before you run.** A plain RNN of 64 units reading 64 numbers has so many parameters. How many times as many have
+# > **Predict before you run.** A plain RNN of 64 units that reads 64 numbers has 8,320 parameters. How many times as many have
 # > UGRNN, GRU and LSTM?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -347,7 +348,7 @@ for name, size in sizes.items():
 # What $f$ is before training is set by its bias $b^f$: about $\sigma(b^f)$. Gers et al. (2000) start it positive, and
 # Jozefowicz, Zaremba & Sutskever (2015) recommend 1.
 #
-# > **Predict before you move the slider.** At bias 0, the gate is $\sigma(0) = 0.5$. How much of a gradient is left after 20
+# > **Predict before you run.** At bias 0, the gate is $\sigma(0) = 0.5$. How much of a gradient is left after 20
 # > steps, about $10^{-2}$, $10^{-6}$ or $10^{-20}$? And at bias 4?
 
 
@@ -441,7 +442,7 @@ for name in ("input", "forget", "output"):
 #
 # - 88 % of the forget gates are wide open, and 5 % closed: this network keeps nearly everything nearly always. The output gates
 #   are the other way round: half of them are closed. Most of what is remembered is not shown most of the time.
-# - Karpathy, Johnson & Fei-Fei (2015, section 4.2) looked at such shares first.
+# - Karpathy, Johnson & Fei-Fei (2015, section 4.2) drew such shares for trained LSTMs and GRUs.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -646,8 +647,9 @@ for name, by_delay in memory["copy_accuracy"].items():
 # every cell at great length, and found: all architectures store about *five bits per parameter*; what differs is how easily
 # they are trained. In short: parameters matter more than the architecture.
 #
-# Ours, with minutes of training and no search (`python -m nlmcore.recipes capacity`): how many random facts a network can learn by
-# heart, in bits per parameter; and how well it predicts characters of Shakespeare (perplexity, lower is better).
+# Ours, with minutes of training and no search (`python -m nlmcore.recipes capacity`): how many random answers a network
+# can learn by heart, in bits (one yes or no is one bit) per parameter; and how well it predicts characters of Shakespeare
+# (perplexity, lower is better).
 #
 # > **Predict before you run.** Which cell stores most per parameter? And on text: does a cell with three times the parameters
 # > always beat a better cell with fewer?
@@ -712,8 +714,8 @@ widgets.cell_player(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `gate_playground` takes `yours=my_mix`, a function of the old state, what is written, and the gate: exchange $g$ and $1 - g$ and
-# see what becomes of the memory. The assignments on recurrent networks let you build GRU and LSTM cells, and tell you which
-# mistake you made.
+# see what becomes of the memory. In the assignment `exercises/gates/gates.ipynb` you build the cells of this lecture, and it tells
+# you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself

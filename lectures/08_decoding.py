@@ -7,7 +7,7 @@
 # <img src="figures/08_aye.svg" width="860" alt="Probability of each of 96 tokens under SmolLM2. Shakespeare's line jumps between 0 and 1 and is low most of the time. The line of the text found by beam search climbs and stays near 1.">
 #
 # *Twelfth Night, act 1: Olivia mourns for her brother, and the clown answers. A real model, SmolLM2, gives every token of
-# Shakespeare's text a probability (blue). Then it goes on by itself, with the most probable text that a search can find
+# Shakespeare's text a probability (blue). Then it goes on by itself, with the most probable text that a beam search finds
 # (orange): "Aye, aye, aye, aye, aye, aye, aye, aye, …"*
 #
 # **After this lecture you can**
@@ -24,8 +24,8 @@
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 5 | 8 | 12 | 9 | 8 | 13 | 5 | 5 |
 #
-# *To lecture from this notebook:* View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time,
-# skip the wide beams of section 4 and all of section 8. *Coming from other slides?* A table at the end translates their notation.
+# *To lecture from this notebook:* `make present ARGS=08` shows it slide by slide; short of time, skip the wide beams of section 4
+# and all of section 8. *Coming from other slides?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *For the lecturer: the first model is a table of sixteen words, so that every number can be checked on the board. Do the
@@ -54,6 +54,8 @@ from nlmcore.decoding import (
 from nlmcore.pretrained import checkpoint, smollm2
 from nlmcore.recipes.recipe import LECTURES
 from nlmcore.show import figures, widgets
+
+torch.set_num_threads(1)  # sums in one order: what is drawn at random is the same every time
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. The most probable text
@@ -203,8 +205,8 @@ print("200 times ln 0.01, added: ", round(200 * math.log(0.01), 1))
 #
 # In step 3 the order turned round: what was second is now first. Greedy search could not have seen that.
 #
-# > **Predict before you move the slider.** The beam of 2 finds 0.1323, better than greedy's 0.1134. The best is 0.24. At which
-# > step did the beam lose it? Would $b = 3$ find it?
+# > **Predict before you move the slider.** The beam of 2 finds 0.1323, better than greedy's 0.1134. A beam of 3 keeps "penniless",
+# > too, and finishes it in step 2 with 0.24. May the search stop there? If not, after which step?
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -224,9 +226,9 @@ widgets.beam_player(search, lambda i: words[i], prompt="she came home")
 #
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - At step 1: "penniless" is third of three and is dropped. Nothing later can bring it back.
-# - With $b = 3$ it is kept, and ends in step 2 with 0.24. The search goes on all the same, for "without any" still has 0.27.
-#   In step 3 the best open text has 0.189: now nothing can win any more.
+# - Not in step 2: "without any" still has 0.27, and might end above 0.24. In step 3 the best open text has 0.189: now nothing can
+#   win any more.
+# - With $b = 2$ "penniless" was lost at step 1, third of three. Nothing later can bring it back.
 # - Beam search promises nothing: it is a heuristic. With $b = 1$ it is greedy search; a beam so wide that nothing is ever pruned is
 #   exhaustive search.
 # - It costs $b \cdot n$ questions to the model instead of $V^n$.
@@ -282,8 +284,8 @@ ended = [node for node in tree.nodes if node.status == "finished" and node.token
 sentences = [tokenizer.decode(tree.path(node)).strip() for node in ended]
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# > **Predict before you move the slider.** The scores are negative numbers. Does a larger $\alpha$ favour longer or shorter texts?
-# > And a negative $\alpha$?
+# > **Predict before you move the slider.** The scores are negative numbers. From which $\alpha$ on does a long sentence lead, 0.1, 0.5
+# > or 1? And what would a *negative* $\alpha$ do?
 
 # %% slideshow={"slide_type": "fragment"}
 lengths, log_probs = [node.step for node in ended], [node.log_prob for node in ended]
@@ -292,8 +294,8 @@ widgets.length_penalty_player(score, sentences, lengths, log_probs)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Longer. Dividing a negative number by a larger one brings it nearer to 0, which is *more*. A negative $\alpha$ multiplies
-#   instead, and punishes length twice.
+# - Dividing a negative number by a larger one brings it nearer to 0, which is *more*: a larger $\alpha$ favours longer texts. A
+#   negative $\alpha$ multiplies instead, and punishes length twice.
 # - At $\alpha = 0$ a sentence of 7 tokens leads; from $\alpha = 1$ on one of 14 tokens does. Neither is *right*: $\alpha$ is
 #   chosen so that lengths come out as they are in good texts.
 # - With a penalty the stopping rule changes, too: an open text may now gain by growing. One asks what it would score if it lost
@@ -305,9 +307,12 @@ widgets.length_penalty_player(score, sentences, lengths, log_probs)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Is a wider beam better?** It finds more probable texts. For translation Stahlberg & Byrne (2019) searched exactly and found that
-# for half of their sentences the most probable translation of all was *empty*: `<eos>` at once. Koehn & Knowles (2017) had seen
-# quality fall with wide beams, the **beam search curse**. Is it so here? Two of the course's small translators (lecture 10 trains
-# them), with beams from 1 to 256; `python -m nlmcore.recipes dullness` measures it again.
+# for more than half of their sentences the most probable translation of all was *empty*: `<eos>` at once. Koehn & Knowles (2017)
+# had seen quality fall with wide beams, the **beam search curse**. Is it so here? Two of the course's small translators (lecture 10
+# trains them): numbers in words into German, measured by BLEU, the agreement with the right answer, up to 100; and spelling into
+# *phonemes*, the sounds of a word, measured by errors. `python -m nlmcore.recipes dullness` measures it again.
+#
+# > **Predict before you run.** Beams from 1 to 256: at which is the quality best, and does the widest one do harm?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 measured = json.loads((LECTURES / "results" / "dullness.json").read_text())
@@ -322,7 +327,7 @@ for part in measured["wide_beams"].values():
 # <details><summary><b>What to notice</b></summary>
 #
 # - $\ln P$ rises with the beam, as it must, and from 64 on nothing more probable is found.
-# - **No curse here.** Into German, BLEU (a measure of agreement with the right answer, up to 100) climbs from 57.8 with greedy search
+# - **No curse here.** Into German, BLEU climbs from 57.8 with greedy search
 #   to 65.0 with a beam of 4 and 66.6 with 64. For phonemes a beam of 2 is best, 10.8 % errors; wider ones are worse by 0.2 points.
 #   Nothing empty was ever found.
 # - Why not? These tasks have one right answer, and the models know a few words very well. Where a sentence can be said in a thousand
@@ -336,8 +341,11 @@ for part in measured["wide_beams"].values():
 # beam search and looked at the probability of every token, beside those that a person had chosen. We do the same: passages from
 # three plays by Shakespeare are cut after 48 tokens, and SmolLM2 writes 96 more.
 #
-# > **Predict before you click.** Which text has the higher probabilities, Shakespeare's or the beam's? Which of the two varies more
-# > from token to token?
+# The picture at the beginning is one of these passages. Now other ways to go on: *sampled* draws every token at random with the model's
+# probabilities; two more buttons do so after cutting something off (section 6).
+#
+# > **Predict before you click.** Over all passages, which way of writing comes nearest to Shakespeare's mean probability per token:
+# > the beam, greedy search, or drawing at random?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 example = measured["example"]
@@ -376,7 +384,10 @@ widgets.live(
     ),
 )
 
-# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# One passage is an anecdote. Over all of them, and for a second model:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 for model, rows in measured["rows"].items():
     count = measured["passages"][model]
     print(
@@ -400,11 +411,11 @@ for model, rows in measured["rows"].items():
 # - The beam repeats itself: 80 % of its groups of four tokens, Shakespeare 4 %. And the probability *climbs* along the text, from
 #   0.36 over the first twelve tokens to 0.92 over the last: each "aye" makes the next one more probable. Greedy search does the same.
 # - Drawing from the whole distribution gives SmolLM2 0.03 per token, as Shakespeare has. For the small model that knows Shakespeare's
-#   other plays, the two agree to three digits: 0.024 and 0.024. Human text lies where the model's *samples* lie, not where its maximum is.
+#   other plays, the two agree to two digits: 0.024 and 0.024. Human text lies where the model's *samples* lie, not where its maximum is.
 #   Toss a coin that shows heads with 0.6 a hundred times: the most probable result is a hundred heads. You will never see it.
 # - That does not make a sample good text (click on "sampled" and read). A third of its tokens have a probability below 0.01, and
 #   this model is not good enough to write such words in the right places. The ways of section 6 stand between.
-# - Sixteen passages, one play, a small model, which may have read Shakespeare. The shape is that of Holtzman et al. (figure 2).
+# - Sixteen passages, three plays, a small model, which may have read Shakespeare. The shape is that of Holtzman et al. (figure 2).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -493,7 +504,8 @@ print(
 # ## 7. Watch it write
 #
 # One token at a time: the model gives a distribution, it is reshaped, a token is drawn, the model reads it, and so on. What it has
-# read before it remembers in its *state*, so each step costs the same. (For SmolLM2 that is a memory of keys and values, lecture 13.)
+# read before it remembers in its *state*, so that nothing is read twice. (For SmolLM2 that is a memory of keys and values,
+# lecture 13.)
 
 # %% slideshow={"slide_type": "fragment"}
 begin = "I will never forget the day when"
@@ -611,7 +623,7 @@ print(f"60 characters; drafted by the small model and refused by the large one: 
 #
 # Write your own filter and hand it to the widget: it is drawn beside the reference, and the line below says whether the two agree.
 # This one knows temperature and top-p. Make it wrong (leave out the word that crosses p; multiply by the temperature) and look for
-# a prompt where it shows; then add top-k. The assignments ask for all of them, and for the searches.
+# a prompt where it shows; then add top-k. In the assignment `exercises/decoding/decoding.ipynb` you write filters and searches yourself.
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -669,7 +681,7 @@ widgets.sampler_playground(
 # - **beam size**: How many hypotheses the beam holds; 1 is greedy search.
 # - **beam search**: Extending all hypotheses of the beam by all words and keeping the best of the results.
 # - **prune**: To drop a hypothesis for good.
-# - **length penalty**: The exponent of the length by which ln P is divided; without it short texts win.
+# - **length penalty**: A power of the length by which ln P is divided; without it short texts win.
 # - **beam search curse**: Wider beams find more probable texts that are worse.
 # - **sampling**: Drawing the next token at random with the model's probabilities, reshaped or not.
 # - **temperature**: The number by which scores are divided before the softmax; below 1 it sharpens, above 1 it flattens.

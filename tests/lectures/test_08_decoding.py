@@ -7,6 +7,7 @@ import jupytext
 import pytest
 import torch
 
+from nlmcore.corpora import load
 from nlmcore.decoding import beam_search, reshape
 
 LECTURE = Path(__file__).parents[2] / "lectures" / "08_decoding.py"
@@ -122,6 +123,10 @@ def test_dull_text(ran: dict, prose: str) -> None:
     assert f"Shakespeare {human['repeated']:.0%}".replace("%", " %") in prose
     assert f"from {beam['along'][0]:.2f} over the first twelve tokens to {beam['along'][-1]:.2f}" in prose
     assert round(big["sampled"]["probability"], 2) == round(human["probability"], 2) == 0.03
+    away = {way: abs(math.log(row["probability"] / human["probability"])) for way, row in big.items()}
+    assert min((way for way in away if way != "Shakespeare"), key=lambda way: away[way]) == "sampled"
+    assert ran["measured"]["passages"]["SmolLM2"] == 16, "'sixteen passages'"
+    assert len(load("shakespeare").texts("test")) == 3, "'three plays'"
     assert f"{small['Shakespeare']['probability']:.3f} and {small['sampled']['probability']:.3f}" == "0.024 and 0.024"
     assert "0.024 and 0.024" in prose
     assert 0.3 < big["sampled"]["improbable"] < 0.36, "'a third of its tokens'"
