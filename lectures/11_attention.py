@@ -4,7 +4,7 @@
 # *The animal did not cross the street because **it** was too tired.* What is "it"? You looked back at one word of the
 # sentence, and you knew which one. This lecture gives a network the same ability: to look back, and to learn where.
 #
-# <img src="figures/11_it_reads_animal.svg" width="420" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected; its thickest line, weight 0.69, goes to 'animal'.">
+# <img src="figures/11_it_reads_animal.svg" width="380" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected; its thickest line, weight 0.69, goes to 'animal'.">
 #
 # *One of the 72 attention "heads" of a real network, MiniLM, reading that sentence. Nobody told it what "it" means. In
 # section 7 you compute the 0.69 yourself, explore the other heads, and test whether this one understands anything.*
@@ -27,7 +27,7 @@
 # | minutes | 8 | 11 | 16 | 9 | 6 | 5 | 10 | 6 | 4 |
 #
 # Every cell runs in under ten seconds on a laptop, without a network connection. *To lecture from this notebook:*
-# View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip the heatmaps of section 3 and
+# `make present ARGS=11` shows it slide by slide, widgets alive; short of time, skip the heatmaps of section 3 and
 # the code of section 6. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
@@ -228,7 +228,7 @@ widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
 # \overleftarrow{h}_j]$: so $h_j$ knows what stands around word $j$ on both sides. The decoder's step, with an LSTM and the last
 # word's vector $x$, is
 #
-# $$c_j = \sum_i \alpha_{ji}\, h_i, \qquad s_j = \mathrm{LSTM}(s_{j-1},\; [x, c_j]).$$
+# $$c_i = \sum_j \alpha_{ij}\, h_j, \qquad s_i = \mathrm{LSTM}(s_{i-1},\; [x, c_i]).$$
 #
 # > **Predict before you run.** A source of five words, states of width 6 in each direction, word vectors of width 3. What are the
 # > shapes of all $h$, of $c$, and of what goes into the LSTM?
@@ -649,7 +649,7 @@ wrong = unmasked * causal_mask(4)
 print("row sums, masked before softmax:", right.sum(-1))
 print("row sums, masked after softmax: ", wrong.sum(-1))
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
+# %% [markdown] slideshow={"slide_type": "fragment"}
 # The first word's weights now sum to 0.10, an amount that depends on the words it was not supposed to see: the future leaks
 # into the past through the size of what is left. (Dividing each row by its sum would repair it.)
 
@@ -987,10 +987,11 @@ for n in (10, 100, 1_000, 2_000, 5_000):
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Measured.** The same on our own networks of width 128: forward passes over pairs of texts of $n = m$ tokens, on one core
+# **Measured.** The same on three of our own networks of width 128: a recurrent encoder and decoder that hand over one vector, the
+# same two with attention, and a Transformer. One forward pass over a pair of texts of $n = m$ tokens each, on one core
 # (`python -m nlmcore.recipes source_and_target`).
 #
-# > **Predict before you run.** How do the three times grow when $n$ doubles, from 2,048 to 4,096?
+# > **Predict before you run.** By what factor does each of the three times grow when $n$ doubles, from 2,048 to 4,096?
 
 # %% slideshow={"slide_type": "fragment"}
 cost = json.loads(Path("results/source_and_target.json").read_text())

@@ -26,9 +26,9 @@
 # |---|---|---|---|---|---|---|---|---|---|
 # | minutes | 9 | 8 | 10 | 7 | 11 | 5 | 10 | 4 | 8 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *To lecture from this notebook:* View → Appearance
-# → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip sections 6 and 8. *Coming from other slides or a
-# paper?* A table at the end translates their notation.
+# Every cell runs in a few seconds on a laptop, without a network connection. *To lecture from this notebook:* `make present
+# ARGS=12` shows it slide by slide, widgets alive; short of time, skip sections 6 and 8. *Coming from other slides or a paper?* A
+# table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
 import copy
@@ -329,7 +329,9 @@ with torch.no_grad():
 #
 # $$\alpha[k, t_1, t_2] = 0 \quad \text{for } t_2 > t_1, \qquad \text{``don't look ahead''}.$$
 #
-# > **Predict before you run.** How many passes through SmolLM2 give its guesses for *all* next words of this sentence? Do the
+# SmolLM2 reads "When she tried to print her tickets, she found that the printer was out of toner."
+#
+# > **Predict before you run.** After which word is it surest of the next one? How surprised is it by *tickets*? And do the
 # > guesses after the first eight tokens change if the rest of the sentence is not given at all?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -351,9 +353,10 @@ print("the first eight, alone:", torch.allclose(logits[:, :8], beginning, atol=1
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
+# - After "tried", *to* is nearly sure (0.90). After "print her", *tickets* had a probability of 0.0002. A mean of 4.17
+#   hides both.
 # - One pass, 18 predictions. And no: what comes later cannot change what was computed before. (This is why a model can be trained
 #   on all positions at once *and* be used word by word. Lecture 13 builds the whole model.)
-# - After "tried", *to* is nearly sure (0.90). After "print her", *tickets* came as a surprise. A mean of 4.17 hides both.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -418,9 +421,8 @@ figures.curves(
 #
 # - With the mask: 2.30, chance, as it must be. Without: 0.15. It has learned to read the digit to the right of each place.
 # - Nobody stands to the right of the last of the 16 places. There it must guess: $\ln(10)/16 = 0.144$ on average.
-# - **A loss below what is possible is not a triumph but a leak**: a way by which the model sees what it
-#   is to predict. On real text nobody knows what is possible, and a leak is
-#   only a curve that looks a little too good.
+# - **A loss below what is possible is not a triumph but a leak**: a way by which the model sees what it is to predict. On real
+#   text nobody knows what is possible, and a leak is only a curve that looks a little too good.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -536,8 +538,8 @@ print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
 # does to each word *alone*, between the attentions, keeps this true, and so does a whole stack of layers. And the mean of all
 # the vectors, MiniLM's vector for the sentence, does not change at all: a **bag of words**.
 #
-# > **Predict before you run.** MiniLM's vectors for "The dog bites the man." and "The man bites the dog.": their similarity (1 =
-# > the same direction) as it is, and with its positions taken out?
+# > **Predict before you run.** MiniLM's vectors for "The dog bites the man." and "The man bites the dog.", compared: 1 is the same
+# > direction. With its positions taken out the similarity must be 1. What is it with them: 0.3, 0.7, or more than 0.9?
 
 # %% slideshow={"slide_type": "fragment"}
 no_order = copy.deepcopy(encoder)
@@ -790,7 +792,7 @@ except ValueError as error:
 #
 # - Alike, 0.79 on average. (The mean vector, which all places share, is taken away first.) And not simply less the farther
 #   apart: 3 places away 0.18, 6 away 0.42, 12 away 0.44. The stripes are waves that the training found by itself.
-# - Text 513 has no place for its last word. Sinusoids exist for every position; whether the model can *use* one that it never
+# - The model refuses: there is no vector for the 513th token. Sinusoids exist for every position; whether the model can *use* one that it never
 #   saw in training is section 8.
 # </details>
 
@@ -926,10 +928,10 @@ figures.distance_panels(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Beyond the lengths of training
 #
-# Vaswani et al. (2017, section 3.5) chose sinusoids because they "may allow the model to extrapolate" to longer texts,
-# **extrapolation**. We asked: the
-# numbers in words of lecture 11, English to German, once more, with small Transformers. Sinusoids against T5's
-# buckets, trained on up to 12 or up to 20 words, tested on up to 29 (`python -m nlmcore.recipes numbers_transformer`).
+# To work on texts longer than those of training is called **extrapolation**. Vaswani et al. (2017, section 3.5) chose sinusoids
+# because they "may allow the model to extrapolate". Do they? We took the numbers in words of lecture 11 once more, English to
+# German, and small Transformers: sinusoids against T5's buckets, trained on up to 12 or up to 20 words, tested on up to 29
+# (`python -m nlmcore.recipes numbers_transformer`).
 #
 # > **Predict before you run.** From which length on does each of the four fall?
 
@@ -1095,6 +1097,9 @@ def my_rotary(x, positions, base, layout="interleaved"):
 
 
 widgets.rotary_playground(rotary, query, key, yours=my_rotary)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The assignment `exercises/self_attention/self_attention.ipynb` lets you build all the rest, and tells you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself

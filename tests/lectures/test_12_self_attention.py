@@ -120,6 +120,8 @@ def test_one_pass_gives_all_predictions(ran: dict, prose: str) -> None:
     assert f"One pass, {len(following)} predictions" in prose
     assert f"A mean of {-following.log().mean():.2f} hides both" in prose
     assert f"*to* is nearly sure ({following[2]:.2f})" in prose
+    assert f"*tickets* had a probability of {following[5]:.4f}" in prose
+    assert following.argmax() == 2, "surest after 'tried'"
     assert following[5] < 0.01, "tickets came as a surprise"
     assert torch.allclose(ran["logits"][:, :8], ran["beginning"], atol=1e-3)
 

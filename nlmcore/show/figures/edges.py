@@ -95,7 +95,7 @@ def edges_svg(
             f'<line x1="6" x2="34" y1="{y - 5}" y2="{y - 5}" stroke="{COLOURS[line % len(COLOURS)]}" stroke-width="4"/>'
         )
         body.append(text(42, y, note, 15))
-    width = max(float(left[-1]), 9.6 * len(title) + 10, *(9.0 * len(note) + 50 for note in notes), 120.0)
+    width = max(float(left[-1]), 10.4 * len(title) + 10, *(9.0 * len(note) + 50 for note in notes), 120.0)
     said = alt or describe_edges(words, edges, title)
     return svg(width, base + 30 + (24 * len(notes) + 8 if notes else 0), "".join(body), said)
 

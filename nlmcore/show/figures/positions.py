@@ -25,7 +25,7 @@ def table_svg(table: ArrayLike, selected: int, *, title: str = "", note: str = "
     if rows.ndim != 2 or not 0 <= selected < len(rows):
         raise ValueError(f"table_svg needs a matrix and one of its rows, got shape {rows.shape} and row {selected}")
     products = rows @ rows[selected]
-    near = products / products[selected]
+    near = products / (products[selected] or 1.0)  # a row of zeros is like no other
     n, d = rows.shape
     high, left, top, wide = 9.0 * n, 96.0, 60.0, 470.0
     right, reach = left + wide + 150, 130.0

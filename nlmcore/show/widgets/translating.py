@@ -43,10 +43,13 @@ def translator_playground(
 
     def draw(own: Write | None, way: str, number: int) -> str:
         words = spell(number)
+        written = (own or every[way])(words)
+        if isinstance(written, str) or not all(isinstance(word, str) for word in written):
+            raise TypeError(f"a translation is a list of words, such as ['ein', 'und'], got {written!r}")
         return translation_svg(
             words.split(),
             [("vector c", vector_of(words))],
-            list((own or every[way])(words)),
+            list(written),
             reference=answer(number).split(),
             title=f"{number:,}" + (f", {way}" if len(every) > 1 else ""),
         )
