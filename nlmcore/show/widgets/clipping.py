@@ -104,4 +104,8 @@ def _checked(clip: Clip, gradient: Tensor, n_max: float) -> Tensor:
     clipped = clip([gradient[:1].clone(), gradient[1:].clone()], n_max)
     if not isinstance(clipped, list | tuple) or len(clipped) != 2:
         raise ValueError("a clipping function must return as many gradients as it is given: here a list of two tensors")
-    return torch.cat([torch.as_tensor(part, dtype=torch.float64).reshape(1) for part in clipped])
+    parts = [torch.as_tensor(part, dtype=torch.float64) for part in clipped]
+    if any(part.numel() != 1 for part in parts):
+        shapes = ", ".join(str(tuple(part.shape)) for part in parts)
+        raise ValueError(f"a clipped gradient must keep its shape, here (1,) each: shapes {shapes}")
+    return torch.cat([part.reshape(1) for part in parts])

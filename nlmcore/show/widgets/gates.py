@@ -89,6 +89,8 @@ def cell_player(
 
     def draw(step: Step, done: int, **given: float) -> str:
         found = step(**given)
+        if not isinstance(found, Mapping):
+            raise ValueError(f"the step must return a dictionary of its numbers by name, not {type(found).__name__}")
         missing = [name for name in computed if name not in found]
         if missing:
             raise ValueError(f"the step must give every number by name: {', '.join(computed)}; missing: {missing}")

@@ -4,6 +4,7 @@ import base64
 import math
 import re
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,6 +129,8 @@ def test_clipping_is_drawn_as_it_is_done() -> None:
     assert "yours draws another picture" in widget.picture.value
     nothing = widgets.clipping_playground(lambda gradients, n_max: None, {})
     assert "as many gradients as it is given" in nothing.picture.value
+    longer = widgets.clipping_playground(lambda gradients, n_max: [torch.ones(3) for _ in gradients], {})
+    assert "must keep its shape, here (1,) each: shapes (3,), (3,)" in longer.picture.value
 
 
 def test_descent_follows_the_gradient() -> None:
@@ -184,6 +187,12 @@ def test_a_cell_fills_box_by_box() -> None:
     assert "2·−0.500 = −1.000" in player.picture.value
     lacking = widgets.cell_player(lambda x, h: {"G": h}, PARTS, FORMULAS, title="sum")
     assert "must give every number by name" in lacking.picture.value
+
+    def unnamed(x: float, h: float) -> Any:
+        return x + h
+
+    number = widgets.cell_player(unnamed, PARTS, FORMULAS, title="sum")
+    assert "must return a dictionary of its numbers by name, not float" in number.picture.value
 
 
 @pytest.mark.parametrize("name", list(figures.CIRCUITS))
