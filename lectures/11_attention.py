@@ -610,7 +610,7 @@ figures.curves(
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Masks: what must not be seen
 #
-# Some keys are not to be read. Sentences that are computed together, a *batch*, are filled up to one length with *padding*,
+# Some keys are not to be read. Sentences that are computed together, a **batch**, are filled up to one length with **padding**,
 # which is no word. And a model that predicts the next word must not look at it: a **causal mask** hides the future. Our
 # masks are boolean, `True` = *may attend*, and they combine with `&`. What is masked is left out *before* the softmax; the
 # rest shares the weight.
@@ -708,7 +708,7 @@ print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Inside a real network
 #
-# A *Transformer* is a stack of such layers: attention, then a small network for each word alone, then attention again. MiniLM
+# A **Transformer** is a stack of such layers: attention, then a small network for each word alone, then attention again. MiniLM
 # (Wang et al. 2020) is one: 6 layers of 12 heads, trained to imitate a larger network, BERT, then to compare sentences. It is
 # no translator: every word simply reads the whole sentence, to the left and to the right. Its weights are on your disk, and
 # it runs in our own code, the `MultiHeadAttention` of section 6. `capture` records what its heads read.

@@ -522,8 +522,8 @@ print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **What goes wrong.** *Rows of $-\infty$*: a padded word on the left has nothing to read, softmax computes $0/0$, and one NaN
-# > (*not a number*) spreads to every weight of the network at the next step. Ours gives such a row zeros. **Polarity of a
-# > mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for `key_padding_mask` of
+# > (*not a number*) spreads to every weight of the network at the next step. Ours gives such a row zeros.
+# > **Polarity of a mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for `key_padding_mask` of
 # > PyTorch's `MultiheadAttention` it means *ignore*. Hand one to the other, and the model reads nothing but padding.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -594,7 +594,7 @@ widgets.shuffle_playground(
 # - No positions: the stripes move with their words and are the same, the mean stays.
 # - A causal mask alone changes them: the second word sees two words, the fourth sees four, so it matters which stands where.
 #   The mask *breaks the symmetry*. The next cell shows how a model can count with it.
-# - Sinusoids added: every place has a mark of its own (section 5).
+# - **Sinusoids** added, vectors of sines and cosines, one for each place: every place has a mark of its own (section 5).
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
@@ -806,7 +806,7 @@ except ValueError as error:
 #
 # | | what it does to a score | learned |
 # |---|---|---|
-# | **rotary** (Su et al. 2021) | turns query and key by their positions, like clock hands | nothing |
+# | **rotary positions** (Su et al. 2021) | turns query and key by their positions, like clock hands | nothing |
 # | **ALiBi** (Press et al. 2022) | subtracts (slope of the head) × distance | nothing |
 # | **T5's buckets** (Raffel et al. 2020) | adds a number per head and *bucket* of distances, wider the farther | the numbers |
 # | **Shaw et al.** (2018) | adds $q \cdot a_{t_2 - t_1}$, one vector per distance, clipped (and others to the values) | the vectors |
@@ -836,7 +836,7 @@ widgets.rotary_playground(rotary, query, key)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** **Two layouts.** Which numbers are a pair: neighbours $(0, 1), (2, 3), \dots$ ("interleaved": the
+# > **What goes wrong.** **Layout of rotary positions.** Which numbers are a pair: neighbours $(0, 1), (2, 3), \dots$ ("interleaved": the
 # > paper) or halves $(0, I/2), (1, I/2 + 1), \dots$ ("half": Hugging Face's models, SmolLM2)? Both are right, and the wrong one
 # > for given weights is silent. *Values turned, too*: then the output depends on where a text begins.
 # >
@@ -1022,8 +1022,8 @@ print(
 # **A word that stands far back.** *When she tried to print her* tickets, *she found that the printer was out of toner. She went
 # to the stationery store to buy more toner. It was very overpriced. After installing the toner into the printer, she finally
 # printed her* … The word that decides stands 46 tokens back (lecture 6 asked the same of an LSTM). Which heads look at it? And
-# does the answer depend on them? All 270 heads were measured; then those that look most were **silenced**: their output at the
-# last token was set to zero, after Michel et al. (2019), and for comparison that of as many others, drawn at random
+# does the answer depend on them? All 270 heads were measured; then those that look most were silenced. **Silencing a head** is
+# setting its output to zero, here at the last token (after Michel et al. 2019); for comparison, that of as many others, drawn at random
 # (`python -m nlmcore.recipes looking_back`).
 #
 # > **Predict before you run.** Some head gives "tickets" 0.89 of its weight. Silence it: what becomes of the probability of

@@ -124,11 +124,12 @@ def plain(text: str) -> str:
 def faults(lecture: Path, may_come_earlier: frozenset[str] = frozenset()) -> list[str]:
     """Words of a lecture's list that its text does not set in bold, or that it uses before it does.
 
-    The first cell, which says what the lecture is about and what it needs, may name what is explained later.
+    The first cell, and the one that says what one can do after the lecture, may name what is explained later.
     """
     cells = markdown_cells(lecture.read_text(encoding="utf-8"))
     before = next((i for i, cell in enumerate(cells) if cell.startswith(HEADING)), len(cells))
-    opening, body = plain(cells[0]) if cells else "", plain("\n\n".join(cells[1:before]))
+    first = next((i for i, cell in enumerate(cells) if i and "**After this lecture you can**" not in cell), 0)
+    opening, body = plain("\n\n".join(cells[:first])), plain("\n\n".join(cells[first:before]))
     found = []
     for word in words_of(lecture):
         term = re.sub(r"\s*\([^)]*\)$", "", word.term)
