@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from nlmcore.show.figures.picture import Picture, drawn, new_picture
@@ -35,6 +36,8 @@ def curves(
             raise ValueError(f"line {name!r} has shape {y.shape}, x has {across.shape}")
         ax.plot(across, y, marker=marker, markersize=8, label=name)
     ax.set(xlabel=x_title, ylabel=y_title, title=title)
+    if not log_x and np.array_equal(across, np.round(across)):
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))  # there is no half a layer
     if log_x:
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
