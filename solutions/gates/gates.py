@@ -230,7 +230,8 @@ check("gates.gru_step", gru_step, hidden=True)
 #
 # The memory $c$ is private: the gates read $h$. Blocks in PyTorch's order, $i, f, g, o$.
 #
-# The example of the lecture: $x = 1$, $h = 0.5$, $c = 0.8$.
+# The example of the lecture: $x = 1$, $h = 0.5$, $c = 0.8$; $f$ has the weights of $G$ in 1b and $g$ those of $R$, $W^i = W^o = U^o = 1$,
+# and the rest is 0.
 
 # %%
 HTML(

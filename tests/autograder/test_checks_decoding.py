@@ -203,3 +203,36 @@ def test_wrong_in_no_listed_way_is_not_full_marks(name, function):
 def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, constant):
     exercise = EXERCISES[f"decoding.{name}"]
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
+
+
+# --- written from the student's text alone, by somebody who had not read the checks -------------------------
+
+
+def test_a_list_that_is_one_too_long_is_not_told_that_the_start_is_in_it():
+    def too_long(log_probs, start, eos, longest):
+        return SOLUTIONS["decoding.greedy"](log_probs, start, eos, longest + 1)
+
+    verdict = examine(EXERCISES["decoding.greedy"], too_long, None)
+    assert not verdict.passed
+    assert not verdict.misconceptions
+
+
+def one_child_each(log_probs, start, eos, beam, longest):
+    held = [([], 0.0)]
+    for _ in range(longest):
+        found = []
+        for tokens, score in held:
+            row = log_probs[tokens[-1] if tokens else start]
+            if tokens and tokens[-1] == eos:
+                found.append((tokens, score))
+            else:
+                words = row.topk(1 if tokens else min(beam, len(row))).indices.tolist()
+                found += [([*tokens, word], score + float(row[word])) for word in words]
+        held = sorted(found, key=lambda pair: -pair[1])[:beam]
+    return held[0]
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_several_greedy_searches_are_no_beam(seed):
+    verdict = examine(EXERCISES["decoding.beam_search"], one_child_each, seed)
+    assert [m.id for m in verdict.misconceptions] == ["one-child-each"]

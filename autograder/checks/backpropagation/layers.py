@@ -100,7 +100,7 @@ LINEAR_BACKWARD = Exercise(
         Misconception(
             id="averaged",
             sentence=(
-                "You divided d_W and d_b by the size of the batch. The loss has done that already, if it is a mean: d_z"
+                "You divided by the size of the batch. The loss has done that already, if it is a mean: d_z"
                 " comes divided. Here the examples are only added up."
             ),
             implementation=_without_the_batch,

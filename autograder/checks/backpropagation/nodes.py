@@ -134,9 +134,11 @@ def _one_example(draw: Draw) -> list[Case]:
 
 def _large(draw: Draw) -> list[Case]:
     batch, classes = draw.sizes(2)
+    both = draw.normal(2, classes) + torch.tensor([[300.0], [-300.0]])  # no one number may be subtracted from all
     return [
         case("logits around 300", draw.normal(batch, classes) + 300, draw.integers(0, classes - 1, batch)),
         case("logits around −300", draw.normal(batch, classes) - 300, draw.integers(0, classes - 1, batch)),
+        case("a row around 300, one around −300", both, draw.integers(0, classes - 1, 2)),
     ]
 
 
@@ -196,8 +198,8 @@ SOFTMAX_LOSS = Exercise(
         Misconception(
             id="sum-for-mean",
             sentence=(
-                "You added up the losses, and the gradients as well. Asked is the *mean* over the batch, so that the"
-                " step does not depend on its size."
+                "You added up the losses. Asked is the *mean* over the batch, for the loss and for its gradient, so"
+                " that the step does not depend on its size."
             ),
             implementation=lambda logits, targets: (
                 mean_loss(logits, targets) * len(targets),

@@ -22,6 +22,8 @@ def _path(draw: Draw, least: int, most: int, longest: int, label: str) -> Case:
         start = (eos + draw.integer(1, size - 1)) % size
         table = model(draw, size, eos, ending=0.0)
         found = greedy(table, start, eos, longest)
+        if found[0] == start:  # then a list that begins with it looks like one that is too long
+            continue
         if least <= len(found) <= most and (found[-1] == eos or len(found) == longest):
             return case(label, table, start, eos, longest)
 

@@ -175,8 +175,31 @@ def _short_wins(draw: Draw, label: str) -> Case:
     return case(label, _model_of(draw, size, rows), start, eos, 2, 8)
 
 
+def _one_child_each(table: Tensor, start: int, eos: int, beam: int, longest: int) -> Hypothesis:
+    """As many texts as the beam is wide, each of which goes on greedily after its first word."""
+    scores, words = table[start].topk(min(beam, len(table)))
+    found = []
+    for score, word in zip(scores.tolist(), words.tolist(), strict=True):
+        rest = [] if word == eos else greedy(table, word, eos, longest - 1)
+        steps = pairwise([word, *rest])
+        found.append(([word, *rest], score + sum(float(table[a, b]) for a, b in steps)))
+    return max(found, key=lambda hypothesis: hypothesis[1])
+
+
+def _crowded(draw: Draw) -> Case:
+    """The best text is the second child of a first word."""
+    while True:
+        size = draw.largest + 3
+        start, eos = draw.integers(0, 10**9, size).argsort().tolist()[:2]
+        table = torch.log_softmax(draw.normal(size, size).double() * 1.5, -1).float()
+        best, score = _search(table, start, eos, 3, 5)
+        if len(best) > 1 and score > _one_child_each(table, start, eos, 3, 5)[1] + 0.01:
+            return case("two children of one hypothesis", table, start, eos, 3, 5)
+
+
 def _wide(draw: Draw) -> list[Case]:
     return [
+        _crowded(draw),
         _garden_path(draw, 2, 2, "two hypotheses"),
         _garden_path(draw, 3, 3, "three hypotheses"),
         _short_wins(draw, "a short text is the best"),
@@ -264,6 +287,15 @@ BEAM_SEARCH = Exercise(
             implementation=_sum_of_probabilities,
         ),
         Misconception(
+            id="one-child-each",
+            sentence=(
+                "After the first step each hypothesis goes on with its best word alone: several greedy searches side by"
+                " side. Of *all* extensions of all hypotheses the `beam` best stay, and two of them may have one"
+                " parent."
+            ),
+            implementation=_one_child_each,
+        ),
+        Misconception(
             id="beam-of-one",
             sentence=(
                 "Only one hypothesis is kept, whatever `beam` says: that is greedy search. Keep the `beam` best of"
@@ -286,8 +318,8 @@ def _choices(draw: Draw, penalty: float, label: str) -> Case:
         lengths = draw.integers(1, 12, number)
         log_probs = -(lengths * 0.8 + draw.normal(number).abs() * 2 + 0.5).float()
         scores, best = _penalised(log_probs, lengths, penalty)
-        gap = scores.sort(descending=True).values
-        if best != int(log_probs.argmax()) and float(gap[0] - gap[1]) > 0.01:
+        gap, first = scores.sort(descending=True).values, int(log_probs.argmax())
+        if first not in (int(best), int(scores.argmin())) and float(gap[0] - gap[1]) > 0.01:
             return case(label, log_probs, lengths, penalty)
 
 
@@ -363,6 +395,17 @@ LENGTH_PENALTY = Exercise(
                 " nearest to 0: the largest."
             ),
             implementation=_smallest,
+        ),
+        Misconception(
+            id="chosen-without-the-penalty",
+            sentence=(
+                "The scores are right, and you chose by the log-probabilities as they came. The best is the one with"
+                " the largest *score*."
+            ),
+            implementation=lambda log_probs, lengths, penalty: (
+                _penalised(log_probs, lengths, penalty)[0],
+                log_probs.argmax(),
+            ),
         ),
         Misconception(
             id="penalty-ignored",

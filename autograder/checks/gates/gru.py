@@ -77,6 +77,11 @@ def _road_reset(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor
     return z * (r * h) + (1 - z) * n, r, z, n
 
 
+def _z_resets(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.tanh(x @ W[2] + b[2] + z * (h @ U[2] + d)))
+
+
 def _order(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
     swap = torch.tensor([1, 0, 2])
     return _gru(x, h, W[swap], U[swap], b[swap], d)
@@ -147,6 +152,11 @@ GRU_STEP = Exercise(
             id="blocks-in-another-order",
             sentence="Your gates have changed places: the blocks come in the order r, z, n.",
             implementation=_order,
+        ),
+        Misconception(
+            id="reset-by-z",
+            sentence="The candidate is reset by z, the gate of the mixture. What it sees of the past is r's affair.",
+            implementation=_z_resets,
         ),
     ),
     closed=REFERENCE_ITSELF,

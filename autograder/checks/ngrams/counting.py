@@ -33,11 +33,24 @@ def _texts(draw: Draw, part: str) -> list[Case]:
 def _odd_texts(draw: Draw) -> list[Case]:
     vocab_size = draw.largest + 4
     sentences, bos, eos = text(draw, vocab_size, 2, 4)
-    again = [sentences[0], [], sentences[0], sentences[1]]
+    word = sentences[1][0]
+    again = [sentences[0], [], sentences[0], sentences[1], [word, word, word]]
     everything = torch.ones(vocab_size, vocab_size, dtype=torch.bool)
     return [
-        Case(label="a sentence twice, and an empty one", calls=((again, vocab_size, bos, eos),), known=(everything,))
+        Case(
+            label="a sentence twice, an empty one, a word three times over",
+            calls=((again, vocab_size, bos, eos),),
+            known=(everything,),
+        )
     ]
+
+
+def _once_per_sentence(sentences: Sentences, vocab_size: int, bos: int, eos: int) -> Tensor:
+    counts = torch.zeros(vocab_size, vocab_size, dtype=torch.int64)
+    for sentence in sentences:
+        for a, b in set(pairwise([bos, *sentence, eos])):
+            counts[a, b] += 1
+    return counts
 
 
 def _joined(sentences: Sentences, vocab_size: int, bos: int, eos: int) -> Tensor:
@@ -83,6 +96,14 @@ COUNT_BIGRAMS = Exercise(
         Property(name="repetitions and emptiness", points=0.25, cases=_odd_texts, judge=right_where_known("counts")),
     ),
     misconceptions=(
+        Misconception(
+            id="once-per-sentence",
+            sentence=(
+                "A pair that comes twice in one sentence was counted once there. (With tensors of ids,"
+                " `counts[a, b] += 1` adds 1 once, however often a pair is in them.)"
+            ),
+            implementation=_once_per_sentence,
+        ),
         Misconception(
             id="eos-forgotten",
             sentence=(

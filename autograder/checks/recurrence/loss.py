@@ -149,7 +149,7 @@ TEXT_LOSS = Exercise(
         ),
         Misconception(
             id="sum-for-mean",
-            sentence="That is the sum over all predictions. Divide it, and its gradient, by their number.",
+            sentence="That is the sum over all predictions. Loss and gradient are both divided by their number.",
             implementation=_sum,
         ),
         Misconception(

@@ -146,7 +146,7 @@ def _some(draw: Draw) -> list[Case]:
 
 
 def _few(draw: Draw) -> list[Case]:
-    return [_padded(draw, [1, 2], 4, "more room than the longest needs"), _padded(draw, [1], 1, "one word")]
+    return [_padded(draw, [1, 3], 5, "more room than the longest needs"), _padded(draw, [1], 1, "one word")]
 
 
 def _from_the_right(tokens: Tensor, lengths: Tensor) -> Tensor:

@@ -29,7 +29,8 @@ def _one(draw: Draw) -> list[Case]:
 def _long(draw: Draw) -> list[Case]:
     (d,) = draw.sizes(1)
     centre = draw.normal(d) * 20
-    return [case("dot products in the hundreds", centre, -centre, torch.stack([centre, -centre, centre]))]
+    noise = torch.stack([centre, -centre, 0.7 * centre])  # of different lengths, so that no two mistakes look alike
+    return [case("dot products in the hundreds", centre, -0.9 * centre, noise)]
 
 
 def _loss(centre: Tensor, context: Tensor, noise: Tensor) -> Tensor:
@@ -159,7 +160,10 @@ PAIR_GRADIENTS = Exercise(
     misconceptions=(
         Misconception(
             id="sign",
-            sentence="All gradients point downhill. A gradient points where the loss *grows*; a step goes against it.",
+            sentence=(
+                "The error is the wrong way round, right − said: that points downhill. A gradient points where the loss"
+                " *grows*; a step goes against it."
+            ),
             implementation=_uphill,
         ),
         Misconception(

@@ -127,11 +127,35 @@ def _parallel(draw: Draw, label: str, lengths: bool) -> Case:
 
 
 def _plain(draw: Draw) -> list[Case]:
-    return [_parallel(draw, "an analogy", False), _parallel(draw, "another one", False)]
+    return [_parallel(draw, "an analogy", False), _near(draw)]
+
+
+def _near(draw: Draw) -> Case:
+    """a and b are alike, so that a* is nearer to the sum than b*: it has to be left out as well."""
+    while True:
+        vectors = draw.normal(draw.largest + 6, 8)
+        a, a_star, b, b_star = draw.integers(0, 10**9, len(vectors)).argsort().tolist()[:4]
+        step = _unit(draw.normal(8)) * 2
+        vectors[b] = vectors[a] + 0.4 * _unit(draw.normal(8))
+        vectors[a_star], vectors[b_star] = vectors[a] + step, vectors[b] + step + 0.35 * draw.normal(8)
+        wanted = vectors[a_star] - vectors[a] + vectors[b]
+        if int(analogy(vectors, a, a_star, b)) == b_star and int(_closest(vectors, wanted, (b,))) == a_star:
+            return case("a and b are alike", vectors, a, a_star, b)
+
+
+def _far(draw: Draw) -> Case:
+    """Direction decides, of the vectors as they are: the answer's is long, so another one ends nearer to the sum."""
+    while True:
+        vectors = draw.normal(draw.largest + 6, 4) * (draw.integers(2, 40, draw.largest + 6, 1) / 10)
+        a, a_star, b = draw.integers(0, 10**9, len(vectors)).argsort().tolist()[:3]
+        right, three = int(analogy(vectors, a, a_star, b)), [a, a_star, b]
+        apart = (vectors - (vectors[a_star] - vectors[a] + vectors[b])).norm(dim=-1)
+        if right not in (int(_by(-apart, three, 1)[0]), int(analogy(_unit(vectors), a, a_star, b))):
+            return case("lengths of all kinds", vectors, a, a_star, b)
 
 
 def _lengths(draw: Draw) -> list[Case]:
-    return [_parallel(draw, "the answer's vector is short, another one long", True)]
+    return [_parallel(draw, "the answer's vector is short, another one long", True), _far(draw)]
 
 
 ANALOGY = Exercise(
