@@ -1107,8 +1107,7 @@ widgets.softmax_playground(
 # - **self-attention**: attention whose queries, keys and values are made from one text.
 # - **mask**: which keys a query may read; here True means that it may.
 # - **causal mask**: the mask that hides the future: position t reads the positions up to t.
-# - **padding**: filler that is no word and brings the texts of a batch to one length.
-# - **batch**: several texts that are computed together.
+# - **padding (of a batch)**: filler that is no word and brings the texts of a batch to one length.
 # - **head**: one of several attentions that run side by side, each in a narrow space of its own.
 # - **alignment**: which word of one text answers which word of another.
 # - **phoneme**: a sound of a language that tells words apart; English has about 40.
