@@ -68,7 +68,7 @@ def _beside(reference: str, yours: Callable[..., str], values: dict[str, Any]) -
         other = _alert(f"{type(error).__name__}: {error}")
         verdict = "yours raised an error"
     halves = "".join(
-        f'<div style="flex:1 1 420px;min-width:0"><p style="font-size:16px"><b>{title}</b></p>{picture}</div>'
+        f'<div style="flex:1 1 640px;min-width:0"><p style="font-size:16px"><b>{title}</b></p>{picture}</div>'
         for title, picture in (("reference", reference), ("yours", other))
     )
     return (
