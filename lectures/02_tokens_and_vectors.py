@@ -23,8 +23,8 @@
 # |---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 8 | 9 | 14 | 5 | 12 |
 #
-# *To lecture from this notebook:* View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time,
-# skip the counts of section 4. *Coming from other slides or a book?* A table at the end translates their notation.
+# *To lecture from this notebook:* `make present ARGS=02` shows it slide by slide, widgets alive; short of time, skip the
+# counts of section 4. *Coming from other slides or a book?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *For the lecturer: ask for two words that are alike, then in what way they are alike. Meaning, sound, grammar? Keep the answers
@@ -78,11 +78,12 @@ for name, tokenizer in tokenizers.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - **Characters**: a vocabulary of 82, nothing unknown, but 5.55 tokens per word: long texts, and a model must learn to spell before it
-#   can learn anything else.
+# - **Characters**: a vocabulary of 82, nothing unknown, but 5.55 tokens per word, 3.7 times as many as in words: long texts, and a model
+#   must learn to spell before it can learn anything else.
 # - **Words**: short texts, but a table with a row for each of 29,970 words, and still 4.1 percent of the tokens are not in it:
-#   new plays have new words. They become `<unk>`, and what is unknown cannot be written, nor read.
-# - **Pieces** are the way between, and what every large model uses: frequent words are one token, rare ones a few, and
+#   new plays have new words. They become `<unk>`, and what is unknown cannot be written, nor read. With only the 5,000 most frequent
+#   words it is 9.2 percent.
+# - **Pieces** are the way between, and what nearly every large model uses: frequent words are one token, rare ones a few, and
 #   nothing is unknown. (Signs and new lines count as tokens, so "words" have more than 1 per word.)
 # </details>
 
@@ -135,10 +136,29 @@ widgets.merge_player(
 # > the order in which they were learnt. *Across words.* Pairs are counted inside words only; else "of the" would become a token.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### Most English words are one token
+# ### A new word, with merges learnt before
 #
-# MiniLM, a model of 2020, has 30,522 pieces that were learnt from encyclopedia and books (WordPiece, a sister of BPE). Ours has
-# read Shakespeare and has 1,024.
+# To *encode*, nothing is counted any more. The word is cut into bytes, and of the merges that were learnt the one that was learnt first is
+# applied, wherever it fits; then the next. Here with the merges that ours learnt from Shakespeare.
+#
+# > **Predict before you run.** "unhappiness" in Shakespeare's pieces: will it fall apart as a reader would cut it, un-happi-ness?
+
+# %% slideshow={"slide_type": "fragment"}
+for cut_now in tokenizers["pieces (byte pairs)"].trace(" unhappiness"):
+    print(" ".join(piece.decode().replace(" ", "␣") for piece in cut_now))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer</b></summary>
+#
+# Almost, at the front: "␣un". But then "ha", "pp", "in", "ess": merges follow what is frequent, not what has a meaning. "in" was learnt
+# early, and takes the n away from "ness" at the very first step.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### How many words are one token?
+#
+# MiniLM, a model of 2020, has 30,522 pieces that were learnt from an encyclopedia and books (by WordPiece, a sister of BPE; `##` before a piece
+# means that it goes on inside a word). Ours has read Shakespeare and has 1,024.
 #
 # > **Predict before you run.** Of all words of the test plays, which share is *one* piece for each of them? Which words are cut?
 
@@ -171,8 +191,8 @@ for word in ("king", "midnight", "unhappiness", "incarnadine"):
 # <details><summary><b>What to notice</b></summary>
 #
 # For MiniLM 92 percent of the words, as they run, are one token, of the *different* words 62 percent; with 1,024 pieces it is 59 and
-# 3. Frequent words are whole,
-# rare ones are cut, and not where a linguist would: "incarnadine". What a model knows of a word's parts, it must learn.
+# 3. So "most English words are one token" holds for the words as they run, if the vocabulary is large. Frequent words are whole, rare ones
+# are cut, and not where a linguist would: "incarnadine". What a model knows of a word's parts, it must learn.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -184,7 +204,8 @@ for word in ("king", "midnight", "unhappiness", "incarnadine"):
 #
 # $$e(w) = \mathrm{onehot}(w)\, E, \qquad E \text{ is vocabulary} \times d$$
 #
-# So an embedding is a linear layer, and can be learnt by gradients like any other. In practice one looks it up.
+# So an embedding is a product with a matrix, and its numbers can be learnt as those of any other matrix are: each is moved a little in the
+# direction in which the loss falls (lecture 3). In practice one looks it up.
 
 # %% slideshow={"slide_type": "fragment"}
 model, vocabulary, card = checkpoint("word_vectors")
@@ -205,7 +226,7 @@ print("e(king) begins", [round(x, 2) for x in E[king, :6].tolist()], "…")
 # If input and output use one table, one speaks of **tied weights** (Press & Wolf 2017; Inan et al. 2017): fewer numbers to learn, and what is
 # learnt about a word as a question helps it as an answer.
 #
-# > **Predict before you run.** The LSTM of lecture 1 has 777,096 numbers to learn, 5,000 tokens and $d = 128$. Which share of
+# > **Predict before you run.** The LSTM of lecture 1, a network that reads word by word (lectures 5 and 7), has 777,096 numbers to learn, 5,000 tokens and $d = 128$. Which share of
 # > them is the table?
 
 # %% slideshow={"slide_type": "fragment"}
@@ -272,12 +293,12 @@ print(
 #
 # $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}$$
 #
-# is positive where two words meet more often than if they did not know each other; negative values rest on few counts and are
+# ($P(a, b)$: the share of all counts that stands in row $a$, column $b$; $P(a)$: that of row $a$) is positive where two words meet more often than if they did not know each other; negative values rest on few counts and are
 # set to 0 (*PPMI*). A **dense** vector has few numbers, here 64, none of them 0; those of section 5 were *learnt*.
 #
 # > **Predict before you choose.** Which words are nearest to "king" by plain counts? By PPMI? By 64 learnt numbers?
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)
 single = joint.sum(1)
 ppmi = (joint / (single[:, None] * single)).log().clamp(min=0).nan_to_num(0.0, neginf=0.0)
@@ -302,12 +323,14 @@ def near_in(table, names):
     return near
 
 
-dense_words = list(vocabulary.vocabulary)[7:]
+dense_words = list(vocabulary.vocabulary)[7:]  # the first seven are signs such as <unk>
 near = {
     "counts": near_in(torch.tensor(counts, dtype=torch.float32), words),
     "PPMI": near_in(ppmi, words),
     "learnt (skip-gram)": near_in(E[7:], dense_words),
 }
+
+# %% slideshow={"slide_type": "subslide"}
 widgets.neighbours(near, ["king", "love", "sword", "night", "sweet", "france", "thee", "horse"])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -380,11 +403,17 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 #
 # > **What goes wrong.** *The sign for the noise.* $\log \sigma(-x)$, not $\log \sigma(x)$: with the wrong sign all scores grow for ever, and every
 # > word becomes every other's neighbour. *$1 - \sigma$ and $\sigma(-x)$* are the same, $-\sigma(x)$ is not. *The noise's power.* Counts to the power 3/4, then
-# > divided by their sum; without it "the" is nearly all the noise. *One table for both roles* makes every word its own best
+# > divided by their sum: rare words are drawn more often than they occur. Here "the" is 1.3 percent of the noise instead of 3.4, the 100
+# > most frequent words together 31 instead of 55. *One table for both roles* makes every word its own best
 # > neighbour, which it never is.
 #
-# **CBOW** (*continuous bag of words*) turns the question around: the *mean* of the neighbours' vectors predicts the word in their middle. One
-# question per word instead of $2m$, so it is faster; skip-gram learns more from rare words.
+# **CBOW** (*continuous bag of words*; Mikolov et al. 2013a) turns the question around: the *mean* of the neighbours' vectors predicts the word
+# $b$ in their middle,
+#
+# $$P(b \mid a_1 \dots a_{2m}) = \frac{\exp(u_b \cdot \bar v)}{\sum_w \exp(u_w \cdot \bar v)}, \qquad \bar v = \frac{1}{2m} \sum_{j=1}^{2m} v_{a_j}.$$
+#
+# In the sentence of the widget: $P(\text{for} \mid \text{my, kingdom, a, horse})$. One question per word instead of $2m$, so it is faster;
+# skip-gram is said to learn more from rare words. Negative sampling serves both.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Watch it learn
@@ -407,10 +436,12 @@ print("after: ", [word for word, _ in small.nearest("king", 6)])
 #
 # A few seconds make neighbours that are at least of one kind. The vectors that you explore in the next sections have read
 # everything twenty times (`python -m nlmcore.recipes word_vectors`): 912,048 words, of which those that occur ten times or more, 5,835,
-# have a vector. The original word2vec read a hundred *billion*.
+# have a vector. The vectors that were published
+# with word2vec had read about a hundred *billion*.
 #
-# Counting and learning are relatives: skip-gram with negative sampling *is* a compressed table of PMI (Levy & Goldberg 2014). It wins when the
-# text is large, because it never stores the table.
+# Counting and learning are relatives: with vectors long enough, the best that skip-gram with negative sampling can do is $u_b \cdot v_a =
+# \mathrm{PMI}(a, b) - \log k$; with short ones it is a compressed table of PMI (Levy & Goldberg 2014). It never stores the table, which counts
+# when the vocabulary is large.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -419,11 +450,11 @@ print("after: ", [word for word, _ in small.nearest("king", 6)])
 # Sixty-four numbers cannot be seen. **Principal component analysis** (PCA) finds the plane in which the chosen points are spread out most, and
 # drops the rest. What is dropped may matter: below the picture stands how much is kept.
 #
-# > **Predict before you choose.** Will "heart" stand with the body or with love? Will the arrows from he-words to she-words be
+# > **Predict before you choose.** Will "heart" stand with hand and head, or somewhere else? Will the arrows from he-words to she-words be
 # > parallel?
 
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "skip"}
 def project(chosen):
     """The words in the plane of their two largest principal components, and the share of the variance kept."""
     for word in chosen:
@@ -460,6 +491,8 @@ groups = {
         ["thou", "thy", "thine", "thee", "art", "hast", "dost"],
     ],
 }
+
+# %% slideshow={"slide_type": "subslide"}
 widgets.word_map(project, groups)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
@@ -520,7 +553,7 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
 # > swam, thou and thy? Which will MiniLM's, which come from billions of words? What comes first if the three words are *not* left out?
 
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "skip"}
 def answers_of(table, place, names):
     """From a, b, c to the six best answers; without the rule, a, b and c may answer, too."""
     unit = torch.nn.functional.normalize(table, dim=1)
@@ -557,10 +590,13 @@ questions = [
     "good better bad worse",
     "king kings lord lords",
 ]
+
+# %% slideshow={"slide_type": "subslide"}
 widgets.analogies(tables, questions)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Asked one at a time, one remembers the hits. So count: 28 questions, five tables of vectors. Two controls, after Linzen (2016): how many
+# Asked one at a time, one remembers the hits. So count: 28 questions, five tables of vectors (SmolLM2 is a
+# language model of 2025, trained on the web; lecture 8 decodes with it). Two controls, after Linzen (2016): how many
 # does one get right with *only the nearest neighbour of $a^*$*, that is, without looking at $a$ and $b$? And without the rule that the words of the
 # question are no answers?
 
@@ -705,4 +741,5 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # Word Embedding as Implicit Matrix Factorization. Ethayarajh, Duvenaud & Hirst (2019), Towards
 # Understanding Linear Word Analogies. Wang et al. (2020), MiniLM.
 #
-# The assignments on byte pairs and on skip-gram let you build all of this, and tell you which mistake you made.
+# The assignments `exercises/subwords/subwords.ipynb` (byte pairs) and `exercises/vectors/vectors.ipynb` (skip-gram, neighbours,
+# analogies) let you build all of this, and tell you which mistake you made.

@@ -25,7 +25,7 @@
 # | minutes | 9 | 6 | 10 | 11 | 9 | 12 | 9 | 3 |
 #
 # Every cell runs in under ten seconds on a laptop, without a network connection. *To lecture from this notebook:*
-# View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip the second experiment of section
+# `make present ARGS=05` shows it slide by slide, widgets alive; short of time, skip the second experiment of section
 # 5 and the code of section 7. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
@@ -63,7 +63,8 @@ def result(name):
 #
 # $$h_t = \sigma(h_{t-1} U + x_t W), \qquad \hat y_t = \mathrm{softmax}(h_t V), \qquad h_0 = 0.$$
 #
-# $\sigma$ squashes each number, here $\tanh$, so that a state lies between −1 and 1. $U$ brings the past, $W$ the new word, $V$ turns
+# $\sigma$ stands for any function that squashes each number (in lecture 2 it was one of them); here it is $\tanh$, so that a state lies
+# between −1 and 1. $U$ brings the past, $W$ the new word, $V$ turns
 # the state into a prediction. The output of one step is an input of the next: this is a **recurrent network** (Elman
 # 1990).
 
@@ -273,8 +274,8 @@ print(f"targets not shifted:        {not_shifted:.3f}")
 # loss would fall to almost nothing in no time: to repeat the letter just read is easy, and useless.
 # </details>
 #
-# > **What goes wrong.** (1) Targets not shifted: a loss near 0 after a minute is not genius. (2) The mean is taken over padding, too.
-# > Two sentences in a batch, the shorter filled up:
+# > **What goes wrong.** (1) Targets not shifted: a loss near 0 after a minute is not genius. (2) The mean is taken over padding, too, the
+# > zeros with which the shorter of two sentences in a batch is filled up:
 
 # %% slideshow={"slide_type": "skip"}
 short, long = (
@@ -659,8 +660,8 @@ print("by mark:", rows["reads both ways"]["f1_by_mark"])
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - The question mark, 54; commas 43, exclamation marks 25. ("F1" is high only if most marks are found *and* most of those put are
-#   right; in percent. The full stop has 69.) Questions often announce themselves by their first word; an exclamation mark is a matter
-#   of taste, the printer's or the actor's.
+#   right; in percent. The full stop has 69.) Questions often announce themselves by their first word; an exclamation mark is more a
+#   matter of taste, the printer's or the actor's.
 # - What stands in each row: nothing put back; for each word the label it had most often; a network that has read the words before;
 #   one that has read both ways. Capitals gain next to nothing from what follows, 77.8 and 78.2: a name is known by itself. Marks gain
 #   everything, 18.9 and 47.1: whether a comma follows "ears" depends on what comes after it.
@@ -867,8 +868,8 @@ for kind, norms in below.items():
 #
 # 5. A batch holds a sentence of 5 words and one of 50, padded. Your loss is the mean over all places, padding counted as 0. What is
 # wrong?
-# <details><summary>Answer</summary>It divides by 110 or so instead of by the 55 real predictions: the loss seems half as large,
-# and so is the gradient; and it changes with the padding.</details>
+# <details><summary>Answer</summary>It divides by 2 · 50 = 100 instead of by the 55 real predictions: the loss seems about half as
+# large, and so is the gradient; and both change with the padding.</details>
 #
 # 6. Your loss falls to 0.01 nats per character within a minute. What do you look at first?
 # <details><summary>Answer</summary>The targets: are they shifted by one place? Then whether anything reads the future.</details>
@@ -880,7 +881,8 @@ for kind, norms in below.items():
 # ## Now you
 #
 # Write the step. It is handed to the widget in place of ours, and drawn beside it: exchange `U` and `W`, forget the past, or take
-# another squashing function, and see what happens.
+# another squashing function, and see what happens. If PyTorch complains of shapes that cannot be multiplied, compare them: `h` has 2 numbers
+# and `U` is 2 × 2; `x` has 1 number and `W` is 1 × 2.
 
 
 # %% slideshow={"slide_type": "skip"}
@@ -899,6 +901,11 @@ widgets.state_player(
     outcomes=["is", "are"],
     yours=my_step,
 )
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# `widgets.through_time_player(through_time, [1.0, 0.0, 0.0], [1.0] * 3, yours=…)` takes a `through_time` of yours in the same way. The
+# assignment `exercises/recurrence/recurrence.ipynb` lets you build all the rest, from one step to the gradient through time, and tells you
+# which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources
@@ -938,6 +945,5 @@ widgets.state_player(
 # **Sources.** Elman (1990), Finding Structure in Time. Williams & Zipser (1989), A Learning Algorithm for Continually Running Fully
 # Recurrent Neural Networks. Werbos (1990), Backpropagation Through Time: What It Does and How to Do It. Williams & Peng (1990), An
 # Efficient Gradient-Based Algorithm for On-Line Training of Recurrent Network Trajectories. Schuster & Paliwal (1997), Bidirectional
-# Recurrent Neural Networks. Mikolov et al. (2010), Recurrent Neural Network Based Language Model. Dai & Le (2015), Semi-supervised
-# Sequence Learning, section 2. Tilk & Alumäe (2016), Bidirectional Recurrent Neural Network with Attention Mechanism for Punctuation
+# Recurrent Neural Networks. Mikolov et al. (2010), Recurrent Neural Network Based Language Model. Tilk & Alumäe (2016), Bidirectional Recurrent Neural Network with Attention Mechanism for Punctuation
 # Restoration. Wu et al. (2016), Google's Neural Machine Translation System, section 3.1.

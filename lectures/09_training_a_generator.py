@@ -24,7 +24,7 @@
 # | minutes | 8 | 9 | 6 | 11 | 11 | 8 | 10 |
 #
 # Every cell runs in under ten seconds on a laptop, without a network connection. *To lecture from this notebook:*
-# View → Appearance → Presentation Mode, and Ctrl-B hides the list of files; short of time, skip the code of section 4 and section 7.
+# `make present ARGS=09` shows it slide by slide, widgets alive; short of time, skip the code of section 4 and section 7.
 # *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
@@ -98,7 +98,7 @@ print(
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # > **Predict before you look.** *I have done the deed. Didst thou not hear a noise?* (Macbeth's; the network has not read Macbeth.)
-# > Which word costs most? Which costs next to nothing, and why?
+# > Which word costs most? Which costs next to nothing, and why? (In the picture ↵ is a line end, and ∅ a silent mark of the tokenizer.)
 
 # %% slideshow={"slide_type": "subslide"}
 widgets.loss_player(
@@ -150,7 +150,8 @@ def free_running_loss(model, tokens, generator):
 # (`python -m nlmcore.recipes free_running`). The held-out loss is measured as always, reading the true letters.
 #
 # > **Predict before you run.** (a) Which way has the lower loss at the end? (b) A third line needs no network: for each *place* of a name,
-# > how frequent each letter is there, whatever stands before. Will free running beat it?
+# > how frequent each letter is there, whatever stands before. Will free running beat it? (The fourth line is a mixture of both, and
+# > the subject of section 5.)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
 names = result("free_running")
@@ -188,7 +189,7 @@ for way, row in names["rows"].items():
 # - It is also slower: each step must wait for the word that is drawn in the last one, about 14 ms per update where teacher forcing, which
 #   reads all in one call, takes 8; for longer texts the difference grows. And noisier: its gradient's norm varies by 21 % of its mean
 #   around it, against 11 %. It did not blow up; at this size, "unstable" is the wrong word.
-# - The line in between is section 5.
+# - The line in between is the way of section 5: it reads ever less truth, and ends near free running.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -274,7 +275,10 @@ for seed in range(20):
     one, other = (go_on(text, seed) for text in begun_twice)
     agree.append(sum(a == b for a, b in zip(one, other, strict=False)) / len(one))
     meet += one[-15:] == other[-15:]
+throws = [go_on(begun_twice[0], seed) for seed in range(20)]
+chance = [sum(map(str.__eq__, throws[i - 1], throws[i])) / len(throws[i]) for i in range(20)]
 print(f"20 throws: {sum(agree) / 20:.0%} of the letters agree on average; {meet} pairs end alike")
+print(f"with other dice, from one beginning: {sum(chance) / 20:.0%}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A task with an answer: from the letters of a word to its sounds (phonemes), by a recurrent network that has read the word and writes the
@@ -370,7 +374,7 @@ print("after the wrong sound:", [f"{1 - share:.0%}" for share in after_slip])
 #
 # Bengio et al. (2015): begin with the truth and take it away little by little. At each step of the text a coin is thrown: with
 # probability $\epsilon_i$ the network reads the true word, otherwise the one that it draws itself. $i$ counts training steps, and
-# $\epsilon_i$ falls by one of three schedules (their section 2.4):
+# $\epsilon_i$ falls by one of three schedules (their section 2.4; $\epsilon$ without an index is a floor under the linear one, here 0):
 #
 # $$\text{linear } \epsilon_i = \max(\epsilon, k - c\,i), \qquad \text{exponential } \epsilon_i = k^i, \; k < 1, \qquad
 #   \text{inverse sigmoid } \epsilon_i = \frac{k}{k + \exp(i/k)}, \; k \ge 1.$$
@@ -531,7 +535,8 @@ for epsilon, share in shares.items():
 # - Teacher forcing aims at the right model, if the network and the text are large enough. Its trouble is what happens *on the way* there,
 #   to a model that makes mistakes. Scheduled sampling gives up the aim for help on the way; with a share of truth that stays high, as
 #   in the 75 % of section 5, it gives up little, and here it gained nothing.
-# - Large language models of today are trained by teacher forcing. At their scale the mistakes that it leaves are few.
+# - Large language models of today learn from text by teacher forcing, as far as is published. How much exposure bias still matters at
+#   their scale is disputed.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -542,7 +547,7 @@ for epsilon, share in shares.items():
 #
 # $$P(x) = \sum_{x'} P(x') \int P(x \mid x', z)\, p(z)\, dz .$$
 #
-# $z$ is an **edit vector**: what to do with the prototype. In training pairs it is made of the words that were put in and those that were
+# $P(x')$ is the same for every prototype that could be retrieved. $z$ is an **edit vector**: what to do with the prototype. In training pairs it is made of the words that were put in and those that were
 # taken out, with noise: $z \approx [\sum_{w \in x \setminus x'} e(w) ; \sum_{w \in x' \setminus x} e(w)]$. Alike are two sentences that share
 # words, by the **Jaccard similarity** $J = |A \cap B| / |A \cup B|$ of their sets of words; pairs with $J \ge 0.5$ are trained on.
 #
@@ -604,7 +609,7 @@ widgets.edit_player(
     delete="matter",
 )
 
-# %% [markdown] slideshow={"slide_type": "fragment"}
+# %% [markdown] slideshow={"slide_type": "subslide"}
 # Where does it look in the prototype while it writes? (Rows: what is written; columns: the prototype; dark: much.)
 
 # %% slideshow={"slide_type": "fragment"}
@@ -688,6 +693,10 @@ def my_schedule(i, half):
 
 
 widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins, yours=my_schedule)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The assignment `exercises/sequences/sequences.ipynb` lets you build all the rest, from the loss of a text to scheduled sampling, and tells
+# you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources

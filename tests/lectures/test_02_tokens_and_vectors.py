@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from pathlib import Path
 
 import jupytext
@@ -89,6 +90,13 @@ def test_windows_and_losses(ran: dict, prose: str) -> None:
     for real, noise in ((0.0, [0.0]), (2.0, [1.0, -3.0])):
         assert ran["my_loss"](real, noise) == pytest.approx(loss(real, noise))
     assert f"5 · ln 2 = {loss(0, [0] * 4):.2f}" in prose
+
+
+def test_the_power_of_the_noise(ran: dict, prose: str) -> None:
+    often = [n for _, n in Counter(word for text in ran["texts"] for word in text).most_common() if n >= 10]
+    for place, form in ((1, "{1:.1f} percent of the noise instead of {0:.1f}"), (100, "{1:.0f} instead of {0:.0f}")):
+        shares = [100 * sum(n**p for n in often[:place]) / sum(n**p for n in often) for p in (1, 0.75)]
+        assert form.format(*shares) in prose.replace("> ", "")
 
 
 def test_the_counts_are_those_of_a_loop(ran: dict) -> None:

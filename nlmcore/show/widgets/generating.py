@@ -78,7 +78,7 @@ def schedule_player(
 
     return live(
         partial(draw, None),
-        yours=None if yours is None else partial(draw, yours),
+        yours=swapped(draw, yours),
         rows=[["step", "half"], ["schedule"]],
         step=slider(0, 0, steps, 50, "training step i", "420px"),
         half=slider(400, 100, 900, 100, "half at step", "380px"),
