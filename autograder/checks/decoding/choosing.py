@@ -33,10 +33,12 @@ def _ends(draw: Draw) -> list[Case]:
 
 
 def _goes_on(draw: Draw) -> list[Case]:
+    """A text that goes round in a circle, in which the start comes again."""
     while True:
-        made = _path(draw, 5, 5, 5, "it does not end by itself")
+        made = _path(draw, 6, 6, 6, "it does not end by itself")
         table, start, eos, longest = made.calls[0]
-        if eos not in greedy(table, start, eos, longest):
+        written = greedy(table, start, eos, longest)
+        if eos not in written and start in written:
             return [made]
 
 
