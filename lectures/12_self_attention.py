@@ -1153,7 +1153,6 @@ widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 # - **concatenation**: vectors set side by side to one longer vector.
 # - **leak**: a way by which a model sees, in training, what it is to predict.
 # - **polarity of a mask**: whether True means "may attend" (here) or "ignore" (elsewhere).
-# - **bag of words**: a text of which only the words count, not their order.
 # - **permutation equivariance**: the words are shuffled, and so are their vectors, and nothing else happens.
 # - **positional encoding**: what tells a network where in the text a word stands.
 # - **sinusoids**: position vectors made of sines and cosines whose waves get longer from column to column.

@@ -16,13 +16,13 @@ ROOT = Path(__file__).resolve().parents[1]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What fails quickly should be seen quickly: `slow` after the rest, `browser` after that.
 
-    Several workers (`make test`) share the tests by file, since a file's fixtures are often dear; the slow and the
-    browser's tests of a file are a share of their own. A test marked `alone` needs none of them and goes anywhere.
+    Several workers (`make test`) share the tests by file, since a file's fixtures are often dear; its slow tests,
+    with those for the browser, are a share of their own. A test marked `alone` needs none of them and goes anywhere.
     """
     items.sort(key=_when)
     for item in items:
         if not item.get_closest_marker("alone"):
-            item.add_marker(pytest.mark.xdist_group(f"{item.path}:{_when(item)}"))
+            item.add_marker(pytest.mark.xdist_group(f"{item.path}:{bool(_when(item))}"))
 
 
 def _when(item: pytest.Item) -> int:

@@ -27,6 +27,8 @@ class PoolLost(Exception):  # noqa: N818 - said to the instructor
     """The scheduler cannot be reached, or no worker is left."""
 
 
+REACHING = 10
+"""Seconds to wait for a scheduler to answer."""
 JOINING = 60
 """Seconds to wait for the first machine to join a scheduler."""
 
@@ -51,7 +53,7 @@ def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Run]:
         ) from None
     if scheduler is not None:
         try:
-            client = Client(scheduler, timeout="10s")
+            client = Client(scheduler, timeout=REACHING)
         except (OSError, ValueError) as error:
             raise PoolLost(f"the scheduler {scheduler} cannot be reached: {error}") from None
         with client:

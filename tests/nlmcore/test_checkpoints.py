@@ -215,6 +215,7 @@ def test_a_committed_card_says_how_it_was_made(name):
     assert {"source", "split"} <= set(card["data"])
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", names())
 def test_a_committed_checkpoint_does_what_its_card_says(name):
     model, tokenizer, card = checkpoint(name)

@@ -131,7 +131,9 @@ def test_a_leak_stops_the_release_and_nothing_is_written(tmp_path, monkeypatch, 
 
 
 def test_the_zip_is_the_same_bytes_every_time(files, tmp_path):
-    assert contents(ROOT) == files
+    again = contents(ROOT, ["attention"])  # that every notebook is, tests/autograder/test_release.py sees
+    assert "autograder/public/exercises/attention/attention.ipynb" in again
+    assert again.items() <= files.items()
     pack(files, tmp_path / "a.zip")
     pack(dict(reversed(files.items())), tmp_path / "b" / "b.zip")
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b" / "b.zip").read_bytes()

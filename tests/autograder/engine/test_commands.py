@@ -227,7 +227,7 @@ def test_check_says_what_is_not_answered_yet(place, capsys):
 
 @pytest.mark.parametrize(
     ("source", "seconds", "said"),
-    [("while True: pass", "10", "not come to its end"), ("import os; os._exit(0)", "120", "ended its own process")],
+    [("while True: pass", "5", "not come to its end"), ("import os; os._exit(0)", "120", "ended its own process")],
 )
 def test_check_of_a_notebook_that_does_not_end_or_ends_itself(place, capsys, source, seconds, said):
     folder = hand_in(place.root, "plain", "ada", writes(ANSWERS | {"triple": source}))

@@ -206,7 +206,7 @@ def lock(root: Path) -> sqlite3.Connection:
 
 def test_a_gradebook_that_is_locked_for_a_while_is_waited_for(fresh, undisturbed):
     held = lock(fresh)
-    threading.Timer(7.0, lambda: held.execute("ROLLBACK")).start()  # longer than SQLite's own patience
+    threading.Timer(5.5, lambda: held.execute("ROLLBACK")).start()  # longer than SQLite's own patience
     list(grade(Course.load(fresh), "plain"))
     held.close()
     assert everything(fresh) == undisturbed

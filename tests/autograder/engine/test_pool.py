@@ -2,6 +2,7 @@
 
 import pytest
 
+import autograder.engine.pool as pool_module
 import autograder.engine.run as run_module
 from autograder.engine.course import Course
 from autograder.engine.pool import PoolLost, pool
@@ -45,7 +46,8 @@ def test_a_submission_that_takes_every_worker_with_it_is_a_fault_and_the_others_
     assert "s2" not in snapshot(plain, "plain")
 
 
-def test_a_scheduler_that_is_not_there_is_said():
+def test_a_scheduler_that_is_not_there_is_said(monkeypatch):
+    monkeypatch.setattr(pool_module, "REACHING", 1)
     with pytest.raises(PoolLost, match="cannot be reached"), pool(scheduler="tcp://127.0.0.1:9"):
         pass
 
