@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """What fails quickly should be seen quickly: `slow` after the rest, `browser` after that.
 
     Several workers (`make test`) share the tests by file, since a file's fixtures are often dear; its slow tests,
@@ -23,6 +24,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.get_closest_marker("alone"):
             item.add_marker(pytest.mark.xdist_group(f"{item.path}:{bool(_when(item))}"))
+    yield  # here a worker's xdist writes the group at the end of each name
+    if getattr(config.option, "loadgroup", False):
+        for item in items:
+            _keep_group_in_name(item)
+
+
+def _keep_group_in_name(item: pytest.Item) -> None:
+    """xdist to 3.8 writes where pytest from 9.2 on no longer reads, and shares the tests as if there were no groups
+    (https://github.com/pytest-dev/pytest-xdist/issues/1386)."""
+    group = item.get_closest_marker("xdist_group")
+    if group and not item.nodeid.endswith(f"@{group.args[0]}"):
+        item._id = type(item._id).parse(f"{item.nodeid}@{group.args[0]}")  # type: ignore[attr-defined]
 
 
 def _when(item: pytest.Item) -> int:

@@ -64,7 +64,7 @@ def test_a_scaffolded_assignment_is_tested_released_and_checked(tmp_path):
     notebook = student / "exercises/beam_search/beam_search.ipynb"
     cells = nbformat.read(notebook, as_version=4)
     assert "# Assignment: Beams" in cells.cells[0].source
-    assert sum("raise NotImplementedError()" in cell.source for cell in cells.cells) == 1
+    assert sum("raise NotImplementedError()" in cell.source for cell in cells.cells) >= 1
     wrong = (
         "def tempered_softmax(scores, temperature):\n    e = torch.exp(scores)\n    return e / e.sum(-1, keepdim=True)"
     )
