@@ -27,6 +27,8 @@ class PoolLost(Exception):  # noqa: N818 - said to the instructor
     """The scheduler cannot be reached, or no worker is left."""
 
 
+NOBODY = 120
+"""Seconds without any worker after which the pool counts as lost; a worker that died is begun again in a few."""
 REACHING = 10
 """Seconds to wait for a scheduler to answer."""
 JOINING = 60
@@ -100,6 +102,18 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _next_of(waiting: Any, client: Any) -> Any:
+    """The next future that is done. Raises PoolLost if nobody has been there to work for NOBODY seconds."""
+    seen = time.monotonic()
+    while not waiting.has_ready():
+        if client.scheduler_info()["workers"]:
+            seen = time.monotonic()
+        elif time.monotonic() - seen > NOBODY:
+            raise PoolLost(f"no worker has been there for {NOBODY} seconds")
+        time.sleep(0.01)
+    return next(waiting)
+
+
 def _handing_out(client: Any) -> Run:
     from distributed import CancelledError, KilledWorker, as_completed
 
@@ -121,7 +135,7 @@ def _handing_out(client: Any) -> Run:
                         keys[future] = key
                         waiting.add(future)
                 if keys:
-                    future = next(waiting)
+                    future = _next_of(waiting, client)
                     key = keys.pop(future)
                     try:
                         done = future.result()

@@ -96,7 +96,12 @@ def cook(run: Run) -> None:
     training = {"epochs": run.size(EPOCHS, 2), "window": KINDS[KEPT][1], "negatives": 5, "subsample": 1e-3}
     facts = {
         "what": "word vectors by skip-gram with negative sampling; the first seven rows, of special tokens, are 0",
-        "data": {"source": load("shakespeare").source, "words": count, "min_count": run.size(MIN_COUNT, 2)},
+        "data": {
+            "source": load("shakespeare").source,
+            "split": "none: all plays and poems are read",
+            "words": count,
+            "min_count": run.size(MIN_COUNT, 2),
+        },
         "training": training,
     }
     model, _, _ = save_checkpoint(run, "word_vectors", model, config, [tokenizer], facts, [KEPT])

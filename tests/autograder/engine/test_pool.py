@@ -65,3 +65,16 @@ def test_in_this_process_the_tasks_come_one_by_one():
         assert next(results) == ("key 0", 0)
         assert taken == [0]
         assert list(results) == [("key 1", 2), ("key 2", 4)]
+
+
+def test_a_pool_without_any_worker_is_said_and_not_waited_for(monkeypatch):
+    class Nobody:
+        def scheduler_info(self):
+            return {"workers": {}}
+
+        def has_ready(self):
+            return False
+
+    monkeypatch.setattr(pool_module, "NOBODY", 0.05)
+    with pytest.raises(PoolLost, match="no worker has been there"):
+        pool_module._next_of(Nobody(), Nobody())
