@@ -547,9 +547,13 @@ for epsilon, share in shares.items():
 #
 # $$P(x) = \sum_{x'} P(x') \int P(x \mid x', z)\, p(z)\, dz .$$
 #
-# $P(x')$ is the same for every prototype that could be retrieved. $z$ is an **edit vector**: what to do with the prototype. In training pairs it is made of the words that were put in and those that were
-# taken out, with noise: $z \approx [\sum_{w \in x \setminus x'} e(w) ; \sum_{w \in x' \setminus x} e(w)]$. Alike are two sentences that share
-# words, by the **Jaccard similarity** $J = |A \cap B| / |A \cup B|$ of their sets of words; pairs with $J \ge 0.5$ are trained on.
+# $P(x')$ is the same for every prototype that could be retrieved. $z$ is an **edit vector**: what to do with the prototype. In training
+# pairs it is made of the words that were put in and those that were taken out, with noise:
+#
+# $$z \approx \Big[\sum_{w \in x \setminus x'} e(w) \; ; \sum_{w \in x' \setminus x} e(w)\Big]$$
+#
+# Alike are two sentences that share words, by the **Jaccard similarity** of their sets of words, $J = |A \cap B| / |A \cup B|$;
+# pairs with $J \ge 0.5$ are trained on.
 #
 # > **Predict before you run.** *what is the matter* and *what is the news*: what is $J$?
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import autograder.engine.gradebook as gradebook_module
 import autograder.engine.run as run_module
 from autograder.engine.course import Course
 from autograder.engine.run import grade
@@ -61,8 +62,6 @@ def database(server: Path, name: str) -> str:
 
 
 def test_the_marks_are_those_of_sqlite_and_a_lost_connection_is_waited_for(server, plain, monkeypatch):
-    from nbgrader.api import Gradebook
-
     monkeypatch.setattr(run_module, "work", fake.work)
     hand_in(plain, "plain", "all", writes(ANSWERS))
     hand_in(plain, "plain", "none", nothing)
@@ -74,15 +73,15 @@ def test_the_marks_are_those_of_sqlite_and_a_lost_connection_is_waited_for(serve
     assert snapshot(plain, "plain", url) == snapshot(plain, "plain")
     assert not any(line.new for line in grade(Course.load(plain, url), "plain"))
 
-    original, cut = Gradebook.update_or_create_student, []
+    original, cut = gradebook_module._submission, []
 
-    def cutting(self, *arguments, **options):
+    def cutting(*arguments):
         if not cut:
             cut.append(True)
             terminate(server)
-        return original(self, *arguments, **options)
+        return original(*arguments)
 
-    monkeypatch.setattr(Gradebook, "update_or_create_student", cutting)
+    monkeypatch.setattr(gradebook_module, "_submission", cutting)
     assert len(list(grade(Course.load(plain, url), "plain", again=True))) == 2
     assert cut
     assert snapshot(plain, "plain", url) == snapshot(plain, "plain")
