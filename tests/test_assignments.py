@@ -14,6 +14,7 @@ import pytest
 
 from autograder.course import notebooks, text
 from autograder.specification import Exercise
+from tests.test_lectures import without_network
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = (
@@ -51,7 +52,7 @@ def test_a_solved_assignment_runs_from_top_to_bottom_and_earns_everything(
     home.mkdir()
     environ = {**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT), "JUPYTER_PREFER_ENV_PATH": "1"}
     environ |= {"IPYTHONDIR": str(home / "ipython"), "MPLCONFIGDIR": str(home / "mpl")}
-    line = [*_without_network(), sys.executable, "-m", "tests.lecture_runner", str(path), str(result)]
+    line = [*without_network(), sys.executable, "-m", "tests.lecture_runner", str(path), str(result)]
     done = subprocess.run(line, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=600)
     assert result.exists(), done.stderr[-3000:]
     (artefacts / "assignments").mkdir(exist_ok=True)
@@ -74,13 +75,6 @@ def test_a_solved_assignment_runs_from_top_to_bottom_and_earns_everything(
     seconds = re.search(r'"seconds": ([\d.]+)', result.read_text())
     assert seconds is not None
     assert float(seconds[1]) <= SECONDS * float(os.environ.get("NLM_TIME_FACTOR", "1"))
-
-
-def _without_network() -> list[str]:
-    for prefix in (["unshare", "-n"], ["unshare", "-rn"]):
-        if shutil.which("unshare") and subprocess.run([*prefix, "true"], capture_output=True).returncode == 0:
-            return prefix
-    return []
 
 
 @pytest.mark.parametrize("name", COURSE)
