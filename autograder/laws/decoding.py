@@ -35,7 +35,7 @@ def same_path(name: str) -> Judge:
 
     def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
         for mine, right in zip(got, expected, strict=True):
-            if _ids(mine.outputs[0]) != _ids(right.outputs[0]):
+            if mine.outputs[0].double().reshape(-1).tolist() != right.outputs[0].double().reshape(-1).tolist():
                 return f"{name} are not the expected ones"
         return None
 

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from autograder.draw import Draw
 from autograder.judges import law, same_values
-from autograder.laws.sequences import last_words_follow_from_the_states, same_ids
+from autograder.laws.decoding import same_path
+from autograder.laws.sequences import last_words_follow_from_the_states
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
 WRITTEN, PRECISION = ("tokens", "states"), ("precision",)
@@ -132,7 +133,7 @@ WRITE = Exercise(
         ),
         Property(name="the context as the first state", points=1.5, cases=_initial, judge=same_values(WRITTEN, [1])),
         Property(name="the context at every step", points=1.5, cases=_every, judge=same_values(WRITTEN, [1])),
-        Property(name="where it ends", points=2, cases=_ends, judge=same_ids("the tokens")),
+        Property(name="where it ends", points=2, cases=_ends, judge=same_path("the tokens")),
     ),
     misconceptions=(
         Misconception(
