@@ -1,6 +1,7 @@
 """Which known mistake do these answers look like? Found by comparing numbers, never by looking at code.
 
-A wrong diagnosis is worse than none: where two mistakes explain an answer equally well, none is named.
+A wrong diagnosis is worse than none: where two mistakes explain an answer equally well, none is named, and a
+mistake that would have spoilt an answer which is right is not the student's.
 """
 
 import functools
@@ -25,10 +26,14 @@ class Known:
 
 
 @functools.cache
+def _right(exercise: Exercise) -> list[Answers]:
+    return answers(exercise.reference, exercise, questions(exercise))
+
+
+@functools.cache
 def known_mistakes(exercise: Exercise) -> list[Known]:
     """Every way of writing every misconception, put to the public questions."""
-    asked = questions(exercise)
-    right = answers(exercise.reference, exercise, asked)
+    asked, right = questions(exercise), _right(exercise)
     known = []
     for misconception in exercise.misconceptions:
         for number, implementation in enumerate((misconception.implementation, *misconception.also)):
@@ -76,13 +81,18 @@ def name_mistakes(
 
     It must give the student's own numbers in every public case of that property in which the student has
     numbers, and in one of them other numbers than the reference: that both raise an exception says nothing.
-    Of several, one that has no other mistake; of those, the one that agrees with the student in the most
+    In no public case, of any property, may the student be right where that mistake is not. Of several, one that has no other mistake; of those, the one that agrees with the student in the most
     cases overall. What is left may be explained by a mistake that was recognised elsewhere, exceptions included.
     """
     public = len(questions(exercise))
     asked, given = asked[:public], given[:public]
     faulty = [any(outcome.fault is not None for outcome in row) for row in given]
-    tables = [(known, _agreement(exercise, asked, given, known.given)) for known in known_mistakes(exercise)]
+    right = _agreement(exercise, asked, given, _right(exercise))
+    tables = [
+        (known, _agreement(exercise, asked, given, known.given))
+        for known in known_mistakes(exercise)
+        if not any(same and differs for same, differs in zip(right, known.differs, strict=True))
+    ]
     places = {prop.name: [i for i, question in enumerate(asked) if question.about is prop] for prop in failed}
 
     def by_numbers(here: Sequence[int]) -> Misconception | None:

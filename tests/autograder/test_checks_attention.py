@@ -9,63 +9,17 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.audit import exercise_faults, verdict_on
+from autograder.audit import verdict_on
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
 from autograder.verdict import GraderFault
+from tests.autograder.assignment_laws import AssignmentLaws
 from tests.autograder.second_solutions import SOLUTIONS
-
-PAIRS = [(exercise, mistake) for exercise in EXERCISES.values() for mistake in exercise.misconceptions]
+from tests.autograder.strangers import attention
 
 
 def hidden_points(name, function, seed=0):
     return examine(EXERCISES[name], function, seed).points
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_an_exercise_is_fit_to_be_released(exercise):
-    assert exercise_faults(exercise) == []
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_the_second_solution_earns_everything_for_every_seed(exercise):
-    solution = SOLUTIONS[exercise.name]
-    assert examine(exercise, solution, None).passed
-    for seed in range(10):
-        verdict = examine(exercise, solution, seed)
-        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_the_reference_earns_everything_for_every_seed(exercise):
-    for seed in range(1000, 1025):
-        verdict = verdict_on(exercise, exercise.reference, seed)
-        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
-
-
-@pytest.mark.parametrize(("exercise", "mistake"), PAIRS, ids=[f"{e.function}-{m.id}" for e, m in PAIRS])
-def test_a_misconception_fails_visibly_and_on_hidden_inputs_and_is_named(exercise, mistake):
-    visible = verdict_on(exercise, mistake.implementation)
-    assert not visible.passed
-    assert [m.id for m in visible.misconceptions] == [mistake.id]
-    assert all(f.misconception is mistake for f in visible.findings if not f.holds)
-    for seed in range(3):
-        hidden = verdict_on(exercise, mistake.implementation, seed)
-        assert not hidden.passed
-        assert [m.id for m in hidden.misconceptions] == [mistake.id]
-
-
-def test_there_are_enough_misconceptions_and_they_are_said_in_sentences():
-    for exercise in EXERCISES.values():
-        assert len(exercise.misconceptions) >= 4
-        for mistake in exercise.misconceptions:
-            assert mistake.sentence.endswith((".", "!", "?"))
-            assert len(mistake.sentence.split()) >= 8, mistake.id
-
-
-def test_the_assignment_is_two_to_three_hours_and_its_points_are_round():
-    assert 120 <= sum(e.minutes for e in EXERCISES.values()) + 30 <= 180
-    assert sum(e.points for e in EXERCISES.values()) == 26
 
 
 # --- right, in odd ways -----------------------------------------------------------------------------------
@@ -145,18 +99,6 @@ ODD_BUT_RIGHT = [
     ("decoder_mask", mask_of_strings),
     ("multi_head_attention", heads_by_einsum),
 ]
-
-
-def numbered(rows):
-    return [pytest.param(*row, id=f"{row[0]}-{i}") for i, row in enumerate(rows)]
-
-
-@pytest.mark.parametrize(("name", "function"), numbered(ODD_BUT_RIGHT))
-def test_odd_but_right_solutions_earn_everything(name, function):
-    exercise = EXERCISES[f"attention.{name}"]
-    verdict = examine(exercise, function, 7)
-    assert verdict.closed == ()
-    assert verdict.points == exercise.points, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds]
 
 
 # --- wrong, in ways that are in no list -------------------------------------------------------------------
@@ -252,16 +194,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), numbered(WRONG))
-def test_wrong_solutions_that_nobody_foresaw_do_not_pass(name, function):
-    exercise = EXERCISES[f"attention.{name}"]
-    for seed in range(5):
-        verdict = examine(exercise, function, seed)
-        assert not verdict.passed
-        assert verdict.points < exercise.points
-    assert verdict.misconceptions == (), "a mistake that is in no list must not be given another's name"
-
-
 # --- a list of its own ------------------------------------------------------------------------------------
 
 
@@ -319,3 +251,9 @@ def test_of_nothing_no_law_earns_a_point(weight):
     assert [f.about.name for f in earned.findings if f.holds] == names
     earned = verdict_on(EXERCISES["attention.multi_head_attention"], heads, seed=1)
     assert [f.about.name for f in earned.findings if f.holds] == ["the shapes are right"]
+
+
+class TestAttention(AssignmentLaws):
+    exercises, solutions = EXERCISES, SOLUTIONS
+    odd, wrong = ODD_BUT_RIGHT, WRONG
+    strangers = attention

@@ -4,38 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.audit import exercise_faults, travel_faults, verdict_on
 from autograder.check import examine
 from autograder.checks.backpropagation import EXERCISES
+from tests.autograder.assignment_laws import AssignmentLaws
 from tests.autograder.solutions_backpropagation import SOLUTIONS
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_an_exercise_is_fit_to_be_released(exercise):
-    assert exercise_faults(exercise) == []
-    assert travel_faults(exercise) == []
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_the_second_solution_earns_everything_for_every_seed(exercise):
-    for seed in (None, *range(10)):
-        verdict = examine(exercise, SOLUTIONS[exercise.name], seed)
-        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_every_misconception_fails_on_hidden_inputs_too_and_is_named(exercise):
-    assert len(exercise.misconceptions) >= 4
-    for mistake in exercise.misconceptions:
-        for seed in range(3):
-            verdict = verdict_on(exercise, mistake.implementation, seed)
-            assert not verdict.passed
-            assert [m.id for m in verdict.misconceptions] == [mistake.id]
-
-
-def test_the_assignment_is_two_to_five_hours_and_its_points_are_round():
-    assert 120 <= sum(e.minutes for e in EXERCISES.values()) + 20 <= 300
-    assert sum(e.points for e in EXERCISES.values()) == 23
+from tests.autograder.strangers import backpropagation
 
 
 def test_the_references_are_what_pytorch_differentiates():
@@ -126,12 +99,6 @@ ODD_BUT_RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), ODD_BUT_RIGHT, ids=[name for name, _ in ODD_BUT_RIGHT])
-def test_odd_but_right_solutions_earn_everything(name, function):
-    verdict = examine(EXERCISES[f"backpropagation.{name}"], function, 7)
-    assert verdict.passed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds]
-
-
 def test_what_differentiates_by_itself_is_closed():
     def by_autograd(x, W, d_y):
         W = W.clone().requires_grad_()
@@ -189,12 +156,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), WRONG, ids=[name for name, _ in WRONG])
-def test_wrong_in_no_listed_way_is_not_full_marks(name, function):
-    exercise = EXERCISES[f"backpropagation.{name}"]
-    assert examine(exercise, function, 5).points <= exercise.points - 0.5
-
-
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
 def test_zeros_earn_next_to_nothing(exercise):
     def zeros(*given):
@@ -222,3 +183,9 @@ def subtracts_the_largest_of_all(logits, targets):
 
 def test_each_row_of_logits_has_a_largest_of_its_own():
     assert not examine(EXERCISES["backpropagation.softmax_loss"], subtracts_the_largest_of_all, None).passed
+
+
+class TestBackpropagation(AssignmentLaws):
+    exercises, solutions = EXERCISES, SOLUTIONS
+    odd, wrong = ODD_BUT_RIGHT, WRONG
+    strangers = backpropagation

@@ -4,40 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.audit import exercise_faults, travel_faults, verdict_on
 from autograder.check import examine
 from autograder.checks.decoding import EXERCISES
 from autograder.interview import questions
 from nlmcore.decoding import beam_search as library_beam_search
+from tests.autograder.assignment_laws import AssignmentLaws
 from tests.autograder.solutions_decoding import SOLUTIONS
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_an_exercise_is_fit_to_be_released(exercise):
-    assert exercise_faults(exercise) == []
-    assert travel_faults(exercise) == []
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_the_second_solution_earns_everything_for_every_seed(exercise):
-    for seed in (None, *range(8)):
-        verdict = examine(exercise, SOLUTIONS[exercise.name], seed)
-        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_every_misconception_fails_on_hidden_inputs_too_and_is_named(exercise):
-    assert len(exercise.misconceptions) >= 4
-    for mistake in exercise.misconceptions:
-        for seed in range(2):
-            verdict = verdict_on(exercise, mistake.implementation, seed)
-            assert not verdict.passed
-            assert [m.id for m in verdict.misconceptions] == [mistake.id]
-
-
-def test_the_assignment_is_two_to_five_hours_and_its_points_are_round():
-    assert 120 <= sum(e.minutes for e in EXERCISES.values()) + 20 <= 300
-    assert sum(e.points for e in EXERCISES.values()) == 22
+from tests.autograder.strangers import decoding
 
 
 def test_the_reference_finds_what_the_librarys_beam_finds():
@@ -121,12 +94,6 @@ ODD_BUT_RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), ODD_BUT_RIGHT, ids=[name for name, _ in ODD_BUT_RIGHT])
-def test_odd_but_right_solutions_earn_everything(name, function):
-    verdict = examine(EXERCISES[f"decoding.{name}"], function, 7)
-    assert verdict.passed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds]
-
-
 # --- wrong, in ways that are in no list -------------------------------------------------------------------
 
 
@@ -182,12 +149,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), WRONG, ids=[name for name, _ in WRONG])
-def test_wrong_in_no_listed_way_is_not_full_marks(name, function):
-    exercise = EXERCISES[f"decoding.{name}"]
-    assert examine(exercise, function, 5).points <= exercise.points - 0.5
-
-
 @pytest.mark.parametrize(
     ("name", "constant"),
     [
@@ -236,3 +197,9 @@ def one_child_each(log_probs, start, eos, beam, longest):
 def test_several_greedy_searches_are_no_beam(seed):
     verdict = examine(EXERCISES["decoding.beam_search"], one_child_each, seed)
     assert [m.id for m in verdict.misconceptions] == ["one-child-each"]
+
+
+class TestDecoding(AssignmentLaws):
+    exercises, solutions = EXERCISES, SOLUTIONS
+    odd, wrong = ODD_BUT_RIGHT, WRONG
+    strangers = decoding

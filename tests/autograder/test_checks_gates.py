@@ -4,40 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.audit import exercise_faults, travel_faults, verdict_on
 from autograder.check import examine
 from autograder.checks.gates import EXERCISES
 from nlmcore.diagnostics import jacobian_norms
 from nlmcore.recurrent import GRUCell, LSTMCell, RNNCell, UGRNNCell, unroll
+from tests.autograder.assignment_laws import AssignmentLaws
 from tests.autograder.solutions_gates import SOLUTIONS
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_an_exercise_is_fit_to_be_released(exercise):
-    assert exercise_faults(exercise) == []
-    assert travel_faults(exercise) == []
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_the_second_solution_earns_everything_for_every_seed(exercise):
-    for seed in (None, *range(6)):
-        verdict = examine(exercise, SOLUTIONS[exercise.name], seed)
-        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_every_misconception_fails_on_hidden_inputs_too_and_is_named(exercise):
-    assert len(exercise.misconceptions) >= 5
-    for mistake in exercise.misconceptions:
-        for seed in range(2):
-            verdict = verdict_on(exercise, mistake.implementation, seed)
-            assert not verdict.passed
-            assert [m.id for m in verdict.misconceptions] == [mistake.id]
-
-
-def test_the_assignment_is_two_to_five_hours_and_its_points_are_round():
-    assert 120 <= sum(e.minutes for e in EXERCISES.values()) + 20 <= 300
-    assert sum(e.points for e in EXERCISES.values()) == 23
+from tests.autograder.strangers import gates
 
 
 def reference(name, *arguments):
@@ -174,12 +147,6 @@ ODD_BUT_RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), ODD_BUT_RIGHT, ids=[name for name, _ in ODD_BUT_RIGHT])
-def test_odd_but_right_solutions_earn_everything(name, function):
-    verdict = examine(EXERCISES[f"gates.{name}"], function, 7)
-    assert verdict.passed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds]
-
-
 def test_what_does_the_work_is_closed():
     def by_the_library(x, h, W, U, b, d):
         return torch.nn.GRUCell(x.shape[1], h.shape[1])(x, h)
@@ -234,14 +201,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), WRONG, ids=[name for name, _ in WRONG])
-def test_wrong_in_no_listed_way_is_not_full_marks(name, function):
-    exercise = EXERCISES[f"gates.{name}"]
-    verdict = examine(exercise, function, 5)
-    assert verdict.points <= exercise.points - 0.5
-    assert not verdict.misconceptions
-
-
 def test_a_wrong_gate_does_not_cost_the_points_for_mixing_with_it():
     def wrong_gate(x, h, W, U, b, d):
         _, r, z, n = (torch.as_tensor(part) for part in right("gru_step")(x, h, W, U, b, d))
@@ -264,3 +223,9 @@ def test_a_constant_earns_next_to_nothing(exercise, filling):
         return made if len(made) > 1 else made[0]
 
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
+
+
+class TestGates(AssignmentLaws):
+    exercises, solutions = EXERCISES, SOLUTIONS
+    odd, wrong = ODD_BUT_RIGHT, WRONG
+    strangers = gates

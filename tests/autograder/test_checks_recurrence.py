@@ -4,40 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.audit import exercise_faults, travel_faults, verdict_on
 from autograder.check import examine
 from autograder.checks.recurrence import EXERCISES
 from nlmcore.recurrent import RNNCell, unroll
 from nlmcore.training import clip_gradients
+from tests.autograder.assignment_laws import AssignmentLaws
 from tests.autograder.solutions_recurrence import SOLUTIONS
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_an_exercise_is_fit_to_be_released(exercise):
-    assert exercise_faults(exercise) == []
-    assert travel_faults(exercise) == []
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_the_second_solution_earns_everything_for_every_seed(exercise):
-    for seed in (None, *range(6)):
-        verdict = examine(exercise, SOLUTIONS[exercise.name], seed)
-        assert verdict.passed, (seed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds])
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
-def test_every_misconception_fails_on_hidden_inputs_too_and_is_named(exercise):
-    assert len(exercise.misconceptions) >= 5
-    for mistake in exercise.misconceptions:
-        for seed in range(2):
-            verdict = verdict_on(exercise, mistake.implementation, seed)
-            assert not verdict.passed
-            assert [m.id for m in verdict.misconceptions] == [mistake.id]
-
-
-def test_the_assignment_is_two_to_five_hours_and_its_points_are_round():
-    assert 120 <= sum(e.minutes for e in EXERCISES.values()) + 20 <= 300
-    assert sum(e.points for e in EXERCISES.values()) == 22
+from tests.autograder.strangers import recurrence
 
 
 def reference(name, *arguments):
@@ -171,12 +144,6 @@ ODD_BUT_RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), ODD_BUT_RIGHT, ids=[name for name, _ in ODD_BUT_RIGHT])
-def test_odd_but_right_solutions_earn_everything(name, function):
-    verdict = examine(EXERCISES[f"recurrence.{name}"], function, 7)
-    assert verdict.passed, [(f.about.name, f.complaint) for f in verdict.findings if not f.holds]
-
-
 def test_what_does_the_work_is_closed():
     def by_autograd(xs, h0, hs, d_hs, U):
         U = U.clone().requires_grad_()
@@ -235,14 +202,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), WRONG, ids=[name for name, _ in WRONG])
-def test_wrong_in_no_listed_way_is_not_full_marks(name, function):
-    exercise = EXERCISES[f"recurrence.{name}"]
-    verdict = examine(exercise, function, 5)
-    assert verdict.points <= exercise.points - 0.5
-    assert not verdict.misconceptions
-
-
 @pytest.mark.parametrize("filling", [0.0, 1.0])
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.function)
 def test_a_constant_earns_next_to_nothing(exercise, filling):
@@ -254,3 +213,9 @@ def test_a_constant_earns_next_to_nothing(exercise, filling):
         return made if len(made) > 1 else made[0]
 
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
+
+
+class TestRecurrence(AssignmentLaws):
+    exercises, solutions = EXERCISES, SOLUTIONS
+    odd, wrong = ODD_BUT_RIGHT, WRONG
+    strangers = recurrence

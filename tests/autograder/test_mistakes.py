@@ -10,7 +10,8 @@ import torch
 from autograder.audit import verdict_on
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
-from autograder.specification import Misconception
+from autograder.judges import same_values
+from autograder.specification import Misconception, Property, case
 from tests.autograder.test_specification import doubling
 
 
@@ -71,6 +72,18 @@ def one_maximum(scores):
 )
 def test_the_ways_in_which_students_write_a_softmax_are_told_apart(function, expected):
     assert named("attend", function) == expected
+
+
+def test_a_mistake_that_would_have_spoilt_a_right_answer_is_not_named():
+    only_large = Property(
+        name="large numbers",
+        points=1,
+        cases=lambda draw: [case("a large number", torch.full((2,), 30.0))],
+        judge=same_values(("y",)),
+    )
+    exercise = doubling(properties=(*doubling().properties, only_large))
+    assert [m.id for m in verdict_on(exercise, lambda x: x**2).misconceptions] == ["squared"]
+    assert verdict_on(exercise, lambda x: x**2 if x.max() < 20 else 2 * x).misconceptions == ()
 
 
 def test_an_exception_alone_is_no_evidence_of_a_mistake():
