@@ -1,14 +1,12 @@
 """A loss of two weights seen from above, dark where it is large, with paths of descent on it; clipping in the plane."""
 
-import base64
-import struct
-import zlib
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nlmcore.show.figures.picture import COLOURS
+from nlmcore.show.figures.png import png_address
 from nlmcore.show.figures.svg import FAINT, INK, svg, text
 
 _WIDE, _HIGH, _LEFT, _TOP = 560.0, 400.0, 64.0, 48.0
@@ -18,15 +16,7 @@ Range = tuple[float | int, float | int]
 def grey_png(image: ArrayLike) -> str:
     """Numbers in [0, 1] (row, column), 0 white and 1 dark grey, as a data address that an <image> shows."""
     values = np.asarray(image, dtype=float)
-    pixels = (255 - 190 * np.clip(values, 0, 1)).round().astype(np.uint8)
-    raw = b"".join(b"\0" + row.tobytes() for row in pixels)
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", values.shape[1], values.shape[0], 8, 0, 0, 0, 0)
-    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(raw, 9)) + chunk(b"IEND", b"")
-    return "data:image/png;base64," + base64.b64encode(png).decode()
+    return png_address((255 - 190 * np.clip(values, 0, 1)).round().astype(np.uint8))
 
 
 def cliff_svg(

@@ -4,14 +4,12 @@ A cell of SVG costs some hundred characters; here a matrix is one PNG with one p
 browser without blurring.
 """
 
-import base64
-import struct
-import zlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nlmcore.show.figures.png import png_address
 from nlmcore.show.figures.svg import Pixels, label_width, svg, text
 
 # ColorBrewer's "RdBu" reversed: blue is negative, white is zero, red is positive.
@@ -40,10 +38,10 @@ def image_svg(matrix: ArrayLike, x: Pixels, y: Pixels, width: Pixels, height: Pi
     array = np.asarray(matrix, dtype=float)
     if array.ndim != 2 or not array.size:
         raise ValueError(f"image_svg needs a matrix (row, column), got shape {array.shape}")
-    data = base64.b64encode(_png(diverging_rgb(array, reach))).decode()
+    data = png_address(diverging_rgb(array, reach), level=1)
     return (
         f'<image x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" preserveAspectRatio="none"'
-        f' style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>'
+        f' style="image-rendering:pixelated" href="{data}"/>'
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="none" stroke="#999"/>'
     )
 
@@ -83,14 +81,3 @@ def tables_svg(panels: Sequence[tuple[str, ArrayLike]], *, alt: str) -> str:
         body.append(image_svg(table, x, 28, wide, high))
         x += wide + 26
     return svg(x, high + 36, "".join(body), alt)
-
-
-def _png(rgb: np.ndarray) -> bytes:
-    """An image (row, column, 3) of bytes as a PNG (ISO/IEC 15948): header, one compressed block, end."""
-    height, width, _ = rgb.shape
-    rows = np.concatenate([np.zeros((height, 1), np.uint8), rgb.reshape(height, width * 3)], axis=1)
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), 1)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
-    )

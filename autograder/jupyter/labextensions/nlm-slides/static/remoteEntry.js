@@ -35,6 +35,7 @@ plugin, and needs of JupyterLab only `app.commands`, `app.shell` and the public 
     body.nlm-presenting .jp-OutputArea-output:not(.jp-RenderedText), body.nlm-presenting .jp-RenderedMarkdown img
       { zoom: var(--nlm-zoom, 1); }
     body.nlm-presenting .jp-OutputArea-output.jp-RenderedText pre { font-size: var(--jp-code-font-size); }
+    body.nlm-presenting .jp-RenderedMarkdown table { font-size: calc(0.9 * var(--jp-content-font-size1)); }
     #nlm-place { position: fixed; right: 18px; bottom: 10px; z-index: 10000; color: #595959; font: 16px sans-serif;
       background: #fff; padding: 2px 8px; border-radius: 6px; }`;
 
