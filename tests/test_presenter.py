@@ -36,7 +36,11 @@ def test_jupyterlab_is_told_where_the_extension_is() -> None:
 def a_lecture() -> nbformat.NotebookNode:
     make = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
     cells = [
-        ("markdown", "slide", "# First\n\n<details><summary>Answer</summary>Forty-two</details>"),
+        (
+            "markdown",
+            "slide",
+            "# First\n\n<details><summary>Answer</summary>Forty-two</details>\n\n| n |\n| --- |\n| 42 |",
+        ),
         ("markdown", "notes", "Ask the **room**."),
         ("code", "skip", "x = 20"),
         ("markdown", "skip", "Not for the room."),
@@ -73,8 +77,9 @@ def test_a_lecture_is_presented(tmp_path: Path) -> None:
         expect(page.locator("#jp-menu-panel")).to_be_hidden()
         expect(prose.filter(has_text="Not for the room.")).to_be_hidden()
         expect(prose.filter(has_text="Ask the room.")).to_be_hidden()
-        size = page.locator(".nlm-shown p, .nlm-shown details").first.evaluate("e => getComputedStyle(e).fontSize")
-        assert float(size.removesuffix("px")) >= 24, "readable from the back row"
+        for part, least in (("details", 24), ("td", 22)):
+            size = page.locator(f".nlm-shown {part}").first.evaluate("e => getComputedStyle(e).fontSize")
+            assert float(size.removesuffix("px")) >= least, f"{part}: readable from the back row"
 
         expect(prose.locator("details[open]")).to_have_count(0)
         page.keyboard.press("d")
