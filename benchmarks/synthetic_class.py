@@ -84,7 +84,7 @@ def answer(name: str, ways: list[str], skill: float, chance: random.Random) -> s
 def solutions(root: Path) -> dict[str, list[str]]:
     """By question: the master's answer, and the second solution's."""
     master = nbformat.read(root / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
-    second = ast.parse((ROOT / "tests" / "autograder" / "second_solutions.py").read_text(encoding="utf-8"))
+    second = ast.parse((ROOT / "tests" / "autograder" / "solutions_attention.py").read_text(encoding="utf-8"))
     functions = {node.name: ast.unparse(node) for node in second.body if isinstance(node, ast.FunctionDef)}
     found = {}
     for cell in master.cells:

@@ -14,7 +14,7 @@ import nbformat
 from nbformat.v4 import new_output
 
 from autograder.checks.attention import EXERCISES
-from tests.autograder import second_solutions
+from tests.autograder import solutions_attention
 
 NAMES = [exercise.function for exercise in EXERCISES.values()]
 SOFTMAX = (
@@ -96,7 +96,7 @@ def fill(root: Path, count: int, seed: int = 0) -> dict[str, str]:
     """Hand in for `count` students. Returns what is special about some: student -> a word."""
     chance = random.Random(seed)
     reference = answers(root)
-    second = {name: f"import numpy as np\n\n{inspect.getsource(getattr(second_solutions, name))}" for name in NAMES}
+    second = {name: f"import numpy as np\n\n{inspect.getsource(getattr(solutions_attention, name))}" for name in NAMES}
     special = dict(zip((f"student{n:04d}" for n in range(count)), _special(), strict=False))
     for number in range(count):
         student = f"student{number:04d}"

@@ -14,7 +14,7 @@ from autograder.check import examine
 from autograder.checks.attention import EXERCISES
 from autograder.verdict import GraderFault
 from tests.autograder.assignment_laws import AssignmentLaws
-from tests.autograder.second_solutions import SOLUTIONS
+from tests.autograder.solutions_attention import SOLUTIONS
 from tests.autograder.strangers import attention
 
 

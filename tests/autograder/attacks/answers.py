@@ -2,7 +2,7 @@
 
 import inspect
 
-from tests.autograder import second_solutions
+from tests.autograder import solutions_attention
 
 HEADS = """
 def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
@@ -121,8 +121,8 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
 """,
 }
 NUMPY = {
-    name: f"import numpy as np\n\n{inspect.getsource(getattr(second_solutions, name))}"
-    for name in (one.__name__ for one in second_solutions.SOLUTIONS.values())
+    name: f"import numpy as np\n\n{inspect.getsource(getattr(solutions_attention, name))}"
+    for name in (one.__name__ for one in solutions_attention.SOLUTIONS.values())
 }
 DOUBLE_AND_IN_PLACE = {
     **IDIOMATIC,

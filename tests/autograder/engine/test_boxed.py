@@ -13,7 +13,7 @@ from autograder.checks.attention import EXERCISES
 from autograder.engine import record as records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
-from tests.autograder import second_solutions
+from tests.autograder import solutions_attention
 from tests.autograder.engine.conftest import copy, hand_in, nothing, snapshot, writes
 from tests.autograder.engine.test_own import by_nbgrader
 
@@ -91,7 +91,7 @@ def solved(root):
 def second(own):
     """The second solutions as a student would write them."""
     head = "import math\nimport numpy as np\nimport torch\n"
-    functions = {name: inspect.getsource(getattr(second_solutions, name)) for name in POINTS}
+    functions = {name: inspect.getsource(getattr(solutions_attention, name)) for name in POINTS}
     return {**own, **{name: head + source for name, source in functions.items()}}
 
 

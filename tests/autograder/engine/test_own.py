@@ -15,7 +15,7 @@ from autograder.engine import record as records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
 from tests.autograder.engine.conftest import FakeBox, copy, hand_in, nothing, snapshot, writes
-from tests.autograder.second_solutions import SOLUTIONS
+from tests.autograder.solutions_attention import SOLUTIONS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

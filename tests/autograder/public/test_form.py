@@ -17,7 +17,7 @@ from autograder.public import read, read_exercises, write
 from autograder.recipe import CannotTravel, Made, make, recipe
 from autograder.report import Report
 from autograder.specification import Case, Property, case
-from tests.autograder.second_solutions import SOLUTIONS
+from tests.autograder.solutions_attention import SOLUTIONS
 from tests.autograder.test_checks_attention import WRONG
 from tests.autograder.test_specification import doubling
 

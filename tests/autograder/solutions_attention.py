@@ -1,4 +1,4 @@
-"""The attention assignment solved a second time, in NumPy and loops, by the equations and not by the reference."""
+"""The assignment on attention solved a second time, in NumPy and loops, by the equations and not by the reference."""
 
 import math
 
