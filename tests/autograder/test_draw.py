@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from autograder.draw import Draw
@@ -36,4 +37,10 @@ def test_sizes_differ_and_masks_allow_one_and_forbid_one_in_every_row():
         mask = draw.mask(2, 3, 2)
         assert mask.any(-1).all()
         assert (~mask).any(-1).all()
-    assert not Draw(0, 4).strided(3, 4).is_contiguous()
+
+
+def test_a_slice_of_something_larger_cannot_be_viewed_flat():
+    slice_ = Draw(0, 4).strided(3, 4)
+    assert not slice_.is_contiguous()
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        slice_.view(-1)
