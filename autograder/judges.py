@@ -66,6 +66,16 @@ def inputs_unchanged(case: Case, got: Sequence[Outcome], expected: Sequence[Outc
 
 
 @travels
+def and_inputs_unchanged(first: Judge) -> Judge:
+    """What `first` asks, and the caller's tensors as they were."""
+
+    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+        return first(case, got, expected) or inputs_unchanged(case, got, expected)
+
+    return judge
+
+
+@travels
 def law(*rules: Callable[[Case, Sequence[Outcome]], str | None]) -> Judge:
     """A judge that needs no reference: the first rule that complains is heard. The shapes must be right."""
 

@@ -118,10 +118,12 @@ figures.heatmap(
 )
 
 # %% [markdown]
-# Softmax is open here, but keep large logits in mind: $e^{300}$ is more than a float32 can hold. Subtracting the same number from all
-# logits of a row changes nothing; subtract the largest.
+# Softmax is open here, but two things can break. $e^{300}$ is more than a float32 can hold: subtracting the same number from all logits of
+# a row changes nothing, so subtract the largest. And a target may be far behind: with $z = (1000, 0)$ and target 1 the softmax comes out as
+# $(1, 0)$, and $-\ln 0$ is infinite. The loss is 1000, and yours should be, too.
 #
-# **Looked at:** the shapes; the loss; the gradient of one example; of a batch; logits around 300 and around −300.
+# **Looked at:** the shapes; the loss; the gradient of one example; of a batch, also one with as many examples as classes;
+# logits around 300 and around −300; targets that are 1000 behind.
 #
 # <details><summary>A hint</summary>
 #
@@ -206,7 +208,7 @@ check("backpropagation.linear_backward", linear_backward, hidden=True)
 #
 # By hand: $h = 0.8$ and $d_h = 2$ give $d_z = 2 \cdot (1 - 0.64) = 0.72$. A unit at its limit, $h = 1$, lets nothing through.
 #
-# **Looked at:** the gradient; units at their limits, and units that are off.
+# **Looked at:** the gradient; units at their limits, and units that are off; that `h` and `d_h` are afterwards as they were.
 #
 # <details><summary>A hint</summary>
 #

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from autograder.checks.backpropagation.common import CLOSED
 from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
+from autograder.judges import and_inputs_unchanged, same_shapes, same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
 GRADIENTS, BACK = ("d_x", "d_W", "d_b"), ("d_z",)
@@ -152,7 +152,10 @@ TANH_BACKWARD = Exercise(
     properties=(
         Property(name="the gradient", points=1.25, cases=_activations, judge=same_values(BACK)),
         Property(
-            name="saturated units, and units that are off", points=0.75, cases=_saturated, judge=same_values(BACK)
+            name="units at their limits or off, h and d_h kept",
+            points=0.75,
+            cases=_saturated,
+            judge=and_inputs_unchanged(same_values(BACK)),
         ),
     ),
     misconceptions=(
@@ -178,6 +181,15 @@ TANH_BACKWARD = Exercise(
             id="slope-alone",
             sentence="That is the slope alone. What comes from above has to go through it: multiply d_h by it.",
             implementation=lambda h, d_h: 1 - h * h,
+        ),
+        Misconception(
+            id="in-place",
+            sentence=(
+                "The numbers are right, and written over what you were given. Whoever called still needs it: `d_h * s`"
+                " makes a new tensor, `d_h *= s` and `mul_` do not."
+            ),
+            implementation=lambda h, d_h: d_h.mul_(1 - h * h),
+            also=(lambda h, d_h: h.square_().neg_().add_(1).mul_(d_h),),
         ),
     ),
     closed=CLOSED,

@@ -72,8 +72,18 @@ def _slope_of_z(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, 
 
 def _of_the_sum(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
     loss, *gradients = _gradients(x, targets, W1, b1, W2, b2)
-    d_W1, d_b1, d_W2, d_b2 = (gradient * (len(x) + (len(x) == 1)) for gradient in gradients)
+    d_W1, d_b1, d_W2, d_b2 = (gradient * len(x) for gradient in gradients)
     return loss, d_W1, d_b1, d_W2, d_b2
+
+
+def _another_order(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    loss, d_W1, d_b1, d_W2, d_b2 = _gradients(x, targets, W1, b1, W2, b2)
+    return loss, d_W1, d_W2, d_b1, d_b2
+
+
+def _upper_first(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    loss, d_W1, d_b1, d_W2, d_b2 = _gradients(x, targets, W1, b1, W2, b2)
+    return loss, d_W2, d_b2, d_W1, d_b1
 
 
 def _downhill(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
@@ -130,6 +140,15 @@ MLP_GRADIENTS = Exercise(
             implementation=_of_the_sum,
         ),
         Misconception(
+            id="in-another-order",
+            sentence=(
+                "The gradients come back in another order. Asked are, after the loss, those of W1, b1, W2, b2: as the"
+                " parameters stand in the signature."
+            ),
+            implementation=_another_order,
+            also=(_upper_first,),
+        ),
+        Misconception(
             id="sign",
             sentence="All gradients point downhill. A gradient points where the loss grows: softmax − one-hot.",
             implementation=_downhill,
@@ -159,6 +178,11 @@ def _ways(x: Tensor, W: Tensor, d_y: Tensor) -> tuple[Tensor, Tensor]:
     """The gradient by way of W's first use, and by way of its second."""
     h = torch.tanh(x @ W)
     return x.T @ (d_y @ W * (1 - h * h)), d_y.T @ h
+
+
+def _by_the_transpose(x: Tensor, W: Tensor, d_y: Tensor) -> Tensor:
+    h = torch.tanh(x @ W)
+    return x.T @ (d_y @ W.T * (1 - h * h)) + d_y.T @ h
 
 
 TIED_GRADIENT = Exercise(
@@ -201,6 +225,22 @@ TIED_GRADIENT = Exercise(
             id="tanh-skipped",
             sentence="On the way through W's first use the tanh is missing: multiply by 1 − h².",
             implementation=lambda x, W, d_y: x.T @ (d_y @ W) + d_y.T @ torch.tanh(x @ W),
+        ),
+        Misconception(
+            id="upper-use-not-transposed",
+            sentence=(
+                "By way of the upper use you have the gradient of Wᵀ, (hidden, in). W itself gets its transpose,"
+                " d_yᵀ h; where W is square, only the numbers tell."
+            ),
+            implementation=lambda x, W, d_y: _ways(x, W, d_y)[0] + _ways(x, W, d_y)[1].T,
+        ),
+        Misconception(
+            id="back-by-the-transpose",
+            sentence=(
+                "From y back to h you went through Wᵀ. Forward, y = h Wᵀ; on the way back stands the transpose of"
+                " *that*, which is W itself."
+            ),
+            implementation=_by_the_transpose,
         ),
     ),
     closed=CLOSED,

@@ -1,5 +1,7 @@
 """Questions 1a and 1b: one neuron, and the node where every language model ends."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -13,7 +15,9 @@ Four = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 def _number(draw: Draw) -> Tensor:
-    return draw.normal(1)[0].clone()
+    """Away from 0, where a bias does nothing, and from 1, where a factor does nothing."""
+    number = draw.normal(1)[0].clone()
+    return number + (1.2 if number > 0 else -0.2)
 
 
 def _neurons(draw: Draw) -> list[Case]:
@@ -105,6 +109,14 @@ NEURON_GRADIENTS = Exercise(
             implementation=_exchanged,
         ),
         Misconception(
+            id="bias-as-a-factor",
+            sentence=(
+                "Your d_b is the slope times b, as if b were a factor. It is added: at a sum everybody gets what comes"
+                " from above, so d_b is the slope itself."
+            ),
+            implementation=lambda w, x, b: (*_neuron(w, x, b)[:3], _neuron(w, x, b)[3] * b),
+        ),
+        Misconception(
             id="half-the-slope",
             sentence="Your slope is 1 − σ. It is (1 − σ) σ: it is small where the neuron is off, too.",
             implementation=lambda w, x, b: _with_slope(w, x, b, 1 - _value(w, x, b)),
@@ -127,6 +139,11 @@ def _batches(draw: Draw) -> list[Case]:
     return [case("a batch", draw.normal(batch, classes), draw.integers(0, classes - 1, batch))]
 
 
+def _also_square(draw: Draw) -> list[Case]:
+    (n,) = draw.sizes(1)
+    return [*_batches(draw), case("as many examples as classes", draw.normal(n, n), draw.integers(0, n - 1, n))]
+
+
 def _one_example(draw: Draw) -> list[Case]:
     (classes,) = draw.sizes(1)
     return [case("one example", draw.normal(1, classes), draw.integers(0, classes - 1, 1))]
@@ -142,17 +159,61 @@ def _large(draw: Draw) -> list[Case]:
     ]
 
 
+def _far_behind(draw: Draw) -> list[Case]:
+    (classes,) = draw.sizes(1)
+    logits, targets = draw.normal(2, classes), draw.integers(0, classes - 1, 2)
+    logits[0, (targets[0] + 1) % classes] += 1000
+    logits[1, targets[1]] -= 1000
+    return [case("targets that are 1000 behind", logits, targets)]
+
+
 def _loss(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     return mean_loss(logits, targets), logits_gradient(logits, targets)
 
 
+def _from_shares(p: Tensor, targets: Tensor, epsilon: float = 0.0) -> tuple[Tensor, Tensor]:
+    """Loss and gradient from the probabilities, with a logarithm that may meet a 0."""
+    rows, gradient = torch.arange(len(targets)), p.clone()
+    gradient[rows, targets] -= 1
+    return -(p[rows, targets] + epsilon).log().mean(), gradient / len(targets)
+
+
 def _unshifted(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     e = logits.exp()
-    p = e / e.sum(-1, keepdim=True)
-    rows = torch.arange(len(targets))
-    loss = -p[rows, targets].log().mean()
-    p[rows, targets] -= 1
-    return loss, p / len(targets)
+    return _from_shares(e / e.sum(-1, keepdim=True), targets)
+
+
+def _log_of_softmax(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    return _from_shares(torch.softmax(logits, -1), targets)
+
+
+def _with_epsilon(epsilon: float) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    return lambda logits, targets: _from_shares(torch.softmax(logits, -1), targets, epsilon)
+
+
+def _largest_of_all(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    e = (logits - logits.max()).exp()
+    return _from_shares(e / e.sum(-1, keepdim=True), targets)
+
+
+def _sums_lying(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    e = (logits - logits.amax(1, keepdim=True)).exp()
+    return _from_shares(e / e.sum(1), targets)
+
+
+def _largest_lying(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    e = (logits - logits.amax(1)).exp()
+    return _from_shares(e / e.sum(1, keepdim=True), targets)
+
+
+def _both_lying(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    e = (logits - logits.amax(1)).exp()
+    return _from_shares(e / e.sum(1), targets)
+
+
+def _over_the_batch(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    log_p, rows = log_softmax(logits.T).T, torch.arange(len(targets))
+    return -log_p[rows, targets].mean(), _from_shares(log_p.exp(), targets)[1]
 
 
 def _chosen_only(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
@@ -172,7 +233,7 @@ SOFTMAX_LOSS = Exercise(
     reference=_loss,
     properties=(
         Property(name="the shapes are right", points=0.25, cases=_batches, judge=same_shapes(LOSS)),
-        Property(name="the loss", points=1, cases=_batches, judge=same_values(LOSS, [0]), outputs=(0,)),
+        Property(name="the loss", points=1, cases=_also_square, judge=same_values(LOSS, [0]), outputs=(0,)),
         Property(
             name="the gradient of one example",
             points=0.75,
@@ -180,8 +241,11 @@ SOFTMAX_LOSS = Exercise(
             judge=same_values(LOSS, [1]),
             outputs=(1,),
         ),
-        Property(name="the gradient of a batch", points=1, cases=_batches, judge=same_values(LOSS, [1]), outputs=(1,)),
-        Property(name="large logits", points=1, cases=_large, judge=same_values(LOSS)),
+        Property(
+            name="the gradient of a batch", points=1, cases=_also_square, judge=same_values(LOSS, [1]), outputs=(1,)
+        ),
+        Property(name="large logits", points=0.5, cases=_large, judge=same_values(LOSS)),
+        Property(name="targets far behind", points=0.5, cases=_far_behind, judge=same_values(LOSS)),
     ),
     misconceptions=(
         Misconception(
@@ -237,6 +301,59 @@ SOFTMAX_LOSS = Exercise(
                 " row its largest logit first: it changes nothing else."
             ),
             implementation=_unshifted,
+        ),
+        Misconception(
+            id="shifted-by-the-largest-of-all",
+            sentence=(
+                "You subtract one and the same number from all rows. In a row far below the others every e is then 0,"
+                " and the softmax 0 / 0. Each row has a largest logit of its own."
+            ),
+            implementation=_largest_of_all,
+        ),
+        Misconception(
+            id="log-of-zero",
+            sentence=(
+                "Your softmax is safe and the logarithm after it is not: what is far behind has been rounded to 0, and"
+                " ln 0 is −∞. (A small number added to it makes the loss wrong, and not right.) Do not take the"
+                " logarithm of a quotient: write it as a difference, as the hint does."
+            ),
+            implementation=_log_of_softmax,
+            also=(_with_epsilon(1e-8), _with_epsilon(1e-10), _with_epsilon(1e-12)),
+        ),
+        Misconception(
+            id="keepdim-forgotten",
+            sentence=(
+                "The largest logits or the sums of the rows have lost their axis: a shape of (batch,) is laid along the"
+                " *columns*. That is an error unless there are as many examples as classes, and then it is wrong. With"
+                " `keepdim=True` the shape is (batch, 1)."
+            ),
+            implementation=_sums_lying,
+            also=(_largest_lying, _both_lying),
+        ),
+        Misconception(
+            id="softmax-over-the-batch",
+            sentence=(
+                "Your softmax runs down the batch, dim 0, so that the examples compete for a word. The words compete,"
+                " within each example: every *row* of p sums to 1."
+            ),
+            implementation=_over_the_batch,
+        ),
+        Misconception(
+            id="divided-by-all-entries",
+            sentence=(
+                "Your loss is divided by the number of all logits, perhaps by a mean over a table that is 0 but for the"
+                " targets. There is one loss per example: divide by how many examples there are."
+            ),
+            implementation=lambda logits, targets: (
+                mean_loss(logits, targets) / logits.shape[1],
+                logits_gradient(logits, targets),
+            ),
+            also=(
+                lambda logits, targets: (
+                    mean_loss(logits, targets) / logits.shape[1],
+                    logits_gradient(logits, targets) / logits.shape[1],
+                ),
+            ),
         ),
     ),
     closed=(*CLOSED, "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"),

@@ -77,6 +77,11 @@ def tanh_as_two_factors(h, d_h):
     return np.asarray(d_h) * (1 - h.numpy()) * (1 + h.numpy())
 
 
+def tanh_by_way_of_z(h, d_h):
+    """Back to z and forward again; at its limit a unit gets d_h / ∞, which is 0."""
+    return d_h / torch.cosh(torch.atanh(h)) ** 2
+
+
 def mlp_example_by_example(x, targets, W1, b1, W2, b2):
     """One example after the other, in NumPy and float64, their gradients averaged at the end."""
     x, W1, b1, W2, b2 = (a.numpy().astype(float) for a in (x, W1, b1, W2, b2))
@@ -134,6 +139,7 @@ RIGHT = [
     ("linear_backward", linear_with_a_column_of_ones),
     ("tanh_backward", tanh_on_a_copy),
     ("tanh_backward", tanh_as_two_factors),
+    ("tanh_backward", tanh_by_way_of_z),
     ("mlp_gradients", mlp_example_by_example),
     ("mlp_gradients", mlp_as_generator),
     ("tied_gradient", tied_entry_by_entry),
@@ -277,11 +283,6 @@ def tanh_in_place(h, d_h):
     return d_h.mul_(1 - h**2)
 
 
-def tanh_of_a_wide_unit(h, d_h):
-    """Back to z and forward again: 0 times infinity for a unit at its limit."""
-    return d_h / torch.cosh(torch.atanh(h)) ** 2
-
-
 def _forward(x, targets, W1, b1, W2, b2):
     h = torch.tanh(x @ W1 + b1)
     log_p = torch.log_softmax(h @ W2 + b2, dim=1)
@@ -369,38 +370,37 @@ def tied_lower_by_the_transpose(x, W, d_y):
 
 
 WRONG = [
-    ("neuron", neuron_slope_at_the_value, None),
-    ("neuron", neuron_bias_as_a_factor, None),
-    ("neuron", neuron_half_a_slope, None),
+    ("neuron", neuron_slope_at_the_value, "sigmoid-twice"),
+    ("neuron", neuron_bias_as_a_factor, "bias-as-a-factor"),
+    ("neuron", neuron_half_a_slope, "half-the-slope"),
     ("neuron", neuron_entry_by_entry, None),
     ("neuron", neuron_rounded, None),
-    ("softmax_loss", loss_log_of_softmax, None),
-    ("softmax_loss", loss_with_epsilon, None),
-    ("softmax_loss", loss_shifted_by_the_batch, None),
-    ("softmax_loss", loss_sum_without_keepdim, None),
-    ("softmax_loss", loss_over_the_batch, None),
-    ("softmax_loss", loss_mean_over_all_entries, None),
+    ("softmax_loss", loss_log_of_softmax, "log-of-zero"),
+    ("softmax_loss", loss_with_epsilon, "log-of-zero"),
+    ("softmax_loss", loss_shifted_by_the_batch, "shifted-by-the-largest-of-all"),
+    ("softmax_loss", loss_sum_without_keepdim, "keepdim-forgotten"),
+    ("softmax_loss", loss_over_the_batch, "softmax-over-the-batch"),
+    ("softmax_loss", loss_mean_over_all_entries, "divided-by-all-entries"),
     ("softmax_loss", loss_whole_rows_less_one, None),
     ("softmax_loss", loss_in_bits, None),
-    ("linear_backward", linear_bias_over_outputs, None),
+    ("linear_backward", linear_bias_over_outputs, "bias-over-the-outputs"),
     ("linear_backward", linear_bias_of_everything, None),
-    ("linear_backward", linear_reshaped, None),
+    ("linear_backward", linear_reshaped, "w-not-transposed"),
     ("linear_backward", linear_first_example, None),
-    ("linear_backward", linear_bias_per_example, None),
-    ("tanh_backward", tanh_not_squared, None),
-    ("tanh_backward", tanh_once_more, None),
+    ("linear_backward", linear_bias_per_example, "bias-not-summed"),
+    ("tanh_backward", tanh_not_squared, "not-squared"),
+    ("tanh_backward", tanh_once_more, "tanh-twice"),
     ("tanh_backward", tanh_exchanged, None),
-    ("tanh_backward", tanh_of_a_wide_unit, None),
-    ("tanh_backward", tanh_in_place, None),
-    ("mlp_gradients", mlp_gradient_of_the_sum, None),
+    ("tanh_backward", tanh_in_place, "in-place"),
+    ("mlp_gradients", mlp_gradient_of_the_sum, "batch-forgotten"),
     ("mlp_gradients", mlp_divided_twice, None),
     ("mlp_gradients", mlp_slope_of_the_product, None),
     ("mlp_gradients", mlp_after_a_step, None),
-    ("mlp_gradients", mlp_weights_before_biases, None),
+    ("mlp_gradients", mlp_weights_before_biases, "in-another-order"),
     ("mlp_gradients", mlp_without_lower_bias, None),
-    ("tied_gradient", tied_averaged, None),
+    ("tied_gradient", tied_averaged, "averaged"),
     ("tied_gradient", tied_upper_twice, None),
     ("tied_gradient", tied_without_tanh_above, None),
     ("tied_gradient", tied_upper_through_the_slope, None),
-    ("tied_gradient", tied_lower_by_the_transpose, None),
+    ("tied_gradient", tied_lower_by_the_transpose, "back-by-the-transpose"),
 ]
