@@ -65,16 +65,19 @@ class KeyValueCache:
         """How many tokens were read: the position of the next one."""
         return self.first + self.length
 
-    def append(self, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
+    def append(
+        self, keys: Tensor, values: Tensor, window: int | None = None, recorded: bool = False
+    ) -> "KeyValueCache":
         """The cache with the next keys and values (batch, kv_head, time, d_head) behind it.
 
-        With `window`, whenever the buffer is full only the last window - 1 of the old positions move on.
+        With `window`, whenever the buffer is full only the last window - 1 of the old positions move on. `recorded`:
+        autograd may come back to the keys though they need no gradient themselves (a learned bias on frozen keys).
 
         Raises ValueError or TypeError for keys of another batch, number of heads, width or dtype: another model's.
         """
         self._check(keys)
         end = self.length + keys.shape[2]
-        if _recorded(keys) or _recorded(self.keys):
+        if recorded or _recorded(keys) or _recorded(self.keys):
             keys = torch.cat([self.keys[:, :, : self.length], keys], dim=2)
             values = torch.cat([self.values[:, :, : self.length], values], dim=2)
             return KeyValueCache(keys, values, end, self.first, Ledger(end))

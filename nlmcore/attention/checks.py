@@ -39,6 +39,27 @@ def check_memory(memory: object, sizes: tuple[int, int, int], dtype: torch.dtype
         raise TypeError(f"memory must hold {dtype} as the model does, got {keys.dtype}")
 
 
+def check_source(source: object) -> None:
+    """A text to look at, not what stands beside it in a call. Raises TypeError that says where the other one goes."""
+    if isinstance(source, Tensor) and source.dtype == torch.bool:
+        raise TypeError("source must hold floating-point numbers, got torch.bool: a mask is given by name, mask=…")
+    if isinstance(source, tuple):
+        raise TypeError(
+            f"source must be a tensor, got {type(source).__name__}: what `remember` gave back is read by"
+            " look(query, memory)"
+        )
+
+
+def check_reach(first: int, length: int, window: int | None) -> None:
+    """A cache whose first key stands at position `first` must hold all that a query sees, beside itself."""
+    if first and (window is None or length < window - 1):
+        sees = "all before it" if window is None else f"the last {window}, itself included"
+        raise ValueError(
+            f"state has kept {length} positions and forgotten the first {first}: it comes from a shorter window. Here"
+            f" a position sees {sees}; read the text again with this model"
+        )
+
+
 def check_positions(positions: object) -> None:
     """Positions inside attention: None, or a module with one of their three methods. Raises TypeError."""
     if positions is None:

@@ -1,4 +1,6 @@
-"""Masks: boolean, True = may attend. Combine them with `&`.
+"""Masks: boolean, True = may attend. Combine them with `&`, in shapes that broadcast to (batch, head, query, key):
+
+    causal_mask(n) & padding_mask(lengths)[:, None, None, :],     prefix_mask(prefixes, n)[:, None] & …
 
 A causal mask hides the future (Vaswani et al. 2017, section 3.2.3); a padding mask hides what is no token; a window
 hides what is long past (Beltagy et al. 2020, section 3.1); a prefix is read in both directions before what follows is
@@ -80,10 +82,23 @@ def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
     """Refuse a mask that is not boolean (TypeError) or does not broadcast to `shape` (ValueError)."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-        raise TypeError(f"mask must be a boolean tensor, True = may attend, got {got}")
+        way = "; mask == 1 makes one of ones and zeros, mask == 0 of what is added to scores, 0 or −inf"
+        way = way if isinstance(mask, Tensor) else ""
+        raise TypeError(f"mask must be a boolean tensor, True = may attend, got {got}{way}")
     try:
         fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
     except RuntimeError:
         fits = False
     if not fits:
-        raise ValueError(f"mask must broadcast to the scores' shape {tuple(shape)}, got {tuple(mask.shape)}")
+        raise ValueError(
+            f"mask must broadcast to the scores' shape {tuple(shape)}, got {tuple(mask.shape)}{_hint(mask, shape)}"
+        )
+
+
+def _hint(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> str:
+    """What a mask of a known kind lacks to be one of (batch, head, query, key)."""
+    if len(shape) == 4 and mask.shape == (shape[0], shape[3]):
+        return "; a padding mask (batch, key) is given as mask[:, None, None, :]"
+    if len(shape) == 4 and mask.shape == (shape[0], *shape[2:]):
+        return "; a mask (batch, query, key) is given as mask[:, None]"
+    return ""

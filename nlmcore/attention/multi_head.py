@@ -24,7 +24,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention.cache import KeyValueCache
-from nlmcore.attention.checks import METHODS, check_floats, check_memory, check_positions
+from nlmcore.attention.checks import METHODS, check_floats, check_memory, check_positions, check_reach, check_source
 from nlmcore.attention.masks import check_mask, window_mask
 from nlmcore.attention.projections import Rows
 from nlmcore.attention.weighted_sum import attend
@@ -119,6 +119,7 @@ class MultiHeadAttention(nn.Module):
         Raises TypeError or ValueError for what does not fit; nothing is broadcast but the mask.
         """
         if source is not None:
+            check_source(source)
             self._check(query=query, source=source)
             return self.look(query, self.remember(source), mask)
         self._check(query=query)
@@ -136,6 +137,9 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "batch query d_model"]:
         """Read a remembered source from every position of `query`; mask as in `forward`.
 
+        Positions inside attention take `query` for a whole text (`turn`) or for the end of the source (`bias`): only
+        without them may it come in pieces. Cross-attention of a Transformer has none.
+
         Raises TypeError or ValueError for a memory that is none, or another model's, or of another batch.
         """
         self._check(query=query)
@@ -150,7 +154,8 @@ class MultiHeadAttention(nn.Module):
 
         Every position sees itself and what came before, of it the last `window` positions if there is a window.
 
-        Raises TypeError or ValueError for an x that does not fit, and for a state that is none, or another model's.
+        Raises TypeError or ValueError for an x that does not fit, and for a state that is none, or another model's, or
+        has lost what this window sees.
         """
         if not isinstance(x, Tensor) or x.ndim != 3 or not x.shape[1] or x.shape[2] != self.d_model:
             self._check(x=x)  # the rest `projection` says: here every token of every layer comes by
@@ -162,12 +167,14 @@ class MultiHeadAttention(nn.Module):
             state = KeyValueCache.start(k, v, self.window)
         else:
             past = None if self.window is None else self.window - 1
+            check_reach(state.first, state.length, self.window)
+            recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
             if time == 1:
-                state = state.append(k, v, self.window)
+                state = state.append(k, v, self.window, recorded)
                 k, v = state.read(self.window)
             else:
                 old = state.read(past)
-                state = state.append(k, v, self.window)
+                state = state.append(k, v, self.window, recorded)
                 k, v = state.read() if past is None else (torch.cat(both, 2) for both in zip(old, (k, v), strict=True))
         if time == 1:
             return self._mix(q, k, v, None), state

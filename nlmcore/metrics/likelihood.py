@@ -127,7 +127,7 @@ def _read(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, S
     try:
         answer = model(tokens, state)
     except ValueError as error:
-        if not re.search(r"this model knows \d+ positions$", str(error)):
+        if not re.search(r"this model knows \d+ positions", str(error)):
             raise
         raise ValueError(
             f"{error}; carry=False starts every chunk afresh, and a longer text can be read, chunk tokens at a time,"

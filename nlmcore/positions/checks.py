@@ -16,7 +16,10 @@ def check_text(x: Tensor, d_model: int, first: int, max_length: float | int = ma
     check_first(first)
     if first + x.shape[1] > max_length:
         before = f" ({first} before and {x.shape[1]} now)" if first else ""
-        raise ValueError(f"the text has {first + x.shape[1]} tokens{before}, this model knows {max_length} positions")
+        raise ValueError(
+            f"the text has {first + x.shape[1]} tokens{before}, this model knows {max_length} positions: cut the text,"
+            " or build the model with a larger max_length"
+        )
 
 
 def check_first(first: object) -> None:

@@ -69,7 +69,8 @@ class LearnableSinusoidal(nn.Module):
     """x_t + PE(t) whose d_model / 2 frequencies ω are parameters: d_model / 2 numbers instead of a table.
 
     PE(pos) · PE(pos + k) = Σ_i cos(k ω_i) depends on the distance k alone, whatever ω becomes: the
-    frequencies decide which distances look alike (Wang et al. 2021). Symbols: ω is `frequency`.
+    frequencies decide which distances look alike (Wang et al. 2021). Symbols: ω is `frequency`. Angles are computed in
+    float32 at least: the numbers of a half-precision model do not tell position 257 from 256.
 
     Raises ValueError for a text longer than max_length, TypeError and ValueError for sizes as `sinusoidal`.
     """
@@ -85,5 +86,6 @@ class LearnableSinusoidal(nn.Module):
     def forward(self, x: Float[Tensor, "batch time d_model"], first: int = 0) -> Float[Tensor, "batch time d_model"]:
         """x_t + PE(first + t): `first` tokens were read before x."""
         check_text(x, self.d_model, first, self.max_length)
-        position = torch.arange(first, first + x.shape[1], device=x.device).unsqueeze(1)
-        return x + waves(position * self.frequency)
+        exact = torch.promote_types(self.frequency.dtype, torch.float32)
+        position = torch.arange(first, first + x.shape[1], device=x.device, dtype=exact).unsqueeze(1)
+        return x + waves(position * self.frequency).to(self.frequency.dtype)

@@ -13,8 +13,9 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from nlmcore.attention import KeyValueCache, MultiHeadAttention
+from nlmcore.inspect import capture
 from nlmcore.language_model import select
-from nlmcore.positions import NoPositions, Rotary
+from nlmcore.positions import NoPositions, RelativeBias, Rotary
 from nlmcore.transformer import EncoderDecoder, TransformerLM
 from tests.laws import assert_close
 from tests.transformer_grid import CONFIG, TOKENS, TOLERANCE, lively
@@ -162,6 +163,27 @@ def test_while_autograd_records_nothing_is_written() -> None:
     (newer.keys.square().sum() + new.values.sum()).backward()
     assert_close(keys.grad, 4 * keys, "the keys stand in the later cache twice")
     assert_close(values.grad, torch.ones_like(values), "the values stand in the earlier one once")
+
+
+@pytest.mark.parametrize("captured", [False, True])
+@pytest.mark.parametrize("window", [None, 4])
+def test_a_learned_bias_on_frozen_keys_keeps_them_too(window: int | None, captured: bool) -> None:
+    """The keys need no gradient, but the bias does, and its backward pass comes back to them."""
+    attention = lively(MultiHeadAttention(12, 6, 2, positions=RelativeBias(6, 2, 9, True), window=window))
+    attention.projection.requires_grad_(False)
+    x = torch.randn(2, 8, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        _, begun = attention.read(x[:, :2])
+        _, begun = attention.read(x[:, 2:3], begun)  # a buffer with room behind it
+    whole = attention.read(x)[0][:, 3:].square().sum()
+    (expected,) = torch.autograd.grad(whole, attention.positions.weight)
+    state, loss = begun, torch.zeros((), dtype=torch.float64)
+    with capture(attention) if captured else nullcontext():
+        for t in range(3, 8):
+            y, state = attention.read(x[:, t : t + 1], state)
+            loss = loss + y.square().sum()
+    (gradient,) = torch.autograd.grad(loss, attention.positions.weight)
+    assert_close(gradient, expected, "token by token", TOLERANCE)
 
 
 def test_a_state_of_inference_mode_can_be_read_on_from_elsewhere() -> None:

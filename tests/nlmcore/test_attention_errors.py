@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from nlmcore.attention import KeyValueCache, Memory, MultiHeadAttention, causal_mask, padding_mask
+from nlmcore.attention import KeyValueCache, Memory, MultiHeadAttention, causal_mask, padding_mask, prefix_mask
 from nlmcore.positions import ALiBi, Rotary, SinusoidalPositions
 
 X = torch.zeros(2, 3, 12)  # (batch, time, d_model)
@@ -126,3 +126,66 @@ def test_mixed_precision_is_no_mistake(positions: Any) -> None:
         state = module.read(X)[1]
         assert module.read(X.bfloat16(), state)[0].dtype == torch.bfloat16
         assert module.look(X, module.remember(X)).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: ATTENTION(X, causal_mask(3)), TypeError, "source must .* got torch.bool: a mask is given by name"),
+        (lambda: ATTENTION(X, memory()), TypeError, r"got Memory: what `remember` gave back is read by look\("),
+        (
+            lambda: ATTENTION(torch.zeros(2, 5, 12), mask=padding_mask(torch.tensor([3, 5]))),
+            ValueError,
+            r"scores' shape \(2, 6, 5, 5\), got \(2, 5\); a padding mask .* is given as mask\[:, None, None, :\]",
+        ),
+        (
+            lambda: ATTENTION(X, mask=prefix_mask(torch.tensor([3, 1]), 3)),
+            ValueError,
+            r"got \(2, 3, 3\); a mask \(batch, query, key\) is given as mask\[:, None\]",
+        ),
+        (lambda: ATTENTION(X, mask=causal_mask(4)), ValueError, r"scores' shape \(2, 6, 3, 3\), got \(4, 4\)$"),
+        (lambda: ATTENTION(X, mask=causal_mask(3).int()), TypeError, "got torch.int32; mask == 1 makes one of ones"),
+        (lambda: ATTENTION(X, mask=[True]), TypeError, "True = may attend, got list$"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_stands_in_the_wrong_place_comes_with_its_way(
+    plain_errors: None, call: Any, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_the_hints_are_right() -> None:
+    """What an error tells the reader to write does what the reader meant."""
+    x = torch.randn(2, 5, 12, generator=torch.Generator().manual_seed(0))
+    lengths = torch.tensor([3, 5])
+    alone = ATTENTION(x[:1, :3])
+    assert torch.allclose(ATTENTION(x, mask=padding_mask(lengths)[:, None, None, :])[:1, :3], alone, atol=1e-6)
+    causal = ATTENTION(x, mask=causal_mask(5))
+    added = torch.zeros(5, 5).masked_fill(~causal_mask(5), -torch.inf)
+    for numbers in (added == 0, causal_mask(5).float() == 1, prefix_mask(torch.tensor([0, 0]), 5)[:, None]):
+        assert torch.equal(ATTENTION(x, mask=numbers), causal)
+
+
+@pytest.mark.parametrize("time", [1, 2])
+@pytest.mark.parametrize(("wrote", "reads"), [(2, None), (2, 4), (1, 2)])
+def test_a_state_that_lacks_what_is_to_be_seen_is_refused(
+    plain_errors: None, wrote: int, reads: int | None, time: int
+) -> None:
+    """A shorter window has thrown keys away: to go on without them would be a wrong answer without a word."""
+    x = torch.zeros(2, 9, 12)
+    with torch.no_grad():
+        _, state = MultiHeadAttention(12, 6, 2, window=wrote).read(x)
+        with pytest.raises(ValueError, match=rf"kept {wrote - 1} positions and forgotten .* {10 - wrote}: .* shorter"):
+            MultiHeadAttention(12, 6, 2, window=reads).read(x[:, :time], state)
+
+
+@pytest.mark.parametrize("time", [1, 2])
+def test_a_state_of_a_longer_window_serves_a_shorter_one(time: int) -> None:
+    x = torch.randn(2, 9, 12, generator=torch.Generator().manual_seed(0))
+    long, short = (MultiHeadAttention(12, 6, 2, window=window) for window in (4, 2))
+    short.load_state_dict(long.state_dict())
+    with torch.no_grad():
+        expected, _ = short.read(x)
+        _, state = long.read(x[:, :7])
+        assert torch.allclose(short.read(x[:, 7 : 7 + time], state)[0], expected[:, 7 : 7 + time], atol=1e-6)

@@ -105,6 +105,18 @@ def test_learnable_sinusoids_start_as_sinusoids_and_can_leave_them() -> None:
     assert learnable(torch.zeros(1, 5, 6))[0, 4, 2].item() == pytest.approx(math.sin(4 * 0.3), abs=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_learnable_sinusoids_tell_far_positions_apart_in_every_dtype(dtype: torch.dtype) -> None:
+    """bfloat16 has no number 257; only the frequencies may be as coarse as it is, not the angles."""
+    learnable = LearnableSinusoidal(600, 8).to(dtype)
+    added = learnable(torch.zeros(1, 600, 8, dtype=dtype))
+    assert added.dtype == dtype
+    angle = torch.arange(600, dtype=torch.float64).unsqueeze(1) * learnable.frequency.detach().double()
+    expected = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+    assert_close(added[0].detach().double(), expected, "angles", 0.01)
+    assert not torch.equal(added[0, 256], added[0, 257])
+
+
 def test_the_concatenation_is_mixed_and_adding_is_its_special_case() -> None:
     x, concatenated = draw(2, 3, 6), ConcatenatedPositions(4, 6, d_position=8)
     result = concatenated(x, first=1)

@@ -172,7 +172,7 @@ def test_a_text_past_the_positions_comes_with_what_helps() -> None:
     tokens = random_tokens(2, 21, 7)
     for options in ({}, {"chunk": 8}, {"carry": False}):
         with pytest.raises(
-            ValueError, match=r"knows 8 positions; carry=False starts every chunk afresh.* with a chunk"
+            ValueError, match=r"knows 8 positions: .*; carry=False starts every chunk afresh.* with a chunk"
         ):
             perplexity(model, tokens, **options)
     assert 1 < perplexity(model, tokens, chunk=8, carry=False) < math.inf
