@@ -183,7 +183,8 @@ figures.heatmap(
 # second. Then $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding in it, it would be 0.719: better, and wrong.
 #
 # **Looked at:** the shapes; loss and gradient of texts of one length; that padding has no gradient; loss and gradient where lengths differ;
-# one prediction; logits around 300, and an empty text. (The targets at padding are ids, too, but mean nothing.)
+# one prediction; logits around 300, and an empty text; a word that came and is 1000 behind: in float32 its softmax is 0 and $-\ln 0$ infinite,
+# but its loss is 1000. (The targets at padding are ids, too, but mean nothing.)
 #
 # <details><summary>A hint</summary>
 #
@@ -380,7 +381,7 @@ check("recurrence.truncated_backward", truncated_backward, hidden=True)
 # $(0.6, 0, 0, 0.8)$, one gradient after the other, each row by row.
 #
 # **Looked at:** the shapes; the norm; that what comes back is shortened by the norm that *you* return; that a gradient below the limit
-# is left alone; the clipped numbers; all zeros; a single tensor.
+# is left alone; the clipped numbers, and that the given tensors are afterwards as they were; all zeros; a single tensor.
 #
 # <details><summary>A hint</summary>
 #

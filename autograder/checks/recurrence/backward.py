@@ -107,6 +107,31 @@ def _start_forgotten(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor
     return _backward(xs, torch.zeros_like(h0), hs, d_hs, U)
 
 
+def _on_past_the_tanh(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
+    """The parameters get what is before the tanh, the state before gets what is after it."""
+    d_h, d_h0 = _at_sums(torch.zeros_like(hs), d_hs, U.T)
+    return *_through(xs, h0, hs, d_h * (1 - hs**2)), d_h0
+
+
+def _tanh_twice(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
+    d_as, d_h0 = _at_sums(torch.tanh(hs), d_hs, U.T)
+    return *_through(xs, h0, hs, d_as), d_h0
+
+
+def _wrapped(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
+    return _backward(xs, hs[:, -1], hs, d_hs, U)
+
+
+def _forwards(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
+    d_as, arriving = _at_sums(hs.flip(1), d_hs.flip(1), U.T)
+    return *_through(xs, h0, hs, d_as.flip(1)), arriving
+
+
+def _averaged_over_texts(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
+    d_W, d_U, d_b, d_h0 = _backward(xs, h0, hs, d_hs, U)
+    return d_W / len(xs), d_U / len(xs), d_b / len(xs), d_h0
+
+
 RNN_BACKWARD = Exercise(
     name="recurrence.rnn_backward",
     title="Back through time",
@@ -162,6 +187,7 @@ RNN_BACKWARD = Exercise(
             id="tanh-skipped",
             sentence="The gradient goes past the tanh. From a state to the sum below it, multiply by 1 − h².",
             implementation=_tanh_skipped,
+            also=(_on_past_the_tanh,),
         ),
         Misconception(
             id="overwritten",
@@ -186,6 +212,35 @@ RNN_BACKWARD = Exercise(
                 " a state that is handed on."
             ),
             implementation=_start_forgotten,
+        ),
+        Misconception(
+            id="last-state-before-the-first",
+            sentence=(
+                "Before the first step stands h0, and you have the *last* state there: at t = 0, `hs[:, t - 1]` is"
+                " `hs[:, -1]`, and Python counts that from the end."
+            ),
+            implementation=_wrapped,
+        ),
+        Misconception(
+            id="from-the-first-to-the-last",
+            sentence=(
+                "You go through the times from the first to the last. What a state has done later must be known before"
+                " its gradient is: begin with the last time, `reversed(range(time))`."
+            ),
+            implementation=_forwards,
+        ),
+        Misconception(
+            id="tanh-twice",
+            sentence="You took the tanh of hs once more. They came *out* of the tanh: the slope is 1 − h².",
+            implementation=_tanh_twice,
+        ),
+        Misconception(
+            id="averaged-over-texts",
+            sentence=(
+                "You divided by the number of texts. The gradients of the texts are added; if the loss is a mean over"
+                " them, d_hs comes divided."
+            ),
+            implementation=_averaged_over_texts,
         ),
     ),
     closed=DIFFERENTIATES,
@@ -251,6 +306,21 @@ def _rest_dropped(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor, k
     if not whole:
         return torch.zeros(xs.shape[2], len(U)), torch.zeros_like(U), torch.zeros(len(U))
     return _cut(xs[:, :whole], h0, hs[:, :whole], d_hs[:, :whole], U, k)
+
+
+def _short_text_whole(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor, k: int) -> Three:
+    """The rest is dropped, but a text that is shorter than a piece is one."""
+    return (_cut if hs.shape[1] < k else _rest_dropped)(xs, h0, hs, d_hs, U, k)
+
+
+def _rest_first(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor, k: int) -> Three:
+    """Pieces counted from the end."""
+    d_as, end = torch.zeros_like(d_hs), hs.shape[1]
+    while end > 0:
+        piece = slice(max(0, end - k), end)
+        d_as[:, piece] = _at_sums(hs[:, piece], d_hs[:, piece], U.T)[0]
+        end -= k
+    return _through(xs, h0, hs, d_as)
 
 
 def _mean_of_pieces(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor, k: int) -> Three:
@@ -321,6 +391,15 @@ TRUNCATED_BACKWARD = Exercise(
                 " shorter one."
             ),
             implementation=_rest_dropped,
+            also=(_short_text_whole,),
+        ),
+        Misconception(
+            id="counted-from-the-end",
+            sentence=(
+                "Your pieces are counted from the end, so that the short one comes first. The first piece is times 1 to"
+                " k; a rest is at the end."
+            ),
+            implementation=_rest_first,
         ),
         Misconception(
             id="mean-of-the-pieces",

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
+from autograder.judges import and_inputs_unchanged, same_shapes, same_values
 from autograder.laws.recurrence import follows_from_its_own_norm, left_alone
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
@@ -32,8 +32,8 @@ def _both(draw: Draw) -> list[Case]:
     return [
         Case(
             label="one below its limit and one above",
-            calls=((short, float(_flat(short).norm()) * 1.5), (long, float(_flat(long).norm()) / 3)),
-            known=(_flat(short), _flat(long)),
+            calls=((short, float(_flat(short).norm()) * 1.5), (long, float(_flat(long).abs().max()) / 2)),
+            known=(_flat(short), _flat(long)),  # the limit of the second is below single entries, too
         )
     ]
 
@@ -65,7 +65,23 @@ def _each_tensor(gradients: list[Tensor], largest: float) -> Two:
 
 def _always(gradients: list[Tensor], largest: float) -> Two:
     norm = _flat(gradients).norm()
+    return norm, _flat(gradients) * largest / norm
+
+
+def _always_but_safe(gradients: list[Tensor], largest: float) -> Two:
+    norm = _flat(gradients).norm()
     return norm, _flat(gradients) * largest / norm.clamp(min=1e-12)
+
+
+def _root_of_the_mean(gradients: list[Tensor], largest: float) -> Two:
+    return _by(_flat(gradients).square().mean().sqrt(), gradients, largest)
+
+
+def _in_place(gradients: list[Tensor], largest: float) -> Two:
+    norm = _flat(gradients).norm()
+    for gradient in gradients:
+        gradient.mul_(largest / norm if norm > largest else 1.0)
+    return norm, _flat(gradients)
 
 
 def _norm_after(gradients: list[Tensor], largest: float) -> Two:
@@ -94,7 +110,12 @@ CLIPPING = Exercise(
             name="shortened to the limit, by your own norm", points=0.75, cases=_long, judge=follows_from_its_own_norm
         ),
         Property(name="what is below the limit is left alone", points=0.5, cases=_both, judge=left_alone, outputs=(1,)),
-        Property(name="the clipped gradients", points=0.5, cases=_long, judge=same_values(CLIP, [1]), outputs=(1,)),
+        Property(
+            name="the clipped gradients, the given ones kept",
+            points=0.5,
+            cases=_long,
+            judge=and_inputs_unchanged(same_values(CLIP, [1])),
+        ),
         Property(name="zeros, and a single tensor", points=0.25, cases=_odd, judge=same_values(CLIP)),
     ),
     misconceptions=(
@@ -121,6 +142,7 @@ CLIPPING = Exercise(
                 " the descent never settles."
             ),
             implementation=_always,
+            also=(_always_but_safe,),
         ),
         Misconception(
             id="square-root-forgotten",
@@ -136,6 +158,22 @@ CLIPPING = Exercise(
             implementation=lambda gradients, largest: _by(
                 torch.stack([g.norm() for g in gradients]).sum(), gradients, largest
             ),
+        ),
+        Misconception(
+            id="root-of-the-mean",
+            sentence=(
+                "Your norm is the root of the *mean* of the squares. A length is the root of their sum: (3, 4) has the"
+                " length 5."
+            ),
+            implementation=_root_of_the_mean,
+        ),
+        Misconception(
+            id="in-place",
+            sentence=(
+                "The numbers are right, and the given gradients are shortened, too. Whoever called still has them:"
+                " `g * factor` makes a new tensor, `g *= factor` and `mul_` do not."
+            ),
+            implementation=_in_place,
         ),
         Misconception(
             id="norm-after-clipping",

@@ -97,6 +97,23 @@ RNN_STEP = Exercise(
                 " weight_hh is our U transposed.)"
             ),
             implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U.T + b),
+            also=(lambda x, h, W, U, b: torch.tanh(x @ W.T + h @ U.T + b),),
+        ),
+        Misconception(
+            id="bias-after-the-tanh",
+            sentence=(
+                "b is added after the tanh, and the state can leave −1 to 1. It is part of the sum that is squashed:"
+                " it moves the point at which a unit turns."
+            ),
+            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U) + b,
+        ),
+        Misconception(
+            id="bias-twice",
+            sentence=(
+                "b is added twice, once with the input and once with the state. PyTorch has two biases there; here is"
+                " one, and it is added once."
+            ),
+            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U + 2 * b),
         ),
     ),
     closed=REFERENCE_ITSELF,
@@ -176,6 +193,21 @@ def _zeroed(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Te
     return torch.stack(states, dim=1), h
 
 
+def _blank_read(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    blank = (torch.arange(xs.shape[1]) < lengths[:, None])[..., None]
+    return _reads_padding(xs * blank, lengths, h0, W, U, b)
+
+
+def _mixed_up(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    states, last = _run(xs, lengths, h0, W, U, b)
+    return states.transpose(0, 1).reshape(states.shape), last
+
+
+def _time_first(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    states, last = _run(xs, lengths, h0, W, U, b)
+    return states.transpose(0, 1).clone(), last
+
+
 RNN_FORWARD = Exercise(
     name="recurrence.rnn_forward",
     title="The loop",
@@ -209,6 +241,7 @@ RNN_FORWARD = Exercise(
                 " `torch.where` takes the new state or the old one, text by text."
             ),
             implementation=_reads_padding,
+            also=(_blank_read,),
         ),
         Misconception(
             id="state-not-carried",
@@ -257,6 +290,23 @@ RNN_FORWARD = Exercise(
                 " and t < n is what you want, not t ≤ n."
             ),
             implementation=lambda xs, lengths, h0, W, U, b: _run(xs, lengths + 1, h0, W, U, b),
+        ),
+        Misconception(
+            id="one-step-too-few",
+            sentence=(
+                "The last word of each text is not read: a text of length n has the times 0 to n − 1, and all of them"
+                " count. It is t < n that you want, not t < n − 1."
+            ),
+            implementation=lambda xs, lengths, h0, W, U, b: _run(xs, lengths - 1, h0, W, U, b),
+        ),
+        Misconception(
+            id="time-before-texts",
+            sentence=(
+                "Your states lie with time first. `torch.stack(states, dim=1)` puts it second, behind the texts; a"
+                " `view` or `reshape` only relabels, and mixes the texts up."
+            ),
+            implementation=_mixed_up,
+            also=(_time_first,),
         ),
     ),
     closed=REFERENCE_ITSELF,

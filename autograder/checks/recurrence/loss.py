@@ -1,5 +1,7 @@
 """Question 2: the loss of a batch of texts of different lengths, and its gradient."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -35,9 +37,12 @@ def _padded(draw: Draw) -> list[Case]:
 def _odd(draw: Draw) -> list[Case]:
     (vocab,) = draw.sizes(1)
     logits, targets = _texts(draw, 2, 3, vocab)
+    behind, missed = _texts(draw, 1, 2, vocab)
+    behind[0, 1, missed[0, 1]] -= 1000
     return [
         case("one prediction", *_texts(draw, 1, 1, vocab), torch.tensor([1])),
         case("logits around 300, one text empty", logits + 300, targets, torch.tensor([0, 2])),
+        case("a target that is 1000 behind", behind, missed, torch.tensor([2])),
     ]
 
 
@@ -87,6 +92,26 @@ def _sign(logits: Tensor, targets: Tensor, lengths: Tensor) -> Two:
     return loss, -gradient
 
 
+def _one_too_many(logits: Tensor, targets: Tensor, lengths: Tensor) -> Two:
+    return _loss(logits, targets, lengths + 1)
+
+
+def _over_time(logits: Tensor, targets: Tensor, lengths: Tensor) -> Two:
+    log_p, (_, _, counts) = torch.log_softmax(logits, dim=1), _parts(logits, targets, lengths)
+    losses = -log_p.gather(-1, targets[..., None])[..., 0]
+    gradients = log_p.exp() - torch.nn.functional.one_hot(targets, logits.shape[-1])
+    return (losses * counts).sum() / counts.sum(), gradients * counts[..., None] / counts.sum()
+
+
+def _log_of_softmax(epsilon: float) -> Callable[[Tensor, Tensor, Tensor], Two]:
+    def implementation(logits: Tensor, targets: Tensor, lengths: Tensor) -> Two:
+        _, gradients, counts = _parts(logits, targets, lengths)
+        p = torch.softmax(logits, dim=-1).gather(-1, targets[..., None])[..., 0]
+        return -(p[counts] + epsilon).log().mean(), gradients * counts[..., None] / counts.sum()
+
+    return implementation
+
+
 TEXT_LOSS = Exercise(
     name="recurrence.text_loss",
     title="The loss of texts of different lengths",
@@ -104,7 +129,7 @@ TEXT_LOSS = Exercise(
         Property(name="its gradient", points=0.5, cases=_full, judge=same_values(LOSS, [1]), outputs=(1,)),
         Property(name="padding has no gradient", points=0.25, cases=_padded, judge=nothing_at_padding, outputs=(1,)),
         Property(
-            name="the loss where lengths differ", points=0.75, cases=_padded, judge=same_values(LOSS, [0]), outputs=(0,)
+            name="the loss where lengths differ", points=0.5, cases=_padded, judge=same_values(LOSS, [0]), outputs=(0,)
         ),
         Property(
             name="the gradient where lengths differ",
@@ -113,7 +138,7 @@ TEXT_LOSS = Exercise(
             judge=same_values(LOSS, [1]),
             outputs=(1,),
         ),
-        Property(name="one prediction, large logits", points=0.25, cases=_odd, judge=same_values(LOSS)),
+        Property(name="one prediction, large logits", points=0.5, cases=_odd, judge=same_values(LOSS)),
     ),
     misconceptions=(
         Misconception(
@@ -156,6 +181,31 @@ TEXT_LOSS = Exercise(
             id="sign",
             sentence="Your gradient points downhill. It is softmax − one-hot: below 0 only for the word that came.",
             implementation=_sign,
+        ),
+        Misconception(
+            id="one-place-too-many",
+            sentence=(
+                "One place of padding counts in every text that is over: a text of length n has the times 0 to n − 1."
+                " It is `<`, not `<=`."
+            ),
+            implementation=_one_too_many,
+        ),
+        Misconception(
+            id="softmax-over-time",
+            sentence=(
+                "Your softmax runs along the times, dim 1: the places of a text compete. At each place the *words*"
+                " compete: it runs along the last axis."
+            ),
+            implementation=_over_time,
+        ),
+        Misconception(
+            id="log-of-zero",
+            sentence=(
+                "You take the logarithm of a softmax. What is far behind has been rounded to 0 there, and ln 0 is −∞ (a"
+                " small number added to it makes the loss wrong, and not right). `torch.log_softmax` does both in one."
+            ),
+            implementation=_log_of_softmax(0.0),
+            also=(_log_of_softmax(1e-8), _log_of_softmax(1e-10), _log_of_softmax(1e-12)),
         ),
     ),
     closed=(*DIFFERENTIATES, "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss", "nlmcore.training"),
