@@ -33,9 +33,9 @@ def text_loss(logits, targets, lengths):
     loss, gradient, N = 0.0, np.zeros_like(z), int(lengths.sum())
     for n, length in enumerate(lengths.tolist()):
         for t in range(length):
-            scores = np.exp(z[n, t] - z[n, t].max())
-            p, target = scores / scores.sum(), int(targets[n, t])
-            loss -= math.log(p[target]) / N
+            shifted, target = z[n, t] - z[n, t].max(), int(targets[n, t])
+            p = np.exp(shifted) / np.exp(shifted).sum()
+            loss -= (shifted[target] - math.log(np.exp(shifted).sum())) / N
             gradient[n, t] = p / N
             gradient[n, t, target] -= 1 / N
     return loss, gradient
