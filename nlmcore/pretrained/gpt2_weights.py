@@ -14,7 +14,6 @@ one-dimensional convolutions of width 1. Turned over, they lie in memory just as
 Departs from the paper: nothing.
 """
 
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,7 @@ from torch import Tensor, nn
 
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.pretrained.filled import filled
+from nlmcore.pretrained.folder import read_json, read_weights
 from nlmcore.pretrained.gpt2_tokenizer import read_tokenizer
 from nlmcore.pretrained.layout import for_decoding
 from nlmcore.transformer import FeedForward, TransformerConfig, TransformerLM
@@ -62,6 +62,8 @@ _BLOCK_NAMES = {
     "feed_forward.outer": "mlp.c_proj",
 }
 
+_SIZES = ("vocab_size", "n_embd", "n_head", "n_layer", "n_positions")
+
 # fields of config.json that would change what is computed, and the only value that is computed here
 _USUAL = {
     "scale_attn_weights": True,
@@ -97,9 +99,15 @@ def config_of(sizes: dict[str, Any]) -> TransformerConfig:
     activation = sizes.get("activation_function", "gelu_new")
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
         raise ValueError(f"activation_function must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-    missing = [name for name in ("vocab_size", "n_embd", "n_head", "n_layer", "n_positions") if name not in sizes]
+    missing = [name for name in _SIZES if name not in sizes]
     if missing:
         raise ValueError(f"config.json has no {', '.join(missing)}")
+    for name in (*_SIZES, *(["n_inner"] if sizes.get("n_inner") is not None else [])):
+        if not isinstance(sizes[name], int) or isinstance(sizes[name], bool):
+            raise ValueError(f"config.json says {name}={sizes[name]!r}; it must be a whole number")
+    eps = sizes.get("layer_norm_epsilon", 1e-5)
+    if not isinstance(eps, float | int) or not eps > 0:
+        raise ValueError(f"config.json says layer_norm_epsilon={eps!r}; it must be a number above 0")
     return TransformerConfig(
         vocab_size=sizes["vocab_size"],
         d_model=sizes["n_embd"],
@@ -108,19 +116,24 @@ def config_of(sizes: dict[str, Any]) -> TransformerConfig:
         max_length=sizes["n_positions"],
         d_ff=sizes.get("n_inner"),
         tie_embeddings=sizes.get("tie_word_embeddings", True),
-        norm=partial(nn.LayerNorm, eps=sizes.get("layer_norm_epsilon", 1e-5)),
+        norm=partial(nn.LayerNorm, eps=eps),
         feed_forward=partial(FeedForward, activation=ACTIVATIONS[activation]),
     )
 
 
 def convert(theirs: dict[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
-    """The tensors under our names, in single precision, matrices stored (in, out)."""
-    theirs = {name.removeprefix("transformer."): value for name, value in theirs.items()}
+    """The tensors under our names, in single precision, matrices stored (in, out).
+
+    Raises ValueError for one that is missing, and for one of a layer for which config.json has no place.
+    """
+    left = {name.removeprefix("transformer."): value for name, value in theirs.items()}
+    if config.tie_embeddings:
+        keep_once(left)
 
     def take(name: str) -> Tensor:
-        if name not in theirs:
+        if name not in left:
             raise ValueError(f"the weights have no {name}: they are of another architecture than config.json says")
-        return theirs[name].float()
+        return left.pop(name).float()
 
     ours = {name: take(their) for name, their in _NAMES.items()}
     for layer in range(config.n_layers):
@@ -131,44 +144,21 @@ def convert(theirs: dict[str, Tensor], config: TransformerConfig) -> dict[str, T
     ours["embedding.weight"] = for_decoding(ours["embedding.weight"])
     if not config.tie_embeddings:
         ours["output.weight"] = for_decoding(take("lm_head.weight"))
+    masks = (".attn.bias", ".attn.masked_bias")  # the causal mask, which old files carry along
+    strays = sorted(name for name in left if name.startswith("h.") and not name.endswith(masks))
+    if strays:
+        raise ValueError(f"the weights have {strays[0]}, for which the model that config.json describes has no place")
     return ours
 
 
-def read_weights(folder: Path) -> dict[str, Tensor]:
-    """Everything in model.safetensors, or in the files that model.safetensors.index.json names."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
+def keep_once(weights: dict[str, Tensor]) -> None:
+    """One matrix is embedding and output: keep it under the embedding's name, whichever of the two the file has.
 
-    index = folder / "model.safetensors.index.json"
-    names = _files(index) if index.is_file() else ["model.safetensors"]
-    weights: dict[str, Tensor] = {}
-    for name in names:
-        if not (folder / name).is_file():
-            other = " (pytorch_model.bin is not read: it may run code; save it as safetensors)"
-            hint = other if (folder / "pytorch_model.bin").is_file() else ""
-            raise FileNotFoundError(f"{folder} has no {name}{hint}")
-        try:
-            weights |= load_file(folder / name)
-        except SafetensorError as error:
-            raise ValueError(f"{name} is damaged ({error}). Copy it again from where you have it") from error
-    return weights
-
-
-def _files(index: Path) -> list[str]:
-    files = read_json(index).get("weight_map")
-    if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
-        raise ValueError(f"{index.name} has no weight_map that says which weight is in which file, got {files!r:.60}")
-    return sorted(set(files.values()))
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object. Raises FileNotFoundError if there is none, ValueError if it is broken."""
-    if not path.is_file():
-        raise FileNotFoundError(f"{path.parent} has no {path.name}: it is no folder of a Hugging Face model")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} is no whole JSON file: {error}") from None
-    if not isinstance(content, dict):
-        raise ValueError(f"{path.name} must hold an object, got {type(content).__name__}")
-    return content
+    Raises ValueError if the file has both and they differ.
+    """
+    head = weights.pop("lm_head.weight", None)
+    if head is not None and not torch.equal(weights.setdefault("wte.weight", head), head):
+        raise ValueError(
+            "the weights have an lm_head.weight that is not wte.weight, but config.json says tie_word_embeddings=true:"
+            " one of them is wrong. Write false there if the output shall have its own weights"
+        )

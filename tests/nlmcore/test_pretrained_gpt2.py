@@ -63,6 +63,17 @@ def write(folder: Path, sizes: dict[str, Any] = SIZES, weights: dict[str, Tensor
     return folder
 
 
+def one_file() -> dict[str, Any]:
+    """The same tokenizer as tokenizer.json has it."""
+    vocabulary = {token: i for i, token in enumerate(TOKENS)}
+    return {
+        "added_tokens": [{"id": 6, "content": "<|endoftext|>", "special": True}],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
+        "model": {"type": "BPE", "vocab": vocabulary, "merges": ["a b", "Ġ ab"]},
+    }
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return write(tmp_path / "tiny")
@@ -149,6 +160,25 @@ def test_an_output_of_its_own_is_read(tmp_path: Path) -> None:
     assert_close(logits(model), naive(plain, IDS), "logits", 1e-5)
 
 
+def test_a_shared_matrix_may_be_kept_under_either_name(tmp_path: Path) -> None:
+    """safetensors writes a tensor of two names once: `save_pretrained` drops the output's, `save_model` the other."""
+    expected = naive(tensors(""), IDS)
+    both = tensors() | {"lm_head.weight": tensors("")["wte.weight"].clone()}
+    head_alone = {name: value for name, value in both.items() if name != "transformer.wte.weight"}
+    for weights in (both, head_alone):
+        model, _ = gpt2(write(tmp_path / "tiny", weights=weights))
+        assert_close(logits(model), expected, "logits", 1e-5)
+        assert model.output.weight is model.embedding.weight
+    other = both | {"lm_head.weight": both["lm_head.weight"] + 1}
+    with pytest.raises(ValueError, match=r"lm_head\.weight that is not wte\.weight.*tie_word_embeddings=true"):
+        gpt2(write(tmp_path / "tiny", weights=other))
+
+
+def test_one_whole_file_counts_before_an_old_index(folder: Path) -> None:
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"wte.weight": "gone.safetensors"}}')
+    assert_close(logits(gpt2(folder)[0]), naive(tensors(""), IDS), "logits", 1e-5)
+
+
 def test_half_precision_and_several_files_are_read(tmp_path: Path) -> None:
     folder = write(tmp_path / "tiny")
     weights = {name: value.half() for name, value in tensors().items()}
@@ -187,18 +217,50 @@ def test_the_tokenizer_is_read_from_either_kind_of_file(folder: Path) -> None:
     assert pair.encode("ab abc") == [4, 5, 2]
     assert pair.encode("a<|endoftext|>", allow_special=True) == [0, 6]
     assert (pair.bos, pair.eos, pair.pad) == (6, 6, 6)
-    vocabulary = {token: i for i, token in enumerate(TOKENS)}
     for merges in (["a b", "Ġ ab"], [["a", "b"], ["Ġ", "ab"]]):
-        document = {
-            "added_tokens": [{"id": 6, "content": "<|endoftext|>", "special": True}],
-            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
-            "model": {"type": "BPE", "vocab": vocabulary, "merges": merges},
-        }
+        document = one_file()
+        document["model"]["merges"] = merges
         (folder / "merges.txt").unlink(missing_ok=True)
         (folder / "tokenizer.json").write_text(json.dumps(document))
         _, one = gpt2(folder)
         for text in ("ab abc", "a<|endoftext|>c"):
             assert one.encode(text, allow_special=True) == pair.encode(text, allow_special=True)
+
+
+def test_tokens_that_were_added_later_are_read(folder: Path) -> None:
+    """A fine-tuned GPT-2 has its <|pad|> in added_tokens.json, or in a tokenizer.json beside older files."""
+    (folder / "added_tokens.json").write_text('{"<|pad|>": 7}')
+    _, tokenizer = gpt2(folder)
+    assert tokenizer.encode("a<|pad|><|endoftext|>", allow_special=True) == [0, 7, 6]
+    assert tokenizer.decode([0, 7, 1]) == "a<|pad|>b"
+    assert tokenizer.decode([0, 7, 1], skip_special=True) == "ab"
+    document = one_file()
+    document["added_tokens"] += [{"id": 8, "content": "<|sep|>", "special": True}]
+    (folder / "tokenizer.json").write_text(json.dumps(document))
+    assert gpt2(folder)[1].decode([0, 8]) == "a<|sep|>"
+
+
+def test_an_end_outside_the_vocabulary_is_no_end(tmp_path: Path) -> None:
+    """GPT2Config(vocab_size=7) keeps the 50256 of the large vocabulary."""
+    far = SIZES | {"bos_token_id": 50256, "eos_token_id": 50256}
+    model, tokenizer = gpt2(write(tmp_path / "tiny", far))
+    assert (tokenizer.bos, tokenizer.eos, tokenizer.pad) == (6, 6, 6)
+    greedy(model, torch.tensor([[0]]), 2, eos=tokenizer.eos)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pre_tokenizer": None}, "BPE after None, expected BPE after ByteLevel"),
+        ({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True}}, "add_prefix_space=True; GPT-2's is False"),
+        ({"normalizer": {"type": "Lowercase"}}, "rewrites texts first .*Lowercase"),
+        ({"model": {"type": "WordPiece"}}, "WordPiece after ByteLevel"),
+    ],
+)
+def test_a_tokenizer_that_cuts_otherwise_is_refused(folder: Path, change: dict[str, Any], message: str) -> None:
+    (folder / "tokenizer.json").write_text(json.dumps(one_file() | change))
+    with pytest.raises(ValueError, match=message):
+        gpt2(folder)
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
@@ -210,7 +272,7 @@ def test_what_is_missing_is_named(folder: Path, name: str) -> None:
 
 def test_a_missing_tokenizer_or_folder_is_named(folder: Path, plain_errors: None) -> None:
     (folder / "vocab.json").unlink()
-    with pytest.raises(FileNotFoundError, match=r"no vocab\.json with merges\.txt, and no tokenizer\.json"):
+    with pytest.raises(FileNotFoundError, match=r"no tokenizer\.json, and no vocab\.json with merges\.txt"):
         gpt2(folder)
     with pytest.raises(FileNotFoundError, match=r"no folder .*nowhere"):
         gpt2(folder / "nowhere")
@@ -231,7 +293,12 @@ def test_a_missing_tokenizer_or_folder_is_named(folder: Path, plain_errors: None
         ({"n_head": 5}, "d_model must be a multiple of n_heads"),
         ({"n_layer": 3}, r"no h\.2\.ln_1\.weight"),
         ({"n_inner": 21}, "do not fit the model"),
+        ({"n_layer": 1}, r"the weights have h\.1\.attn\.c_attn\.bias, for which .* has no place"),
         ({"tie_word_embeddings": False}, r"no lm_head\.weight"),
+        ({"n_head": None}, "config.json says n_head=None; it must be a whole number"),
+        ({"n_inner": "20"}, "config.json says n_inner='20'"),
+        ({"layer_norm_epsilon": None}, "layer_norm_epsilon=None; it must be a number above 0"),
+        ({"eos_token_id": [1, 6]}, r"eos_token_id=\[1, 6\]; it must be one id"),
     ],
 )
 def test_another_architecture_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -258,6 +325,7 @@ def test_broken_files_are_refused(folder: Path) -> None:
 
 @pytest.mark.parametrize("content", ["{}", '{"weight_map": ["a"]}', '{"weight_map": {"wte.weight": 3}}'])
 def test_an_index_without_files_is_refused(folder: Path, content: str) -> None:
+    (folder / "model.safetensors").unlink()
     (folder / "model.safetensors.index.json").write_text(content)
     with pytest.raises(ValueError, match=r"model\.safetensors\.index\.json has no weight_map"):
         gpt2(folder)
