@@ -70,17 +70,18 @@ class KeyValueCache:
     ) -> "KeyValueCache":
         """The cache with the next keys and values (batch, kv_head, time, d_head) behind it.
 
-        With `window`, whenever the buffer is full only the last window - 1 of the old positions move on. `recorded`:
-        autograd may come back to the keys though they need no gradient themselves (a learned bias on frozen keys).
+        With `window`, whenever the buffer is full only the last window - 1 of the old positions move on; while autograd
+        records, every time, so that a training that carries its state along keeps no more either. `recorded`: autograd
+        may come back to the keys though they need no gradient themselves (a learned bias on frozen keys).
 
         Raises ValueError or TypeError for keys of another batch, number of heads, width or dtype: another model's.
         """
         self._check(keys)
-        end = self.length + keys.shape[2]
         if recorded or _recorded(keys) or _recorded(self.keys):
-            keys = torch.cat([self.keys[:, :, : self.length], keys], dim=2)
-            values = torch.cat([self.values[:, :, : self.length], values], dim=2)
-            return KeyValueCache(keys, values, end, self.first, Ledger(end))
+            kept = self.length if window is None else min(self.length, window - 1)
+            keys, values = (torch.cat(both, dim=2) for both in zip(self.read(kept), (keys, values), strict=True))
+            return KeyValueCache(keys, values, keys.shape[2], self.first + self.length - kept, Ledger(keys.shape[2]))
+        end = self.length + keys.shape[2]
         home = self if self._may_write(end) else self._moved(keys.shape[2], window)
         end = home.length + keys.shape[2]
         home.keys[:, :, home.length : end] = keys
