@@ -9,20 +9,25 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from autograder.judges import close
+from autograder.judges import close, inputs_unchanged
 from autograder.outcome import Outcome
 from autograder.recipe import travels
 from autograder.specification import Case, Judge
 
 
 @travels
-def right_where_known(name: str, which: int = 0) -> Judge:
-    """Output `which` is the reference's wherever `known[0]` of the case is True; nobody looks at the rest here."""
+def right_where_known(name: str, which: int = 0, untouched: bool = False) -> Judge:
+    """Output `which` is the reference's wherever `known[0]` of the case is True; nobody looks at the rest here.
+
+    With `untouched`, the arguments must be as they were, too.
+    """
 
     def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
         mine, right = got[0].outputs[which], expected[0].outputs[which]
         if mine.shape != right.shape:
             return f"the shape of {name} is not the expected one"
+        if untouched and (complaint := inputs_unchanged(case, got, expected)) is not None:
+            return complaint
         part = case.known[0]
         if mine.is_floating_point() and not mine[part].isfinite().all():
             return f"there is {'NaN' if mine[part].isnan().any() else 'infinity'} in {name}"
@@ -43,7 +48,7 @@ def uniform_where_known(name: str) -> Judge:
         if table[rows].isnan().any():
             return "the row of a context that was never seen is NaN"
         if not close(table[rows], even[rows]):
-            return "the row of a context that was never seen is not uniform"
+            return "the row of a context that was never seen does not hold 1/V everywhere"
         return "every row is uniform, also where there are counts" if close(table[~rows], even[~rows]) else None
 
     return judge
@@ -59,14 +64,16 @@ def shares_out_what_discounting_frees(case: Case, got: Sequence[Outcome]) -> str
 
 
 def exponential_of_the_mean(case: Case, got: Sequence[Outcome]) -> str | None:
-    """perplexity = exp(log_loss / known[0]), with the log loss that came back; known: how many words are predicted."""
+    """perplexity = exp(log_loss / known[0]), with the log loss that came back, or the right one, known[1].
+
+    known[0]: how many words are predicted.
+    """
     log_loss, perplexity = (output.double().reshape(()) for output in got[0].outputs)
     if not (log_loss.isfinite() and log_loss > 0):
         return "the log loss is not a positive number"
+    wanted = (torch.exp(log_loss / case.known[0].double()), case.known[1].double())
     return (
-        None
-        if close(perplexity, torch.exp(log_loss / case.known[0].double()))
-        else ("the perplexity does not follow from your own log loss")
+        None if any(close(perplexity, w) for w in wanted) else "the perplexity does not follow from your own log loss"
     )
 
 

@@ -67,7 +67,7 @@ figures.heatmap(
 # Nothing follows `eos`, and nothing comes before `bos`: each sentence stands alone.
 #
 # **Looked at:** the pairs inside sentences; the row of `bos`; the column of `eos`; a sentence that comes twice, and an empty one
-# (in which `eos` follows `bos`). The ids of `bos` and `eos` may be anything.
+# (in which `eos` follows `bos`). The ids of `bos` and `eos` may be anything, and the lists that you are given stay as they are.
 #
 # <details><summary>A hint</summary>
 #
@@ -147,7 +147,7 @@ check("ngrams.conditional_probabilities", conditional_probabilities, hidden=True
 #
 # *10 minutes · 3 points · easy*
 #
-# Count every word $k$ times more often than it was seen ($k = 1$: Laplace; $k$ may be a fraction):
+# Pretend that after every context every word was seen $k$ more times than it was ($k = 1$: Laplace; $k$ may be a fraction):
 #
 # $$P(w \mid a) = \frac{c(a, w) + k}{\sum_{w'} c(a, w') + k V}$$
 #
@@ -164,7 +164,7 @@ check("ngrams.conditional_probabilities", conditional_probabilities, hidden=True
 
 # %% nbgrader={"grade": false, "grade_id": "additive", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def additive(counts, k):
-    """Every word counted k times more often.
+    """Every word counted k more times than it was seen.
 
     counts (V, V), k a number above 0 -> probabilities (V, V), each row sums to 1
     """
@@ -324,7 +324,8 @@ check("ngrams.kneser_ney", kneser_ney, hidden=True)
 # = \ln 1024 = 6.93$ in four predictions, and $\mathrm{PP} = 1024^{1/4} = 5.66$. (The mean of the sentences' perplexities, 4 and 16,
 # would be 10: it weighs the short sentence as much as the long one.)
 #
-# **Looked at:** the log loss; the perplexity, given *your* log loss; one sentence, and many. No probability here is 0.
+# **Looked at:** the log loss; the perplexity, given *your* log loss; one sentence, and many, also of words so improbable that the
+# product of their probabilities is 0 in floating point. No single probability is 0.
 #
 # <details><summary>A hint</summary>
 #

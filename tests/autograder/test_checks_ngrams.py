@@ -167,23 +167,6 @@ def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, c
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
 
 
-# --- written from the student's text alone, by somebody who had not read the checks -------------------------
-
-
-def adds_with_tensors_of_ids(sentences, vocab_size, bos, eos):
-    counts = torch.zeros(vocab_size, vocab_size)
-    for sentence in sentences:
-        ids = torch.tensor([bos, *sentence, eos])
-        counts[ids[:-1], ids[1:]] += 1  # once, however often a pair is in it
-    return counts
-
-
-@pytest.mark.parametrize("seed", [None, 0, 1])
-def test_a_pair_that_comes_twice_in_a_sentence_counts_twice(seed):
-    verdict = examine(EXERCISES["ngrams.count_bigrams"], adds_with_tensors_of_ids, seed)
-    assert [m.id for m in verdict.misconceptions] == ["once-per-sentence"]
-
-
 class TestNgrams(AssignmentLaws):
     exercises, solutions = EXERCISES, SOLUTIONS
     odd, wrong = ODD_BUT_RIGHT, WRONG

@@ -1,17 +1,16 @@
-"""Questions 1a and 1b: pairs of words counted, and counts turned into probabilities."""
+"""Question 1a: pairs of words counted."""
 
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from autograder.checks.ngrams.common import REFERENCE_ITSELF, Sentences, count, table, text
+from autograder.checks.ngrams.common import REFERENCE_ITSELF, Sentences, count, text
 from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.laws.ngrams import right_where_known, uniform_where_known
+from autograder.laws.ngrams import right_where_known
 from autograder.specification import Case, Exercise, Misconception, Property
 
-COUNTS, PROBABILITIES = ("counts",), ("probabilities",)
+COUNTS = ("counts",)
 
 
 def _texts(draw: Draw, part: str) -> list[Case]:
@@ -34,14 +33,14 @@ def _odd_texts(draw: Draw) -> list[Case]:
     vocab_size = draw.largest + 4
     sentences, bos, eos = text(draw, vocab_size, 2, 4)
     word = sentences[1][0]
-    again = [sentences[0], [], sentences[0], sentences[1], [word, word, word]]
     everything = torch.ones(vocab_size, vocab_size, dtype=torch.bool)
+    texts = {
+        "a sentence twice": [list(sentences[0]), sentences[1], list(sentences[0])],
+        "an empty sentence": [sentences[0], [], sentences[1]],
+        "a word three times over": [[word, word, word], sentences[0]],
+    }
     return [
-        Case(
-            label="a sentence twice, an empty one, a word three times over",
-            calls=((again, vocab_size, bos, eos),),
-            known=(everything,),
-        )
+        Case(label=label, calls=((made, vocab_size, bos, eos),), known=(everything,)) for label, made in texts.items()
     ]
 
 
@@ -55,6 +54,17 @@ def _once_per_sentence(sentences: Sentences, vocab_size: int, bos: int, eos: int
 
 def _joined(sentences: Sentences, vocab_size: int, bos: int, eos: int) -> Tensor:
     return _pairs([[w for s in sentences for w in (bos, *s, eos)]], vocab_size)
+
+
+def _one_sentence_of_all(sentences: Sentences, vocab_size: int, bos: int, eos: int) -> Tensor:
+    return count([[w for s in sentences for w in s]], vocab_size, bos, eos)
+
+
+def _put_into_the_lists(sentences: Sentences, vocab_size: int, bos: int, eos: int) -> Tensor:
+    for sentence in sentences:
+        sentence.insert(0, bos)
+        sentence.append(eos)
+    return _pairs(sentences, vocab_size)
 
 
 def _pairs(sentences: Sentences, vocab_size: int) -> Tensor:
@@ -77,7 +87,7 @@ COUNT_BIGRAMS = Exercise(
     properties=(
         Property(
             name="pairs inside the sentences",
-            points=1.25,
+            points=1,
             cases=lambda draw: _texts(draw, "words"),
             judge=right_where_known("counts"),
         ),
@@ -93,7 +103,12 @@ COUNT_BIGRAMS = Exercise(
             cases=lambda draw: _texts(draw, "ends"),
             judge=right_where_known("counts"),
         ),
-        Property(name="repetitions and emptiness", points=0.25, cases=_odd_texts, judge=right_where_known("counts")),
+        Property(
+            name="repetitions and emptiness",
+            points=0.5,
+            cases=_odd_texts,
+            judge=right_where_known("counts", untouched=True),
+        ),
     ),
     misconceptions=(
         Misconception(
@@ -145,6 +160,41 @@ COUNT_BIGRAMS = Exercise(
             implementation=_joined,
         ),
         Misconception(
+            id="one-sentence-of-all",
+            sentence=(
+                "All sentences were put together into one, with one `<bos>` and one `<eos>` around the whole text. Each"
+                " sentence has its own: the last word of one is not followed by the first of the next."
+            ),
+            implementation=_one_sentence_of_all,
+        ),
+        Misconception(
+            id="equal-sentences-once",
+            sentence=(
+                "A sentence that comes twice was counted once. Its pairs stand in the text twice, so they count twice."
+            ),
+            implementation=lambda sentences, vocab_size, bos, eos: count(
+                [list(s) for s in dict.fromkeys(map(tuple, sentences))], vocab_size, bos, eos
+            ),
+        ),
+        Misconception(
+            id="empty-sentence-skipped",
+            sentence=(
+                "An empty sentence was left out. Nothing is in it, but it ends: `<eos>` follows `<bos>` once. A rule"
+                " for all sentences alike needs no `if`."
+            ),
+            implementation=lambda sentences, vocab_size, bos, eos: count(
+                [s for s in sentences if s], vocab_size, bos, eos
+            ),
+        ),
+        Misconception(
+            id="markers-put-into-the-lists",
+            sentence=(
+                "You put `<bos>` and `<eos>` into the very lists that you were given (`insert`, `append`): whoever uses"
+                " them next finds them there. Make a new list, `[bos, *sentence, eos]`."
+            ),
+            implementation=_put_into_the_lists,
+        ),
+        Misconception(
             id="seen-or-not",
             sentence=(
                 "Your table says only whether a pair occurs. How often it occurs is what counts: add 1 each time, also"
@@ -152,93 +202,6 @@ COUNT_BIGRAMS = Exercise(
                 " only once)."
             ),
             implementation=lambda sentences, vocab_size, bos, eos: count(sentences, vocab_size, bos, eos).clamp(max=1),
-        ),
-    ),
-    closed=REFERENCE_ITSELF,
-)
-
-
-def _counts(draw: Draw) -> list[Case]:
-    size = draw.largest + 1
-    return [Case(label="every context was seen", calls=((table(draw, size),),))]
-
-
-def _with_unseen(draw: Draw) -> list[Case]:
-    counts = table(draw, draw.largest + 2, unseen=2)
-    return [Case(label="two contexts were never seen", calls=((counts,),), known=(counts.sum(1) == 0,))]
-
-
-def _seen_rows(draw: Draw) -> list[Case]:
-    made = []
-    for unseen in (0, 1):
-        counts = table(draw, draw.largest + 1 + unseen, unseen)
-        seen = (counts.sum(1) > 0)[:, None].expand(counts.shape)
-        made.append(Case(label=f"{unseen or 'no'} context never seen", calls=((counts,),), known=(seen.clone(),)))
-    return made
-
-
-def _rows(counts: Tensor, unseen: float) -> Tensor:
-    total = counts.sum(1, keepdim=True)
-    return torch.where(total > 0, counts / total.clamp(min=1), unseen)
-
-
-CONDITIONAL = Exercise(
-    name="ngrams.conditional_probabilities",
-    title="From counts to probabilities",
-    signature="conditional_probabilities(counts)",
-    arguments=("counts",),
-    returns=PROBABILITIES,
-    minutes=15,
-    difficulty="easy",
-    reference=lambda counts: _rows(counts, 1.0 / counts.shape[1]),
-    properties=(
-        Property(name="one probability per pair", points=0.25, cases=_counts, judge=same_shapes(PROBABILITIES)),
-        Property(name="the probabilities are right", points=1, cases=_counts, judge=same_values(PROBABILITIES)),
-        Property(
-            name="contexts that were seen", points=0.75, cases=_seen_rows, judge=right_where_known("probabilities")
-        ),
-        Property(name="a context never seen", points=1, cases=_with_unseen, judge=uniform_where_known("probabilities")),
-    ),
-    misconceptions=(
-        Misconception(
-            id="columns-sum-to-one",
-            sentence=(
-                "Your columns sum to 1. That is P(the word before | this word), a model that writes backwards. Divide"
-                " each *row* by its sum: `counts.sum(1, keepdim=True)`."
-            ),
-            implementation=lambda counts: _rows(counts.T, 1.0 / counts.shape[1]).T,
-        ),
-        Misconception(
-            id="joint-probability",
-            sentence=(
-                "You divided by the number of all pairs. That is P(a, w), how probable the pair is. Asked is P(w | a):"
-                " divide by how often a was a context."
-            ),
-            implementation=lambda counts: counts / counts.sum(),
-        ),
-        Misconception(
-            id="unseen-is-zero",
-            sentence=(
-                "A context that was never seen gives zeros: no word may follow, and the row does not sum to 1. Nothing"
-                " is known there, so give every word 1/V."
-            ),
-            implementation=lambda counts: _rows(counts, 0.0),
-        ),
-        Misconception(
-            id="unseen-is-nan",
-            sentence=(
-                "A context that was never seen gives NaN: you divided 0 by 0. Nothing is known there, so give every"
-                " word 1/V."
-            ),
-            implementation=lambda counts: counts / counts.sum(1, keepdim=True),
-        ),
-        Misconception(
-            id="softmax-of-counts",
-            sentence=(
-                "You took a softmax of the counts: it makes scores into probabilities, and a word counted 0 times would"
-                " still get some. Counts are not scores: divide them by their sum."
-            ),
-            implementation=lambda counts: torch.softmax(counts.float(), 1),
         ),
     ),
     closed=REFERENCE_ITSELF,

@@ -84,6 +84,26 @@ def _unseen_lost(counts: Tensor, discount: float) -> tuple[Tensor, Tensor]:
     return _continuation(counts), kept + freed[:, None] * _continuation(counts)
 
 
+def _unseen_uniform(counts: Tensor, discount: float) -> tuple[Tensor, Tensor]:
+    continuation, made = _kneser_ney(counts, discount)
+    return continuation, torch.where((counts.sum(1) > 0)[:, None], made, 1.0 / len(counts))
+
+
+def _unseen_nan(counts: Tensor, discount: float) -> tuple[Tensor, Tensor]:
+    continuation, made = _kneser_ney(counts, discount)
+    return continuation, torch.where((counts.sum(1) > 0)[:, None], made, torch.nan)
+
+
+def _axes_exchanged(counts: Tensor, discount: float) -> tuple[Tensor, Tensor]:
+    kept, freed = _kept(counts, discount)
+    return _continuation(counts), kept + freed * _continuation(counts)[:, None]
+
+
+def _axes_exchanged_but_for_the_unseen(counts: Tensor, discount: float) -> tuple[Tensor, Tensor]:
+    continuation, made = _axes_exchanged(counts, discount)
+    return continuation, torch.where((counts.sum(1) > 0)[:, None], made, continuation)
+
+
 def _plain(draw: Draw) -> list[Case]:
     return [_case("every context was seen", table(draw, draw.largest + 1), 0.75)]
 
@@ -196,6 +216,31 @@ KNESER_NEY = Exercise(
                 " continuation: its share is 1."
             ),
             implementation=_unseen_lost,
+        ),
+        Misconception(
+            id="unseen-is-uniform",
+            sentence=(
+                "A context that was never seen gives every word 1/V, as in 1b. Here something is known: how readily"
+                " each word follows others. Its row is the continuation."
+            ),
+            implementation=_unseen_uniform,
+        ),
+        Misconception(
+            id="unseen-is-nan",
+            sentence=(
+                "A context that was never seen gives NaN: you divided 0 by 0. There the counts know nothing, so all is"
+                " left to the continuation."
+            ),
+            implementation=_unseen_nan,
+        ),
+        Misconception(
+            id="axes-exchanged",
+            sentence=(
+                "What a context frees belongs to its *row*, and the continuation runs along the columns. You have them"
+                " the other way round: `freed[:, None] * continuation`."
+            ),
+            implementation=_axes_exchanged,
+            also=(_axes_exchanged_but_for_the_unseen,),
         ),
     ),
     closed=REFERENCE_ITSELF,

@@ -1,111 +1,14 @@
-"""Questions 2a and 2b: every word counted a little more often, and three orders mixed."""
+"""Question 2b: unigram, bigram and trigram, mixed."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
-from autograder.checks.ngrams.counting import PROBABILITIES
+from autograder.checks.ngrams.common import REFERENCE_ITSELF
 from autograder.draw import Draw
 from autograder.judges import same_shapes, same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case
-
-
-def _one(draw: Draw) -> list[Case]:
-    return [case("k = 1", table(draw, draw.largest + 1), 1.0)]
-
-
-def _fractions(draw: Draw) -> list[Case]:
-    return [
-        case("k = 0.25", table(draw, draw.largest + 2), 0.25),
-        case("k = 3", table(draw, draw.largest + 1), 3.0),
-    ]
-
-
-def _never(draw: Draw) -> list[Case]:
-    return [case("a context never seen", table(draw, draw.largest + 1, unseen=1), 0.5)]
-
-
-def _additive(counts: Tensor, k: float) -> Tensor:
-    return (counts + k) / (counts.sum(1, keepdim=True) + k * counts.shape[1])
-
-
-def _only_zeros(counts: Tensor, k: float) -> Tensor:
-    filled = torch.where(counts == 0, k, counts.float())
-    return filled / filled.sum(1, keepdim=True)
-
-
-ADDITIVE = Exercise(
-    name="ngrams.additive",
-    title="A little for every word",
-    signature="additive(counts, k)",
-    arguments=("counts", "k"),
-    returns=PROBABILITIES,
-    minutes=10,
-    difficulty="easy",
-    reference=_additive,
-    properties=(
-        Property(name="one probability per pair", points=0.25, cases=_one, judge=same_shapes(PROBABILITIES)),
-        Property(name="k = 1 (Laplace)", points=1, cases=_one, judge=same_values(PROBABILITIES)),
-        Property(name="any k", points=1.25, cases=_fractions, judge=same_values(PROBABILITIES)),
-        Property(name="a context never seen", points=0.5, cases=_never, judge=same_values(PROBABILITIES)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="k-once-below",
-            sentence=(
-                "Above you add k to each of the V words, below only once: the row sums to more than 1. Below it is k"
-                " times the size of the vocabulary."
-            ),
-            implementation=lambda counts, k: (counts + k) / (counts.sum(1, keepdim=True) + k),
-        ),
-        Misconception(
-            id="denominator-unchanged",
-            sentence=(
-                "The sum below is still that of the plain counts, so the row sums to more than 1. The k's that you"
-                " added above count below, too: one per word of the vocabulary."
-            ),
-            implementation=lambda counts, k: (counts + k) / counts.sum(1, keepdim=True).clamp(min=1e-9),
-        ),
-        Misconception(
-            id="only-the-zeros",
-            sentence=(
-                "Only words that were never seen got k. Every word is counted k times more often, the frequent ones as"
-                " well; otherwise a word seen once may fall behind one never seen, when k is above 1."
-            ),
-            implementation=_only_zeros,
-        ),
-        Misconception(
-            id="vocabulary-of-the-row",
-            sentence=(
-                "You multiplied k by the number of different words seen after this context. V is the size of the whole"
-                " vocabulary: the words never seen get their k as well."
-            ),
-            implementation=lambda counts, k: (
-                (counts + k) / (counts.sum(1, keepdim=True) + k * (counts > 0).sum(1, keepdim=True).clamp(min=1))
-            ),
-        ),
-        Misconception(
-            id="always-one",
-            sentence="Your k is always 1. Use the argument: with a smaller k less is taken from what was seen.",
-            implementation=lambda counts, k: _additive(counts, 1.0),
-        ),
-        Misconception(
-            id="pairs-for-words",
-            sentence=(
-                "Below you added k for each of the V² pairs. One row has V entries: add k·V, and each row sums to 1."
-            ),
-            implementation=lambda counts, k: (
-                (counts + k) / (counts.sum(1, keepdim=True) + k * counts.shape[0] * counts.shape[1])
-            ),
-        ),
-    ),
-    closed=REFERENCE_ITSELF,
-)
-
-
-# --- three orders mixed -----------------------------------------------------------------------------------
 
 
 def _levels(words: Tensor, context: Sequence[int], vocab_size: int) -> list[Tensor]:
@@ -121,12 +24,14 @@ def _levels(words: Tensor, context: Sequence[int], vocab_size: int) -> list[Tens
     return found
 
 
-def _mixed(levels: list[Tensor], weights: Sequence[float]) -> Tensor:
-    seen = [(weight, counts) for weight, counts in zip(weights, levels, strict=True) if counts.sum() > 0]
-    share = sum(weight for weight, _ in seen)
+def _mixed(levels: list[Tensor], weights: Sequence[float], totals: Sequence[int] = ()) -> Tensor:
+    """The distribution; with `totals`, each order's counts are divided by those and not by their sum."""
+    totals = totals or [int(counts.sum()) for counts in levels]
+    seen = [row for row in zip(weights, levels, totals, strict=True) if row[2] > 0]
+    share = sum(weight for weight, _, _ in seen)
     mixture = torch.zeros(len(levels[0]))
-    for weight, counts in seen:
-        mixture = mixture + weight / share * counts / counts.sum()
+    for weight, counts, total in seen:
+        mixture = mixture + weight / share * counts / total
     return mixture
 
 
@@ -181,6 +86,37 @@ def _uniform_for_unseen(levels: list[Tensor], weights: Sequence[float]) -> Tenso
     size = len(levels[0])
     known = [counts if counts.sum() > 0 else torch.ones(size) for counts in levels]
     return _mixed(known, weights)
+
+
+def _bigram_of_the_first_word(
+    words: Tensor, context: Sequence[int], weights: Sequence[float], vocab_size: int
+) -> Tensor:
+    levels = _levels(words, context, vocab_size)
+    levels[1] = _levels(words, context[::-1], vocab_size)[1]
+    return _mixed(levels, weights)
+
+
+def _standing(words: Tensor, context: Sequence[int]) -> list[int]:
+    """How often the last 0, 1 and 2 words of the context stand in the text, its very end included."""
+    text, tails = words.tolist(), [list(context[2 - order :]) for order in range(3)]
+    return [sum(text[i : i + len(tail)] == tail for i in range(len(text))) for tail in tails]
+
+
+def _share_passed_down(levels: list[Tensor], weights: Sequence[float]) -> Tensor:
+    weights = list(weights)
+    for order in (2, 1):
+        if levels[order].sum() == 0:
+            weights[order - 1], weights[order] = weights[order - 1] + weights[order], 0.0
+    return _kept_as_they_are(levels, weights)
+
+
+def _from_the_third_word_on(words: Tensor, context: Sequence[int], weights: Sequence[float], vocab_size: int) -> Tensor:
+    levels = _levels(words, context, vocab_size)
+    for place in range(min(2, len(words))):
+        levels[0][int(words[place])] -= 1
+    if len(words) > 1 and int(words[0]) == context[1]:
+        levels[1][int(words[1])] -= 1
+    return _mixed(levels, weights)
 
 
 def _highest_only(levels: list[Tensor], weights: Sequence[float]) -> Tensor:
@@ -248,6 +184,42 @@ INTERPOLATED = Exercise(
             implementation=lambda words, context, weights, vocab_size: _interpolated(
                 words, context[::-1], weights, vocab_size
             ),
+        ),
+        Misconception(
+            id="bigram-of-the-first-word",
+            sentence=(
+                "Your bigram looks at the first word of the context. It should look at the one right before the word"
+                " asked for: `context[1]`, that is `context[-1:]` as a list."
+            ),
+            implementation=_bigram_of_the_first_word,
+        ),
+        Misconception(
+            id="last-word-as-context",
+            sentence=(
+                "You divided by how often the context stands in the text. Where it stands at the very end, nothing"
+                " follows it: divide by the number of words that *followed* it, and the sum is 1."
+            ),
+            implementation=lambda words, context, weights, vocab_size: _mixed(
+                _levels(words, context, vocab_size), weights, _standing(words, context)
+            ),
+        ),
+        Misconception(
+            id="share-to-the-next-order",
+            sentence=(
+                "The weight of an order that knows nothing went to the next shorter one alone. All that are left share"
+                " it: divide each of their weights by their sum."
+            ),
+            implementation=lambda words, context, weights, vocab_size: _share_passed_down(
+                _levels(words, context, vocab_size), weights
+            ),
+        ),
+        Misconception(
+            id="first-words-uncounted",
+            sentence=(
+                "All three orders are counted from the third word on. The unigram needs nothing before a word, the"
+                " bigram one word: they count the first words as well."
+            ),
+            implementation=_from_the_third_word_on,
         ),
         Misconception(
             id="backoff",
