@@ -292,7 +292,10 @@ check("gates.lstm_step", lstm_step, hidden=True)
 #
 # *35 minutes · 5 points · hard*
 #
-# Two gradients come to a step from above: $d_h$, with respect to the $h'$ that it has shown, and $d_c$, with respect to the $c'$ that it
+# A step has left its four gates, and the memory it began with. That is enough: what is cheap to compute need not be kept, and here $c'$ is not
+# among the arguments. Make it again, $c' = f \odot c_{\text{before}} + i \odot g$. (Long trainings save memory in this way.)
+#
+# Two gradients come from above: $d_h$, with respect to the $h'$ that the step has shown, and $d_c$, with respect to the $c'$ that it
 # has handed on. The memory has both effects, so first add them up:
 #
 # $$d_{c'} = \underbrace{d_c}_{\text{handed on}} + \underbrace{d_h \odot o \odot (1 - \tanh^2 c')}_{\text{shown}}$$
@@ -311,15 +314,17 @@ check("gates.lstm_step", lstm_step, hidden=True)
 # | `d_g` | $d_{c'} \odot i$ | $1 - g^2$ |
 # | `d_o` | for you to find: $h' = o \odot \tanh c'$ | for you, too |
 #
-# By hand, the example above with $d_h = 1$ and $d_c = 0.5$: $\tanh 0.964 = 0.746$, so $d_{c'} = 0.5 + 0.818 \cdot (1 - 0.556) = 0.863$; then
-# $d_i = 0.154$, $d_f = 0.162$, $d_g = 0.114$, $d_o = 0.111$, and the old memory gets $0.863 \cdot 0.378 = 0.326$.
+# By hand, the example above with $d_h = 1$ and $d_c = 0.5$: $c' = 0.378 \cdot 0.8 + 0.731 \cdot 0.905 = 0.964$ and $\tanh 0.964 = 0.746$,
+# so $d_{c'} = 0.5 + 0.818 \cdot (1 - 0.556) = 0.863$; then $d_i = 0.154$, $d_f = 0.162$, $d_g = 0.114$, $d_o = 0.111$, and the old memory gets
+# $0.863 \cdot 0.378 = 0.326$.
 #
 # **Looked at:** the shapes; the memory where nothing comes by $h$; the output gate; the other three; the memory by both roads; gates that
 # are wide open or shut; one unit.
 #
 # <details><summary>A hint</summary>
 #
-# Unpack with `i, f, g, o = gates`. Compute $d_{c'}$ first and give it a name: four of the five results need it.
+# Unpack with `i, f, g, o = gates`. Compute $c'$ and then $d_{c'}$, and give both a name: four of the five results need
+# $d_{c'}$.
 # </details>
 # <details><summary>It runs, but the numbers are wrong?</summary>
 #
@@ -329,15 +334,16 @@ check("gates.lstm_step", lstm_step, hidden=True)
 
 
 # %% nbgrader={"grade": false, "grade_id": "lstm_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def lstm_backward(gates, c_before, c, d_h, d_c):
+def lstm_backward(gates, c_before, d_h, d_c):
     """One step of an LSTM, backwards: to the sums before the squashing, and to the old memory.
 
-    gates (4, batch, hidden) in the order i, f, g, o; c_before and c, the memory before and after the step; d_h and d_c, what
-    comes from above: each (batch, hidden) -> (d_i, d_f, d_g, d_o, d_c_before), each (batch, hidden)
+    gates (4, batch, hidden) in the order i, f, g, o; c_before, the memory before the step; d_h and d_c, what comes from
+    above, with respect to what the step has shown and to its new memory: each (batch, hidden)
+    -> (d_i, d_f, d_g, d_o, d_c_before), each (batch, hidden)
     """
     ### BEGIN SOLUTION
     i, f, g, o = gates
-    shown = torch.tanh(c)
+    shown = torch.tanh(f * c_before + i * g)
     arriving = d_c + d_h * o * (1 - shown**2)
     d_i = arriving * g * i * (1 - i)
     d_f = arriving * c_before * f * (1 - f)
@@ -436,14 +442,14 @@ if passes("gates.lstm_step", lstm_step):
     b = (of_cell["bias_ih"] + of_cell["bias_hh"]).view(4, units)
 
     def read(text, h, c):
-        """Your step, character by character. Returns the last states, and (gates, c before, c after) of every step."""
+        """Your step, character by character. Returns the last states, and (gates, c before) of every step."""
         passed = []
         for i in tokenizer.encode(text):
             before = c
             h, c, gates = (
                 torch.as_tensor(part).float() for part in lstm_step(trained["embedding.weight"][[i]], h, c, W, U, b)
             )
-            passed.append((gates, before, c))
+            passed.append((gates, before))
         return h, c, passed
 
     zeros = torch.zeros(1, units)
@@ -464,7 +470,7 @@ if passes("gates.lstm_step", lstm_step):
 
 # %%
 if steps and passes("gates.leaky", leaky):
-    forget = torch.stack([gates[1, 0] for gates, _, _ in steps])
+    forget = torch.stack([gates[1, 0] for gates, _ in steps])
     _, left = leaky(torch.zeros_like(forget), forget, torch.ones(forget.shape[1]))
     left = torch.as_tensor(left).float()
     lines = {f"{share:.0%} of the units keep less": left.quantile(share, dim=1) for share in (0.5, 0.9, 0.99)}
@@ -489,8 +495,8 @@ powers = {}
 if steps and passes("gates.lstm_backward", lstm_backward):
     d_h, d_c = torch.zeros(1, units), torch.ones(1, units)
     norms = [d_c.norm()]
-    for gates, before, after in reversed(steps):
-        *at_sums, d_c = (torch.as_tensor(d).float() for d in lstm_backward(gates, before, after, d_h, d_c))
+    for gates, before in reversed(steps):
+        *at_sums, d_c = (torch.as_tensor(d).float() for d in lstm_backward(gates, before, d_h, d_c))
         d_h = sum(d @ block.T for d, block in zip(at_sums, U, strict=True))  # every sum has read h
         norms.append(d_c.norm())
     powers["trained LSTM, its memory"] = (torch.stack(norms[:100]) / norms[0]).log10()

@@ -63,17 +63,16 @@ def lstm_step(x, h, c, W, U, b):
     return new_h, new_c, gates
 
 
-def lstm_backward(gates, c_before, c, d_h, d_c):
-    """By central differences of ⟨d_h, h⟩ + ⟨d_c, c⟩ along each sum and the old memory; c is recomputed."""
-    gates, c_before, c, d_h, d_c = arrays(gates, c_before, c, d_h, d_c)
-    found = np.zeros((5, *c.shape))
-    for n, j in np.ndindex(c.shape):
+def lstm_backward(gates, c_before, d_h, d_c):
+    """By central differences of ⟨d_h, h⟩ + ⟨d_c, c⟩ along each sum and the old memory."""
+    gates, c_before, d_h, d_c = arrays(gates, c_before, d_h, d_c)
+    found = np.zeros((5, *d_c.shape))
+    for n, j in np.ndindex(d_c.shape):
         i, f, g, o = gates[:, n, j]
-        rest = c[n, j] - (f * c_before[n, j] + i * g)  # 0, but for cases that are set to limits
         slopes = (i * (1 - i), f * (1 - f), 1 - g * g, o * (1 - o), 1.0)
 
-        def value(i, f, g, o, before, rest=rest, n=n, j=j):
-            memory = f * before + i * g + rest
+        def value(i, f, g, o, before, n=n, j=j):
+            memory = f * before + i * g
             return d_h[n, j] * o * math.tanh(memory) + d_c[n, j] * memory
 
         at = [i, f, g, o, c_before[n, j]]

@@ -67,6 +67,16 @@ def _bias_outside(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tens
     return _with(h, r, z, torch.tanh(x @ W[2] + b[2] + r * (h @ U[2]) + d))
 
 
+def _input_reset(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.tanh(b[2] + r * (x @ W[2] + h @ U[2] + d)))
+
+
+def _both_biases_inside(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.tanh(x @ W[2] + r * (h @ U[2] + b[2] + d)))
+
+
 def _no_reset(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
     r, z = _gates(x, h, W, U, b)
     return _with(h, r, z, torch.tanh(x @ W[2] + b[2] + h @ U[2] + d))
@@ -127,6 +137,7 @@ GRU_STEP = Exercise(
                 " x W + b stays outside."
             ),
             implementation=_everything_reset,
+            also=(_input_reset,),
         ),
         Misconception(
             id="bias-outside-the-reset",
@@ -135,6 +146,21 @@ GRU_STEP = Exercise(
                 " merged with b."
             ),
             implementation=_bias_outside,
+        ),
+        Misconception(
+            id="both-biases-inside",
+            sentence=(
+                "b of the candidate is inside of the reset, with d. Inside is what comes from h, h U + d; b belongs to"
+                " the input and stays outside."
+            ),
+            implementation=_both_biases_inside,
+        ),
+        Misconception(
+            id="d-forgotten",
+            sentence=(
+                "The candidate does without d. It is a second bias, next to h U, inside of the reset: r ⊙ (h U + d)."
+            ),
+            implementation=lambda x, h, W, U, b, d: _gru(x, h, W, U, b, torch.zeros_like(d)),
         ),
         Misconception(
             id="no-reset",

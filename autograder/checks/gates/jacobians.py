@@ -1,5 +1,7 @@
 """Question 4: how far a plain network's gradient reaches, as a product of Jacobians."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -94,6 +96,23 @@ def _each_for_itself(hs: Tensor, U: Tensor) -> Tensor:
     return torch.stack(steps)
 
 
+def _with_jacobian(jacobian: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """Right, but for the Jacobian of a step, which `jacobian` makes from the slopes and U."""
+
+    def implementation(hs: Tensor, U: Tensor) -> Tensor:
+        return torch.stack([_norm(p) for p in _products([jacobian(1 - h**2, U) for h in hs[1:]], U)])
+
+    return implementation
+
+
+def _from_the_first(hs: Tensor, U: Tensor) -> Tensor:
+    return _norms(hs.flip(0), U)
+
+
+def _one_too_far(hs: Tensor, U: Tensor) -> Tensor:
+    return _norms(torch.cat([hs[:1], hs]), U)[1:]
+
+
 JACOBIAN_NORMS = Exercise(
     name="gates.jacobian_norms",
     title="How far a gradient reaches without gates",
@@ -167,6 +186,38 @@ JACOBIAN_NORMS = Exercise(
             id="single-steps",
             sentence="Those are the norms of single steps. Over a distance d it is the product of d Jacobians.",
             implementation=_each_for_itself,
+        ),
+        Misconception(
+            id="u-not-transposed",
+            sentence=(
+                "Your Jacobians have U, and ∂h_j[a]/∂h_{j−1}[b] has Uᵀ: vectors are rows here, h U, so unit a reads"
+                " unit b by U[b, a]."
+            ),
+            implementation=_with_jacobian(lambda slopes, U: slopes[:, None] * U),
+        ),
+        Misconception(
+            id="slopes-on-the-columns",
+            sentence=(
+                "The slopes multiply the columns of Uᵀ: so broadcasting does it without `[:, None]`. diag on the left"
+                " multiplies the *rows*: each unit has its slope after it has read."
+            ),
+            implementation=_with_jacobian(lambda slopes, U: slopes * U.T),
+        ),
+        Misconception(
+            id="from-the-first-state",
+            sentence=(
+                "You go through the states from the first on. Distances are counted from the *last* state: begin with"
+                " its Jacobian, J_T, and go back."
+            ),
+            implementation=_from_the_first,
+        ),
+        Misconception(
+            id="one-factor-too-many",
+            sentence=(
+                "Every entry has one Jacobian too many. At distance 0 nothing is multiplied: the identity, norm 1; J_T"
+                " comes in at distance 1."
+            ),
+            implementation=_one_too_far,
         ),
     ),
     closed=DIFFERENTIATES,

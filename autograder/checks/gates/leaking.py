@@ -53,6 +53,18 @@ def _added(news: Tensor, gates: Tensor, h0: Tensor) -> Two:
     return torch.stack(states), gates.cumprod(0)
 
 
+def _not_carried(news: Tensor, gates: Tensor, h0: Tensor) -> Two:
+    return gates * h0 + (1 - gates) * news, gates.cumprod(0)
+
+
+def _one_tensor(news: Tensor, gates: Tensor, h0: Tensor) -> Two:
+    return _mixed(news, gates, h0)[-1].expand_as(news).clone(), gates.cumprod(0)
+
+
+def _before_each_step(news: Tensor, gates: Tensor, h0: Tensor) -> Two:
+    return _mixed(news, gates, h0), torch.cat([torch.ones_like(gates[:1]), gates.cumprod(0)[:-1]])
+
+
 LEAKY = Exercise(
     name="gates.leaky",
     title="A unit that leaks",
@@ -116,6 +128,46 @@ LEAKY = Exercise(
                 " first gate to that of t."
             ),
             implementation=lambda news, gates, h0: (_mixed(news, gates, h0), gates.flip(0).cumprod(0).flip(0)),
+        ),
+        Misconception(
+            id="state-not-carried",
+            sentence=(
+                "Every step begins with h0: the state is not handed on. Each step mixes into what the one before it has"
+                " made."
+            ),
+            implementation=_not_carried,
+        ),
+        Misconception(
+            id="one-tensor-for-all-times",
+            sentence=(
+                "All states are the same, the last one: you changed one tensor in place, and the list holds it many"
+                " times. Make a new tensor at every step."
+            ),
+            implementation=_one_tensor,
+        ),
+        Misconception(
+            id="left-times-the-start",
+            sentence=(
+                "What is left is asked as a share, and you have multiplied it by h0. It begins with the first gate,"
+                " whatever h0 is."
+            ),
+            implementation=lambda news, gates, h0: (_mixed(news, gates, h0), gates.cumprod(0) * h0),
+        ),
+        Misconception(
+            id="over-the-units",
+            sentence=(
+                "Your products run over the units. Each unit has gates of its own: multiply along the times, which are"
+                " axis 0."
+            ),
+            implementation=lambda news, gates, h0: (_mixed(news, gates, h0), gates.cumprod(1)),
+        ),
+        Misconception(
+            id="left-before-the-step",
+            sentence=(
+                "Your products stop one gate short: they say what is left *before* each step, and begin with 1. Asked"
+                " is what is left after it: the first is the first gate."
+            ),
+            implementation=_before_each_step,
         ),
     ),
     closed=REFERENCE_ITSELF,
@@ -189,6 +241,21 @@ def _sigmoid_candidate(x: Tensor, h: Tensor, *weights: Tensor) -> Three:
     return G * h + (1 - G) * R, G, R
 
 
+def _transposed(x: Tensor, h: Tensor, W_R: Tensor, U_R: Tensor, b_R: Tensor, *gate: Tensor) -> Three:
+    W_G, U_G, b_G = gate
+    return _ugrnn(x, h, W_R, U_R.T, b_R, W_G, U_G.T, b_G)
+
+
+def _told_otherwise(x: Tensor, h: Tensor, *weights: Tensor) -> Three:
+    new, G, R = _ugrnn(x, h, *weights)
+    return new, R, G
+
+
+def _gate_without_the_past(x: Tensor, h: Tensor, W_R: Tensor, U_R: Tensor, b_R: Tensor, *gate: Tensor) -> Three:
+    W_G, U_G, b_G = gate
+    return _ugrnn(x, h, W_R, U_R, b_R, W_G, torch.zeros_like(U_G), b_G)
+
+
 UGRNN_STEP = Exercise(
     name="gates.ugrnn_step",
     title="One gate: the UGRNN",
@@ -246,6 +313,27 @@ UGRNN_STEP = Exercise(
                 "Your candidate is a sigmoid and can only be positive. What is written may be negative: it is a tanh."
             ),
             implementation=_sigmoid_candidate,
+        ),
+        Misconception(
+            id="u-transposed",
+            sentence=(
+                "The U are transposed. Vectors are rows here, so the state stands to their left as it is: h U."
+                " (PyTorch's weight_hh is our U transposed.)"
+            ),
+            implementation=_transposed,
+        ),
+        Misconception(
+            id="gate-and-candidate-exchanged",
+            sentence="The new state is right; after it comes the gate, and then the candidate. You return R before G.",
+            implementation=_told_otherwise,
+        ),
+        Misconception(
+            id="gate-without-the-past",
+            sentence=(
+                "Your gate reads only the new word. Whether to keep the state depends on the state, too: h U_G belongs"
+                " to the sum."
+            ),
+            implementation=_gate_without_the_past,
         ),
     ),
     closed=REFERENCE_ITSELF,

@@ -107,17 +107,18 @@ def lstm_tanh_as_sigmoid(x, h, c, W, U, b):
     return torch.tanh(new) * gates[3], new, gates
 
 
-def backward_in_numpy(gates, c_before, c, d_h, d_c):
+def backward_in_numpy(gates, c_before, d_h, d_c):
     i, f, g, o = np.asarray(gates, dtype=float)
-    c_before, c, d_h, d_c = _np(c_before, c, d_h, d_c)
+    c_before, d_h, d_c = _np(c_before, d_h, d_c)
+    c = f * c_before + i * g
     d_new = d_c + d_h * o / np.cosh(np.clip(c, -300, 300)) ** 2
     d_o = d_h * np.tanh(c) * (o - o * o)
     return [d_new * g * (i - i * i), d_new * c_before * (f - f * f), d_new * i * (1 - g) * (1 + g), d_o, d_new * f]
 
 
-def backward_stacked(gates, c_before, c, d_h, d_c):
+def backward_stacked(gates, c_before, d_h, d_c):
     """All slopes at once, all arrivals at once."""
-    shown = c.tanh()
+    shown = (gates[1] * c_before + gates[0] * gates[2]).tanh()
     d_new = d_c + d_h * gates[3] * (1 - shown**2)
     slopes = gates * (1 - gates)
     slopes[2] = 1 - gates[2] ** 2
@@ -370,69 +371,80 @@ def lstm_sums_for_gates(x, h, c, W, U, b):
     return shown, new, x @ W + h @ U + b[:, None]
 
 
-def _back(gates, c_before, c, d_h, d_c, shown=None, d_new=None):
+def _new(gates, c_before):
+    return gates[1] * c_before + gates[0] * gates[2]
+
+
+def _back(gates, c_before, d_h, d_c, shown=None, d_new=None):
     i, f, g, o = gates
-    s = torch.tanh(c) if shown is None else shown
-    d = d_c + d_h * o * (1 - s**2) if d_new is None else d_new
+    s = torch.tanh(_new(gates, c_before)) if shown is None else shown
+    d = d_c + d_h * o * (1 - s**2) if d_new is None else d_new(o, s)
     return d * g * i * (1 - i), d * c_before * f * (1 - f), d * i * (1 - g**2), d_h * s * o * (1 - o), d * f
 
 
-def backward_memory_not_squashed(gates, c_before, c, d_h, d_c):
+def backward_memory_not_squashed(gates, c_before, d_h, d_c):
     """1 - c² for 1 - tanh² c."""
-    return _back(gates, c_before, c, d_h, d_c, shown=c)
+    return _back(gates, c_before, d_h, d_c, shown=_new(gates, c_before))
 
 
-def backward_handed_on_only(gates, c_before, c, d_h, d_c):
-    return _back(gates, c_before, c, d_h, d_c, d_new=d_c)
+def backward_handed_on_only(gates, c_before, d_h, d_c):
+    return _back(gates, c_before, d_h, d_c, d_new=lambda o, s: d_c)
 
 
-def backward_shown_only(gates, c_before, c, d_h, d_c):
-    return _back(gates, c_before, c, d_h, d_c, d_new=d_h * gates[3] * (1 - torch.tanh(c) ** 2))
+def backward_shown_only(gates, c_before, d_h, d_c):
+    return _back(gates, c_before, d_h, d_c, d_new=lambda o, s: d_h * o * (1 - s**2))
 
 
-def backward_without_output_gate(gates, c_before, c, d_h, d_c):
-    return _back(gates, c_before, c, d_h, d_c, d_new=d_c + d_h * (1 - torch.tanh(c) ** 2))
+def backward_without_output_gate(gates, c_before, d_h, d_c):
+    return _back(gates, c_before, d_h, d_c, d_new=lambda o, s: d_c + d_h * (1 - s**2))
 
 
-def backward_forget_by_new_memory(gates, c_before, c, d_h, d_c):
+def backward_forget_by_new_memory(gates, c_before, d_h, d_c):
     """c where the memory before the step stands."""
-    return _back(gates, c, c, d_h, d_c)
+    d_i, d_f, d_g, d_o, back = _back(gates, c_before, d_h, d_c)
+    return d_i, d_f / c_before * _new(gates, c_before), d_g, d_o, back
 
 
-def backward_no_slopes(gates, c_before, c, d_h, d_c):
+def backward_shows_the_old(gates, c_before, d_h, d_c):
+    """The memory before the step where the new one stands, which is not among the arguments."""
+    return _back(gates, c_before, d_h, d_c, shown=torch.tanh(c_before))
+
+
+def backward_no_slopes(gates, c_before, d_h, d_c):
     """To the gates, not to the sums before the squashing."""
     i, f, g, o = gates
-    d = d_c + d_h * o * (1 - torch.tanh(c) ** 2)
-    return d * g, d * c_before, d * i, d_h * torch.tanh(c), d * f
+    s = torch.tanh(_new(gates, c_before))
+    d = d_c + d_h * o * (1 - s**2)
+    return d * g, d * c_before, d * i, d_h * s, d * f
 
 
-def backward_sigmoid_slope_for_g(gates, c_before, c, d_h, d_c):
-    d_i, d_f, _, d_o, back = _back(gates, c_before, c, d_h, d_c)
-    i, _, g, o = gates
-    return d_i, d_f, (d_c + d_h * o * (1 - torch.tanh(c) ** 2)) * i * g * (1 - g), d_o, back
+def backward_sigmoid_slope_for_g(gates, c_before, d_h, d_c):
+    d_i, d_f, d_g, d_o, back = _back(gates, c_before, d_h, d_c)
+    g = gates[2]
+    return d_i, d_f, d_g / (1 - g**2) * g * (1 - g), d_o, back
 
 
-def backward_output_without_tanh(gates, c_before, c, d_h, d_c):
-    d_i, d_f, d_g, _, back = _back(gates, c_before, c, d_h, d_c)
-    return d_i, d_f, d_g, d_h * c * gates[3] * (1 - gates[3]), back
+def backward_output_without_tanh(gates, c_before, d_h, d_c):
+    d_i, d_f, d_g, _, back = _back(gates, c_before, d_h, d_c)
+    return d_i, d_f, d_g, d_h * _new(gates, c_before) * gates[3] * (1 - gates[3]), back
 
 
-def backward_output_from_memory(gates, c_before, c, d_h, d_c):
+def backward_output_from_memory(gates, c_before, d_h, d_c):
     """The output gate, too, gets what arrives at the memory."""
-    d_i, d_f, d_g, _, back = _back(gates, c_before, c, d_h, d_c)
-    o, s = gates[3], torch.tanh(c)
+    d_i, d_f, d_g, _, back = _back(gates, c_before, d_h, d_c)
+    o, s = gates[3], torch.tanh(_new(gates, c_before))
     return d_i, d_f, d_g, (d_c + d_h * o * (1 - s**2)) * s * o * (1 - o), back
 
 
-def backward_handed_on_through_the_slope(gates, c_before, c, d_h, d_c):
+def backward_handed_on_through_the_slope(gates, c_before, d_h, d_c):
     """Both roads through the tanh."""
-    return _back(gates, c_before, c, d_h, d_c, d_new=(d_c + d_h * gates[3]) * (1 - torch.tanh(c) ** 2))
+    return _back(gates, c_before, d_h, d_c, d_new=lambda o, s: (d_c + d_h * o) * (1 - s**2))
 
 
-def backward_forgets_to_forget(gates, c_before, c, d_h, d_c):
+def backward_forgets_to_forget(gates, c_before, d_h, d_c):
     """The old memory gets all."""
-    *rest, _ = _back(gates, c_before, c, d_h, d_c)
-    return (*rest, d_c + d_h * gates[3] * (1 - torch.tanh(c) ** 2))
+    *rest, back = _back(gates, c_before, d_h, d_c)
+    return (*rest, back / gates[1])
 
 
 def _norms(hs, jacobian, step):
@@ -515,60 +527,61 @@ def norms_spectral_radius(hs, U):
 
 
 WRONG = [
-    ("leaky", leaky_exchanged, None),
-    ("leaky", leaky_always_from_h0, None),
-    ("leaky", leaky_no_leak, None),
-    ("leaky", leaky_left_of_value, None),
-    ("leaky", leaky_left_over_units, None),
-    ("leaky", leaky_left_one_late, None),
+    ("leaky", leaky_exchanged, "gate-the-other-way-round"),
+    ("leaky", leaky_always_from_h0, "state-not-carried"),
+    ("leaky", leaky_no_leak, "written-in-full"),
+    ("leaky", leaky_left_of_value, "left-times-the-start"),
+    ("leaky", leaky_left_over_units, "over-the-units"),
+    ("leaky", leaky_left_one_late, "left-before-the-step"),
     ("leaky", leaky_left_by_logs, None),
-    ("leaky", leaky_one_state_many_times, None),
-    ("ugrnn_step", ugrnn_minus_bias, None),
-    ("ugrnn_step", ugrnn_gate_keeps_the_new, None),
-    ("ugrnn_step", ugrnn_order_of_the_answer, None),
-    ("ugrnn_step", ugrnn_candidate_squashed_by_sigma, None),
-    ("ugrnn_step", ugrnn_gate_blind_to_the_state, None),
-    ("ugrnn_step", ugrnn_columns, None),
-    ("gru_step", gru_reset_before, None),
-    ("gru_step", gru_d_outside, None),
-    ("gru_step", gru_b_inside, None),
-    ("gru_step", gru_resets_everything, None),
-    ("gru_step", gru_without_d, None),
-    ("gru_step", gru_z_first, None),
-    ("gru_step", gru_keeps_the_new, None),
-    ("gru_step", gru_resets_by_z, None),
-    ("gru_step", gru_mixes_the_reset_state, None),
-    ("lstm_step", lstm_order_ifog, None),
-    ("lstm_step", lstm_order_ifog_answer, None),
-    ("lstm_step", lstm_order_figo, None),
-    ("lstm_step", lstm_order_fiog, None),
-    ("lstm_step", lstm_order_igfo, None),
-    ("lstm_step", lstm_shows_all, None),
-    ("lstm_step", lstm_writes_sigma, None),
-    ("lstm_step", lstm_reads_the_memory, None),
-    ("lstm_step", lstm_shows_the_old, None),
-    ("lstm_step", lstm_coupled, None),
-    ("lstm_step", lstm_returns_memory_first, None),
-    ("lstm_step", lstm_sums_for_gates, None),
-    ("lstm_backward", backward_memory_not_squashed, None),
-    ("lstm_backward", backward_handed_on_only, None),
-    ("lstm_backward", backward_shown_only, None),
-    ("lstm_backward", backward_without_output_gate, None),
-    ("lstm_backward", backward_forget_by_new_memory, None),
-    ("lstm_backward", backward_no_slopes, None),
-    ("lstm_backward", backward_sigmoid_slope_for_g, None),
-    ("lstm_backward", backward_output_without_tanh, None),
-    ("lstm_backward", backward_output_from_memory, None),
-    ("lstm_backward", backward_handed_on_through_the_slope, None),
-    ("lstm_backward", backward_forgets_to_forget, None),
-    ("jacobian_norms", norms_multiplied, None),
+    ("leaky", leaky_one_state_many_times, "one-tensor-for-all-times"),
+    ("ugrnn_step", ugrnn_minus_bias, "bias-subtracted"),
+    ("ugrnn_step", ugrnn_gate_keeps_the_new, "gate-the-other-way-round"),
+    ("ugrnn_step", ugrnn_order_of_the_answer, "gate-and-candidate-exchanged"),
+    ("ugrnn_step", ugrnn_candidate_squashed_by_sigma, "sigmoid-candidate"),
+    ("ugrnn_step", ugrnn_gate_blind_to_the_state, "gate-without-the-past"),
+    ("ugrnn_step", ugrnn_columns, "u-transposed"),
+    ("gru_step", gru_reset_before, "reset-before-the-product"),
+    ("gru_step", gru_d_outside, "bias-outside-the-reset"),
+    ("gru_step", gru_b_inside, "both-biases-inside"),
+    ("gru_step", gru_resets_everything, "input-reset-too"),
+    ("gru_step", gru_without_d, "d-forgotten"),
+    ("gru_step", gru_z_first, "blocks-in-another-order"),
+    ("gru_step", gru_keeps_the_new, "z-the-other-way-round"),
+    ("gru_step", gru_resets_by_z, "reset-by-z"),
+    ("gru_step", gru_mixes_the_reset_state, "road-reset"),
+    ("lstm_step", lstm_order_ifog, "candidate-last"),
+    ("lstm_step", lstm_order_ifog_answer, "gates-stacked-in-another-order"),
+    ("lstm_step", lstm_order_figo, "forget-gate-first"),
+    ("lstm_step", lstm_order_fiog, "forget-gate-first"),
+    ("lstm_step", lstm_order_igfo, "blocks-in-another-order"),
+    ("lstm_step", lstm_shows_all, "no-last-tanh"),
+    ("lstm_step", lstm_writes_sigma, "sigmoid-candidate"),
+    ("lstm_step", lstm_reads_the_memory, "memory-in-the-gates"),
+    ("lstm_step", lstm_shows_the_old, "old-memory-shown"),
+    ("lstm_step", lstm_coupled, "input-gate-coupled"),
+    ("lstm_step", lstm_returns_memory_first, "h-and-c-exchanged"),
+    ("lstm_step", lstm_sums_for_gates, "sums-for-gates"),
+    ("lstm_backward", backward_memory_not_squashed, "slope-of-the-memory"),
+    ("lstm_backward", backward_handed_on_only, "shown-road-forgotten"),
+    ("lstm_backward", backward_shown_only, "memory-road-forgotten"),
+    ("lstm_backward", backward_without_output_gate, "output-gate-forgotten"),
+    ("lstm_backward", backward_forget_by_new_memory, "new-memory-for-the-old"),
+    ("lstm_backward", backward_shows_the_old, "old-memory-for-the-new"),
+    ("lstm_backward", backward_no_slopes, "slopes-of-the-gates"),
+    ("lstm_backward", backward_sigmoid_slope_for_g, "sigmoid-slope-for-the-candidate"),
+    ("lstm_backward", backward_output_without_tanh, "tanh-forgotten-at-the-output"),
+    ("lstm_backward", backward_output_from_memory, "output-gate-from-the-memory"),
+    ("lstm_backward", backward_handed_on_through_the_slope, "memory-road-through-the-tanh"),
+    ("lstm_backward", backward_forgets_to_forget, "back-without-a-gate"),
+    ("jacobian_norms", norms_multiplied, "norms-multiplied"),
     ("jacobian_norms", norms_frobenius, None),
-    ("jacobian_norms", norms_from_the_left, None),
-    ("jacobian_norms", norms_slopes_on_columns, None),
-    ("jacobian_norms", norms_u_not_transposed, None),
-    ("jacobian_norms", norms_from_the_first, None),
-    ("jacobian_norms", norms_one_too_early, None),
-    ("jacobian_norms", norms_without_slopes, None),
-    ("jacobian_norms", norms_no_identity, None),
-    ("jacobian_norms", norms_spectral_radius, None),
+    ("jacobian_norms", norms_from_the_left, "factors-in-the-other-order"),
+    ("jacobian_norms", norms_slopes_on_columns, "slopes-on-the-columns"),
+    ("jacobian_norms", norms_u_not_transposed, "u-not-transposed"),
+    ("jacobian_norms", norms_from_the_first, "from-the-first-state"),
+    ("jacobian_norms", norms_one_too_early, "slopes-of-the-state-before"),
+    ("jacobian_norms", norms_without_slopes, "no-slopes"),
+    ("jacobian_norms", norms_no_identity, "one-factor-too-many"),
+    ("jacobian_norms", norms_spectral_radius, "eigenvalues"),
 ]
