@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from autograder.judges import close
+from autograder.judges import close, same_shapes
 from autograder.outcome import Outcome
 from autograder.recipe import travels
 from autograder.specification import Case
@@ -23,11 +23,32 @@ def _nothing(weights: Tensor) -> bool:
     return not bool((weights.double().abs() > 1e-3).any())
 
 
+def _uniform(weights: Tensor) -> bool:
+    """Whether every query that looks at several keys looks at all of these alike, and there is such a query."""
+    weights = weights.double()
+    seen = weights.abs() > 1e-3
+    several = seen.sum(-1) > 1
+    most, least = weights.masked_fill(~seen, -torch.inf).amax(-1), weights.masked_fill(~seen, torch.inf).amin(-1)
+    return bool(several.any()) and bool(((most - least)[several] < 1e-6).all())
+
+
+def _deaf(got: Sequence[Outcome]) -> bool:
+    """Whether a second call, with other scores, got the first one's weights."""
+    return len(got) > 1 and close(got[0].outputs[1], got[1].outputs[1])
+
+
+DEAF = "other scores gave the same weights"
+UNIFORM = "the weights are all alike, whatever the scores"
+
+
 @travels
 def weighted_sum_of(values: int) -> Rule:
-    """output = weights @ values, with the weights that came back; `values` is that argument's number."""
+    """output = weights @ values, with the weights that came back; `values` is that argument's number. If there is a
+    second call, its scores are others."""
 
     def rule(case: Case, got: Sequence[Outcome]) -> str | None:
+        if _deaf(got):
+            return DEAF
         for arguments, outcome in zip(case.calls, got, strict=True):
             output, weights = outcome.outputs
             if _nothing(weights):
@@ -49,6 +70,8 @@ def mask_renormalises(mask: int) -> Rule:
         allowed = case.calls[1][mask].expand(free.shape)
         if masked.isnan().any():
             return "the weights contain NaN"
+        if _uniform(free):
+            return UNIFORM
         if bool((masked[~allowed].abs() > 1e-6).any()):
             return "a key that is masked has a weight"
         kept = torch.where(allowed, free, 0.0)
@@ -76,6 +99,8 @@ def zero_where_nothing_is_allowed(mask: int, output_too: bool = True) -> Rule:
                 return "a query with no key allowed still has an output"
             if _nothing(weights[~nothing]):
                 return "the other queries have lost their weights"
+            if _uniform(weights[~nothing]):
+                return UNIFORM
         return None
 
     return rule
@@ -83,7 +108,9 @@ def zero_where_nothing_is_allowed(mask: int, output_too: bool = True) -> Rule:
 
 def output_follows_over_heads(case: Case, got: Sequence[Outcome]) -> str | None:
     """output[b, q, o] = Σ_h Σ_k weights[b, h, q, k] M[b, h, k, o], with the weights that came back. One M per call is
-    known: what each key of each head contributes."""
+    known: what each key of each head contributes. If there is a second call, its scores are others."""
+    if _deaf(got):
+        return DEAF
     for mixed, outcome in zip(case.known, got, strict=True):
         output, weights = outcome.outputs
         if _nothing(weights):
@@ -93,6 +120,23 @@ def output_follows_over_heads(case: Case, got: Sequence[Outcome]) -> str | None:
                 "the output is not that of your own weights: each head sums its values, the heads are joined, W_o mixes"
             )
     return None
+
+
+def inputs_left_alone(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+    """A judge: the caller's tensors are as they were, after a function that looked at them: if there is a second call,
+    its scores are others."""
+    changed = sorted({name for outcome in got for name in outcome.changed})
+    if changed:
+        return f"after the call, {' and '.join(changed)} had changed"
+    return DEAF if _deaf(got) else None
+
+
+def boolean_mask(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+    """A judge: a mask of the reference's shape, boolean, that allows something and forbids something."""
+    complaint: str | None = same_shapes(("mask",), boolean=True)(case, got, expected)
+    if complaint is None and any(len(outcome.outputs[0].unique()) == 1 for outcome in got):
+        complaint = "the mask says the same of every query and key"
+    return complaint
 
 
 def last_row_is_known(case: Case, got: Sequence[Outcome]) -> str | None:

@@ -309,7 +309,8 @@ figures.heatmap(
 )
 
 # %% [markdown]
-# The rows at padding (query 3) may stay as they are: what is computed there is read by nobody.
+# The rows at padding (query 3) stay as they are in the picture: what is computed there is read by nobody, and a row in which
+# nothing may be attended would only make trouble.
 #
 # The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over however many heads there are.
 #

@@ -41,7 +41,7 @@ def test_an_empty_one_is_told_so_and_stops_nothing_but_nbgraders_validation(caps
 
 
 def test_the_hidden_check_gives_a_mark_that_nbgrader_can_read(capsys):
-    for function, points in ((right, 2), (wrong, 0), (empty, 0), (lambda q, k: k @ q + 1, 0.5)):
+    for function, points in ((right, 2), (wrong, 0), (empty, 0), (lambda q, k: k @ q + 1, 0.2)):
         mark = check(NAME, function, hidden=True)
         assert mark.points == points
         assert float(repr(mark)) == points

@@ -247,10 +247,61 @@ def test_of_nothing_no_law_earns_a_point(weight):
         return torch.zeros(batch, time, W_o.shape[1]), weights
 
     earned = verdict_on(EXERCISES["attention.attend"], attend, seed=1)
-    names = ["the shapes are right", "the inputs are left as they were"]
-    assert [f.about.name for f in earned.findings if f.holds] == names
+    assert [f.about.name for f in earned.findings if f.holds] == ["the shapes are right"]
     earned = verdict_on(EXERCISES["attention.multi_head_attention"], heads, seed=1)
     assert [f.about.name for f in earned.findings if f.holds] == ["the shapes are right"]
+
+
+def uniform(scores, mask=None):
+    """Every key that may be looked at, alike."""
+    allowed = torch.ones_like(scores) if mask is None else mask.expand(scores.shape).to(scores.dtype)
+    return allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
+
+
+def uniform_attend(scores, values, mask=None):
+    weights = uniform(scores, mask)
+    return weights @ values, weights
+
+
+def zero_attend(scores, values, mask=None):
+    return torch.zeros(*scores.shape[:-1], values.shape[-1]), torch.zeros_like(scores)
+
+
+def heads_of(attend):
+    def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
+        v = (x @ W_v).unflatten(-1, (n_heads, -1)).transpose(1, 2)
+        output, weights = attend(torch.zeros(len(x), n_heads, x.shape[1], x.shape[1]), v, mask)
+        return output.transpose(1, 2).flatten(2) @ W_o, weights
+
+    return multi_head_attention
+
+
+def plain_of(attend):
+    return lambda q, k, v, mask=None: attend(torch.zeros(*q.shape[:-1], k.shape[-2], dtype=v.dtype), v, mask)
+
+
+@pytest.mark.parametrize(
+    ("name", "constant"),
+    [
+        ("dot_score", lambda query, keys: torch.zeros(len(keys))),
+        ("bilinear_score", lambda query, keys, W: torch.ones(len(keys))),
+        ("additive_score", lambda query, keys, W_query, W_key, v: torch.zeros(len(keys))),
+        ("attend", zero_attend),
+        ("attend", uniform_attend),
+        ("scaled_dot_product_attention", plain_of(zero_attend)),
+        ("scaled_dot_product_attention", plain_of(uniform_attend)),
+        ("decoder_mask", lambda lengths, time: torch.ones(len(lengths), 1, time, time, dtype=torch.bool)),
+        ("decoder_mask", lambda lengths, time: torch.zeros(len(lengths), 1, time, time, dtype=torch.bool)),
+        ("multi_head_attention", heads_of(zero_attend)),
+        ("multi_head_attention", heads_of(uniform_attend)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, constant):
+    exercise = EXERCISES[f"attention.{name}"]
+    verdict = verdict_on(exercise, constant, 5)
+    assert verdict.points <= 0.1 * exercise.points, [f.about.name for f in verdict.findings if f.holds]
+    assert all(f.complaint is None or "Error" not in f.complaint for f in verdict.findings)
 
 
 class TestAttention(AssignmentLaws):

@@ -44,17 +44,17 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
 """
 BUGGY = {  # what is written, the mark, the mistake that must be named
     "dot_score": ("def dot_score(query, keys):\n    return keys @ query", 2, None),
-    "bilinear_score": ("def bilinear_score(query, keys, W):\n    return keys @ W @ query", 0.5, "w-transposed"),
+    "bilinear_score": ("def bilinear_score(query, keys, W):\n    return keys @ W @ query", 0.2, "w-transposed"),
     "additive_score": (
         "def additive_score(query, keys, W_query, W_key, v):\n    return (W_query @ query + keys @ W_key.T) @ v",
-        0.5,
+        0.25,
         "tanh-forgotten",
     ),
     "attend": (MASKED_AFTER, 4.5, "mask-after-softmax"),
     "scaled_dot_product_attention": (
         "def scaled_dot_product_attention(q, k, v, mask=None):\n    weights = torch.softmax(q @ k.mT, -1)\n"
         "    return weights @ v, weights",
-        1,
+        0.75,
         "not-scaled",
     ),
     "decoder_mask": ("def decoder_mask(lengths, time):\n    return undefined_name", 0, None),
@@ -197,8 +197,8 @@ def test_marks_by_hand_feedback_and_export(graded):
     nbgrader(root, "export")
     with (root / "grades.csv").open(encoding="utf-8") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
-    expected = {"ada": 30.0, "bob": 13.5 + 1.5, "eve": 0.0}
-    assert {student: float(row["score"]) for student, row in rows.items()} == expected
+    expected = {"ada": 30.0, "bob": 12.7 + 1.5, "eve": 0.0}
+    assert {student: float(row["score"]) for student, row in rows.items()} == pytest.approx(expected)
     assert {float(row["max_score"]) for row in rows.values()} == {30.0}
 
 

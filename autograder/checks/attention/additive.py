@@ -29,6 +29,14 @@ def _additive_wide(draw: Draw) -> list[Case]:
     ]
 
 
+def _softmaxed(query: Tensor, keys: Tensor, W_query: Tensor, W_key: Tensor, v: Tensor) -> Tensor:
+    return torch.softmax(torch.tanh(query @ W_query.T + keys @ W_key.T) @ v, dim=-1)
+
+
+def _v_inside(query: Tensor, keys: Tensor, W_query: Tensor, W_key: Tensor, v: Tensor) -> Tensor:
+    return torch.tanh(v * (query @ W_query.T + keys @ W_key.T)).sum(-1)
+
+
 def _tanh_outside(query: Tensor, keys: Tensor, W_query: Tensor, W_key: Tensor, v: Tensor) -> Tensor:
     return torch.tanh((query @ W_query.T + keys @ W_key.T) @ v)
 
@@ -47,9 +55,9 @@ ADDITIVE_SCORE = Exercise(
     difficulty="medium",
     reference=lambda query, keys, W_query, W_key, v: reference.additive_score(query, keys, W_query, W_key, v),
     properties=(
-        Property(name="one score per key", points=0.5, cases=_additive_square, judge=same_shapes(SCORES)),
+        Property(name="one score per key", points=0.25, cases=_additive_square, judge=same_shapes(SCORES)),
         Property(name="the scores are right", points=2, cases=_additive_square, judge=same_values(SCORES)),
-        Property(name=DIFFERENT_WIDTHS, points=0.5, cases=_additive_wide, judge=same_values(SCORES)),
+        Property(name=DIFFERENT_WIDTHS, points=0.75, cases=_additive_wide, judge=same_values(SCORES)),
     ),
     misconceptions=(
         Misconception(
@@ -84,6 +92,14 @@ ADDITIVE_SCORE = Exercise(
             ),
         ),
         Misconception(
+            id="v-inside-the-tanh",
+            sentence=(
+                "v has got into the tanh. The hidden layer is tanh(W_query q + W_key k); v weighs its units afterwards,"
+                " outside."
+            ),
+            implementation=_v_inside,
+        ),
+        Misconception(
             id="query-forgotten",
             sentence=(
                 "The query does not take part: your scores depend on the keys alone, so every query would attend alike."
@@ -104,6 +120,11 @@ ADDITIVE_SCORE = Exercise(
             implementation=lambda query, keys, W_query, W_key, v: (
                 torch.tanh((query @ W_query.T) * (keys @ W_key.T)) @ v
             ),
+        ),
+        Misconception(
+            id="already-softmax",
+            sentence="These are weights, not scores: they are positive and sum to 1. The softmax comes in question 2.",
+            implementation=_softmaxed,
         ),
         Misconception(
             id="sigmoid",

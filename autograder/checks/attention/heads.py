@@ -90,18 +90,21 @@ def _empty_rows(draw: Draw) -> list[Case]:
 def _outputs(draw: Draw) -> list[Case]:
     arguments = _square(draw, 2)
     time = arguments[0].shape[1]  # type: ignore[union-attr]
+    other = draw.normal(*arguments[0].shape)  # type: ignore[union-attr]
     return [
-        _with_contributions("two heads", *arguments),
-        _with_contributions("two heads and a mask", *arguments, draw.mask(2, 1, time, time)),
-        _with_contributions("three heads", *_square(draw, 3)),
+        _with_contributions("two heads", arguments, (other, *arguments[1:])),
+        _with_contributions("two heads and a mask", (*arguments, draw.mask(2, 1, time, time))),
+        _with_contributions("three heads", _square(draw, 3)),
     ]
 
 
-def _with_contributions(label: str, *arguments: Any) -> Case:
+def _with_contributions(label: str, *calls: tuple[Any, ...]) -> Case:
     """A case that knows what each key of each head adds to the output: (batch, head, key, d_out)."""
-    x, _, _, W_v, W_o, n_heads = arguments[:6]
-    values = split(x.double() @ W_v.double(), n_heads)
-    return Case(label=label, calls=(arguments,), known=(values @ W_o.double().unflatten(0, (n_heads, -1)),))
+    known = []
+    for x, _, _, W_v, W_o, n_heads, *_ in calls:
+        values = split(x.double() @ W_v.double(), n_heads)
+        known.append(values @ W_o.double().unflatten(0, (n_heads, -1)))
+    return Case(label=label, calls=calls, known=tuple(known))
 
 
 def _alone_and_together(draw: Draw) -> list[Case]:

@@ -82,6 +82,11 @@ def _filled_with(masked_score: float, invert: bool, scores: Tensor, mask: Tensor
     return torch.softmax(scores, -1)
 
 
+def _mask_after(scores: Tensor, mask: Tensor | None) -> Tensor:
+    weights = torch.softmax(scores, -1)
+    return weights if mask is None else weights * mask
+
+
 MISCONCEPTIONS = (
     Misconception(
         id="reshaped-without-transpose",
@@ -204,5 +209,14 @@ MISCONCEPTIONS = (
             " for are those of every head: (batch, head, time, time)."
         ),
         implementation=_with(keep=lambda weights: weights.mean(1)),
+        also=(_with(keep=lambda weights: weights.mean(1, keepdim=True).expand_as(weights)),),
+    ),
+    Misconception(
+        id="mask-after-softmax",
+        sentence=(
+            "The mask comes after the softmax: masked keys have weight 0, and the rest no longer sum to 1. Take them"
+            " out before it."
+        ),
+        implementation=_with(normalise=_mask_after),
     ),
 )

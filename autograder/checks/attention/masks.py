@@ -9,8 +9,8 @@ from torch import Tensor
 import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF
 from autograder.draw import Draw
-from autograder.judges import law, same_shapes, same_values
-from autograder.laws.attention import last_row_is_known
+from autograder.judges import law, same_values
+from autograder.laws.attention import boolean_mask, last_row_is_known
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
 RETURNS = ("mask",)
@@ -83,7 +83,7 @@ DECODER_MASK = Exercise(
             name="boolean, of shape (batch, 1, time, time)",
             points=0.5,
             cases=_padded,
-            judge=same_shapes(RETURNS, boolean=True),
+            judge=boolean_mask,
         ),
         Property(name="nobody sees the future", points=1, cases=_full, judge=same_values(RETURNS)),
         Property(name="nobody sees padding", points=1, cases=_padded, judge=law(last_row_is_known)),
@@ -134,8 +134,8 @@ DECODER_MASK = Exercise(
         Misconception(
             id="padding-of-queries",
             sentence=(
-                "You took the padding out of the queries (rows), not out of the keys (columns). What matters is who"
-                " is looked at: rows at padding are computed in vain, and read by nobody."
+                "In your mask, queries at padding (rows) see nothing. What matters is who is looked at, the keys"
+                " (columns): rows at padding are computed in vain and read by nobody, so they stay as they are."
             ),
             implementation=_combined(lambda query, key, length, time: (key <= query) & (query < length)),
         ),

@@ -57,7 +57,11 @@ def _leading(draw: Draw) -> list[Case]:
 
 def _sums(draw: Draw) -> list[Case]:
     q, k, v = _qkv(draw, 2)
-    return [case("a batch", q, k, v), case("a batch with a mask", q, k, v, draw.mask(2, q.shape[1], k.shape[1]))]
+    other = draw.normal(*q.shape)
+    return [
+        Case(label="a batch", calls=((q, k, v), (other, k, v))),
+        case("a batch with a mask", q, k, v, draw.mask(2, q.shape[1], k.shape[1])),
+    ]
 
 
 def _masked(draw: Draw) -> list[Case]:
@@ -100,6 +104,23 @@ def _over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -
     return weights @ v, weights
 
 
+def _mask_after(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    weights = softmax(_scaled(q, k, v))
+    weights = weights if mask is None else weights * mask
+    return weights @ v, weights
+
+
+def _mask_added(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    scores = _scaled(q, k, v)
+    weights = softmax(scores if mask is None else scores + mask)
+    return weights @ v, weights
+
+
+def _swapped(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    weights = softmax(_scaled(q, k, v), mask)
+    return weights, weights @ v
+
+
 def _filled_with(masked_score: float, invert: bool = False) -> Callable[..., tuple[Tensor, Tensor]]:
     """Right, but for what a mask puts in place of a score."""
 
@@ -123,10 +144,10 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
     difficulty="easy",
     reference=lambda q, k, v, mask=None: reference.scaled_dot_product_attention(q, k, v, mask),
     properties=(
-        Property(name="the shapes are right", points=0.5, cases=_one_sentence, judge=same_shapes(RETURNS)),
+        Property(name="the shapes are right", points=0.25, cases=_one_sentence, judge=same_shapes(RETURNS)),
         Property(
             name="the weights are right for one sentence",
-            points=1.5,
+            points=1.75,
             cases=_one_sentence,
             judge=same_values(RETURNS, [1]),
             outputs=(1,),
@@ -217,6 +238,27 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
             sentence="The mask is read the wrong way round: True means “may attend”.",
             implementation=_with(_scaled, invert=True),
             also=(_filled_with(-math.inf, invert=True), _filled_with(-1e9, invert=True)),
+        ),
+        Misconception(
+            id="mask-after-softmax",
+            sentence=(
+                "The mask comes after the softmax: masked keys have weight 0, and the rest no longer sum to 1. Take"
+                " them out before it."
+            ),
+            implementation=_mask_after,
+        ),
+        Misconception(
+            id="mask-added",
+            sentence=(
+                "You added the mask to the scores: True counts as 1, so what may be attended gets 1 more, and nothing"
+                " is taken out. Put −∞ where the mask is False."
+            ),
+            implementation=_mask_added,
+        ),
+        Misconception(
+            id="results-swapped",
+            sentence="The two results are in the wrong order: return (output, weights).",
+            implementation=_swapped,
         ),
         Misconception(
             id="nan-where-nothing-is-allowed",

@@ -39,9 +39,9 @@ DOT_SCORE = Exercise(
     difficulty="easy",
     reference=lambda query, keys: reference.dot_score(query, keys),
     properties=(
-        Property(name="one score per key", points=0.5, cases=_dot_inputs, judge=same_shapes(SCORES)),
+        Property(name="one score per key", points=0.2, cases=_dot_inputs, judge=same_shapes(SCORES)),
         Property(name="the scores are right", points=1, cases=_dot_inputs, judge=same_values(SCORES)),
-        Property(name="also for one key, float64, slices", points=0.5, cases=_dot_edges, judge=same_values(SCORES)),
+        Property(name="also for one key, float64, slices", points=0.8, cases=_dot_edges, judge=same_values(SCORES)),
     ),
     misconceptions=(
         Misconception(
@@ -113,9 +113,9 @@ BILINEAR_SCORE = Exercise(
     difficulty="easy",
     reference=lambda query, keys, W: reference.bilinear_score(query, keys, W),
     properties=(
-        Property(name="one score per key", points=0.5, cases=_square, judge=same_shapes(SCORES)),
+        Property(name="one score per key", points=0.2, cases=_square, judge=same_shapes(SCORES)),
         Property(name="the scores are right", points=1, cases=_square, judge=same_values(SCORES)),
-        Property(name=DIFFERENT_WIDTHS, points=0.5, cases=_wide, judge=same_values(SCORES)),
+        Property(name=DIFFERENT_WIDTHS, points=0.8, cases=_wide, judge=same_values(SCORES)),
     ),
     misconceptions=(
         Misconception(

@@ -1,13 +1,19 @@
 """Question 2: from scores to weights to a context, with a mask. The softmax is written from exp and sum."""
 
 import torch
+from torch import Tensor
 
 import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF, mask_with_an_empty_row
 from autograder.checks.attention.weighted_sum_mistakes import MISCONCEPTIONS
 from autograder.draw import Draw
-from autograder.judges import inputs_unchanged, law, same_shapes, same_values
-from autograder.laws.attention import mask_renormalises, weighted_sum_of, zero_where_nothing_is_allowed
+from autograder.judges import law, same_shapes, same_values
+from autograder.laws.attention import (
+    inputs_left_alone,
+    mask_renormalises,
+    weighted_sum_of,
+    zero_where_nothing_is_allowed,
+)
 from autograder.specification import Case, Exercise, Property, case
 
 RETURNS = ("context", "weights")
@@ -29,10 +35,15 @@ def _plain(draw: Draw) -> list[Case]:
 def _sums(draw: Draw) -> list[Case]:
     query, key, d = draw.sizes(3)
     return [
-        case("one sentence", draw.normal(query, key), draw.normal(key, d)),
+        _twice(draw, "one sentence", (query, key), draw.normal(key, d)),
         case("a batch with a mask", draw.normal(2, query, key), draw.normal(2, key, d), draw.mask(2, query, key)),
-        case("values that are a slice of a larger tensor", draw.normal(query, key), draw.strided(key, d)),
+        _twice(draw, "values that are a slice of a larger tensor", (query, key), draw.strided(key, d)),
     ]
+
+
+def _twice(draw: Draw, label: str, shape: tuple[int, int], values: Tensor) -> Case:
+    """The same values, with two tables of scores: the weights should be others, too."""
+    return Case(label=label, calls=((draw.normal(*shape), values), (draw.normal(*shape), values)))
 
 
 def _masked(draw: Draw) -> list[Case]:
@@ -107,7 +118,7 @@ ATTEND = Exercise(
             judge=law(zero_where_nothing_is_allowed(MASK)),
         ),
         Property(name="very large and very small scores", points=0.5, cases=_large, judge=same_values(RETURNS)),
-        Property(name="the inputs are left as they were", points=0.5, cases=_sums, judge=inputs_unchanged),
+        Property(name="the inputs are left as they were", points=0.5, cases=_sums, judge=inputs_left_alone),
     ),
     misconceptions=MISCONCEPTIONS,
     closed=(
@@ -119,6 +130,8 @@ ATTEND = Exercise(
         "torch.nn.functional.softmax",
         "torch.nn.functional.log_softmax",
         "torch.nn.functional.softmin",
+        "torch.special.softmax",
+        "torch.special.log_softmax",
         "torch.nn.Softmax",
         "torch.nn.functional.scaled_dot_product_attention",
     ),
