@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
-from torch import Tensor
 
 from autograder.judges import close
 from autograder.outcome import Outcome
@@ -12,17 +11,20 @@ from autograder.recipe import travels
 from autograder.specification import Case, Judge
 
 
-def scores_its_own_path(case: Case, got: Sequence[Outcome]) -> str | None:
-    """log_prob = Σ table[last, next] along the tokens that came back; the first `last` is the start.
+def scores_its_own_path(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+    """log_prob = Σ table[last, next] along the tokens that came back, be they the right ones; the first `last` is the
+    start.
 
     The arguments are (table, start, …); the outputs (tokens, log_prob).
     """
     for arguments, outcome in zip(case.calls, got, strict=True):
         table, start = arguments[0], int(arguments[1])
         tokens, log_prob = outcome.outputs
-        path = [start, *_ids(tokens)]
-        if len(path) < 2 or any(not 0 <= token < len(table) for token in path):
+        if not tokens.numel() or not ((tokens >= 0) & (tokens < len(table))).all():
             return "the tokens are none of the vocabulary, or there are none"
+        if log_prob.numel() != 1:
+            return "the log-probability should be a single number"
+        path = [start, *(int(token) for token in tokens.reshape(-1))]
         total = sum(float(table[a, b]) for a, b in pairwise(path))
         if not close(log_prob.double().reshape(()), torch.tensor(total, dtype=torch.float64)):
             return "the log-probability is not that of the tokens that came back"
@@ -40,7 +42,3 @@ def same_path(name: str) -> Judge:
         return None
 
     return judge
-
-
-def _ids(tokens: Tensor) -> list[int]:
-    return [int(token) for token in tokens.reshape(-1).tolist()]

@@ -107,8 +107,8 @@ check("decoding.greedy", greedy, hidden=True)
 #
 # By hand: $e^z = (4, 3, 2, 1)$, $k = 2$, $T = 1$ gives $(4/7, 3/7, 0, 0)$. With $T = \tfrac12$ the exponentials are squared: $(16/25, 9/25, 0, 0)$.
 #
-# **Looked at:** the shape; $k$ words that share the probability; temperatures; $k = 1$, all words, and $k$ larger than the vocabulary. No two
-# logits are equal.
+# **Looked at:** the shape; $k$ words that share the probability; temperatures; $k = 1$, all words, $k$ larger than the vocabulary, and logits
+# above a hundred. No two logits are equal.
 #
 # <details><summary>A hint</summary>
 #
@@ -152,7 +152,7 @@ check("decoding.top_k", top_k, hidden=True)
 #
 # The word with which the sum gets to $p$ belongs to it. So at least one word is always kept.
 #
-# **Looked at:** the shape; the usual $p$; one word that has more than $p$; $p = 1$, and a very small one.
+# **Looked at:** the shape; the usual $p$; one word that has more than $p$; $p = 1$, a very small one, and logits above a hundred.
 #
 # <details><summary>A hint on the sum</summary>
 #
@@ -246,7 +246,7 @@ check("decoding.beam_step", beam_step, hidden=True)
 #
 # 1. Begin with one hypothesis: no words yet, log-probability 0.
 # 2. In each step every *open* hypothesis is extended by every word. A hypothesis that ended with `eos` is kept as it is, with the score it has.
-# 3. Of all these, extended or ended, the `beam` best stay.
+# 3. Of all these, extended or ended, the `beam` best stay. An ended one takes a place like any other, and may lose it to better ones.
 # 4. Stop after `longest` steps, or when all that stay have ended. Answer with the best of them: its words (without `start`) and its log-probability.
 #
 # By hand, in the table of 1a, from a, with a beam of 2:
@@ -259,7 +259,8 @@ check("decoding.beam_step", beam_step, hidden=True)
 #
 # All have ended. The answer is [3] with $\ln 0.3 = -1.20$: to say nothing at all is the most probable text of this model.
 #
-# **Looked at:** a beam of one, which is greedy; the log-probability of *your* tokens; better than greedy, and sometimes shorter; cut off before it ends.
+# **Looked at:** a beam of one, which is greedy; the log-probability of *your* tokens, be they right or not; better than greedy; texts that have ended
+# beside others that go on; cut off before it ends.
 #
 # <details><summary>A hint on keeping books</summary>
 #

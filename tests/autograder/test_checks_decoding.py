@@ -121,18 +121,8 @@ def only_the_best_parent(scores, log_probs, beam):
     return best, torch.full((beam,), int(scores.argmax())), words
 
 
-def mean_per_word(log_probs, start, eos, beam, longest):
-    held = [([], 0.0)]
-    for _ in range(longest):
-        grown = []
-        for words, s in held:
-            if words[-1:] == [eos]:
-                grown.append((words, s))
-                continue
-            row = log_probs[words[-1] if words else start]
-            grown += [([*words, w], s + float(row[w])) for w in range(len(row))]
-        held = sorted(grown, key=lambda h: -h[1] / len(h[0]))[:beam]
-    return held[0]
+def half_the_beam(log_probs, start, eos, beam, longest):
+    return right("beam_search")(log_probs, start, eos, max(1, beam - 1), longest)
 
 
 def counts_one_word_less(log_probs, lengths, penalty):
@@ -144,7 +134,7 @@ WRONG = [
     ("top_k", cools_the_kept_twice),
     ("nucleus", at_least_two),
     ("beam_step", only_the_best_parent),
-    ("beam_search", mean_per_word),
+    ("beam_search", half_the_beam),
     ("length_penalty", counts_one_word_less),
 ]
 
@@ -166,37 +156,24 @@ def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, c
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
 
 
-# --- written from the student's text alone, by somebody who had not read the checks -------------------------
+# --- the rules of the beam ---------------------------------------------------------------------------------
 
 
-def test_a_list_that_is_one_too_long_is_not_told_that_the_start_is_in_it():
-    def too_long(log_probs, start, eos, longest):
-        return SOLUTIONS["decoding.greedy"](log_probs, start, eos, longest + 1)
+def test_what_is_wrong_with_the_tokens_costs_nothing_of_their_log_probability():
+    def greedy_and_its_own_score(log_probs, start, eos, beam, longest):
+        tokens = right("greedy")(log_probs, start, eos, longest)
+        return tokens, sum(float(log_probs[a, b]) for a, b in zip([start, *tokens], tokens, strict=False))
 
-    verdict = examine(EXERCISES["decoding.greedy"], too_long, None)
-    assert not verdict.passed
-    assert not verdict.misconceptions
-
-
-def one_child_each(log_probs, start, eos, beam, longest):
-    held = [([], 0.0)]
-    for _ in range(longest):
-        found = []
-        for tokens, score in held:
-            row = log_probs[tokens[-1] if tokens else start]
-            if tokens and tokens[-1] == eos:
-                found.append((tokens, score))
-            else:
-                words = row.topk(1 if tokens else min(beam, len(row))).indices.tolist()
-                found += [([*tokens, word], score + float(row[word])) for word in words]
-        held = sorted(found, key=lambda pair: -pair[1])[:beam]
-    return held[0]
+    verdict = examine(EXERCISES["decoding.beam_search"], greedy_and_its_own_score, 5)
+    held = {finding.about.name for finding in verdict.findings if finding.holds}
+    assert held == {"one hypothesis is greedy", "the log-probability of your own tokens"}
 
 
-@pytest.mark.parametrize("seed", [None, 0, 1])
-def test_several_greedy_searches_are_no_beam(seed):
-    verdict = examine(EXERCISES["decoding.beam_search"], one_child_each, seed)
-    assert [m.id for m in verdict.misconceptions] == ["one-child-each"]
+@pytest.mark.parametrize("tokens", [[], [-1], [10**6], [float("nan")]], ids=str)
+@pytest.mark.parametrize("log_prob", [0.0, [0.0, 0.0], float("nan")], ids=str)
+def test_an_answer_that_is_no_path_is_a_complaint_and_no_fault_of_the_grader(tokens, log_prob):
+    verdict = examine(EXERCISES["decoding.beam_search"], lambda *given: (tokens, log_prob), None)
+    assert verdict.points == 0
 
 
 class TestDecoding(AssignmentLaws):

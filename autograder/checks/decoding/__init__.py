@@ -4,8 +4,12 @@ The functions differ in form from `nlmcore.decoding`, which asks a model and car
 of log-probabilities, one row per last word, and every step is a function of tensors.
 """
 
-from autograder.checks.decoding.choosing import GREEDY, NUCLEUS, TOP_K
-from autograder.checks.decoding.searching import BEAM_SEARCH, BEAM_STEP, LENGTH_PENALTY
+from autograder.checks.decoding.beam_search import BEAM_SEARCH
+from autograder.checks.decoding.beam_step import BEAM_STEP
+from autograder.checks.decoding.greedy import GREEDY
+from autograder.checks.decoding.length_penalty import LENGTH_PENALTY
+from autograder.checks.decoding.nucleus import NUCLEUS
+from autograder.checks.decoding.top_k import TOP_K
 
 EXERCISES = {exercise.name: exercise for exercise in (GREEDY, TOP_K, NUCLEUS, BEAM_STEP, BEAM_SEARCH, LENGTH_PENALTY)}
 

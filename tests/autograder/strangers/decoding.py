@@ -30,7 +30,7 @@ def greedy_by_generator(log_probs, start, eos, longest):
 
 
 def top_k_by_threshold_in_double(logits, k, temperature):
-    z = np.array(logits, dtype=np.float64) / temperature
+    z = logits.double().numpy() / temperature
     z -= z.max()
     floor = sorted(z, reverse=True)[:k][-1]
     weights = np.where(z >= floor, np.exp(z), 0.0)
@@ -122,6 +122,24 @@ def beam_search_in_tensors(log_probs, start, eos, beam, longest):
     return words[: words.index(eos) + 1] if eos in words else words, scores.max()
 
 
+def beam_search_with_living_ones_always(log_probs, start, eos, beam, longest):
+    """An ended text of the beam gives its place to a living one, which is worse than it and can never win."""
+    living, best = [(0.0, [])], (-math.inf, [])
+    for _ in range(longest):
+        pool = sorted(
+            (
+                (score + more, [*words, word])
+                for score, words in living
+                for word, more in enumerate(log_probs[words[-1] if words else start].double().tolist())
+            ),
+            reverse=True,
+        )
+        best = max([best, *(pair for pair in pool[:beam] if pair[1][-1] == eos)])
+        living = [pair for pair in pool if pair[1][-1] != eos][:beam]
+    score, words = max([best, *living])
+    return words, score
+
+
 def length_penalty_in_logs(log_probs, lengths, penalty):
     scores = -torch.exp(torch.log(-log_probs.double()) - penalty * torch.log(lengths.double()))
     return scores, scores.argmax()
@@ -143,6 +161,7 @@ RIGHT = [
     ("beam_step", beam_step_by_rounds),
     ("beam_search", beam_search_on_a_heap),
     ("beam_search", beam_search_in_tensors),
+    ("beam_search", beam_search_with_living_ones_always),
     ("length_penalty", length_penalty_in_logs),
     ("length_penalty", length_penalty_by_hand),
 ]
@@ -212,8 +231,8 @@ def top_k_zero_for_a_cut_logit(logits, k, temperature):
 
 
 def top_k_without_a_care_for_large_logits(logits, k, temperature):
-    weights = np.exp(np.asarray(logits, dtype=np.float32) / np.float32(temperature))
-    weights[np.argsort(weights)[: max(0, len(weights) - k)]] = 0
+    weights = (logits / temperature).exp()
+    weights[weights.argsort()[: max(0, len(weights) - k)]] = 0
     return weights / weights.sum()
 
 
@@ -421,8 +440,16 @@ def beam_search_score_of_the_last_word(log_probs, start, eos, beam, longest):
 
 
 def beam_search_looks_at_everything(log_probs, start, eos, beam, longest):
-    """Without cutting to the beam it finds the very best text, which a beam need not."""
-    return _searched(log_probs, start, eos, 10**9, min(longest, 5), rule="")
+    """Nothing is dropped that could still win, so it finds the very best text, which a beam need not."""
+    held, best = {start: ([], 0.0)}, ([], -math.inf)
+    for _ in range(longest):
+        pool = {}
+        for last, (words, score) in held.items():
+            for word, more in enumerate(log_probs[last].tolist()):
+                pool[word] = max(pool.get(word, ([], -math.inf)), ([*words, word], score + more), key=lambda h: h[1])
+        best = max(best, pool.pop(eos), key=lambda h: h[1])
+        held = pool
+    return max(best, *held.values(), key=lambda h: h[1])
 
 
 def beam_search_best_beam_of_each(log_probs, start, eos, beam, longest):
@@ -484,52 +511,52 @@ def length_penalty_of_whole_numbers(log_probs, lengths, penalty):
 
 
 WRONG = [
-    ("greedy", greedy_one_word_too_many, None),
-    ("greedy", greedy_stops_before_eos, None),
-    ("greedy", greedy_looks_at_eos_of_the_first_word_never, None),
+    ("greedy", greedy_one_word_too_many, "one-too-many"),
+    ("greedy", greedy_stops_before_eos, "eos-left-out"),
+    ("greedy", greedy_looks_at_eos_of_the_first_word_never, "first-word-not-looked-at"),
     ("greedy", greedy_stops_when_words_come_again, None),
     ("greedy", greedy_never_repeats, None),
-    ("top_k", top_k_cuts_probabilities_and_leaves_them, None),
-    ("top_k", top_k_temperature_after_the_softmax, None),
-    ("top_k", top_k_zero_for_a_cut_logit, None),
+    ("top_k", top_k_cuts_probabilities_and_leaves_them, "not-shared-out"),
+    ("top_k", top_k_temperature_after_the_softmax, "temperature-without-effect"),
+    ("top_k", top_k_zero_for_a_cut_logit, "zero-for-minus-infinity"),
     ("top_k", top_k_without_a_care_for_large_logits, None),
-    ("top_k", top_k_in_order_of_size, None),
+    ("top_k", top_k_in_order_of_size, "sorted-by-size"),
     ("top_k", top_k_all_but_one_when_k_is_large, None),
-    ("nucleus", nucleus_not_back_in_place, None),
-    ("nucleus", nucleus_without_the_last_word, None),
-    ("nucleus", nucleus_back_by_the_wrong_permutation, None),
+    ("nucleus", nucleus_not_back_in_place, "sorted-by-size"),
+    ("nucleus", nucleus_without_the_last_word, "crossing-word-dropped"),
+    ("nucleus", nucleus_back_by_the_wrong_permutation, "wrong-way-back"),
     ("nucleus", nucleus_every_word_above_a_floor, None),
-    ("nucleus", nucleus_logits_zero_and_softmax_again, None),
-    ("nucleus", nucleus_softmax_of_probabilities, None),
+    ("nucleus", nucleus_logits_zero_and_softmax_again, "zero-for-minus-infinity"),
+    ("nucleus", nucleus_softmax_of_probabilities, "softmax-twice"),
     ("nucleus", nucleus_least_probable_first, None),
-    ("beam_step", beam_step_best_of_each, None),
-    ("beam_step", beam_step_divides_by_the_hypotheses, None),
-    ("beam_step", beam_step_multiplies, None),
-    ("beam_step", beam_step_without_the_past, None),
-    ("beam_step", beam_step_probabilities, None),
-    ("beam_step", beam_step_words_and_parents_exchanged, None),
-    ("beam_step", beam_step_worst_first, None),
-    ("beam_search", beam_search_ended_ones_go_on, None),
-    ("beam_search", beam_search_ended_ones_are_dropped, None),
-    ("beam_search", beam_search_sets_ended_ones_aside, None),
-    ("beam_search", beam_search_stops_with_the_first_that_ends, None),
-    ("beam_search", beam_search_only_ended_ones_can_win, None),
-    ("beam_search", beam_search_mean_per_word, None),
-    ("beam_search", beam_search_mean_per_word_at_the_end, None),
-    ("beam_search", beam_search_with_start, None),
-    ("beam_search", beam_search_probability, None),
-    ("beam_search", beam_search_the_longest, None),
-    ("beam_search", beam_search_is_greedy, None),
-    ("beam_search", beam_search_score_of_the_last_word, None),
-    ("beam_search", beam_search_looks_at_everything, None),
-    ("beam_search", beam_search_best_beam_of_each, None),
-    ("length_penalty", length_penalty_multiplies, None),
-    ("length_penalty", length_penalty_smallest_wins, None),
-    ("length_penalty", length_penalty_largest_size_wins, None),
-    ("length_penalty", length_penalty_times_the_penalty, None),
-    ("length_penalty", length_penalty_best_of_the_unpenalised, None),
-    ("length_penalty", length_penalty_of_gnmt, None),
+    ("beam_step", beam_step_best_of_each, "one-child-each"),
+    ("beam_step", beam_step_divides_by_the_hypotheses, "row-and-column-exchanged"),
+    ("beam_step", beam_step_multiplies, "logarithms-multiplied"),
+    ("beam_step", beam_step_without_the_past, "scores-forgotten"),
+    ("beam_step", beam_step_probabilities, "probabilities-returned"),
+    ("beam_step", beam_step_words_and_parents_exchanged, "row-and-column-exchanged"),
+    ("beam_step", beam_step_worst_first, "worst-first"),
+    ("beam_search", beam_search_ended_ones_go_on, "past-the-end"),
+    ("beam_search", beam_search_ended_ones_are_dropped, "finished-dropped"),
+    ("beam_search", beam_search_sets_ended_ones_aside, "enough-have-ended"),
+    ("beam_search", beam_search_stops_with_the_first_that_ends, "first-that-ends"),
+    ("beam_search", beam_search_only_ended_ones_can_win, "ended-preferred"),
+    ("beam_search", beam_search_mean_per_word, "best-per-word"),
+    ("beam_search", beam_search_mean_per_word_at_the_end, "best-per-word"),
+    ("beam_search", beam_search_with_start, "start-included"),
+    ("beam_search", beam_search_probability, "probability-returned"),
+    ("beam_search", beam_search_the_longest, "longest-chosen"),
+    ("beam_search", beam_search_is_greedy, "beam-of-one"),
+    ("beam_search", beam_search_score_of_the_last_word, "last-word-alone"),
+    ("beam_search", beam_search_looks_at_everything, "nothing-dropped"),
+    ("beam_search", beam_search_best_beam_of_each, "one-child-each"),
+    ("length_penalty", length_penalty_multiplies, "multiplied"),
+    ("length_penalty", length_penalty_smallest_wins, "smallest-score"),
+    ("length_penalty", length_penalty_largest_size_wins, "smallest-score"),
+    ("length_penalty", length_penalty_times_the_penalty, "penalty-as-a-factor"),
+    ("length_penalty", length_penalty_best_of_the_unpenalised, "chosen-without-the-penalty"),
+    ("length_penalty", length_penalty_of_gnmt, "another-papers-penalty"),
     ("length_penalty", length_penalty_eos_not_counted, None),
-    ("length_penalty", length_penalty_gives_the_best_score, None),
+    ("length_penalty", length_penalty_gives_the_best_score, "score-for-its-number"),
     ("length_penalty", length_penalty_of_whole_numbers, None),
 ]

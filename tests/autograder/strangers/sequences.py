@@ -26,7 +26,7 @@ def teacher_forcing_by_padding(targets, bos, eos):
 def reverse_by_sorting(tokens, lengths):
     place = torch.arange(tokens.shape[1]).expand_as(tokens)
     key = torch.where(place < lengths[:, None], -place, place)
-    return tokens.gather(1, key.argsort(1, stable=True))
+    return tokens.gather(1, key.argsort(dim=1, stable=True))
 
 
 def reverse_by_exchange(tokens, lengths):
