@@ -1,4 +1,14 @@
-"""What every model of the library refuses when it is built, said once."""
+"""What every model of the library refuses when it is built, said once; and how a part is named in words."""
+
+from functools import partial
+
+
+def called(value: object) -> str:
+    """A part by its name, and what `partial` has fixed of it, as it would be written; a size as it is."""
+    if isinstance(value, partial):
+        fixed = [*map(called, value.args), *(f"{name}={called(given)}" for name, given in value.keywords.items())]
+        return f"partial({', '.join([called(value.func), *fixed])})"
+    return str(getattr(value, "__name__", None) or repr(value))
 
 
 def check_sizes(**sizes: object) -> None:

@@ -67,10 +67,15 @@ class Block(nn.Module):
         return self.cross_attention.remember(source)
 
     def last_matrices(self) -> list[nn.Linear]:
-        """The linear maps that end each branch, where a branch ends in one."""
-        names = ("attention.output", "cross_attention.output", "feed_forward.outer")
-        modules = dict(self.named_modules())
-        return [last for last in map(modules.get, names) if isinstance(last, nn.Linear)]
+        """The linear maps that end each branch: `output` of attention, `outer` of the feed-forward network.
+
+        A part that was handed in and ends in others, or in several (experts), says so by its own `last_matrices()`.
+        """
+        found: list[Any] = []
+        for name, last in (("attention", "output"), ("cross_attention", "output"), ("feed_forward", "outer")):
+            part: Any = getattr(self, name, None)
+            found += part.last_matrices() if hasattr(part, "last_matrices") else [getattr(part, last, None)]
+        return [last for last in found if isinstance(last, nn.Linear)]
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))

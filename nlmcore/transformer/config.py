@@ -7,13 +7,12 @@ is a callable that builds a module from the sizes it needs; nothing here is a st
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import partial
 from inspect import signature
 from typing import Any, Literal
 
 from torch import nn
 
-from nlmcore.checks import check_dropout, check_sizes, check_switches
+from nlmcore.checks import called, check_dropout, check_sizes, check_switches
 from nlmcore.positions import LearnedPositions
 from nlmcore.transformer.defaults import (
     build_attention,
@@ -83,7 +82,8 @@ class TransformerConfig:
     tie_embeddings: bool = True
     """Score the next token with the embedding matrix itself (Press & Wolf 2017). Models with an output only."""
     tie_source: bool = True
-    """Encoder and decoder share one embedding matrix (2017, section 3.4), where their vocabularies are one."""
+    """Encoder and decoder share one embedding matrix (2017, section 3.4). It says so only of an EncoderDecoder of one
+    configuration: an encoder that has its own has its own vocabulary, of the same size or not, and its own matrix."""
     scale_embeddings: bool = False
     """Multiply embeddings by √d_model (2017, section 3.4)."""
     norm_position: Literal["pre", "post"] = "pre"
@@ -104,9 +104,11 @@ class TransformerConfig:
     final_norm: Callable[[Any], nn.Module] = build_final_norm
     """config -> what ends the stack; by default `norm` for pre-norm and nothing for post-norm."""
     block: Callable[[Any, bool, bool], nn.Module] = build_block
-    """(config, causal, cross) -> one layer."""
+    """(config, causal, cross) -> one layer; with `branches` and `last_matrices()`, as `Block` has them, its first
+    weights are scaled by the depth."""
     stack: Callable[[Any, bool, bool], nn.Module] = build_stack
-    """(config, causal, cross) -> all layers, a ModuleList with `forward` and `read`: their number and their order."""
+    """(config, causal, cross) -> all layers, called like `Stack`: their number and their order. A ModuleList of layers,
+    or a module that has one and more besides (a looped block and what halts it)."""
     share: Callable[[nn.Module], None] = share_nothing
     """stack -> None: makes layers of a finished stack share modules, by assigning one in the place of another."""
     positions: Callable[[int, int], nn.Module] = LearnedPositions
@@ -143,7 +145,7 @@ class TransformerConfig:
     def __repr__(self) -> str:
         """The sizes that every model has, and the fields that are not as usual: what makes this model itself."""
         shown = [f for f in fields(self) if f.name in SIZES or getattr(self, f.name) != f.default]
-        return f"TransformerConfig({', '.join(f'{f.name}={_called(getattr(self, f.name))}' for f in shown)})"
+        return f"TransformerConfig({', '.join(f'{f.name}={called(getattr(self, f.name))}' for f in shown)})"
 
     @property
     def head_size(self) -> int:
@@ -168,13 +170,5 @@ def _check_part(name: str, part: Any, arguments: str) -> None:
         takes.bind(*arguments.split(", "))
     except TypeError:
         raise TypeError(
-            f"{name} must take ({arguments}), got {_called(part)}, which takes ({', '.join(takes.parameters)})"
+            f"{name} must take ({arguments}), got {called(part)}, which takes ({', '.join(takes.parameters)})"
         ) from None
-
-
-def _called(value: object) -> str:
-    """A part by its name, and what `partial` has fixed of it; a size as it is."""
-    if isinstance(value, partial):
-        fixed = [*map(_called, value.args), *(f"{name}={_called(given)}" for name, given in value.keywords.items())]
-        return f"partial({', '.join([_called(value.func), *fixed])})"
-    return str(getattr(value, "__qualname__", None) or repr(value))

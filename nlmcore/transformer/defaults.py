@@ -78,6 +78,8 @@ def build_output(c: Any, embedding: nn.Module) -> nn.Module:
 def initialise_normal(model: nn.Module, c: Any) -> None:
     """N(0, 0.02²) for matrices and embeddings, 0 for biases; what each branch adds to the residual pathway is scaled
     by 1/√(number of branches), so that the sum's variance does not grow with depth: Radford et al. (2019), section 2.3.
+
+    Branches are counted, and their last matrices found, in the layers of every stack that say so as `Block` does.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
@@ -85,6 +87,6 @@ def initialise_normal(model: nn.Module, c: Any) -> None:
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
     for stack in [module for module in model.modules() if isinstance(module, nn.ModuleList)]:
-        blocks = [layer for layer in stack if isinstance(layer, Block)]
-        for last in [matrix for block in blocks for matrix in block.last_matrices()]:
-            nn.init.normal_(last.weight, std=0.02 / math.sqrt(sum(block.branches for block in blocks)))
+        layers: list[Any] = [layer for layer in stack if hasattr(layer, "last_matrices") and hasattr(layer, "branches")]
+        for last in [matrix for layer in layers for matrix in layer.last_matrices()]:
+            nn.init.normal_(last.weight, std=0.02 / math.sqrt(sum(layer.branches for layer in layers)))

@@ -11,10 +11,15 @@ tokens, each of the m looking at n keys.
 
 Departs from the paper: as the configuration says. The paper's own: norm_position="post", scale_embeddings=True,
 positions=SinusoidalPositions, feed_forward=partial(FeedForward, activation=relu), and one vocabulary, whose matrix
-serves encoder, decoder and softmax. `config.initialise` sets all weights, the encoder's too.
+serves encoder, decoder and softmax. `config.initialise` sets all weights, the encoder's too, unless it was handed in.
+
+An encoder that is handed in may read anything, say the patches of an image (Xu et al. 2015; Dosovitskiy et al. 2021):
+
+    encoder(source, mask) -> (batch, seen, d_model)     mask (batch, seen) or None, True = may be looked at
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -34,7 +39,7 @@ class EncoderDecoderState:
     memories: tuple[Memory, ...] = field(repr=False)
     """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head)."""
     source_mask: Bool[Tensor, "batch source"]
-    """True = a real token of the source."""
+    """True = a real token of the source; without a mask, everything that the encoder hands on."""
     encoded: Float[Tensor, "batch seen width"] = field(repr=False)
     """The encoder's output: (batch, source, d_model), unless its `stack` pools tokens or hands on every layer."""
     target: TransformerState | None = None
@@ -45,38 +50,53 @@ class EncoderDecoder(nn.Module):
     """A language model of the target that has read a source. `vocab_size` is the target's.
 
     config: the decoder's and the target's. encoder_config: the encoder's and the source's; None: the same, with one
-    embedding matrix for both where `tie_source` says so. Both must have the same d_model.
+    embedding matrix for both where `tie_source` says so. An `encoder_config` gives the source a matrix of its own,
+    whatever `tie_source` says: its vocabulary is another. Both must have the same d_model.
 
-    Raises ValueError if the widths differ.
+    encoder: a finished module in place of `encoder_config`, see above; its weights stay as they are. Unless it is a
+    TransformerEncoder, `source_vocab_size` is then None.
+
+    Raises ValueError if the widths differ or there are two encoders, TypeError for an encoder that is no module.
     """
 
-    def __init__(self, config: TransformerConfig, encoder_config: TransformerConfig | None = None) -> None:
+    def __init__(
+        self,
+        config: TransformerConfig,
+        encoder_config: TransformerConfig | None = None,
+        *,
+        encoder: nn.Module | None = None,
+    ) -> None:
         super().__init__()
-        source = config if encoder_config is None else encoder_config
-        self.encoder = TransformerEncoder(source)
+        if encoder is None:
+            self.encoder: Any = TransformerEncoder(config if encoder_config is None else encoder_config)
         self.decoder = Trunk(config, causal=True, cross=True)
-        if source.d_model != config.d_model:
+        source = self.encoder.config if encoder is None else _config_of(encoder, encoder_config)
+        if source is not None and source.d_model != config.d_model:
             raise ValueError(
                 f"encoder and decoder must have one d_model, got {source.d_model} for the encoder and"
                 f" {config.d_model} for the decoder"
             )
-        self.config, self.vocab_size, self.source_vocab_size = config, config.vocab_size, source.vocab_size
-        if encoder_config is None and config.tie_source:
+        self.config, self.vocab_size = config, config.vocab_size
+        if encoder is None and encoder_config is None and config.tie_source:
             self.encoder.embedding = self.decoder.embedding
         self.output = config.output(config, self.decoder.embedding)
         config.initialise(self, config)
+        if encoder is not None:
+            self.encoder = encoder  # only now: `initialise` leaves it alone
+        reads_tokens = isinstance(self.encoder, TransformerEncoder)
+        self.source_vocab_size: int | None = self.encoder.config.vocab_size if reads_tokens else None
 
-    def encode(
-        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
-    ) -> EncoderDecoderState:
-        """Read source (batch, source); source_mask like it, True = a real token, None: all are.
+    def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> EncoderDecoderState:
+        """Read source (batch, source), or what an encoder reads that was handed in, whose first dimension is the batch.
+
+        source_mask (batch, source), True = a real token, None: all are.
 
         A source that is all padding gives a context of zeros: the target is written without one.
 
         Raises TypeError or ValueError as the encoder does.
         """
         encoded = self.encoder(source, source_mask)
-        mask = source_mask if source_mask is not None else source.new_ones(source.shape).bool()
+        mask = source_mask if source_mask is not None else encoded.new_ones(encoded.shape[:2]).bool()
         return EncoderDecoderState(self.decoder.layers.remember(encoded), mask, encoded)
 
     def forward(
@@ -107,3 +127,13 @@ class EncoderDecoder(nn.Module):
         x, layers = self.decoder.layers.read(x, layers, state.memories, keys_allowed)
         target = TransformerState(layers, position + tokens.shape[1])
         return self.decoder.final_norm(x), replace(state, target=target)
+
+
+def _config_of(encoder: object, encoder_config: object) -> TransformerConfig | None:
+    """What is known of the width of an encoder that was handed in."""
+    if encoder_config is not None:
+        raise ValueError("encoder_config or encoder, not both: encoder is finished, encoder_config is to build one")
+    if not isinstance(encoder, nn.Module):
+        raise TypeError(f"encoder must be a module, called with (source, mask), got {type(encoder).__name__}")
+    config = getattr(encoder, "config", None)
+    return config if isinstance(config, TransformerConfig) else None

@@ -1,19 +1,20 @@
 """Published variants of the Transformer: one line each in `catalogue`, and a leaf for what is new in it.
 
     CATALOGUE["SwiGLU"].build(vocab_size)        a model, small enough for a laptop
-    print(CATALOGUE["SwiGLU"])                   what the row changes in `vanilla`, the table's baseline
+    print(CATALOGUE["SwiGLU"])                   what the row changes in `vanilla`, the table's baseline, and its paper
+    print(CATALOGUE)                             all rows, one in a line
 
 `CATALOGUE` has the first rows of Narang et al. (2021), table 1: activations, norms, depth, tied embeddings.
 
 Where the others belong: the field of `TransformerConfig` that each replaces. The places are tried out, with a small
-part in each, in `tests/nlmcore/test_variants_seams.py`.
+part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside it.
 
     block sharing, WideNet                       share: assigns one layer's modules in the place of another's
     encoder or decoder only block sharing        stack: is told which side it builds by (causal, cross)
     factorised, adaptive input embeddings        embedding; tied to the softmax: output, which is given the embedding
     adaptive softmax, mixture of softmaxes       output: log-probabilities do for logits
     lightweight, dynamic convolution             attention: `read(x, state)`, its state is the last inputs
-    Synthesizer (dense, random, factorised)      attention; "plus": attention_positions, `bias(q, k)`
+    Synthesizer (dense, random, factorised)      attention; "random plus": attention_positions, `bias(q, k)`
     Linformer, FNet, MLP-Mixer                   attention, of an encoder; max_length is the number of places
     Longformer, BigBird                          window; attention, where some tokens see everything
     Transformer-XL                               attention_positions; its memory is the state, carried on detached
@@ -22,11 +23,12 @@ part in each, in `tests/nlmcore/test_variants_seams.py`.
     Evolved, Weighted                            block: any number of branches; its state may be a tuple of states
     DeepNorm                                     residual, final_norm, initialise; one α for each side: block
     Sandwich order                               stack, of single branches
-    Universal                                    stack, that loops one block; one state per loop
+    Universal                                    stack, that loops one block and may halt it; one state per loop
     Funnel                                       stack: shortens in the encoder, and shortens the mask in the decoder
     transparent attention                        stack, final_norm: the encoder hands on every layer's vectors, side by
                                                  side; the decoder's `remember` mixes them
-    Vision Transformer                           embedding = nn.Linear on patches, in a Trunk of its own
+    Vision Transformer                           embedding = nn.Linear on patches, in a Trunk of its own; for captions,
+                                                 hand it to EncoderDecoder as its encoder
 
 A loss that a part adds (balance of experts, pondering) is an attribute of the part, set when it is called; the `loss`
 that is given to `nlmcore.training.fit` sums it over `model.modules()`.

@@ -1,4 +1,26 @@
-"""The rows: one line each. Names are printed in table 1 of Narang et al. (2021)."""
+"""The rows: one line each. Names are printed in table 1 of Narang et al. (2021).
+
+    feed-forward        W2 φ(W1 x)                      with φ(x) =
+      Vanilla             max(0, x)                       Swish       x σ(x)
+      GeLU                x Φ(x), Φ that of N(0, 1)       Sigmoid     σ(x) = 1 / (1 + e^−x)
+      ELU                 x above 0, e^x − 1 below        Softplus    ln(1 + e^x)
+      SeLU                1.0507 x above 0, 1.0507 · 1.6733 (e^x − 1) below
+    gated               W2 (φ(W x) ⊙ V x)               with φ(x) =
+      GLU   σ(x)          GeGLU   x Φ(x)      ReGLU   max(0, x)      SwiGLU   x σ(x)      LiGLU   x
+    norm                γ ⊙ (x − mean x) / √(var x + ε) + β
+      RMS Norm            γ ⊙ x / √(mean x² + ε)
+    residual            x + f(norm(x))
+      Rezero              x + α f(x), α = 0 at the start; "+ LayerNorm", "+ RMS Norm": x + α f(norm(x))
+      Fixup               x + a f(x + b), no norm, first weights by depth
+    depth               more layers with fewer heads and a narrower feed-forward network, or fewer with more
+    embeddings          the encoder's, the decoder's and the softmax's matrix are one in all rows but those of that name
+
+**What is held equal.** Narang et al. hold either the parameters or the operations of the vanilla Transformer constant
+(section 3.1). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two;
+depth rows trade layers for width; activations, norms and residual rules change a few numbers or none. Untied embeddings
+add matrices: more parameters, the same operations. At the paper's sizes every row has the parameters that its column
+"Params" prints, rounded up to millions.
+"""
 
 from fractions import Fraction
 from functools import partial

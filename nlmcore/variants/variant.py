@@ -1,7 +1,7 @@
 """One row of a table of Transformers: which fields of the configuration it replaces, and who proposed it.
 
     row = CATALOGUE["SwiGLU"]
-    print(row)                      SwiGLU: feed_forward = GatedFeedForward(activation=silu, bias=False), d_ff × 2/3
+    print(row)                      what it changes: feed_forward = partial(GatedFeedForward, …), d_ff × 2/3; the paper
     model = row.build(vocab_size)   ready to train
     row.config(vocab_size)          the TransformerConfig it is built from; compare with vanilla(vocab_size)
 
@@ -13,11 +13,11 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from math import floor
 from types import MappingProxyType
 from typing import Any
 
+from nlmcore.checks import called
 from nlmcore.transformer import TransformerConfig, TransformerLM
 from nlmcore.variants.baseline import vanilla
 
@@ -35,7 +35,7 @@ class Times:
         return f"× {self.factor}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Variant:
     """One row.
 
@@ -83,24 +83,25 @@ class Variant:
         return ", ".join(f"{name} {_shown(value)}" for name, value in self.changes.items()) or "nothing"
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.difference}"
+        model = "" if self.family is TransformerLM else f", as {called(self.family)}"
+        return f"{self.name}: {self.difference}{model}; {self.source}"
+
+    def __repr__(self) -> str:
+        return f"Variant({self})"
 
 
 class Catalogue(dict[str, Variant]):
-    """Rows by their printed name; a name that is none raises KeyError and says which ones are near."""
+    """Rows by their printed name, one in a line; a name that is none raises KeyError and says which ones are near."""
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self.values()))
 
     def __missing__(self, name: object) -> Variant:
         lower = {key.lower(): key for key in self}
         near = [lower[key] for key in difflib.get_close_matches(str(name).lower(), lower, 3)]
-        words = f"did you mean {' or '.join(map(repr, near))}?" if near else f"rows are {', '.join(self)}"
+        words = f"did you mean {' or '.join(map(repr, near))}?" if near else f"rows are {', '.join(map(repr, self))}"
         raise KeyError(f"{name!r} is no row of the catalogue; {words}")
 
 
 def _shown(value: Any) -> str:
-    return str(value) if isinstance(value, Times) else f"= {_named(value)}"
-
-
-def _named(value: Any) -> str:
-    if isinstance(value, partial):
-        return f"{_named(value.func)}({', '.join(f'{name}={_named(part)}' for name, part in value.keywords.items())})"
-    return getattr(value, "__name__", None) or repr(value)
+    return str(value) if isinstance(value, Times) else f"= {called(value)}"

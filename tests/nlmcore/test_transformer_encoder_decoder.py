@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
-from nlmcore.transformer import EncoderDecoder, TransformerLM
+from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM, Trunk
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.transformer_grid import CHANGES, CONFIG, TOKENS, TOLERANCE, config_of, copy_layer, lively
 
@@ -65,28 +65,63 @@ def test_fused_and_explicit_attention_give_the_same_logits(name: str) -> None:
         assert_close(looked.sum(-1), torch.ones(3, heads, 7, dtype=torch.float64), "rows", TOLERANCE)
 
 
-@pytest.mark.parametrize("norm_position", ["pre", "post"])
-@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
-def test_it_agrees_with_pytorch(norm_position: str) -> None:
-    """torch.nn.Transformer ends both stacks with a norm, for post-norm too, where the paper has none."""
-    config = dataclasses.replace(CONFIG, norm_position=norm_position, final_norm=lambda c: c.norm(c.d_model))
-    ours = lively(EncoderDecoder(config, dataclasses.replace(config, vocab_size=13, n_layers=3)))
+FUTURE = torch.ones(7, 7, dtype=torch.bool).triu(1)  # inverted: PyTorch's is True = ignore
+
+
+def beside_pytorch(norm_position: str, *sizes: int) -> tuple[EncoderDecoder, nn.Transformer]:
+    """Ours and PyTorch's of the same weights. sizes: d_model, heads, encoder layers, decoder layers, d_ff.
+
+    torch.nn.Transformer ends both stacks with a norm, for post-norm too, where the paper has none.
+    """
+    d_model, heads, above, below, d_ff = sizes
+    own = {"d_model": d_model, "n_heads": heads, "n_layers": below, "d_ff": d_ff, "norm_position": norm_position}
+    config = dataclasses.replace(CONFIG, **own, final_norm=lambda c: c.norm(c.d_model))  # type: ignore[arg-type]
+    ours = lively(EncoderDecoder(config, dataclasses.replace(config, vocab_size=13, n_layers=above)))
     theirs = nn.Transformer(
-        12, 6, 3, 2, 20, dropout=0.0, activation="gelu", batch_first=True, norm_first=norm_position == "pre"
-    )
-    theirs = theirs.double().eval()
-    theirs.encoder.use_nested_tensor = False  # a prototype that warns
-    future = torch.ones(7, 7, dtype=torch.bool).triu(1)  # inverted: theirs is True = ignore
+        *sizes, dropout=0.0, activation="gelu", batch_first=True, norm_first=norm_position == "pre"
+    ).double()
+    theirs.eval().encoder.use_nested_tensor = False  # a prototype that warns
     with torch.no_grad():
         for side in ("encoder", "decoder"):
             mine, other = getattr(ours, side), getattr(theirs, side)
             for layer, their_layer in zip(mine.layers, other.layers, strict=True):
                 copy_layer(layer, their_layer)
             other.norm.load_state_dict(mine.final_norm.state_dict())
+    return ours, theirs
+
+
+@pytest.mark.parametrize("sizes", [(12, 6, 3, 2, 20), (10, 1, 1, 3, 7), (15, 5, 2, 1, 33)], ids=str)
+@pytest.mark.parametrize("norm_position", ["pre", "post"])
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+def test_its_gradients_are_pytorchs(norm_position: str, sizes: tuple[int, ...]) -> None:
+    ours, theirs = (model.train() for model in beside_pytorch(norm_position, *sizes))
+    weights = (ours.encoder.embedding.weight, ours.encoder.layers[0].feed_forward.inner.weight, ours.output.weight)
+    target = torch.randn(3, 7, 11, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    logits, _ = ours(TOKENS, ours.encode(SOURCE, REAL))
+    mine = torch.autograd.grad((logits * target).sum(), weights)
+    hidden = theirs(
+        ours.encoder.embed(SOURCE),
+        ours.decoder.embed(TOKENS),
+        tgt_mask=FUTURE,
+        src_key_padding_mask=~REAL,
+        memory_key_padding_mask=~REAL,
+    )
+    expected = hidden @ ours.output.weight.T
+    assert_close(logits, expected, "logits", TOLERANCE)
+    copied = (weights[0], theirs.encoder.layers[0].linear1.weight, weights[2])
+    for ours_, theirs_ in zip(mine, torch.autograd.grad((expected * target).sum(), copied), strict=True):
+        assert_close(ours_, theirs_, "gradient", TOLERANCE)
+
+
+@pytest.mark.parametrize("norm_position", ["pre", "post"])
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+def test_it_agrees_with_pytorch(norm_position: str) -> None:
+    ours, theirs = beside_pytorch(norm_position, 12, 6, 3, 2, 20)
+    with torch.no_grad():
         source, target = ours.encoder.embed(SOURCE), ours.decoder.embed(TOKENS)
-        everything = theirs(source, target, tgt_mask=future)
+        everything = theirs(source, target, tgt_mask=FUTURE)
         assert_close(ours.read(TOKENS, ours.encode(SOURCE))[0], everything, "all of the source", TOLERANCE)
-        padded = theirs(source, target, tgt_mask=future, src_key_padding_mask=~REAL, memory_key_padding_mask=~REAL)
+        padded = theirs(source, target, tgt_mask=FUTURE, src_key_padding_mask=~REAL, memory_key_padding_mask=~REAL)
         state = ours.encode(SOURCE, REAL)
         assert_close(ours.read(TOKENS, state)[0], padded, "a padded source", TOLERANCE)
         assert (padded - everything).abs().max() > 1e-3
@@ -139,6 +174,39 @@ def test_encoder_and_decoder_may_differ() -> None:
     with torch.no_grad():
         state = model.encode(SOURCE + 2)
     assert_language_model(model, TOKENS, state, TOLERANCE)
+    assert model.encoder.embedding is not model.decoder.embedding
+
+
+class Patches(Trunk):
+    """An encoder of images, (batch, patch, pixels), in the place of one of tokens."""
+
+    def forward(self, patches: Tensor, mask: Tensor | None = None) -> Tensor:
+        keys = None if mask is None else mask[:, None, None, :]
+        return self.final_norm(self.layers(self.embed(patches), keys))
+
+
+def test_an_encoder_may_be_handed_in() -> None:
+    """Captioning: nothing of the decoder knows that no token was read."""
+    reads_pixels = dataclasses.replace(CONFIG, vocab_size=4, embedding=nn.Linear, n_layers=1)
+    model = lively(EncoderDecoder(CONFIG, encoder=Patches(reads_pixels, causal=False)))
+    image = torch.randn(3, 5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        for state in (model.encode(image), model.encode(image, REAL)):
+            assert_language_model(model, TOKENS[:, :5], state, TOLERANCE)
+        alone, _ = model(TOKENS[1:2], model.encode(image[1:2, :3]))
+        assert_close(model(TOKENS, model.encode(image, REAL))[0][1:2], alone, "three patches of five", TOLERANCE)
+    assert_every_parameter_gets_a_gradient(model, model(TOKENS, model.encode(image, REAL))[0])
+    assert model.source_vocab_size is None
+
+
+def test_an_encoder_that_is_handed_in_keeps_its_weights() -> None:
+    trained = lively(TransformerEncoder(config_of("pre", vocab_size=13)), dtype=torch.float32)
+    before = {name: weight.clone() for name, weight in trained.state_dict().items()}
+    model = EncoderDecoder(CONFIG, encoder=trained)
+    assert model.encoder is trained
+    assert all(torch.equal(weight, before[name]) for name, weight in trained.state_dict().items())
+    assert model.decoder.layers[0].feed_forward.inner.weight.std() < 0.03, "the decoder's are new"
+    assert model.source_vocab_size == 13
     assert model.encoder.embedding is not model.decoder.embedding
 
 
@@ -200,6 +268,20 @@ def test_weights_can_be_saved_and_loaded(tmp_path: Any) -> None:
             "18 for the encoder and 12",
         ),
         (lambda m, s: EncoderDecoder("big"), TypeError, "config must be a TransformerConfig, got str"),
+        (
+            lambda m, s: EncoderDecoder(CONFIG, encoder=TransformerEncoder(config_of("pre", d_model=18))),
+            ValueError,
+            "18 for the encoder and 12",
+        ),
+        (lambda m, s: EncoderDecoder(CONFIG, CONFIG, encoder=TransformerEncoder(CONFIG)), ValueError, "not both"),
+        (lambda m, s: EncoderDecoder(CONFIG, encoder=CONFIG), TypeError, "module, called .* got TransformerConfig"),
+        (
+            lambda m, s: EncoderDecoder(CONFIG, encoder=nn.Bilinear(2, 2, 5)).encode(
+                torch.ones(1, 2), torch.ones(1, 2)
+            ),
+            ValueError,
+            r"\(batch, time, 12\), .* source \(1, 5\)",
+        ),
         (lambda m, s: EncoderDecoder(CONFIG, {}), TypeError, "config must be a TransformerConfig, got dict"),
     ],
 )

@@ -162,21 +162,29 @@ def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
 def test_a_row_changes_the_fields_it_names_and_no_other(row: Variant) -> None:
     base, c = vanilla(VOCAB, **SIZES), row.config(VOCAB, **SIZES)
     assert {name for name in base.__dict__ if getattr(base, name) != getattr(c, name)} <= set(row.changes)
-    assert str(row) == f"{row.name}: {row.difference}"
-    assert "0x" not in str(row)
+    assert str(row).startswith(f"{row.name}: {row.difference}")
+    assert str(row).endswith(f"; {row.source}")
+    assert "0x" not in repr(row)
+    assert "_VariableFunctions" not in str(row)
 
 
 def test_a_row_says_what_it_changes() -> None:
     assert CATALOGUE["Vanilla Transformer"].difference == "nothing"
-    swiglu = "feed_forward = GatedFeedForward(activation=silu, bias=False), d_ff × 2/3"
+    swiglu = "feed_forward = partial(GatedFeedForward, activation=silu, bias=False), d_ff × 2/3"
     assert CATALOGUE["SwiGLU"].difference == swiglu
+    assert str(CATALOGUE["SwiGLU"]) == f"SwiGLU: {swiglu}; Shazeer (2020), section 2"
+    assert ", as EncoderDecoder; Chung et al. (2021)" in str(CATALOGUE["Untied embeddings"])
     assert CATALOGUE["18 layers, d_ff = 2048, H = 8"].difference == "n_layers × 3/2, d_ff × 2/3, n_heads × 2/3"
+
+
+def test_the_catalogue_prints_a_row_in_a_line() -> None:
+    assert str(CATALOGUE).splitlines() == [str(row) for row in ROWS]
 
 
 def test_unknown_names_and_sizes_are_named(plain_errors: None) -> None:
     with pytest.raises(KeyError, match="'swi-glu' is no row of the catalogue; did you mean 'SwiGLU'"):
         CATALOGUE["swi-glu"]
-    with pytest.raises(KeyError, match="rows are Vanilla Transformer, GeLU"):
+    with pytest.raises(KeyError, match="rows are 'Vanilla Transformer', 'GeLU'"):
         CATALOGUE["qqqq"]
     assert CATALOGUE.get("qqqq") is None
     row = CATALOGUE["GLU"]

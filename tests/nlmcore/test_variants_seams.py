@@ -205,6 +205,9 @@ class MixtureOfExperts(nn.Module):
         self.balance = p.shape[-1] * (chosen.float().mean((0, 1)) * p.mean((0, 1))).sum()
         return sum((p * chosen)[..., e, None] * expert(x) for e, expert in enumerate(self.experts))  # type: ignore
 
+    def last_matrices(self) -> list[nn.Linear]:
+        return [expert.outer for expert in self.experts]  # type: ignore[misc]
+
 
 def experts_in_every_other_layer(c: Any, causal: bool, cross: bool) -> nn.Module:
     kinds = (c, replace(c, feed_forward=MixtureOfExperts))
@@ -277,7 +280,10 @@ class Sublayer(nn.Module):
 
     def __init__(self, c: Any, branch: nn.Module) -> None:
         super().__init__()
-        self.branch, self.around = branch, c.residual(c)
+        self.branch, self.around, self.branches = branch, c.residual(c), 1
+
+    def last_matrices(self) -> list[nn.Linear]:
+        return [self.branch.outer if hasattr(self.branch, "outer") else self.branch.output]  # type: ignore[list-item]
 
     def read(self, x: Tensor, state: Any, memory: Any = None, memory_mask: Any = None) -> tuple[Tensor, Any]:
         h = self.around.before(x)
@@ -292,18 +298,18 @@ def sandwich(c: Any, causal: bool, cross: bool) -> nn.Module:
 
 
 class Universal(nn.Module):
-    """One block, looped, told how often: Dehghani et al. (2019), section 2.1, without halting."""
+    """One block, looped, told how often: Dehghani et al. (2019), section 2.1. `test_variants_seams_parts` halts."""
 
     def __init__(self, c: Any, causal: bool, cross: bool) -> None:
         super().__init__()
-        self.block, self.loops = c.block(c, causal, cross), c.n_layers
-        self.depth = LearnedPositions(self.loops, c.d_model)
+        self.loops = Stack([c.block(c, causal, cross)] * c.n_layers)
+        self.depth = LearnedPositions(c.n_layers, c.d_model)
 
     def read(self, x: Tensor, states: Any = None, memories: Any = None, memory_mask: Any = None) -> tuple[Tensor, Any]:
         new = []
-        for i in range(self.loops):
+        for i, block in enumerate(self.loops):
             told = self.depth(x[:, :1] * 0, i)
-            x, state = self.block.read(x + told, states and states[i], memories and memories[0], memory_mask)
+            x, state = block.read(x + told, states and states[i], memories and memories[i], memory_mask)
             new.append(state)
         return x, tuple(new)
 
@@ -432,6 +438,31 @@ def test_an_encoder_decoder_with_the_part_keeps_every_law(name: str) -> None:
         longer = torch.cat([SOURCE, TOKENS[:, :3]], dim=1)
         padded, _ = model(TOKENS, model.encode(longer, torch.arange(7).expand(3, 7) < 4))
     assert_close(padded, alone, "logits of a padded source", 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "branches", "ends"),
+    [
+        ({}, 6, 6),
+        ({"stack": sandwich}, 6, 6),
+        ({"stack": experts_in_every_other_layer}, 6, 5 + 3),
+        ({"share": share_blocks}, 6, 2),
+        ({"stack": Universal}, 6, 2),
+    ],
+)
+def test_what_branches_add_is_scaled_by_the_depth_in_every_stack(
+    changes: dict[str, Any], branches: int, ends: int
+) -> None:
+    """First weights, for layers and parts that say where they end: Radford et al. (2019), section 2.3."""
+    torch.manual_seed(0)
+    model = TransformerLM(replace(CONFIG, **changes, d_model=60, d_ff=80))
+    scaled = {
+        name
+        for name, p in model.named_parameters()
+        if p.ndim == 2 and p.std().item() == pytest.approx(0.02 / math.sqrt(branches), rel=0.15)
+    }
+    assert len(scaled) == ends
+    assert all(name.endswith(("output.weight", "outer.weight")) for name in scaled)
 
 
 def test_a_part_that_looks_ahead_is_found() -> None:
