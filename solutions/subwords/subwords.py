@@ -108,7 +108,7 @@ check("subwords.count_pairs", count_pairs, hidden=True)
 # <details><summary>A hint</summary>
 #
 # `table.argmax()` gives one number, the place in the table read row by row: with $n$ columns, row × $n$ + column. `divmod` takes it
-# apart. Does it give the *first* of equals? Look it up, or make sure of it.
+# apart, into a tuple; asked is a list. Does it give the *first* of equals? Look it up, or make sure of it.
 # </details>
 
 
@@ -187,8 +187,8 @@ check("subwords.merge", merge, hidden=True)
 # *30 minutes · 5 points · medium*
 #
 # Now the loop: count, take the winner, merge it in every word, count again. The first new symbol gets the id `symbols` (those before it
-# are 0 to `symbols` − 1), the next one `symbols` + 1, and so on. Return the pairs in the order in which they were merged. If no
-# pair is left, stop, and return those that there are.
+# are 0 to `symbols` − 1), the next one `symbols` + 1, and so on. Return the pairs in the order in which they were merged. Go on
+# as long as there is a pair, even one that occurs once; if none is left, stop, and return those that there are.
 #
 # By hand, with l = 0, o = 1, w = 2, e = 3, the words *low* (5 times) and *we* (twice), and three merges:
 #

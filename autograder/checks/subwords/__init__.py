@@ -4,9 +4,12 @@ The functions differ in form from `nlmcore.tokens`, which keeps bytes, counts in
 is a list of ids, a pair is an entry of a table, and every step is a function.
 """
 
-from autograder.checks.subwords.counting import BEST_PAIR, COUNT_PAIRS
-from autograder.checks.subwords.merging import LEARN_MERGES, MERGE
-from autograder.checks.subwords.using import DECODE, ENCODE
+from autograder.checks.subwords.counting import COUNT_PAIRS
+from autograder.checks.subwords.decoding import DECODE
+from autograder.checks.subwords.encoding import ENCODE
+from autograder.checks.subwords.learning import LEARN_MERGES
+from autograder.checks.subwords.merging import MERGE
+from autograder.checks.subwords.winning import BEST_PAIR
 
 EXERCISES = {exercise.name: exercise for exercise in (COUNT_PAIRS, BEST_PAIR, MERGE, LEARN_MERGES, ENCODE, DECODE)}
 

@@ -12,6 +12,7 @@ REFERENCE_ITSELF = ("nlmcore.tokens", "tokenizers")
 """Closed everywhere: it is what the student writes."""
 
 Word = list[int]
+Merges = Sequence[Sequence[int]]
 
 
 def words(draw: Draw, number: int, symbols: int, longest: int) -> list[Word]:
@@ -71,3 +72,24 @@ def learn(words: Sequence[Word], counts: Sequence[int], symbols: int, merges: in
         found.append(pair)
         words = [merged(word, pair, new) for word in words]
     return found
+
+
+def trained(draw: Draw) -> tuple[list[Word], Merges, int]:
+    """Words, the merges learned from them, and how many symbols there were before."""
+    symbols = draw.largest
+    made = words(draw, 8, symbols, 8)
+    return made, learn(made, how_often(draw, 8), symbols, 7), symbols
+
+
+def encode(word: Sequence[int], merges: Merges, symbols: int) -> Word:
+    """The merges one after the other, in the order in which they were learned."""
+    for number, pair in enumerate(merges):
+        word = merged(word, pair, symbols + number)
+    return list(word)
+
+
+def expand(token: int, merges: Merges, symbols: int) -> Word:
+    if token < symbols:
+        return [token]
+    left, right = merges[token - symbols]
+    return [*expand(left, merges, symbols), *expand(right, merges, symbols)]

@@ -1,4 +1,4 @@
-"""Questions 1a and 1b: neighbours counted, and the pair that wins."""
+"""Question 1a: neighbours counted."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -6,12 +6,12 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from autograder.checks.subwords.common import REFERENCE_ITSELF, Word, best, how_often, pair_table, words
+from autograder.checks.subwords.common import REFERENCE_ITSELF, Word, how_often, pair_table, words
 from autograder.draw import Draw
 from autograder.judges import same_shapes, same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
-TABLE, PAIR = ("table",), ("pair",)
+TABLE = ("table",)
 
 
 def _each_once(draw: Draw) -> list[Case]:
@@ -29,8 +29,10 @@ def _often(draw: Draw) -> list[Case]:
 def _odd(draw: Draw) -> list[Case]:
     symbols = draw.largest
     one, other = draw.integers(0, 10**9, symbols).argsort()[:2].tolist()
-    made = [[one], [one, one, one], [], [other, one, one]]
-    return [case("a word of one symbol, an empty one, a symbol three times over", made, how_often(draw, 4), symbols)]
+    return [
+        case("a word of one symbol, and an empty one", [[one], [other, one], []], how_often(draw, 3), symbols),
+        case("a symbol three times over", [[one, one, one], [other, one, one]], how_often(draw, 2), symbols),
+    ]
 
 
 def _across(made: Sequence[Word], counts: Sequence[int], symbols: int) -> Tensor:
@@ -45,6 +47,32 @@ def _seen(made: Sequence[Word], counts: Sequence[int], symbols: int) -> Tensor:
     table = torch.zeros(symbols, symbols, dtype=torch.int64)
     for word, count in zip(made, counts, strict=True):
         for a, b in set(pairwise(word)):
+            table[a, b] += count
+    return table
+
+
+def _assigned(made: Sequence[Word], counts: Sequence[int], symbols: int) -> Tensor:
+    table = torch.zeros(symbols, symbols, dtype=torch.int64)
+    for word, count in zip(made, counts, strict=True):
+        for a, b in pairwise(word):
+            table[a, b] = count
+    return table
+
+
+def _without_overlap(made: Sequence[Word], counts: Sequence[int], symbols: int) -> Tensor:
+    """Of a pair of equal symbols the next one begins behind the last, as `str.count` has it."""
+    table = torch.zeros(symbols, symbols, dtype=torch.int64)
+    for word, count in zip(made, counts, strict=True):
+        text = "".join(map(chr, word))
+        for a, b in set(pairwise(word)):
+            table[a, b] += count * text.count(chr(a) + chr(b))
+    return table
+
+
+def _every_second(made: Sequence[Word], counts: Sequence[int], symbols: int) -> Tensor:
+    table = torch.zeros(symbols, symbols, dtype=torch.int64)
+    for word, count in zip(made, counts, strict=True):
+        for a, b in zip(word[::2], word[1::2], strict=False):
             table[a, b] += count
     return table
 
@@ -100,99 +128,29 @@ COUNT_PAIRS = Exercise(
             sentence=("A pair that comes twice in one word was counted once there. Count every place where it stands."),
             implementation=_seen,
         ),
-    ),
-    closed=REFERENCE_ITSELF,
-)
-
-
-# --- the pair that wins -----------------------------------------------------------------------------------
-
-
-def _one_winner(draw: Draw) -> list[Case]:
-    size = draw.largest + 1
-    made = []
-    for _ in range(2):
-        table = draw.integers(0, 20, size, size)
-        a, b = draw.integer(0, size - 2), draw.integer(1, size - 1)
-        table[a, b] = 30
-        if a != b:
-            table[b, a] = 25
-        made.append(case("one pair is ahead", table))
-    return made
-
-
-def _ties(draw: Draw) -> list[Case]:
-    size = max(4, draw.largest)
-    made = []
-    for low, high in ((0, 1), (1, 0)):
-        table = draw.integers(0, 9, size, size)
-        rows = sorted(draw.integers(0, 10**9, size).argsort()[:2].tolist())
-        columns = sorted(draw.integers(0, 10**9, size).argsort()[:2].tolist())
-        table[rows[0], columns[high]] = table[rows[1], columns[low]] = 15
-        made.append(case("two pairs are equally frequent", table))
-    return made
-
-
-def _last_of_equals(table: Tensor) -> list[int]:
-    return torch.nonzero(table == table.max())[-1].tolist()
-
-
-def _by_right_id(table: Tensor) -> list[int]:
-    b, a = best(table.T)
-    return [a, b]
-
-
-def _rows_sum(table: Tensor) -> list[int]:
-    return [int(table.sum(1).argmax()), int(table.sum(0).argmax())]
-
-
-BEST_PAIR = Exercise(
-    name="subwords.best_pair",
-    title="The pair that wins",
-    signature="best_pair(table)",
-    arguments=("table",),
-    returns=PAIR,
-    minutes=10,
-    difficulty="easy",
-    reference=best,
-    properties=(
-        Property(name="the most frequent pair", points=1, cases=_one_winner, judge=same_values(PAIR)),
-        Property(name="ties", points=1, cases=_ties, judge=same_values(PAIR)),
-    ),
-    misconceptions=(
         Misconception(
-            id="last-of-equals",
+            id="assigned-not-added",
             sentence=(
-                "Of two pairs that are equally frequent you took the one with the larger ids. Take the smaller left id,"
-                " and of equals the smaller right one: whoever trains again must get the same tokens."
+                "Each pair has the count of the last word in which it stands. Add (`+=`), do not overwrite (`=`): a"
+                " pair stands in several words."
             ),
-            implementation=_last_of_equals,
+            implementation=_assigned,
         ),
         Misconception(
-            id="right-id-first",
+            id="every-second-pair",
             sentence=(
-                "Of two pairs that are equally frequent you took the one with the smaller *right* id. The left id"
-                " decides first."
+                "You cut a word into pieces of two. Pairs overlap: in *l o w* both *l o* and *o w* are neighbours, so"
+                " go on by one symbol each time."
             ),
-            implementation=_by_right_id,
+            implementation=_every_second,
         ),
         Misconception(
-            id="symbols-for-pairs",
+            id="overlap-not-counted",
             sentence=(
-                "You took the most frequent left symbol and the most frequent right symbol. They need not stand"
-                " together: look for the largest entry of the table."
+                "In *o o o* you found the pair *o o* once. It stands there twice, at the first place and at the second."
+                " (`str.count` and regular expressions go on behind what they have found.)"
             ),
-            implementation=_rows_sum,
-        ),
-        Misconception(
-            id="exchanged",
-            sentence="You gave the pair as [right, left]. The row, which comes first, is the left symbol.",
-            implementation=lambda table: best(table)[::-1],
-        ),
-        Misconception(
-            id="rarest",
-            sentence="You took the smallest count. Merged is the pair that is most frequent.",
-            implementation=lambda table: best(-table),
+            implementation=_without_overlap,
         ),
     ),
     closed=REFERENCE_ITSELF,

@@ -1,26 +1,13 @@
-"""Questions 2a and 2b: one merge in one word, and the loop that learns them."""
+"""Question 2a: one merge in one word."""
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
-
-from autograder.checks.subwords.common import (
-    REFERENCE_ITSELF,
-    Word,
-    best,
-    how_often,
-    learn,
-    merged,
-    pair_table,
-    words,
-)
+from autograder.checks.subwords.common import REFERENCE_ITSELF, Word, merged
 from autograder.draw import Draw
-from autograder.judges import same_values
-from autograder.laws.subwords import right_up_to
+from autograder.laws.subwords import same_list
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
-WORD, MERGES = ("merged",), ("merges",)
+WORD = ("merged",)
 
 
 def _once(draw: Draw) -> list[Case]:
@@ -94,6 +81,36 @@ def _right_half_stays(word: Sequence[int], pair: Sequence[int], new: int) -> Wor
     return [new if hit else symbol for symbol, hit in zip(word, hits, strict=True)]
 
 
+def _last_symbol_lost(word: Sequence[int], pair: Sequence[int], new: int) -> Word:
+    out: Word = []
+    i = 0
+    while i < len(word) - 1:
+        hit = list(word[i : i + 2]) == list(pair)
+        out.append(new if hit else word[i])
+        i += 2 if hit else 1
+    return out
+
+
+def _last_symbol_twice(word: Sequence[int], pair: Sequence[int], new: int) -> Word:
+    """What is left is appended at the end, also where the last pair was merged."""
+    return [*_last_symbol_lost(word, pair, new), *word[-1:]]
+
+
+def _in_steps_of_two(word: Sequence[int], pair: Sequence[int], new: int) -> Word:
+    out: Word = []
+    for i in range(0, len(word), 2):
+        out += [new] if list(word[i : i + 2]) == list(pair) else word[i : i + 2]
+    return out
+
+
+def _new_symbol_twice(word: Sequence[int], pair: Sequence[int], new: int) -> Word:
+    out = list(word)
+    for i in range(len(out) - 1):
+        if out[i : i + 2] == list(pair):
+            out[i] = out[i + 1] = new
+    return out
+
+
 MERGE = Exercise(
     name="subwords.merge",
     title="One merge",
@@ -104,9 +121,9 @@ MERGE = Exercise(
     difficulty="easy",
     reference=merged,
     properties=(
-        Property(name="every place where the pair stands", points=1.5, cases=_once, judge=same_values(WORD)),
-        Property(name="a symbol that meets itself", points=1, cases=_runs, judge=same_values(WORD)),
-        Property(name="short words", points=0.5, cases=_nothing, judge=same_values(WORD)),
+        Property(name="every place where the pair stands", points=1.5, cases=_once, judge=same_list("merged")),
+        Property(name="a symbol that meets itself", points=1, cases=_runs, judge=same_list("merged")),
+        Property(name="short words", points=0.5, cases=_nothing, judge=same_list("merged")),
     ),
     misconceptions=(
         Misconception(
@@ -143,138 +160,37 @@ MERGE = Exercise(
             ),
             implementation=_right_half_stays,
         ),
-    ),
-    closed=REFERENCE_ITSELF,
-)
-
-
-# --- learning ---------------------------------------------------------------------------------------------
-
-
-def _corpus(draw: Draw, number: int, longest: int) -> tuple[list[Word], list[int], int]:
-    symbols = draw.largest
-    made = words(draw, number, symbols, longest)
-    return made, how_often(draw, number), symbols
-
-
-def _first_merge(draw: Draw) -> list[Case]:
-    return [case("one merge", *_corpus(draw, 5, 6), 1)]
-
-
-def _several(draw: Draw) -> list[Case]:
-    return [case("several merges", *_corpus(draw, 6, 8), 5), case("and again", *_corpus(draw, 5, 6), 4)]
-
-
-def _until_nothing_is_left(draw: Draw) -> list[Case]:
-    a, b, c = draw.integers(0, 10**9, 4).argsort()[:3].tolist()
-    return [case("more merges are asked than there are", [[a, b, a, b], [c], [a, b, c]], [3, 2, 1], 4, 50)]
-
-
-def _without_recounting(words: Sequence[Word], counts: Sequence[int], symbols: int, merges: int) -> Tensor:
-    table = pair_table(words, counts, symbols)
-    found = []
-    for _ in range(merges):
-        if int(table.max()) == 0:
-            break
-        found.append(best(table))
-        table[found[-1][0], found[-1][1]] = 0
-    return torch.tensor(found)
-
-
-def _words_once(words: Sequence[Word], counts: Sequence[int], symbols: int, merges: int) -> list[list[int]]:
-    return learn(words, [1] * len(words), symbols, merges)
-
-
-def _larger_ids_first(words: Sequence[Word], counts: Sequence[int], symbols: int, merges: int) -> list[list[int]]:
-    words, found = [list(word) for word in words], []
-    for new in range(symbols, symbols + merges):
-        table = pair_table(words, counts, new)
-        if int(table.max()) == 0:
-            break
-        found.append(torch.nonzero(table == table.max())[-1].tolist())
-        words = [merged(word, found[-1], new) for word in words]
-    return found
-
-
-def _old_symbols_only(words: Sequence[Word], counts: Sequence[int], symbols: int, merges: int) -> list[list[int]]:
-    words, found = [list(word) for word in words], []
-    for new in range(symbols, symbols + merges):
-        table = pair_table(words, counts, new)[:symbols, :symbols]
-        if int(table.max()) == 0:
-            break
-        found.append(best(table))
-        words = [merged(word, found[-1], new) for word in words]
-    return found
-
-
-def _numbered_from_nought(words: Sequence[Word], counts: Sequence[int], symbols: int, merges: int) -> list[list[int]]:
-    """The new symbol's id is one too large, as it is counted after it was added."""
-    words, found = [list(word) for word in words], []
-    for step in range(merges):
-        new = symbols + step + 1
-        table = pair_table(words, counts, new)
-        if int(table.max()) == 0:
-            break
-        found.append(best(table))
-        words = [merged(word, found[-1], new) for word in words]
-    return found
-
-
-LEARN_MERGES = Exercise(
-    name="subwords.learn_merges",
-    title="Learning the merges",
-    signature="learn_merges(words, counts, symbols, merges)",
-    arguments=("words", "counts", "symbols", "merges"),
-    returns=MERGES,
-    minutes=30,
-    difficulty="medium",
-    reference=learn,
-    properties=(
-        Property(name="the first merge", points=1, cases=_first_merge, judge=same_values(MERGES)),
-        Property(name="the first two of several", points=1, cases=_several, judge=right_up_to("merges", 2)),
-        Property(name="all of several", points=2, cases=_several, judge=same_values(MERGES)),
-        Property(name="until nothing is left", points=1, cases=_until_nothing_is_left, judge=same_values(MERGES)),
-    ),
-    misconceptions=(
         Misconception(
-            id="never-recounted",
+            id="last-symbol-lost",
             sentence=(
-                "You counted once and took the most frequent pairs of that table. After every merge there are new"
-                " pairs, with the new symbol, and old ones are rarer: count again."
+                "The last symbol of the word is lost when it is not merged: the loop ends where there is no pair any"
+                " more. What is left over belongs to the word as well."
             ),
-            implementation=_without_recounting,
+            implementation=_last_symbol_lost,
         ),
         Misconception(
-            id="counts-of-words-ignored",
+            id="last-symbol-twice",
             sentence=(
-                "Every word counts once. A merge is worth as much as the text gets shorter by it: frequent words"
-                " decide."
+                "You always put the word's last symbol behind the rest, also where it has just been merged. Only what"
+                " is *left over* is appended."
             ),
-            implementation=_words_once,
+            implementation=_last_symbol_twice,
         ),
         Misconception(
-            id="larger-ids-first",
+            id="steps-of-two",
             sentence=(
-                "Of pairs that are equally frequent you took the one with the larger ids. Here the smaller ids win;"
-                " your `best_pair` knows that."
+                "You look at the places 0, 2, 4, … only. A pair may begin at any place: where nothing is merged, go on"
+                " by *one* symbol."
             ),
-            implementation=_larger_ids_first,
+            implementation=_in_steps_of_two,
         ),
         Misconception(
-            id="new-symbols-never-merged",
+            id="new-symbol-twice",
             sentence=(
-                "You only merge the symbols that there were in the beginning. A merged symbol is a symbol like the"
-                " others: that is how “th” and “e” become “the”."
+                "The new symbol stands there twice, once for each half. It replaces both together, so every merge makes"
+                " the word shorter by one."
             ),
-            implementation=_old_symbols_only,
-        ),
-        Misconception(
-            id="new-ids-one-too-large",
-            sentence=(
-                "The first new symbol should have the id `symbols`, as the ids before it are 0 to `symbols` − 1. Yours"
-                " begins one higher."
-            ),
-            implementation=_numbered_from_nought,
+            implementation=_new_symbol_twice,
         ),
     ),
     closed=REFERENCE_ITSELF,
