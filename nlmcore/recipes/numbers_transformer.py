@@ -53,10 +53,10 @@ def title_of(positions: str, trained_to: int) -> str:
     return f"Transformer, {positions}, trained on up to {trained_to} words"
 
 
-def recurrent_lines(run: Run) -> dict[str, Line]:
-    """What the cards of `numbers` say."""
+def recurrent_cards(run: Run) -> dict[str, Any]:
+    """The cards of `numbers`, by the names of their lines."""
     folder = run.checkpoints if "numbers_attention" in names(run.checkpoints) else FOLDER
-    lines = {}
+    cards = {}
     for trained_to in (SHORT, LONG):
         for context, title in CONTEXTS.items():
             name = name_of(f"numbers_{context}", trained_to)
@@ -64,13 +64,20 @@ def recurrent_lines(run: Run) -> dict[str, Line]:
                 raise MissingCheckpoint(
                     f"this recipe compares with {name}: first run python -m nlmcore.recipes numbers"
                 )
-            figures = read_card(folder / f"{name}.json")["figures"]
-            lines[f"recurrent, {title}, trained on up to {trained_to} words"] = figures["by_length"]
-    return lines
+            cards[f"recurrent, {title}, trained on up to {trained_to} words"] = read_card(folder / f"{name}.json")
+    return cards
+
+
+def cost(card: dict[str, Any]) -> dict[str, Any]:
+    """Parameters, steps and seconds of a training, from its card."""
+    seconds = sum(card["made_by"]["training_seconds"].values())
+    return {"parameters": card["parameters"], "steps": card["training"]["steps"], "training_seconds": seconds}
 
 
 def cook(run: Run) -> None:
-    lines = recurrent_lines(run)
+    cards = recurrent_cards(run)
+    lines: dict[str, Line] = {title: card["figures"]["by_length"] for title, card in cards.items()}
+    costs = {title: cost(card) for title, card in cards.items()}
     tests = test_numbers(run.size(200, 4))
     held = frozenset(n for numbers in tests.values() for n in numbers)
     source, target = tokenizers()
@@ -112,12 +119,13 @@ def cook(run: Run) -> None:
                 "data": data_of(held),
                 "training": training,
             }
-            model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
+            model, tokenizer, card = save_checkpoint(run, name, model, config, [source, target], facts, [name])
             lines[title_of(title, trained_to)] = by_length(run, name, model, tokenizer, tests)
-    report(run, lines, len(next(iter(tests.values()))))
+            costs[title_of(title, trained_to)] = cost(card)
+    report(run, lines, costs, len(next(iter(tests.values()))))
 
 
-def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
+def report(run: Run, lines: dict[str, Line], costs: dict[str, Any], per_bucket: int) -> None:
     say_lines(run, lines)
     run.save_result(
         "numbers_transformer",
@@ -126,6 +134,9 @@ def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
             "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
             "numbers_per_length": per_bucket,
             "lines": lines,
+            "costs": costs,
+            "costs_are": "parameters, steps of 64 pairs, and wall time on a shared machine, each as it came: parameters"
+            " are matched between the Transformers and the recurrent networks with attention, time is not",
             "recurrent_lines_are": "those of the cards that python -m nlmcore.recipes numbers wrote, whose trainings"
             f" have more steps; the Transformers have {STEPS}",
             "what_it_shows": shown(lines),

@@ -1,11 +1,14 @@
 """The stored results as one page of tables, each with the command that makes it again.
 
     python -m nlmcore.recipes.report            writes lectures/results/README.md
+    python lectures/results/draw.py             draws the pictures that the page shows
 
 The page is never written by hand; a test holds it to the results.
 """
 
+import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +196,14 @@ def bpe_gpt(result: dict[str, Any]) -> str:
 
 def numbers_transformer(result: dict[str, Any]) -> str:
     beside = f"Recurrent lines: {result['recurrent_lines_are']}"
-    return f"{quality_by_length(result)}\n\n{beside}. {result['what_it_shows']}."
+    costs = [
+        [name, f"{row['parameters']:,}", f"{row['steps']:,}", f"{row['training_seconds']:.0f}"]
+        for name, row in result["costs"].items()
+    ]
+    return (
+        f"{quality_by_length(result)}\n\n{beside}. {result['what_it_shows']}.\n\nCosts: {result['costs_are']}.\n\n"
+        + markdown_table(["", "parameters", "steps", "seconds of training"], costs)
+    )
 
 
 def pronunciation_transformer(result: dict[str, Any]) -> str:
@@ -204,11 +214,15 @@ def pronunciation_transformer(result: dict[str, Any]) -> str:
             f"{row['word_error_rate']:.2f}",
             f"{row['parameters']:,}",
             str(row["epochs"]),
+            f"{row['training_seconds']:.0f}",
         ]
         for name, row in result["rows"].items()
     ]
-    head = ["", "phoneme errors %", "word errors %", "parameters", "passes"]
-    return f"Split: {result['split']}.\n\n{markdown_table(head, rows)}\n\n{result['what_it_shows']}."
+    head = ["", "phoneme errors %", "word errors %", "parameters", "passes", "seconds of training"]
+    return (
+        f"Split: {result['split']}. Seconds: {result['training_seconds_are']}.\n\n{markdown_table(head, rows)}\n\n"
+        f"{result['what_it_shows']}."
+    )
 
 
 def warmup(result: dict[str, Any]) -> str:
@@ -264,8 +278,20 @@ def page(folder: Path) -> str:
             continue
         result = json.loads(file.read_text(encoding="utf-8"))
         command = result["made_by"]["command"]
-        parts.append(f"## {result['question']}\n\n`{command}`\n\n{render(result)}")
+        parts.append(f"## {result['question']}\n\n`{command}`\n\n{picture(file)}{render(result)}")
     return "\n\n".join(parts) + "\n"
+
+
+def picture(file: Path) -> str:
+    """The drawing beside a result, with its own description and the command that draws it; nothing where none is."""
+    drawing = file.with_suffix(".svg")
+    if not drawing.exists():
+        return ""
+    label = re.search(r'aria-label="([^"]*)"', drawing.read_text(encoding="utf-8"))
+    alt = html.unescape(label[1]) if label else file.stem
+    for sign in "[]":
+        alt = alt.replace(sign, f"\\{sign}")
+    return f"![{alt}]({drawing.name})\n\n`python lectures/results/draw.py {file.stem}`\n\n"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The Transformers' recipes: what is matched is matched, and what is measured is what is meant."""
 
+import json
 import math
 
 import pytest
@@ -7,12 +8,13 @@ import torch
 from torch import nn
 
 from nlmcore.metrics import bits_per_character, perplexity
+from nlmcore.pretrained.checkpoints import FOLDER, read_card
 from nlmcore.pretrained.described import build
 from nlmcore.recipes import gpt_against_lstm as race
 from nlmcore.recipes import language_figures, language_trainings, numbers_transformer, pronunciation_transformer, warmup
 from nlmcore.recipes.capacity import parameters
 from nlmcore.recipes.initial_weights import glorot
-from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run
+from nlmcore.recipes.recipe import LECTURES, MissingCheckpoint, Recipe, Run
 from nlmcore.recipes.streams import as_document, in_rows
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import History
@@ -101,7 +103,7 @@ def test_without_the_recurrent_cards_the_comparison_says_what_to_run(tmp_path, m
     for module in (numbers_transformer, pronunciation_transformer, race):
         monkeypatch.setattr(module, "FOLDER", tmp_path)
     with pytest.raises(MissingCheckpoint, match=r"python -m nlmcore.recipes numbers"):
-        numbers_transformer.recurrent_lines(a_run(tmp_path))
+        numbers_transformer.recurrent_cards(a_run(tmp_path))
     with pytest.raises(MissingCheckpoint, match=r"python -m nlmcore.recipes pronunciation"):
         pronunciation_transformer.recurrent_figures(a_run(tmp_path))
     with pytest.raises(MissingCheckpoint, match=r"python -m nlmcore.recipes char_lstm"):
@@ -117,6 +119,20 @@ def test_lines_are_summed_up_by_the_longest_length_that_works():
         said = numbers_transformer.shown(dict(zip(titles, lines, strict=True)))
         assert said.endswith(f"{verdict} past the lengths trained on here")
         assert f"{titles[0]}: {numbers_transformer.reach(lines[0])}" in said
+
+
+def test_costs_are_those_of_the_cards():
+    cards = numbers_transformer.recurrent_cards(a_run(FOLDER))
+    by_name = {title: numbers_transformer.cost(card) for title, card in cards.items()}
+    for trained_to in (numbers_transformer.SHORT, numbers_transformer.LONG):
+        for kind, (title, _) in numbers_transformer.POSITIONS.items():
+            card = read_card(FOLDER / f"{numbers_transformer.name_of(kind, trained_to)}.json")
+            by_name[numbers_transformer.title_of(title, trained_to)] = numbers_transformer.cost(card)
+    stored = json.loads((LECTURES / "results" / "numbers_transformer.json").read_text(encoding="utf-8"))
+    assert stored["costs"] == by_name
+    assert set(by_name) == set(stored["lines"])
+    counts = {row["parameters"] for name, row in by_name.items() if "one vector" not in name}
+    assert max(counts) < 1.02 * min(counts), "parameters are matched"
 
 
 def test_error_rates_are_put_beside_the_papers_claim():
