@@ -26,7 +26,11 @@ TOKENIZERS = ("CharTokenizer", "WordTokenizer", "BPETokenizer")
 
 
 class SourceAndTarget(NamedTuple):
-    """The two tokenizers of a translation."""
+    """The two tokenizers of a translation.
+
+    Its source is read as x_1 … x_n <eos>, its target begins with <bos>; without them the model writes nonsense.
+    `nlmcore.recipes.pairs.translate(model, sources, longest)` puts both.
+    """
 
     source: Any
     target: Any
