@@ -6,6 +6,7 @@ redrawn at every key press. The others return a matplotlib figure (`Picture`).
 
 from nlmcore.show.figures.attention import attention_html, attention_lines_svg
 from nlmcore.show.figures.bar_list import bar_list_svg
+from nlmcore.show.figures.cache import cache_svg
 from nlmcore.show.figures.cell import CIRCUITS, Part, cell_svg
 from nlmcore.show.figures.charts import bars, curves
 from nlmcore.show.figures.circuit import circuit_step, circuit_svg
@@ -21,6 +22,7 @@ from nlmcore.show.figures.generating import inputs_svg, losses_svg, parted_svg, 
 from nlmcore.show.figures.guessing import guessing_svg, intervals_svg
 from nlmcore.show.figures.heatmaps import head_grid, heatmap, heatmaps
 from nlmcore.show.figures.labels import restored_svg, verdict_svg
+from nlmcore.show.figures.laws import Law, laws_svg, stacked_svg
 from nlmcore.show.figures.lines import beside, lines_svg, power_of_ten, said
 from nlmcore.show.figures.map import map_svg
 from nlmcore.show.figures.next_word import next_word_svg
@@ -33,6 +35,7 @@ from nlmcore.show.figures.raster import image_svg, tables_svg, vectors_svg
 from nlmcore.show.figures.reach import reach_svg
 from nlmcore.show.figures.scene import scene_svg
 from nlmcore.show.figures.search_tree import search_tree_svg
+from nlmcore.show.figures.shares import share_panels_svg
 from nlmcore.show.figures.softmax import softmax_svg
 from nlmcore.show.figures.states import states_svg
 from nlmcore.show.figures.surprise import marked_words_html, surprise_svg
@@ -46,6 +49,7 @@ from nlmcore.show.figures.words import shaded_text_html, shaded_words_svg
 __all__ = [
     "CIRCUITS",
     "Edge",
+    "Law",
     "Part",
     "Picture",
     "attention_html",
@@ -53,6 +57,7 @@ __all__ = [
     "bar_list_svg",
     "bars",
     "beside",
+    "cache_svg",
     "cell_svg",
     "circuit_step",
     "circuit_svg",
@@ -79,6 +84,7 @@ __all__ = [
     "image_svg",
     "inputs_svg",
     "intervals_svg",
+    "laws_svg",
     "lines_svg",
     "losses_svg",
     "map_svg",
@@ -97,7 +103,9 @@ __all__ = [
     "search_tree_svg",
     "shaded_text_html",
     "shaded_words_svg",
+    "share_panels_svg",
     "softmax_svg",
+    "stacked_svg",
     "states_svg",
     "strongest_edges",
     "surprise_svg",

@@ -1,5 +1,6 @@
 """Widgets that answer at once: controls of ipywidgets over the drawings of `nlmcore.show.figures`."""
 
+from nlmcore.show.widgets.caching import cache_player
 from nlmcore.show.widgets.circuits import circuit_player, circuit_playground
 from nlmcore.show.widgets.clipping import cliff_playground, clipping_playground
 from nlmcore.show.widgets.convolutions import (
@@ -50,6 +51,7 @@ __all__ = [
     "attention_explorer",
     "beam_player",
     "boundary_player",
+    "cache_player",
     "cell_player",
     "circuit_player",
     "circuit_playground",
