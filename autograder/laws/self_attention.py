@@ -20,6 +20,17 @@ def lengths_are_kept(case: Case, got: Sequence[Outcome]) -> str | None:
     return None
 
 
+def left_as_it_was(case: Case, got: Sequence[Outcome]) -> str | None:
+    """The caller's rows are as they were, and those that came back are not all the same."""
+    for outcome in got:
+        after = outcome.outputs[0]
+        if outcome.changed:
+            return f"after the call, {' and '.join(outcome.changed)} had changed"
+        if close(after, after[:1].expand(after.shape)):
+            return "all positions are the same"
+    return None
+
+
 def scores_depend_on_the_distance(case: Case, got: Sequence[Outcome]) -> str | None:
     """Two calls, one query and one key at all positions: their products are equal along every diagonal, and differ
     between diagonals."""
@@ -34,8 +45,14 @@ def scores_depend_on_the_distance(case: Case, got: Sequence[Outcome]) -> str | N
 
 
 def output_of_shared_values(case: Case, got: Sequence[Outcome]) -> str | None:
-    """output = weights @ values, with the weights that came back; known: the values that each head reads."""
-    output, weights = (part.double() for part in got[0].outputs)
-    if not bool((weights.abs() > 1e-3).any()) or close(weights, weights.mean().expand(weights.shape)):
-        return "the weights say nothing"
-    return None if close(output, weights @ case.known[0].double()) else "the output is not that of your own weights"
+    """output = weights @ values, with the weights that came back; known: the values that each head reads. The first two
+    calls have other queries."""
+    if close(got[0].outputs[1], got[1].outputs[1]):
+        return "other queries gave the same weights"
+    for values, outcome in zip(case.known, got, strict=True):
+        output, weights = (part.double() for part in outcome.outputs)
+        if not bool((weights.abs() > 1e-3).any()):
+            return "the weights are all zero"
+        if not close(output, weights @ values.double()):
+            return "the output is not that of your own weights"
+    return None

@@ -110,7 +110,8 @@ check("self_attention.sinusoids", sinusoids, hidden=True)
 # t = 0   →        t = 1   ↗        t = 2   ↖       one clock hand per pair; the later pairs are slower
 # ```
 #
-# **Looked at:** lengths are kept; scores of one query and one key at all positions depend on the distance alone; the numbers; other bases, one position.
+# **Looked at:** lengths are kept; scores of one query and one key at all positions depend on the distance alone; the numbers; other bases, one position;
+# `x` left as it was.
 #
 # <details><summary>A hint</summary>
 #
@@ -122,7 +123,7 @@ check("self_attention.sinusoids", sinusoids, hidden=True)
 def rotate(x, base):
     """Every row turned by its position.
 
-    x (time, d), d even; row t stands at position t -> (time, d)
+    x (time, d), d even; row t stands at position t -> (time, d), a new tensor
     """
     ### BEGIN SOLUTION
     time, d = x.shape
@@ -247,6 +248,8 @@ check("self_attention.window_mask", window_mask, hidden=True)
 # Shorter sentences are filled up with id 0, which is no token: where 0 would have to be predicted the loss is 0, and it is not counted. Return the mean over
 # what *is* predicted, and all losses.
 #
+# A model can be very sure, and wrong. A probability of $e^{-200}$ is 0 in float32, and its loss is still 200: go from logits to logarithms in one step.
+#
 # ```text
 # tokens          7     3     9     0     0
 # logits at       0     1     2     3     4
@@ -255,11 +258,12 @@ check("self_attention.window_mask", window_mask, hidden=True)
 #
 # By hand: if the two predictions have the probabilities 1/2 and 1/8, the losses are (0.69, 2.08, 0, 0) and their mean is $(\ln 2 + \ln 8) / 2 = 1.39$.
 #
-# **Looked at:** one loss per prediction; without padding; padding costs nothing; the mean; very short sentences.
+# **Looked at:** one loss per prediction; without padding; padding costs nothing; the mean; very short sentences; a model that is
+# very sure.
 #
 # <details><summary>A hint</summary>
 #
-# `logits[:, :-1]` and `tokens[:, 1:]` belong together. `log_p.gather(-1, targets[..., None])[..., 0]` picks from each distribution its target.
+# `logits[:, :-1]` and `tokens[:, 1:]` belong together. With `log_p = torch.log_softmax(…, dim=-1)`, `log_p.gather(-1, targets[..., None])[..., 0]` picks from each distribution its target.
 # </details>
 
 
@@ -294,7 +298,8 @@ check("self_attention.next_token_loss", next_token_loss, hidden=True)
 #
 # $$\mathrm{output}_h = \mathrm{softmax}\!\left(\frac{Q_h K_{g(h)}^\top}{\sqrt{d_\text{head}}} + \text{causal mask}\right) V_{g(h)}$$
 #
-# No batch here: `q` has shape (heads, time, d_head), `k` and `v` (sets, time, d_head). Each word reads itself and what comes before it. Return output and weights.
+# No batch here: `q` has shape (heads, time, d_head), `k` (sets, time, d_head) and `v` (sets, time, d_v). Each word reads itself and what comes before it.
+# Return output and weights. Scores may be very large: `torch.softmax` copes with that, a softmax of your own has to.
 #
 # | | head 0 | 1 | 2 | 3 | 4 | 5 |
 # |---|---|---|---|---|---|---|
@@ -302,7 +307,8 @@ check("self_attention.next_token_loss", next_token_loss, hidden=True)
 #
 # By hand: whatever the numbers are, the first row of each head's weights is 1, 0, 0, … Why?
 #
-# **Looked at:** the shapes; who reads which keys; the output, given your weights; one set for all heads, and one for each.
+# **Looked at:** the shapes; who reads which keys; the output, given your weights; one set for all heads, and one for each;
+# very large scores.
 #
 # <details><summary>A hint</summary>
 #

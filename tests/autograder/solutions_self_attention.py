@@ -57,7 +57,8 @@ def grouped_attention(q, k, v):
     for h in range(heads):
         shared = h * len(k) // heads
         for i in range(time):
-            e = [math.exp(sum(q[h, i] * k[shared, j]) / d**0.5) for j in range(i + 1)]
+            scores = [sum(q[h, i] * k[shared, j]) / d**0.5 for j in range(i + 1)]
+            e = [math.exp(score - max(scores)) for score in scores]
             weights[h, i, : i + 1] = np.array(e) / sum(e)
             output[h, i] = sum(w * v[shared, j] for j, w in enumerate(weights[h, i, : i + 1]))
     return output, weights

@@ -94,6 +94,12 @@ WRONG = [
 ]
 
 
+def the_mean_of_the_past(q, k, v):
+    weights = torch.ones(len(q), q.shape[1], q.shape[1]).tril()
+    weights = weights / weights.sum(-1, keepdim=True)
+    return weights @ v.repeat_interleave(len(q) // len(v), 0), weights
+
+
 @pytest.mark.parametrize(
     ("name", "constant"),
     [
@@ -101,8 +107,13 @@ WRONG = [
         ("rotate", lambda x, base: torch.zeros_like(x)),
         ("relative_bias", lambda table, time: torch.zeros(len(table), time, time)),
         ("window_mask", lambda time, window: torch.ones(time, time, dtype=torch.bool)),
+        ("window_mask", lambda time, window: np.zeros((time, time), dtype=bool)),
         ("next_token_loss", lambda logits, tokens: (0.0, torch.zeros(tokens[:, 1:].shape))),
-        ("grouped_attention", lambda q, k, v: (torch.zeros_like(q), torch.full((len(q), q.shape[1], q.shape[1]), 0.5))),
+        (
+            "grouped_attention",
+            lambda q, k, v: (torch.zeros(*q.shape[:2], v.shape[2]), torch.zeros(*q.shape[:2], q.shape[1])),
+        ),
+        ("grouped_attention", the_mean_of_the_past),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

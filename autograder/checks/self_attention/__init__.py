@@ -4,9 +4,12 @@ The functions differ in form from `nlmcore.positions` and `nlmcore.attention`, w
 one text at a time, a table of its positions, and one function per idea.
 """
 
+from autograder.checks.self_attention.biases import RELATIVE_BIAS
 from autograder.checks.self_attention.heads import GROUPED_ATTENTION
-from autograder.checks.self_attention.positions import RELATIVE_BIAS, ROTATE, SINUSOIDS
-from autograder.checks.self_attention.training import NEXT_TOKEN_LOSS, WINDOW_MASK
+from autograder.checks.self_attention.rotary import ROTATE
+from autograder.checks.self_attention.sinusoids import SINUSOIDS
+from autograder.checks.self_attention.training import NEXT_TOKEN_LOSS
+from autograder.checks.self_attention.windows import WINDOW_MASK
 
 EXERCISES = {
     exercise.name: exercise

@@ -1,4 +1,8 @@
-"""Questions 2a and 2b: who may look how far, and the losses of all positions at once."""
+"""Question 2b: the losses of all positions at once."""
+
+import math
+from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -7,78 +11,7 @@ from autograder.draw import Draw
 from autograder.judges import same_shapes, same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
-MASK, LOSS = ("mask",), ("loss", "losses")
-
-
-def _window(time: int, window: int) -> Tensor:
-    position = torch.arange(time)
-    back = position[:, None] - position[None, :]
-    return (back >= 0) & (back < window)
-
-
-def _back(time: int) -> Tensor:
-    position = torch.arange(time)
-    return position[:, None] - position[None, :]
-
-
-def _short_windows(draw: Draw) -> list[Case]:
-    return [case("a window of 2", draw.largest + 2, 2), case("a window of 3", draw.largest + 3, 3)]
-
-
-def _other_windows(draw: Draw) -> list[Case]:
-    return [
-        case("a window of 1: oneself", draw.largest + 1, 1),
-        case("a window longer than the text", draw.largest, draw.largest + 3),
-        case("one position", 1, 2),
-    ]
-
-
-WINDOW_MASK = Exercise(
-    name="self_attention.window_mask",
-    title="Not ahead, and not too far back",
-    signature="window_mask(time, window)",
-    arguments=("time", "window"),
-    returns=MASK,
-    minutes=10,
-    difficulty="easy",
-    reference=_window,
-    properties=(
-        Property(name="a boolean mask", points=0.2, cases=_short_windows, judge=same_shapes(MASK, boolean=True)),
-        Property(name="short windows", points=1, cases=_short_windows, judge=same_values(MASK)),
-        Property(name="a window of one, and a long one", points=0.8, cases=_other_windows, judge=same_values(MASK)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="one-too-far",
-            sentence=("Your window is one word too long: a window of w holds the word itself and the w − 1 before it."),
-            implementation=lambda time, window: (_back(time) >= 0) & (_back(time) <= window),
-        ),
-        Misconception(
-            id="both-sides",
-            sentence="Your window reaches into the future, too. Queries look back only: key ≤ query.",
-            implementation=lambda time, window: _back(time).abs() < window,
-        ),
-        Misconception(
-            id="true-means-hidden",
-            sentence="Your mask is the wrong way round. True = may attend.",
-            implementation=lambda time, window: ~_window(time, window),
-        ),
-        Misconception(
-            id="rows-and-columns-exchanged",
-            sentence="Rows and columns have changed places: a row is a query, and looks at keys to its left.",
-            implementation=lambda time, window: _window(time, window).T,
-        ),
-        Misconception(
-            id="window-ignored",
-            sentence="The past is open without limit: the plain causal mask. Keys `window` or more back are hidden.",
-            implementation=lambda time, window: _back(time) >= 0,
-        ),
-    ),
-    closed=("nlmcore.attention",),
-)
-
-
-# --- all positions at once --------------------------------------------------------------------------------
+LOSS = ("loss", "losses")
 
 
 def _batch(draw: Draw, lengths: list[int], time: int, label: str) -> Case:
@@ -104,6 +37,16 @@ def _tiny(draw: Draw) -> list[Case]:
         _batch(draw, [2], 2, "one prediction"),
         _batch(draw, [4, 1], 4, "a sentence of one token, of which nothing is predicted"),
     ]
+
+
+def _sure(draw: Draw) -> list[Case]:
+    """The last token of the vocabulary is all but certain everywhere; it follows second, and another one first."""
+    time = draw.largest + 1
+    made = _batch(draw, [time, time], time, "a model that is very sure, and mostly wrong")
+    logits, tokens = made.calls[0]
+    logits[..., -1] += 200
+    tokens[:, 1], tokens[:, 2] = 1, logits.shape[-1] - 1
+    return [made]
 
 
 def _nll(logits: Tensor, targets: Tensor) -> Tensor:
@@ -143,6 +86,45 @@ def _mean_of_sentences(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
     return (losses.sum(1) / real.clamp(min=1)).mean(), losses
 
 
+def _padding_of_what_was_read(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    return _mean(_nll(logits[:, :-1], tokens[:, 1:]), tokens[:, :-1] != 0)
+
+
+def _summed(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    _, losses = _next_token_loss(logits, tokens)
+    return losses.sum(), losses
+
+
+def _in_bits(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    loss, losses = _next_token_loss(logits, tokens)
+    return loss / math.log(2), losses / math.log(2)
+
+
+def _not_zeroed(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    return _next_token_loss(logits, tokens)[0], _nll(logits[:, :-1], tokens[:, 1:])
+
+
+def _softmax_then(logarithm: Callable[[Tensor], Tensor], logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """-ln of a probability that float32 may have rounded to 0."""
+    p = torch.softmax(logits[:, :-1], -1).gather(-1, tokens[:, 1:, None])[..., 0]
+    return _mean(-logarithm(p), tokens[:, 1:] != 0)
+
+
+def _with_a_little(little: float, p: Tensor) -> Tensor:
+    return torch.log(p + little)
+
+
+def _exp_overflows(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    e = torch.exp(logits[:, :-1])
+    p = (e / e.sum(-1, keepdim=True)).gather(-1, tokens[:, 1:, None])[..., 0]
+    return _mean(-torch.log(p), tokens[:, 1:] != 0)
+
+
+def _log_sum_exp_overflows(logits: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    z = logits[:, :-1]
+    return _mean(z.exp().sum(-1).log() - z.gather(-1, tokens[:, 1:, None])[..., 0], tokens[:, 1:] != 0)
+
+
 NEXT_TOKEN_LOSS = Exercise(
     name="self_attention.next_token_loss",
     title="All positions at once",
@@ -154,12 +136,11 @@ NEXT_TOKEN_LOSS = Exercise(
     reference=_next_token_loss,
     properties=(
         Property(name="one loss per prediction", points=0.25, cases=_full, judge=same_shapes(LOSS)),
-        Property(
-            name="without padding: the losses", points=1.25, cases=_full, judge=same_values(LOSS, [1]), outputs=(1,)
-        ),
+        Property(name="without padding: the losses", points=1, cases=_full, judge=same_values(LOSS, [1]), outputs=(1,)),
         Property(name="padding costs nothing", points=1, cases=_padded, judge=same_values(LOSS, [1]), outputs=(1,)),
         Property(name="the mean", points=1, cases=_padded, judge=same_values(LOSS, [0]), outputs=(0,)),
-        Property(name="very short sentences", points=0.5, cases=_tiny, judge=same_values(LOSS)),
+        Property(name="very short sentences", points=0.25, cases=_tiny, judge=same_values(LOSS)),
+        Property(name="a very sure model", points=0.5, cases=_sure, judge=same_values(LOSS, [1]), outputs=(1,)),
     ),
     misconceptions=(
         Misconception(
@@ -198,6 +179,50 @@ NEXT_TOKEN_LOSS = Exercise(
                 " all, divide once."
             ),
             implementation=_mean_of_sentences,
+        ),
+        Misconception(
+            id="padding-of-what-was-read",
+            sentence=(
+                "You look for padding among the tokens that were read. What counts is what is to be *predicted*,"
+                " tokens[:, 1:]: after its last word a sentence has nothing left to predict."
+            ),
+            implementation=_padding_of_what_was_read,
+        ),
+        Misconception(
+            id="padding-not-zeroed",
+            sentence=(
+                "The mean is right, but the losses that you return are not 0 where padding would have to be predicted."
+            ),
+            implementation=_not_zeroed,
+        ),
+        Misconception(
+            id="summed",
+            sentence="This is the sum of the losses. The mean divides it by the number of tokens that are predicted.",
+            implementation=_summed,
+        ),
+        Misconception(
+            id="in-bits",
+            sentence="Your losses are in bits, from log2. This course takes the natural logarithm.",
+            implementation=_in_bits,
+        ),
+        Misconception(
+            id="logarithm-of-zero",
+            sentence=(
+                "You take the softmax first and then the logarithm. A very small probability is rounded to 0 on the"
+                " way, and its loss is lost: ln 0 is −∞, and ln(0 + a little) says only how little. log_softmax does"
+                " both in one step: ln softmax(z)ⱼ = zⱼ − ln Σ exp z."
+            ),
+            implementation=partial(_softmax_then, torch.log),
+            also=tuple(partial(_softmax_then, partial(_with_a_little, 10.0**-n)) for n in range(6, 17)),
+        ),
+        Misconception(
+            id="overflow",
+            sentence=(
+                "exp overflows: e⁹⁰ is more than a float32 holds. Take log_softmax, or subtract from each row of logits"
+                " its largest first."
+            ),
+            implementation=_exp_overflows,
+            also=(_log_sum_exp_overflows,),
         ),
     ),
     closed=("nlmcore.training", "nlmcore.metrics"),

@@ -99,6 +99,12 @@ def _loss_by_cross_entropy(logits, tokens):
     return losses.sum() / (tokens[:, 1:] != 0).sum().clamp(min=1), losses
 
 
+def _loss_undefined_if_nothing_is_predicted(logits, tokens):
+    """Of a batch in which nothing is predicted the text asks nothing."""
+    _, losses = _loss_by_cross_entropy(logits, tokens)
+    return losses.sum() / (tokens[:, 1:] != 0).sum(), losses
+
+
 def _loss_in_plain_numbers(logits, tokens):
     batch, time = tokens.shape
     losses, all_of_them = torch.zeros(batch, max(time - 1, 0)), []
@@ -159,6 +165,7 @@ RIGHT = [
     ("window_mask", _window_cut_twice),
     ("window_mask", _window_in_lists),
     ("next_token_loss", _loss_by_cross_entropy),
+    ("next_token_loss", _loss_undefined_if_nothing_is_predicted),
     ("next_token_loss", _loss_in_plain_numbers),
     ("grouped_attention", _grouped_by_an_axis_more),
     ("grouped_attention", _grouped_word_by_word),
@@ -383,11 +390,6 @@ def _loss_with_a_little_more(logits, tokens):
     return losses.sum() / (tokens[:, 1:] != 0).sum().clamp(min=1), losses
 
 
-def _loss_nan_if_nothing_is_predicted(logits, tokens):
-    _, losses = _loss_by_cross_entropy(logits, tokens)
-    return losses.sum() / (tokens[:, 1:] != 0).sum(), losses
-
-
 def _loss_padding_not_zeroed(logits, tokens):
     losses = _losses(logits[:, :-1], tokens[:, 1:], zero=False)
     return losses[tokens[:, 1:] != 0].mean(), losses
@@ -473,57 +475,56 @@ def _grouped_queries_averaged(q, k, v):
 
 
 WRONG = [
-    ("sinusoids", _sinusoids_sines_then_cosines, None),
-    ("sinusoids", _sinusoids_from_one, None),
-    ("sinusoids", _sinusoids_half_the_exponent, None),
-    ("sinusoids", _sinusoids_two_i_twice, None),
-    ("sinusoids", _sinusoids_own_angle_per_column, None),
+    ("sinusoids", _sinusoids_sines_then_cosines, "in-two-blocks"),
+    ("sinusoids", _sinusoids_from_one, "counted-from-one"),
+    ("sinusoids", _sinusoids_half_the_exponent, "half-the-exponent"),
+    ("sinusoids", _sinusoids_two_i_twice, "twice-the-exponent"),
+    ("sinusoids", _sinusoids_own_angle_per_column, "each-column-its-own"),
     ("sinusoids", _sinusoids_of_the_worked_width, None),
     ("sinusoids", _sinusoids_slowest_first, None),
-    ("rotate", _rotate_neighbours, None),
-    ("rotate", _rotate_with_the_new_a, None),
-    ("rotate", _rotate_backwards, None),
-    ("rotate", _rotate_ten_thousand, None),
-    ("rotate", _rotate_all_pairs_alike, None),
-    ("rotate", _rotate_from_one, None),
-    ("rotate", _rotate_in_the_callers_tensor, None),
+    ("rotate", _rotate_neighbours, "neighbours-as-pairs"),
+    ("rotate", _rotate_with_the_new_a, "new-a-for-b"),
+    ("rotate", _rotate_backwards, "turned-backwards"),
+    ("rotate", _rotate_ten_thousand, "base-ignored"),
+    ("rotate", _rotate_all_pairs_alike, "one-angle-for-all"),
+    ("rotate", _rotate_from_one, "counted-from-one"),
+    ("rotate", _rotate_in_the_callers_tensor, "changes-its-input"),
     ("rotate", _rotate_not_at_all, None),
-    ("relative_bias", _bias_query_minus_key, None),
-    ("relative_bias", _bias_nothing_beyond_reach, None),
-    ("relative_bias", _bias_round_and_round, None),
+    ("relative_bias", _bias_query_minus_key, "direction-reversed"),
+    ("relative_bias", _bias_nothing_beyond_reach, "nothing-beyond-the-reach"),
+    ("relative_bias", _bias_round_and_round, "around-the-end"),
     ("relative_bias", _bias_heads_last, None),
-    ("relative_bias", _bias_either_direction_alike, None),
+    ("relative_bias", _bias_either_direction_alike, "distance-without-sign"),
     ("relative_bias", _bias_reach_of_one, None),
     ("relative_bias", _bias_no_end, None),
-    ("window_mask", _window_one_more, None),
-    ("window_mask", _window_on_both_sides, None),
-    ("window_mask", _window_ahead, None),
+    ("window_mask", _window_one_more, "one-too-far"),
+    ("window_mask", _window_on_both_sides, "both-sides"),
+    ("window_mask", _window_ahead, "rows-and-columns-exchanged"),
     ("window_mask", _window_of_numbers, None),
     ("window_mask", _window_of_two, None),
     ("window_mask", _window_in_blocks, None),
-    ("next_token_loss", _loss_of_itself, None),
-    ("next_token_loss", _loss_backwards, None),
-    ("next_token_loss", _loss_mean_of_everything, None),
-    ("next_token_loss", _loss_mean_of_sentences, None),
-    ("next_token_loss", _loss_after_padding_only, None),
-    ("next_token_loss", _loss_in_bits, None),
-    ("next_token_loss", _loss_summed, None),
-    ("next_token_loss", _loss_log_of_softmax, None),
-    ("next_token_loss", _loss_log_of_sum_exp, None),
-    ("next_token_loss", _loss_with_a_little_more, None),
-    ("next_token_loss", _loss_nan_if_nothing_is_predicted, None),
-    ("next_token_loss", _loss_padding_not_zeroed, None),
-    ("grouped_attention", _grouped_in_turn, None),
-    ("grouped_attention", _grouped_values_in_turn, None),
+    ("next_token_loss", _loss_of_itself, "not-shifted"),
+    ("next_token_loss", _loss_backwards, "shifted-backwards"),
+    ("next_token_loss", _loss_mean_of_everything, "divided-by-all"),
+    ("next_token_loss", _loss_mean_of_sentences, "mean-of-sentences"),
+    ("next_token_loss", _loss_after_padding_only, "padding-of-what-was-read"),
+    ("next_token_loss", _loss_in_bits, "in-bits"),
+    ("next_token_loss", _loss_summed, "summed"),
+    ("next_token_loss", _loss_log_of_softmax, "logarithm-of-zero"),
+    ("next_token_loss", _loss_log_of_sum_exp, "overflow"),
+    ("next_token_loss", _loss_with_a_little_more, "logarithm-of-zero"),
+    ("next_token_loss", _loss_padding_not_zeroed, "padding-not-zeroed"),
+    ("grouped_attention", _grouped_in_turn, "taking-turns"),
+    ("grouped_attention", _grouped_values_in_turn, "values-take-turns"),
     ("grouped_attention", _grouped_threes, None),
-    ("grouped_attention", _grouped_hidden_is_zero, None),
+    ("grouped_attention", _grouped_hidden_is_zero, "hidden-scores-zero"),
     ("grouped_attention", _grouped_hidden_is_small, None),
-    ("grouped_attention", _grouped_unscaled, None),
-    ("grouped_attention", _grouped_scaled_by_all_heads, None),
-    ("grouped_attention", _grouped_scaled_by_values, None),
-    ("grouped_attention", _grouped_without_itself, None),
-    ("grouped_attention", _grouped_sees_all, None),
-    ("grouped_attention", _grouped_cut_after_the_softmax, None),
-    ("grouped_attention", _grouped_by_hand_without_a_shift, None),
+    ("grouped_attention", _grouped_unscaled, "not-scaled"),
+    ("grouped_attention", _grouped_scaled_by_all_heads, "scaled-by-all-heads"),
+    ("grouped_attention", _grouped_scaled_by_values, "root-of-value-width"),
+    ("grouped_attention", _grouped_without_itself, "not-even-itself"),
+    ("grouped_attention", _grouped_sees_all, "future-not-hidden"),
+    ("grouped_attention", _grouped_cut_after_the_softmax, "hidden-after-the-softmax"),
+    ("grouped_attention", _grouped_by_hand_without_a_shift, "overflow"),
     ("grouped_attention", _grouped_queries_averaged, None),
 ]
