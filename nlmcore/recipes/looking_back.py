@@ -80,11 +80,16 @@ def places_of(tokenizer: Any, sentence: str, word: str) -> list[int]:
 
 
 @torch.no_grad()
-def attention_back(model: nn.Module, ids: Sequence[int], places: Sequence[int]) -> Tensor:
-    """How much the last token's attention goes to `places`, (layer, head)."""
+def attention_of_last(model: nn.Module, ids: Sequence[int]) -> Tensor:
+    """What the last token reads, (layer, head, token)."""
     with capture(model) as tape:
         model(torch.tensor([list(ids)]))
-    return torch.stack([tape[name][0, :, -1, list(places)].sum(-1) for name in tape])
+    return torch.stack([tape[name][0, :, -1] for name in tape])
+
+
+def attention_back(model: nn.Module, ids: Sequence[int], places: Sequence[int]) -> Tensor:
+    """How much the last token's attention goes to `places`, (layer, head)."""
+    return attention_of_last(model, ids)[..., list(places)].sum(-1)
 
 
 @contextmanager
@@ -177,6 +182,7 @@ def of_transformer(run: Run) -> dict[str, Any]:
         "strongest": [
             {"layer": at, "head": head, "weight": round(float(back[at, head]), 4)} for at, head in ranked[:10]
         ],
+        "strongest_reads": [round(weight, 4) for weight in attention_of_last(model, ids)[ranked[0]].tolist()],
         "silenced": ablation,
         "gradient": significant(input_gradients(model, ids, target)),
     }
@@ -239,6 +245,7 @@ def cook(run: Run) -> None:
             "lstm": lstm,
             "answers_are": "row: the word in the gap; column: the probability that this word, its first token, is next",
             "attention_back_is": "(layer, head): the weight from the last token to the tokens of 'tickets'",
+            "strongest_reads_is": "the weights of the head that looks back most, one per token read",
             "silenced_is": "P(' tickets') when so many heads give zeros at the last token: those that look back most,"
             " or as many others, drawn at random",
             "gradient_is": "norm of the gradient of -ln P(next word) at each token's embedding, in reading order;"
