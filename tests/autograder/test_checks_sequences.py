@@ -113,6 +113,31 @@ def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, c
     assert examine(exercise, constant, 5).points <= 0.1 * exercise.points
 
 
+# --- which name a mistake gets ------------------------------------------------------------------------------
+
+
+def names(exercise, function):
+    return [m.id for m in examine(EXERCISES[f"sequences.{exercise}"], function, None).misconceptions]
+
+
+def test_a_row_turned_over_is_named_in_the_callers_tensor_too():
+    assert names("reverse", lambda tokens, lengths: tokens.copy_(tokens.flip(1))) == ["padding-in-front"]
+
+
+@pytest.mark.parametrize("length", ["min", "median"])
+def test_only_the_longest_length_is_called_the_longest(length):
+    def by_another(tokens, lengths):
+        return right("reverse")(tokens, torch.full_like(lengths, int(getattr(lengths, length)())))
+
+    assert "by-the-longest" not in names("reverse", by_another)
+
+
+@pytest.mark.parametrize("states", [[], [[0.0]], [[float("nan")] * 5] * 6, torch.zeros(6)], ids=str)
+def test_states_of_any_shape_are_a_complaint_and_no_fault_of_the_grader(states):
+    verdict = examine(EXERCISES["sequences.write"], lambda *given: ([3] * 6, states), None)
+    assert verdict.points == 0
+
+
 class TestSequences(AssignmentLaws):
     exercises, solutions = EXERCISES, SOLUTIONS
     odd, wrong = ODD_BUT_RIGHT, WRONG

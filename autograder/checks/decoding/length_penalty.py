@@ -11,14 +11,15 @@ BEST = ("scores", "best")
 
 
 def _choices(draw: Draw, penalty: float, label: str) -> Case:
-    """Hypotheses of which another one wins with the penalty than without."""
+    """Hypotheses of which another one wins with the penalty than without; neither is the shortest or the worst."""
     while True:
         number = draw.largest + 1
         lengths = draw.integers(1, 12, number)
         log_probs = -(lengths * 0.8 + draw.normal(number).abs() * 2 + 0.5).float()
         scores, best = _penalised(log_probs, lengths, penalty)
         gap, first = scores.sort(descending=True).values, int(log_probs.argmax())
-        if first not in (int(best), int(scores.argmin())) and float(gap[0] - gap[1]) > 0.01:
+        others = {int(best), int(scores.argmin()), int(lengths.argmin())}
+        if first not in others and len(others) == 3 and float(gap[0] - gap[1]) > 0.01:
             return case(label, log_probs, lengths, penalty)
 
 

@@ -4,9 +4,13 @@ The functions differ in form from `nlmcore.seq2seq` and `nlmcore.training`, whic
 single steps, on lists and tensors.
 """
 
-from autograder.checks.sequences.batching import LAST_STATES, REVERSE, TEACHER_FORCING
-from autograder.checks.sequences.decoding import CLIPPED_PRECISION, WRITE
-from autograder.checks.sequences.sampling import MIXED_INPUTS, TEACHER_SHARE
+from autograder.checks.sequences.clipped_precision import CLIPPED_PRECISION
+from autograder.checks.sequences.last_states import LAST_STATES
+from autograder.checks.sequences.mixed_inputs import MIXED_INPUTS
+from autograder.checks.sequences.reverse import REVERSE
+from autograder.checks.sequences.teacher_forcing import TEACHER_FORCING
+from autograder.checks.sequences.teacher_share import TEACHER_SHARE
+from autograder.checks.sequences.write import WRITE
 
 EXERCISES = {
     exercise.name: exercise
