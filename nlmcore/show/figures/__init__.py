@@ -26,6 +26,7 @@ from nlmcore.show.figures.laws import Law, laws_svg, stacked_svg
 from nlmcore.show.figures.lines import beside, lines_svg, power_of_ten, said
 from nlmcore.show.figures.map import map_svg
 from nlmcore.show.figures.next_word import next_word_svg
+from nlmcore.show.figures.pattern import pattern_svg
 from nlmcore.show.figures.picture import Picture
 from nlmcore.show.figures.pieces import pieces_html
 from nlmcore.show.figures.plane import plane_svg
@@ -91,6 +92,7 @@ __all__ = [
     "marked_words_html",
     "next_word_svg",
     "parted_svg",
+    "pattern_svg",
     "pieces_html",
     "plane_svg",
     "power_of_ten",

@@ -22,6 +22,7 @@ from nlmcore.show.widgets.guessing import Passage, Player, guessing_game
 from nlmcore.show.widgets.labelling import restore_player, verdict_player
 from nlmcore.show.widgets.live import Live, live, slider
 from nlmcore.show.widgets.neurons import boundary_player, neuron_playground
+from nlmcore.show.widgets.patterns import Pattern, pattern_playground
 from nlmcore.show.widgets.playgrounds import (
     mask_playground,
     query_playground,
@@ -43,6 +44,7 @@ __all__ = [
     "Fired",
     "Live",
     "Passage",
+    "Pattern",
     "Player",
     "Slope",
     "TrainingCurve",
@@ -82,6 +84,7 @@ __all__ = [
     "neuron_playground",
     "next_words",
     "parting_player",
+    "pattern_playground",
     "perplexity_playground",
     "positions_playground",
     "pronouncer",
