@@ -19,6 +19,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = max(1.0, float(os.environ.get("NLM_TIME_FACTOR", "1")))
 """Every wait is this many times as long; waiting longer costs nothing where all goes well."""
+LOOK_MS = 100
+"""Between two looks at a notebook that runs: to look at every frame would cost the kernel half of its processor."""
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -120,6 +122,7 @@ def run_all_cells(page, timeout: float = 120_000 * PATIENCE) -> None:
         f"() => {{ const s = ({_STATE})(); return s && s.cells && s.status === 'idle' && s.kernel"
         " && s.kernel !== 'No Kernel' }",
         timeout=timeout,
+        polling=LOOK_MS,
     )
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
@@ -127,6 +130,7 @@ def run_all_cells(page, timeout: float = 120_000 * PATIENCE) -> None:
         f"() => {{ const s = ({_STATE})(); return s && (s.error || (!s.waiting && s.status === 'idle'"
         " && s.done === s.cells)) }",
         timeout=timeout,
+        polling=LOOK_MS,
     )
     error = page.evaluate(_STATE)["error"]
     assert not error, error

@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 LECTURES = sorted((ROOT / "lectures").glob("[0-9][0-9]_*.py"))
 ARTEFACTS = ROOT / "artefacts"
 LAPTOP, TALL = {"width": 1366, "height": 768}, {"width": 1366, "height": 1300}
+"""As wide as on a laptop; the higher one is for pictures, of which fewer are then needed."""
 PROJECTOR = {"width": 1920, "height": 1080}
 SLIDES = 12
 """Every slide is looked at; so many of a lecture are kept as pictures, spread evenly. NLM_ALL_SLIDES=1 keeps all."""
@@ -55,7 +56,8 @@ def browser() -> Iterator:
 
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM_FLAGS)
-        yield running
+        # One context for all lectures: what of JupyterLab the first has fetched and compiled, the others find there.
+        yield running.new_context(viewport=LAPTOP)
         running.close()
 
 
@@ -75,7 +77,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, Pa
 def test_a_lecture_runs_and_its_widgets_answer(lecture: Path, browser, lab: tuple[str, str, Path]) -> None:
     url, token, work = lab
     began, timeline = time.monotonic(), {}
-    page = browser.new_page(viewport=LAPTOP)
+    page = browser.new_page()
+    page.set_viewport_size(LAPTOP)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     heard = listen_for_errors(page)
@@ -90,19 +93,12 @@ def test_a_lecture_runs_and_its_widgets_answer(lecture: Path, browser, lab: tupl
     folder = ARTEFACTS / lecture.stem
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    boxes = page.locator(".nlm-live")
-    count = boxes.count()
-    assert count >= 1, "a lecture without a widget is a text"
+    boxes = page.query_selector_all(".nlm-live")
+    assert boxes, "a lecture without a widget is a text"
     widgets, faults = [], []
-    for index in range(count):
-        box = boxes.nth(index)
+    for index, box in enumerate(boxes):
         box.scroll_into_view_if_needed()
         moved = move_all(page, box)
-        page.set_viewport_size(TALL)  # the whole widget in one picture
-        box.scroll_into_view_if_needed()
-        box.screenshot(path=folder / f"widget-{index}.png")
-        faults += [f"widget {index} is too wide: {what}" for what in page.evaluate(TOO_WIDE)]
-        page.set_viewport_size(LAPTOP)
         times = [ms for control in moved for ms in control.ms]
         median = round(statistics.median(times), 1) if times else None
         widgets.append({"median_ms": median, "controls": [control.record() for control in moved]})
@@ -113,6 +109,11 @@ def test_a_lecture_runs_and_its_widgets_answer(lecture: Path, browser, lab: tupl
             if not control.ms and not control.alerts:
                 faults.append(f"{name}: no key changes the picture, and no alert says why")
             faults += [f"{name}: {alert}" for alert in control.alerts if "Error" in alert or "Traceback" in alert]
+    page.set_viewport_size(TALL)  # every widget in one picture
+    for index, box in enumerate(boxes):
+        box.scroll_into_view_if_needed()
+        box.screenshot(path=folder / f"widget-{index}.png")
+        faults += [f"widget {index} is too wide: {what}" for what in page.evaluate(TOO_WIDE)]
     (folder / "latency.json").write_text(json.dumps(widgets, indent=1, ensure_ascii=False))
     medians = [widget["median_ms"] for widget in widgets]
     timeline["widgets"] = time.monotonic() - began
@@ -148,7 +149,7 @@ def _photograph(page, folder: Path) -> list[str]:
         faults += [f"page {number}: too wide: {what}" for what in page.evaluate(TOO_WIDE)]
         faults += [f"page {number}: mathematics that cannot be set: {what}" for what in page.evaluate(unset)]
         height = page.evaluate(scroll, y)  # cells take their height when they are first seen
-        y, number = y + 680, number + 1
+        y, number = y + TALL["height"] - 90, number + 1
     return faults
 
 
@@ -180,7 +181,7 @@ def _present(page, folder: Path) -> list[str]:
         live = page.locator(".nlm-shown .nlm-live")
         if not tried and live.count():
             tried = True
-            if not any(control.ms for control in move_all(page, live.first, 1, only_first=True)):
+            if not any(control.ms for control in move_all(page, live.first.element_handle(), 1, only_first=True)):
                 faults.append(f"slide {where}: the widget does not answer")
             page.evaluate("() => document.activeElement.blur()")
         page.keyboard.press("PageDown")

@@ -87,7 +87,10 @@ class Moved:
 
 
 def move_all(page, box, presses: int = 6, only_first: bool = False) -> list[Moved]:
-    """Press keys on every control of the widget `box`: `presses` on the first, two on each of the others."""
+    """Press keys on every control of the widget `box`: `presses` on the first, two on each of the others.
+
+    `box` is the element itself: a locator would search the whole notebook for it at every step.
+    """
     moved: list[Moved] = []
     # Looked up anew for each: what one control does may rebuild another (a sentence brings its own words).
     while len(moved) < len(found := box.evaluate(CONTROLS)) and not (moved and only_first):
@@ -96,8 +99,8 @@ def move_all(page, box, presses: int = 6, only_first: bool = False) -> list[Move
         moved.append(result)
         wanted = 1 if control["kind"] == "text" else presses if len(moved) == 1 else 2
         for part, keys in _keys(control, wanted):
-            target = box.locator(f'[data-nlm-control="{control["id"]}-{part}"]')
-            if not target.count():  # a choice that was taken away by an earlier one
+            target = box.query_selector(f'[data-nlm-control="{control["id"]}-{part}"]')
+            if target is None:  # a choice that was taken away by an earlier one
                 continue
             if len(result.ms) >= wanted:
                 break
@@ -107,7 +110,7 @@ def move_all(page, box, presses: int = 6, only_first: bool = False) -> list[Move
             page.keyboard.press("Delete")
             page.keyboard.press("Enter")
         if control["kind"] == "play":
-            box.locator(f'[data-nlm-control="{control["id"]}-1"]').press("Space")  # once more: it stands
+            box.query_selector(f'[data-nlm-control="{control["id"]}-1"]').press("Space")  # once more: it stands
     return moved
 
 
@@ -153,7 +156,7 @@ def _press(page, box, target, keys: list[str], result: Moved) -> None:
             page.keyboard.type(key)
     patience = 20_000 * PATIENCE if result.kind in ("button", "text") else PATIENCE_MS
     own_change = result.kind not in ("button", "text", "play")
-    page.evaluate(WATCH, [box.element_handle(), patience, own_change])
+    page.evaluate(WATCH, [box, patience, own_change])
     page.keyboard.press(keys[-1])
     seen = page.evaluate("() => window.__watch")
     if seen["ms"] is None:
