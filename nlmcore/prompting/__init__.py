@@ -4,13 +4,14 @@
     score_options(model, tokenizer, prompt, options)       ln P of every option after the prompt, normalised or not
     choose(model, tokenizer, prompt, options)              the option with the highest score
     complete(model, tokenizer, prompt, stop=("\\n",))       what the model writes, up to a stop string
+    stream_text(model, tokenizer, prompt)                  the same, piece by piece while it is written
     accuracy(model, tokenizer, task, shots)                how often that is right, with a confidence interval
 
 Everything works for any language model (`nlmcore.language_model`) and any tokenizer with `encode` and `decode`.
 Brown et al. (2020), "Language models are few-shot learners", sections 2 and 2.4.
 """
 
-from nlmcore.prompting.completing import Completion, complete
+from nlmcore.prompting.completing import Completion, complete, stream_text
 from nlmcore.prompting.measuring import Accuracy, Task, accuracy, by_choosing, by_writing, wilson_interval
 from nlmcore.prompting.options import NORMALISATIONS, ScoredOption, choose, score_options
 from nlmcore.prompting.templates import Example, Template, few_shot_prompt
@@ -30,5 +31,6 @@ __all__ = [
     "complete",
     "few_shot_prompt",
     "score_options",
+    "stream_text",
     "wilson_interval",
 ]

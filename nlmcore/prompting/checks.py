@@ -44,6 +44,19 @@ def beginning(bos: SupportsIndex | None, model: LanguageModel) -> list[int]:
     return [index(bos)]
 
 
+def as_ids(prompt: object, tokenizer: Tokenizer, model: LanguageModel) -> list[int]:
+    """The ids of a prompt: a text, or ids already; TypeError for neither, ValueError for an id of no vocabulary."""
+    if isinstance(prompt, str):
+        return tokenizer.encode(prompt)
+    ids = list(prompt) if isinstance(prompt, Iterable) and not isinstance(prompt, bytes) else [None]
+    if any(isinstance(i, bool) or not isinstance(i, SupportsIndex) for i in ids):
+        raise TypeError(f"prompt must be a string, or ids, got {type(prompt).__name__} {prompt!r:.60}")
+    found = [index(i) for i in ids if isinstance(i, SupportsIndex)]
+    if wrong := [i for i in found if not 0 <= i < model.vocab_size]:
+        raise ValueError(f"prompt must hold ids in [0, {model.vocab_size}), the vocabulary, got {wrong[0]}")
+    return found
+
+
 def as_tokens(ids: Sequence[int], model: LanguageModel, name: str) -> Tensor:
     """One row of ids (1, time) on the model's device; ValueError for none, or for an id outside the vocabulary."""
     parameters = getattr(model, "parameters", None)

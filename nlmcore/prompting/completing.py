@@ -1,21 +1,28 @@
-"""Let a model go on with a text until it has said enough.
+"""Let a model go on with a text until it has said enough, at once or word by word as it writes.
 
 A pattern in the prompt ("France -> Paris\\nItaly -> Rome\\nJapan ->") is completed by plain decoding; the answer ends
 where the next line would begin. A stop string is looked for in the text, not among the ids, since tokenizers cut as
 they like: it may begin in the middle of a token.
 
+A model that was trained to chat goes on with a conversation, whose ids its tokenizer makes:
+
+    said = [{"role": "user", "content": "Who was Hamlet?"}]
+    for piece in stream_text(model, tokenizer, tokenizer.chat(said), 200, stop=(), eos=tokenizer.eos):
+        print(piece, end="", flush=True)
+
 Departs from the literature: nothing; Brown et al. (2020), section 2.4, do the same for free answers, with a beam.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 import torch
 
 from nlmcore.decoding import stream
+from nlmcore.decoding.writing import Step
 from nlmcore.language_model import LanguageModel, State
-from nlmcore.prompting.checks import Tokenizer, as_tokens, beginning, check_parts, check_text
+from nlmcore.prompting.checks import Tokenizer, as_ids, as_tokens, beginning, check_parts, check_text
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class Completion:
 def complete(
     model: LanguageModel,
     tokenizer: Tokenizer,
-    prompt: str,
+    prompt: str | Iterable[SupportsIndex],
     max_new_tokens: int = 32,
     *,
     stop: Sequence[str] = ("\n",),
@@ -48,46 +55,104 @@ def complete(
 ) -> Completion:
     """Write up to `max_new_tokens` after the prompt, until one of the strings `stop` appears. Greedy unless told.
 
-    The prompt should not end in a space (see `nlmcore.prompting.options`); `few_shot_prompt`'s never do.
+    prompt: a text, or its ids. It should not end in a space (see `nlmcore.prompting.options`); `few_shot_prompt`'s
+    never do.
 
-    Raises ValueError for an empty prompt without bos, an empty stop string, or a bos outside the vocabulary,
+    Raises ValueError for an empty prompt without bos, an empty stop string, or an id outside the vocabulary,
     TypeError for what is no string, id or generator.
     """
+    options = {"eos": eos, "state": state, "temperature": temperature, "top_p": top_p, "generator": generator}
+    steps, stops = _begun(model, tokenizer, prompt, max_new_tokens, stop, bos, options)
+    last = Completion("", [], [], "length")
+    for done, _ in _growing(steps, tokenizer, stops):
+        last = done
+    return last
+
+
+def stream_text(
+    model: LanguageModel,
+    tokenizer: Tokenizer,
+    prompt: str | Iterable[SupportsIndex],
+    max_new_tokens: int = 32,
+    *,
+    stop: Sequence[str] = ("\n",),
+    eos: int | None = None,
+    bos: SupportsIndex | None = None,
+    state: State = None,
+    temperature: float | int = 0.0,
+    top_p: float | int | None = None,
+    generator: torch.Generator | None = None,
+) -> Iterator[str]:
+    """The text that `complete` gives, piece by piece as it is written: joined, the pieces are that text.
+
+    What cannot be shown yet is held back until it can: the bytes of a character that is not whole, and the beginning
+    of what may become a stop string. Arguments and errors as in `complete`.
+    """
+    options = {"eos": eos, "state": state, "temperature": temperature, "top_p": top_p, "generator": generator}
+    steps, stops = _begun(model, tokenizer, prompt, max_new_tokens, stop, bos, options)
+    return _pieces(steps, tokenizer, stops)
+
+
+def _begun(
+    model: LanguageModel,
+    tokenizer: Tokenizer,
+    prompt: str | Iterable[SupportsIndex],
+    max_new_tokens: int,
+    stop: Sequence[str],
+    bos: SupportsIndex | None,
+    options: dict[str, Any],
+) -> tuple[Iterator[Step], list[str]]:
+    """The model at the beginning of its text, and the stop strings, everything checked."""
     check_parts(model, tokenizer)
-    check_text("prompt", prompt)
+    ids = as_ids(prompt, tokenizer, model)
     if not isinstance(stop, Iterable):
         raise TypeError(f"stop must be strings, () for none, got {type(stop).__name__} {stop!r:.60}")
-    if not isinstance(generator, torch.Generator | None):
-        raise TypeError(
-            f"generator must be a torch.Generator or None, got {type(generator).__name__} {generator!r:.60}"
-        )
+    if not isinstance(options["generator"], torch.Generator | None):
+        given = options["generator"]
+        raise TypeError(f"generator must be a torch.Generator or None, got {type(given).__name__} {given!r:.60}")
     stops = [stop] if isinstance(stop, str) else list(stop)
     for i, text in enumerate(stops):
         check_text(f"stop[{i}]", text)
         if not text:
             raise ValueError(f"stop must hold no empty string, got {stops!r:.60}")
-    ids = beginning(bos, model) + tokenizer.encode(prompt)
+    ids = beginning(bos, model) + ids
     if not ids:
         raise ValueError("prompt must not be empty, unless bos says what to begin with")
+    return stream(model, as_tokens(ids, model, "prompt"), max_new_tokens, **options), stops
+
+
+def _growing(steps: Iterator[Step], tokenizer: Tokenizer, stops: list[str]) -> Iterator[tuple[Completion, bool]]:
+    """What has been written, after every token, and whether that was the last; `stopped` is "length" until then."""
     tokens: list[int] = []
     log_probs: list[float] = []
-    steps = stream(
-        model,
-        as_tokens(ids, model, "prompt"),
-        max_new_tokens,
-        eos=eos,
-        state=state,
-        temperature=temperature,
-        top_p=top_p,
-        generator=generator,
-    )
     for step in steps:
         tokens.append(int(step.tokens[0]))
         log_probs.append(float(step.log_probs[0]))
         if step.finished[0]:
-            return Completion(tokenizer.decode(tokens[:-1]), tokens, log_probs, "eos")
+            yield Completion(tokenizer.decode(tokens[:-1]), tokens, log_probs, "eos"), True
+            return
         text = tokenizer.decode(tokens)
         ends = [text.index(end) for end in stops if end in text]
         if ends:
-            return Completion(text[: min(ends)], tokens, log_probs, "stop")
-    return Completion(tokenizer.decode(tokens), tokens, log_probs, "length")
+            yield Completion(text[: min(ends)], tokens, log_probs, "stop"), True
+            return
+        yield Completion(text, tokens, log_probs, "length"), False
+
+
+def _pieces(steps: Iterator[Step], tokenizer: Tokenizer, stops: list[str]) -> Iterator[str]:
+    text, shown = "", 0
+    for done, ended in _growing(steps, tokenizer, stops):
+        text = done.text
+        settled = len(text) if ended else _settled(text, stops)
+        if settled > shown:
+            yield text[shown:settled]
+            shown = settled
+    if text[shown:]:
+        yield text[shown:]
+
+
+def _settled(text: str, stops: list[str]) -> int:
+    """How much of the text stays whatever comes: not a character's first bytes, nor what a stop string begins with."""
+    whole = text.rstrip("\N{REPLACEMENT CHARACTER}")
+    begun = [n for stop in stops for n in range(1, len(stop)) if whole.endswith(stop[:n])]
+    return len(whole) - max(begun, default=0)

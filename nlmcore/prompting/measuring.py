@@ -106,11 +106,11 @@ def by_choosing(normalise: str = "none", neutral: str = "Answer:") -> Answer:
     )
 
 
-def by_writing(max_new_tokens: int = 12) -> Answer:
-    """What the model writes of itself, up to where the next example would begin. It is right if it is the answer,
-    letter by letter, white space around it aside."""
+def by_writing(max_new_tokens: int = 12, eos: int | None = None) -> Answer:
+    """What the model writes of itself, up to where the next example would begin, or to `eos` if that is given. It is
+    right if it is the answer, letter by letter, white space around it aside."""
     return lambda model, tokenizer, prompt, template, options: complete(
-        model, tokenizer, prompt, max_new_tokens, stop=(template.between,)
+        model, tokenizer, prompt, max_new_tokens, stop=(template.between,), eos=eos
     ).text.strip()
 
 

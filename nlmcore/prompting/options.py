@@ -2,14 +2,20 @@
 
     none            ln P(a | prompt)                                the whole answer's probability
     tokens          ln P(a | prompt) / (tokens of a)                per token: long answers are not punished
-    characters      ln P(a | prompt) / (characters of a)            the same, whatever the tokenizer
+    characters      ln P(a | prompt) / (characters of a)            the same, whatever the tokenizer (spaces around a
+                                                                    are not counted)
     unconditional   ln P(a | prompt) − ln P(a | neutral)            how much the prompt speaks for a
 
 Brown et al. (2020), section 2.4, use the second for most tasks and the last for some, with "Answer: " as the neutral
 context. Holtzman et al. (2021), "Surface form competition", explain it: answers that say the same share their
 probability, and common words are probable after anything; the ratio P(a | prompt) / P(a | neutral) asks instead how
 much the prompt raised it (their domain conditional pointwise mutual information; the neutral context should name the
-kind of answer).
+kind of answer). Zhao et al. (2021), "Calibrate before use", divide by what a prompt with the same examples and a
+question without content gives: neutral=few_shot_prompt(examples, "N/A").
+
+P(a | prompt) is the probability that the text goes on with a, whatever follows. So of two options, the tokens of one
+being the beginning of the other's ("New York", "New York City"), the shorter is never the less probable; end both alike
+("New York.") to ask which is the whole answer.
 
 The border between prompt and option. Byte-pair tokenizers write a space into the word after it: " Paris" is one
 token, and "is " followed by "Paris" is a text that was never seen in training. So each option is encoded together
@@ -55,7 +61,7 @@ Neutral = Callable[[], Sequence[ScoredOption]]
 NORMALISATIONS: dict[str, Callable[[Sequence[ScoredOption], Neutral], list[float]]] = {
     "none": lambda options, neutral: [option.log_prob for option in options],
     "tokens": lambda options, neutral: [option.log_prob / len(option.tokens) for option in options],
-    "characters": lambda options, neutral: [option.log_prob / len(option.text) for option in options],
+    "characters": lambda options, neutral: [option.log_prob / len(option.text.strip()) for option in options],
     "unconditional": lambda options, neutral: [
         option.log_prob - alone.log_prob for option, alone in zip(options, neutral(), strict=True)
     ],

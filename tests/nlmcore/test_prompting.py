@@ -21,6 +21,7 @@ from nlmcore.prompting import (
     complete,
     few_shot_prompt,
     score_options,
+    stream_text,
     wilson_interval,
 )
 from nlmcore.recurrent import RecurrentLM
@@ -151,6 +152,25 @@ def test_normalisations_are_what_they_say() -> None:
         assert scores["characters"][i] == pytest.approx(sum(log_probs) / len(option), abs=1e-4)
         assert scores["unconditional"][i] == pytest.approx(sum(log_probs) - sum(alone), abs=1e-4)
     assert len(lengths) > 1  # or dividing by it changes no choice
+
+
+def test_spaces_around_an_option_are_not_counted() -> None:
+    """ " Rome" beside "Paris" is the option "Rome", not one that is a character longer."""
+    cut = TOKENIZERS["byte pairs"]()
+    model = built(lstm, cut)
+    typed, bare = (
+        [o.score for o in score_options(model, cut, "The capital is", options, normalise="characters")]
+        for options in (["Paris", " Rome"], ["Paris", "Rome"])
+    )
+    assert typed == pytest.approx(bare, abs=1e-6)
+
+
+def test_the_beginning_of_an_option_is_never_less_probable() -> None:
+    cut = TOKENIZERS["words"]()
+    for build in (lstm, transformer, trigrams):
+        short, long = score_options(built(build, cut), cut, "The capital is", ["Rome", "Rome is"])
+        assert long.tokens[: len(short.tokens)] == short.tokens
+        assert short.score >= long.score
 
 
 @torch.no_grad()
@@ -312,6 +332,67 @@ def test_a_stop_string_inside_a_token_is_found() -> None:
     for i in range(1, len(free.text) - 1):
         end = free.text[i : i + 2]
         assert complete(model, cut, "ab", 30, stop=(end,)).text == free.text[: free.text.index(end)]
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@pytest.mark.parametrize("build", [lstm, transformer, trigrams])
+def test_the_pieces_of_a_stream_are_the_whole_text(tokenizer: str, build) -> None:
+    cut = TOKENIZERS[tokenizer]()
+    model = built(build, cut)
+    for seed in range(2):
+        drawn = {"temperature": 1.0, "stop": ()}
+        free = complete(model, cut, "The capital", 15, generator=torch.Generator().manual_seed(seed), **drawn)
+        middle = free.text[len(free.text) // 2 :][:3]
+        for changed in (
+            {},
+            {"stop": (middle, "zzz")} if middle else {},
+            {"eos": free.tokens[-1]},
+            {"max_new_tokens": 0},
+        ):
+            given = {"max_new_tokens": 15} | drawn | changed
+            whole = complete(model, cut, "The capital", generator=torch.Generator().manual_seed(seed), **given)
+            pieces = [*stream_text(model, cut, "The capital", generator=torch.Generator().manual_seed(seed), **given)]
+            assert "".join(pieces) == whole.text
+            assert all(pieces)
+
+
+def test_what_may_still_change_is_held_back() -> None:
+    """Half of a character, and the beginning of a stop string, are not shown before they are whole."""
+    cut = BPETokenizer.train(["abc"], 4 + 256)
+
+    class Says:
+        """Goes on with one text, byte by byte."""
+
+        vocab_size = cut.vocab_size
+
+        def __init__(self, text: str) -> None:
+            self.ids = cut.encode(text)
+
+        def __call__(self, tokens: Tensor, state: int | None = None) -> tuple[Tensor, Tensor]:
+            at = torch.zeros(1, dtype=torch.long) if state is None else state
+            logits = torch.zeros(*tokens.shape, self.vocab_size)
+            for t in range(tokens.shape[1]):
+                logits[0, t, self.ids[min(int(at), len(self.ids) - 1)]] = 9.0
+            return logits, at + 1
+
+    said = Says("é👍a#b##c")
+    assert len(said.ids) == 12
+    assert [*stream_text(said, cut, "?", 12, stop=())] == ["é", "👍", *"a#b##c"]
+    assert [*stream_text(said, cut, "?", 12, stop=("##",))] == ["é", "👍", "a", "#b"]
+    assert [*stream_text(said, cut, "?", 8, stop=("##",))] == ["é", "👍", "a", "#"]  # what was held back comes last
+    assert [*stream_text(said, cut, "?", 4, stop=())] == ["é", "\ufffd"]
+
+
+def test_a_prompt_may_be_ids() -> None:
+    assert complete(KNOWS, LETTERS, LETTERS.encode("Italy ->")) == complete(KNOWS, LETTERS, "Italy ->")
+    ids = torch.tensor(LETTERS.encode("Italy ->"))
+    assert "".join(stream_text(KNOWS, LETTERS, ids)) == " Rome"
+
+
+def test_writing_may_end_with_the_text() -> None:
+    ends = LETTERS.encode("m")[0]
+    found = accuracy(KNOWS, LETTERS, Task("capitals", [("Italy", "Ro"), ("Peru", "Li")]), 1, answer=by_writing(9, ends))
+    assert found.right == 2
 
 
 def test_writing_may_be_drawn() -> None:

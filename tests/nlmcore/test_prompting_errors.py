@@ -5,7 +5,7 @@ import pickle
 import pytest
 import torch
 
-from nlmcore.prompting import Example, Task, accuracy, choose, complete, few_shot_prompt, score_options
+from nlmcore.prompting import Example, Task, accuracy, choose, complete, few_shot_prompt, score_options, stream_text
 from nlmcore.prompting import wilson_interval as wilson
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
@@ -42,6 +42,14 @@ def measure(**given):
             r"bos must be an id in \[0, \d+\), the vocabulary, or None, got 1000000",
         ),
         (lambda: write(bos=-1), ValueError, r"bos must be an id in .* got -1"),
+        (lambda: write(prompt=3), TypeError, "prompt must be a string, or ids, got int 3"),
+        (lambda: write(prompt=b"hot"), TypeError, "prompt must be a string, or ids, got bytes b'hot'"),
+        (lambda: write(prompt=["hot"]), TypeError, r"prompt must be a string, or ids, got list \['hot'\]"),
+        (lambda: write(prompt=[True]), TypeError, "prompt must be a string, or ids, got list"),
+        (lambda: write(prompt=[10**6]), ValueError, r"prompt must hold ids in \[0, \d+\), the vocabulary, got 1000000"),
+        (lambda: write(prompt=[]), ValueError, "prompt must not be empty"),
+        (lambda: stream_text(MODEL, LETTERS, ""), ValueError, "prompt must not be empty"),
+        (lambda: stream_text(MODEL, LETTERS, "a", stop=("",)), ValueError, "stop must hold no empty string"),
         (lambda: write(generator=3), TypeError, "generator must be a torch.Generator or None, got int 3"),
         (
             lambda: write(generator=3, temperature=1),
