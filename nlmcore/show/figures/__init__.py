@@ -37,6 +37,7 @@ from nlmcore.show.figures.reach import reach_svg
 from nlmcore.show.figures.scene import scene_svg
 from nlmcore.show.figures.search_tree import search_tree_svg
 from nlmcore.show.figures.shares import share_panels_svg
+from nlmcore.show.figures.shift import Stage, stages_svg
 from nlmcore.show.figures.softmax import softmax_svg
 from nlmcore.show.figures.states import states_svg
 from nlmcore.show.figures.surprise import marked_words_html, surprise_svg
@@ -53,6 +54,7 @@ __all__ = [
     "Law",
     "Part",
     "Picture",
+    "Stage",
     "attention_html",
     "attention_lines_svg",
     "bar_list_svg",
@@ -108,6 +110,7 @@ __all__ = [
     "share_panels_svg",
     "softmax_svg",
     "stacked_svg",
+    "stages_svg",
     "states_svg",
     "strongest_edges",
     "surprise_svg",

@@ -32,6 +32,7 @@ from nlmcore.show.widgets.playgrounds import (
 from nlmcore.show.widgets.positions import clock_playground, positions_playground, rotary_playground
 from nlmcore.show.widgets.reading import state_player, through_time_player
 from nlmcore.show.widgets.self_attention import edges_playground, shuffle_playground
+from nlmcore.show.widgets.shifting import Shift, shift_player
 from nlmcore.show.widgets.tokens import merge_player, window_player
 from nlmcore.show.widgets.training_curve import TrainingCurve
 from nlmcore.show.widgets.translating import DecodingStep, decoder_player, pronouncer, translator_playground, vector_map
@@ -46,6 +47,7 @@ __all__ = [
     "Passage",
     "Pattern",
     "Player",
+    "Shift",
     "Slope",
     "TrainingCurve",
     "Written",
@@ -94,6 +96,7 @@ __all__ = [
     "rotary_playground",
     "sampler_playground",
     "schedule_player",
+    "shift_player",
     "shuffle_playground",
     "slider",
     "softmax_playground",
