@@ -1,0 +1,20 @@
+"""A closed name is looked up when an assignment is built and when it is graded: there, nobody has the tests' packages."""
+
+import importlib
+import sys
+import tomllib
+
+import pytest
+
+from tests.lab import ROOT
+
+ASSIGNMENTS = sorted(folder.parent.name for folder in (ROOT / "autograder" / "checks").glob("*/__init__.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_what_is_closed_comes_with_the_course(assignment):
+    here = {"nlmcore", "autograder", *sys.stdlib_module_names}
+    here |= {requirement.split(">")[0].split("=")[0] for requirement in PROJECT["dependencies"]}
+    exercises = importlib.import_module(f"autograder.checks.{assignment}").EXERCISES.values()
+    assert {name.split(".")[0] for exercise in exercises for name in exercise.closed} <= here
