@@ -68,7 +68,8 @@ figures.heatmap(
 # %% [markdown]
 # By hand, with $m = 1$: the text [5, 8, 5] gives [5, 8], [8, 5], [8, 5], [5, 8].
 #
-# **Looked at:** words in the middle and at the ends; texts shorter than the window; a word that comes twice in one window.
+# **Looked at:** words in the middle and at the ends; texts shorter than the window, even of a single word; a word that comes twice in
+# one window.
 #
 # <details><summary>A hint</summary>
 #
@@ -317,7 +318,7 @@ check("vectors.nearest", nearest, hidden=True)
 # By hand: $e(\text{walk}) = (1, 0)$, $e(\text{walked}) = (1, 1)$, $e(\text{swim}) = (3, 0)$; the sum is $(3, 1)$. *Swim* itself has the cosine 0.95 with it. If
 # *swam* is $(2.5, 1.5)$ it has 0.98 and would win anyway; were it $(2, 1.5)$, with 0.95, it might not. That is why the three words of the question are left out.
 #
-# **Looked at:** the right word; vectors of several lengths.
+# **Looked at:** the right word, also where no other word points that way; vectors of several lengths.
 #
 # <details><summary>A hint</summary>
 #

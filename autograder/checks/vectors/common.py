@@ -1,8 +1,38 @@
-"""What the questions on word vectors share: the names that are closed."""
+"""What the questions on word vectors share: pairs among noise, cosines, and the names that are closed."""
+
+import torch
+from torch import Tensor
 
 from autograder.checks.backpropagation.common import CLOSED as DIFFERENTIATES
+from autograder.draw import Draw
+from autograder.specification import Case, case
 
 REFERENCE_ITSELF = ("nlmcore.word2vec",)
 """Closed everywhere: it is what the student writes."""
 BY_HAND = (*REFERENCE_ITSELF, *DIFFERENTIATES)
 """Closed where a gradient is asked for."""
+
+
+def _pair(draw: Draw, d: int, k: int, label: str) -> Case:
+    """A centre, a context and k words of noise."""
+    return case(label, draw.normal(d), draw.normal(d), draw.normal(k, d))
+
+
+def usual_pairs(draw: Draw) -> list[Case]:
+    d, k = draw.sizes(2)
+    return [_pair(draw, d, k, "several words of noise")]
+
+
+def small_pairs(draw: Draw) -> list[Case]:
+    (d,) = draw.sizes(1)
+    return [_pair(draw, d, 1, "one word of noise"), _pair(draw, 1, 3, "vectors of one number")]
+
+
+def unit(vectors: Tensor) -> Tensor:
+    return vectors / vectors.norm(dim=-1, keepdim=True)
+
+
+def most_similar(similar: Tensor, word: int | list[int], k: int) -> Tensor:
+    """The k most similar ones, without the word itself (or the words)."""
+    similar[word] = -torch.inf
+    return similar.topk(k).indices

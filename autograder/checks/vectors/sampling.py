@@ -1,6 +1,4 @@
-"""Questions 1a to 1c: which pairs are learned from, how noise is drawn, and which frequent words are left out."""
-
-from collections.abc import Sequence
+"""Questions 1b and 1c: how noise is drawn, and which frequent words are left out."""
 
 import torch
 from torch import Tensor
@@ -8,114 +6,9 @@ from torch import Tensor
 from autograder.checks.vectors.common import REFERENCE_ITSELF
 from autograder.draw import Draw
 from autograder.judges import same_shapes, same_values
-from autograder.laws.vectors import same_pairs
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
-PAIRS, NOISE, KEPT = ("pairs",), ("distribution",), ("probabilities",)
-
-
-def _text(draw: Draw, length: int) -> list[int]:
-    """Ids that are all different, so that every pair says where it comes from."""
-    return draw.integers(0, 10**9, length + 5).argsort().tolist()[:length]
-
-
-def window_pairs(words: Sequence[int], m: int) -> list[list[int]]:
-    return [
-        [words[i], words[j]]
-        for i in range(len(words))
-        for j in range(max(0, i - m), min(len(words), i + m + 1))
-        if j != i
-    ]
-
-
-def _inside(draw: Draw) -> list[Case]:
-    return [case("m = 2", _text(draw, draw.largest + 3), 2), case("m = 1", _text(draw, draw.largest + 2), 1)]
-
-
-def _edges(draw: Draw) -> list[Case]:
-    return [case("a text shorter than the window", _text(draw, 3), 4), case("two words", _text(draw, 2), 1)]
-
-
-def _repeated(draw: Draw) -> list[Case]:
-    a, b, c = _text(draw, 3)
-    return [case("a word that comes twice in one window", [a, b, a, c, c], 2)]
-
-
-def _around_the_end(words: Sequence[int], m: int) -> list[list[int]]:
-    n = len(words)
-    return [[words[i], words[(i + d) % n]] for i in range(n) for d in range(-m, m + 1) if d != 0 and -n < i + d < n]
-
-
-def _unlike(words: Sequence[int], m: int) -> list[list[int]]:
-    return [pair for pair in window_pairs(words, m) if pair[0] != pair[1]]
-
-
-def _with_itself(words: Sequence[int], m: int) -> list[list[int]]:
-    return [[words[i], words[j]] for i in range(len(words)) for j in range(max(0, i - m), min(len(words), i + m + 1))]
-
-
-WINDOW_PAIRS = Exercise(
-    name="vectors.window_pairs",
-    title="Who stands near whom",
-    signature="window_pairs(words, m)",
-    arguments=("words", "m"),
-    returns=PAIRS,
-    minutes=15,
-    difficulty="easy",
-    reference=window_pairs,
-    properties=(
-        Property(name="words in the middle and at the ends", points=1.5, cases=_inside, judge=same_pairs("pairs")),
-        Property(name="texts shorter than the window", points=0.75, cases=_edges, judge=same_pairs("pairs")),
-        Property(name="a word twice in one window", points=0.75, cases=_repeated, judge=same_pairs("pairs")),
-    ),
-    misconceptions=(
-        Misconception(
-            id="only-to-the-right",
-            sentence=(
-                "You only look at the words *after* the centre. The window reaches m words to both sides: 2m words in"
-                " all."
-            ),
-            implementation=lambda words, m: [
-                [words[i], words[j]] for i in range(len(words)) for j in range(i + 1, min(len(words), i + m + 1))
-            ],
-        ),
-        Misconception(
-            id="with-itself",
-            sentence="The centre is paired with itself. A word does not predict itself: leave its own place out.",
-            implementation=_with_itself,
-        ),
-        Misconception(
-            id="around-the-end",
-            sentence=(
-                "At the beginning of the text you took words from its end: an index below 0 counts from the back in"
-                " Python. Cut the window off at 0."
-            ),
-            implementation=_around_the_end,
-        ),
-        Misconception(
-            id="window-too-small",
-            sentence="The window's last word is missing on the right: `range` ends one before its second argument.",
-            implementation=lambda words, m: [
-                [words[i], words[j]]
-                for i in range(len(words))
-                for j in range(max(0, i - m), min(len(words), i + m))
-                if j != i
-            ],
-        ),
-        Misconception(
-            id="equal-words-left-out",
-            sentence=(
-                "You left out pairs of equal *words*. Left out is the centre's own *place*; the same word two places"
-                " on is a neighbour like any other."
-            ),
-            implementation=_unlike,
-        ),
-    ),
-    closed=REFERENCE_ITSELF,
-)
-
-
-# --- noise ------------------------------------------------------------------------------------------------
+NOISE, KEPT = ("distribution",), ("probabilities",)
 
 
 def _counts(draw: Draw) -> Tensor:
@@ -166,6 +59,24 @@ NOISE_DISTRIBUTION = Exercise(
             implementation=lambda counts, power: (counts / counts.sum()) ** power,
         ),
         Misconception(
+            id="never-normalised",
+            sentence="These are the powers, and they do not sum to 1. Divide by their sum.",
+            implementation=lambda counts, power: counts.double() ** power,
+        ),
+        Misconception(
+            id="always-three-quarters",
+            sentence="Your power is always 0.75. Use the argument: there are other powers to try.",
+            implementation=lambda counts, power: noise(counts, 0.75),
+        ),
+        Misconception(
+            id="one-for-the-unseen",
+            sentence=(
+                "A word that was never seen is counted once. It is no neighbour of anything and need not be drawn: 0 to"
+                " a power is 0."
+            ),
+            implementation=lambda counts, power: noise(counts.clamp(min=1), power),
+        ),
+        Misconception(
             id="power-forgotten",
             sentence="The power plays no part: these are the plain shares. With 0.75 rare words are drawn more often.",
             implementation=lambda counts, power: counts / counts.sum(),
@@ -206,6 +117,11 @@ def _rare(draw: Draw) -> list[Case]:
     return [case("rare words among frequent ones", counts, 0.03)]
 
 
+def _as_the_program_has_it(counts: Tensor, threshold: float) -> Tensor:
+    ratio = threshold / (counts.double() / counts.sum())
+    return (ratio.sqrt() + ratio).clamp(max=1.0)
+
+
 KEEP_PROBABILITY = Exercise(
     name="vectors.keep_probability",
     title="Leaving out the frequent",
@@ -236,6 +152,29 @@ KEEP_PROBABILITY = Exercise(
                 " 1 there, and no more."
             ),
             implementation=lambda counts, threshold: (threshold / (counts.double() / counts.sum())).sqrt(),
+        ),
+        Misconception(
+            id="as-the-program-has-it",
+            sentence=(
+                "That is √(t/f) + t/f, which the program computes that came with the paper. Asked is the paper's:"
+                " √(t/f) alone."
+            ),
+            implementation=_as_the_program_has_it,
+        ),
+        Misconception(
+            id="maximum-for-minimum",
+            sentence=(
+                "Your probabilities are 1 and more: `clamp(min=1)` and `max` take the *larger* of two numbers. Asked is"
+                " the smaller of 1 and √(t/f)."
+            ),
+            implementation=lambda counts, threshold: (threshold / (counts.double() / counts.sum())).sqrt().clamp(min=1),
+        ),
+        Misconception(
+            id="upside-down",
+            sentence=(
+                "You took √(f/t): the more frequent a word, the more of it is kept. Leave out the frequent: √(t/f)."
+            ),
+            implementation=lambda counts, threshold: (counts.double() / counts.sum() / threshold).sqrt().clamp(max=1.0),
         ),
         Misconception(
             id="root-forgotten",
