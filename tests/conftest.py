@@ -1,4 +1,4 @@
-"""Shared fixtures; the fast tests first, the slow ones and those that need a browser last."""
+"""Shared fixtures; the fast tests first, the slow ones and those that need a browser after them."""
 
 import os
 from collections.abc import Iterator
@@ -15,14 +15,15 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """What fails quickly should be seen quickly: `slow` after the rest, `browser` after that.
+    """What fails quickly should be seen quickly: `slow` and `browser` after the rest.
 
     Several workers (`make test`) share the tests by file, since a file's fixtures are often dear; its slow tests,
     with those for the browser, are a share of their own. A test marked `alone` needs none of them and goes anywhere.
+    The largest shares are handed out first and the smallest last, so that no worker waits long for another's end.
     """
     items.sort(key=_when)
     for item in items:
-        if not item.get_closest_marker("alone"):
+        if not _alone(item):
             item.add_marker(pytest.mark.xdist_group(f"{item.path}:{bool(_when(item))}"))
     yield  # here a worker's xdist writes the group at the end of each name
     if getattr(config.option, "loadgroup", False):
@@ -39,7 +40,14 @@ def _keep_group_in_name(item: pytest.Item) -> None:
 
 
 def _when(item: pytest.Item) -> int:
-    return 2 * bool(item.get_closest_marker("browser")) + bool(item.get_closest_marker("slow"))
+    """0: the fast ones; then, of the slow ones, 1: those that share a fixture, 2: a browser's, 3: each for itself."""
+    if item.get_closest_marker("browser"):
+        return 2
+    return (3 if _alone(item) else 1) if item.get_closest_marker("slow") else 0
+
+
+def _alone(item: pytest.Item) -> bool:
+    return item.get_closest_marker("alone") is not None
 
 
 @pytest.fixture(scope="session")
