@@ -32,7 +32,17 @@ def attention_cost(result: dict[str, Any]) -> str:
         + markdown_table([*head, *(f"n = {n}" for n in lengths), rate], rows)
         + f"\n\nThe attention layer takes longer than the LSTM from"
         f" {result['the_layer_takes_longer_than_the_lstm_from']} positions on; by multiply-adds alone it would from"
-        f" {result['by_multiply_adds_alone_it_would_from']}."
+        f" {result['by_multiply_adds_alone_it_would_from']}. {_tables(result)}"
+    )
+
+
+def _tables(result: dict[str, Any]) -> str:
+    """How often the n² weights of all heads are held at once: the equation needs scores and weights, two."""
+    n, held = list(result["bytes"]["explicit"].items())[-1]
+    times = held / (4 * result["sizes"]["n_heads"] * int(n) ** 2)
+    return (
+        f"As written, {times:.1f} arrays of n² numbers per head are held at the peak; the equation alone needs two,"
+        " scores and weights, and masking takes the rest."
     )
 
 
