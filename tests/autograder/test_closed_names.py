@@ -1,4 +1,4 @@
-"""A closed name is looked up when an assignment is built and when it is graded: there, nobody has the tests' packages."""
+"""A closed name is looked up when assignments are built and graded: there, nobody has the tests' packages."""
 
 import importlib
 import sys
