@@ -2,7 +2,8 @@
 
 1. Time and memory of attention alone, softmax(Q Kᵀ/√d_head) V, against the length n: as the equation is written, with
    all n² weights at hand, and through PyTorch's fused kernel, which never holds them (Dao et al. 2022). The power law
-   of time and of memory is fitted.
+   of time and of memory is fitted. (The equation is `nlmcore.attention`'s, which can mask: it holds about four arrays
+   of n² numbers where scores and weights alone are two. The power of n is the same.)
 
 2. A whole layer: multi-head attention with its four projections, 4 n d² + 2 n² d multiply-adds (Vaswani et al. 2017,
    table 1), beside an LSTM layer of the same width, 8 n d². Attention's products are over all positions at once: so
