@@ -36,8 +36,8 @@ from nlmcore.transformer.trunk import Trunk
 class EncoderDecoderState:
     """A source that was read, and how far the target is."""
 
-    memories: tuple[Memory, ...] = field(repr=False)
-    """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head)."""
+    memories: tuple[Memory | None, ...] = field(repr=False)
+    """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head); None where none looks."""
     source_mask: Bool[Tensor, "batch source"]
     """True = a real token of the source; without a mask, everything that the encoder hands on."""
     encoded: Float[Tensor, "batch seen width"] = field(repr=False)

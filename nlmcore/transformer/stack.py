@@ -29,7 +29,7 @@ class Stack(nn.ModuleList):
         self,
         x: Float[Tensor, "batch time d_model"],
         states: Sequence[Any] | None = None,
-        memories: Sequence[Memory] | None = None,
+        memories: Sequence[Memory | None] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch time d_model"], tuple[Any, ...]]:
         """Every layer reads on from its own state; memories: what each layer keeps of the source, if there is one.
@@ -46,7 +46,7 @@ class Stack(nn.ModuleList):
             new.append(state)
         return x, tuple(new)
 
-    def remember(self, source: Float[Tensor, "batch source d_model"]) -> tuple[Memory, ...]:
-        """The encoder's output as every layer will look at it."""
+    def remember(self, source: Float[Tensor, "batch source d_model"]) -> tuple[Memory | None, ...]:
+        """The encoder's output as every layer will look at it; None for a layer that does not."""
         layers: Iterable[Any] = self
         return tuple(layer.remember(source) for layer in layers)

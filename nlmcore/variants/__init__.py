@@ -36,22 +36,45 @@ that is given to `nlmcore.training.fit` sums it over `model.modules()`.
 
 from nlmcore.variants.baseline import DEFAULT_SIZES, share_positions, vanilla
 from nlmcore.variants.catalogue import CATALOGUE
+from nlmcore.variants.deepnorm import DeepNorm, build_deepnorm, initialise_deepnorm
+from nlmcore.variants.factorised import (
+    FactorisedEmbedding,
+    FactorisedOutput,
+    build_factorised_output,
+    initialise_factorised,
+)
 from nlmcore.variants.fixup import Fixup, FixupFeedForward, build_fixup, initialise_fixup
 from nlmcore.variants.rezero import ReZero, build_rezero
+from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer, build_sandwich, order
+from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
 from nlmcore.variants.variant import Catalogue, Times, Variant
 
 __all__ = [
     "CATALOGUE",
     "DEFAULT_SIZES",
+    "AttentionLayer",
     "Catalogue",
+    "DeepNorm",
+    "FactorisedEmbedding",
+    "FactorisedOutput",
+    "FeedForwardLayer",
     "Fixup",
     "FixupFeedForward",
     "ReZero",
     "Times",
     "Variant",
+    "build_deepnorm",
+    "build_factorised_output",
     "build_fixup",
     "build_rezero",
+    "build_sandwich",
+    "initialise_deepnorm",
+    "initialise_factorised",
     "initialise_fixup",
+    "order",
+    "share_blocks",
+    "share_in_decoder",
+    "share_in_encoder",
     "share_positions",
     "vanilla",
 ]

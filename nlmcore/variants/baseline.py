@@ -63,6 +63,6 @@ def vanilla(vocab_size: int, **sizes: Any) -> TransformerConfig:
 
 def share_positions(stack: nn.Module) -> None:
     """All layers of a stack use the positions of its first: Raffel et al. (2020), section 2.1."""
-    first, *others = stack.children()
-    for layer in others:
-        layer.attention.positions = first.attention.positions  # type: ignore[union-attr, assignment]
+    first, *others = [layer.attention for layer in stack.children() if hasattr(layer, "attention")]
+    for attention in others:
+        attention.positions = first.positions  # type: ignore[union-attr, assignment]

@@ -1,4 +1,6 @@
-"""The rows: one line each. Names are printed in table 1 of Narang et al. (2021).
+"""The rows: one line each. Names are printed in table 1 of Narang et al. (2021), unless `paper` says another.
+
+Two of that table's names begin with "+" and stand below "Block sharing": here they begin with it.
 
     feed-forward        W2 φ(W1 x)                      with φ(x) =
       Vanilla             max(0, x)                       Swish       x σ(x)
@@ -14,12 +16,20 @@
       Fixup               x + a f(x + b), no norm, first weights by depth
     depth               more layers with fewer heads and a narrower feed-forward network, or fewer with more
     embeddings          the encoder's, the decoder's and the softmax's matrix are one in all rows but those of that name
+      Factorized          E = A B; "& shared": logits = (h Bᵀ) Aᵀ, otherwise the softmax has a matrix of its own
+    sharing             h^l = layer(h^{l−1}), one layer; the softmax has a matrix of its own
+
+Rows of other papers:
+
+    DeepNorm            LN(α x + f(x)), α and the first weights by depth
+    Sandwich            s^k (s f)^(n − k) f^k: attention first, feed-forward networks last
 
 **What is held equal.** Narang et al. hold either the parameters or the operations of the vanilla Transformer constant
-(section 3.1). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two;
-depth rows trade layers for width; activations, norms and residual rules change a few numbers or none. Untied embeddings
-add matrices: more parameters, the same operations. At the paper's sizes every row has the parameters that its column
-"Params" prints, rounded up to millions.
+(section 3). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two; depth
+rows trade layers for width; activations, norms and residual rules change a few numbers or none. Untied embeddings add
+matrices: more parameters, the same operations. Block sharing has the operations, and a fraction of the parameters;
+factorised embeddings have fewer of both. At the paper's sizes every row of it has the parameters that its column
+"Params" prints, to a million.
 """
 
 from fractions import Fraction
@@ -32,12 +42,22 @@ from torch import Tensor, nn
 
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward
+from nlmcore.variants.deepnorm import build_deepnorm, initialise_deepnorm
+from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output, initialise_factorised
 from nlmcore.variants.fixup import FixupFeedForward, build_fixup, initialise_fixup
 from nlmcore.variants.rezero import build_rezero
+from nlmcore.variants.sandwich import build_sandwich
+from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
 from nlmcore.variants.variant import Catalogue, Times, Variant
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 SHAZEER, DEPTH = "Shazeer (2020), section 2", "Narang et al. (2021), section 2.3"
+LAN, SIDES = "Lan et al. (2020), section 3.1", "Narang et al. (2021), section 2.5"
+
+FACTORISED = {"embedding": FactorisedEmbedding, "initialise": initialise_factorised}
+OWN_SOFTMAX = {"tie_embeddings": False}
+SHARED_SOFTMAX = {"output": build_factorised_output}
+SHARED_BLOCKS = {"share": share_blocks}
 
 
 def plain(activation: Any) -> dict[str, Any]:
@@ -91,6 +111,13 @@ ROWS = (
     Variant("18 layers, d_ff = 2048, H = 8", deep(3 * HALF, 2 * THIRD), DEPTH),
     Variant("8 layers, d_ff = 4608, H = 18", deep(2 * THIRD, 3 * HALF), DEPTH),
     Variant("6 layers, d_ff = 6144, H = 24", deep(HALF, 2), DEPTH),
+    Variant("Block sharing", SHARED_BLOCKS | OWN_SOFTMAX, LAN),
+    Variant("Block sharing + Factorized embeddings", SHARED_BLOCKS | FACTORISED | OWN_SOFTMAX, LAN),
+    Variant("Block sharing + Factorized & shared embeddings", SHARED_BLOCKS | FACTORISED | SHARED_SOFTMAX, LAN),
+    Variant("Encoder only block sharing", {"stack": share_in_encoder} | OWN_SOFTMAX, SIDES, EncoderDecoder),
+    Variant("Decoder only block sharing", {"stack": share_in_decoder} | OWN_SOFTMAX, SIDES, EncoderDecoder),
+    Variant("Factorized Embedding", FACTORISED | OWN_SOFTMAX, LAN),
+    Variant("Factorized & shared embeddings", FACTORISED | SHARED_SOFTMAX, LAN),
     Variant(
         "Tied encoder/decoder input embeddings",
         {"tie_source": True, "tie_embeddings": False},
@@ -108,6 +135,18 @@ ROWS = (
         {"tie_source": False, "tie_embeddings": False},
         "Chung et al. (2021)",
         EncoderDecoder,
+    ),
+    Variant(
+        "DeepNorm",
+        {"norm_position": "post", "residual": build_deepnorm, "initialise": initialise_deepnorm},
+        "Wang et al. (2022), section 3",
+        paper="Wang et al. (2022), figure 2",
+    ),
+    Variant(
+        "Sandwich",
+        {"stack": build_sandwich},
+        "Press, Smith & Levy (2020), section 4",
+        paper="Press, Smith & Levy (2020), table 3",
     ),
 )
 

@@ -13,10 +13,11 @@ So one step of gradient descent changes the output by the same amount at every d
 At the start every branch is 0 and the network the identity. In the first step a gradient reaches the last matrices
 and no other weight of a branch.
 
-As usual: Glorot & Bengio (2010) in attention, He et al. (2015) before φ, both uniform, as in Narang et al. (2021).
+As usual: Glorot & Bengio (2010) in attention, He et al. (2015) before φ, both uniform: what Narang et al. (2021) have
+in their code as defaults. (The runs of their table: He's rule in both, from a normal distribution cut off.)
 
 Departs from the paper: the softmax's matrix starts at 0 only where it is not the embedding's too (tied, it must tell
-tokens apart); before W^O stands no number of its own.
+tokens apart); before W^O stands no number of its own. Narang's code also shifts, and scales, what leaves each stack.
 """
 
 from collections.abc import Callable

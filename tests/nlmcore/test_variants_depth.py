@@ -1,0 +1,136 @@
+"""DeepNorm and Sandwich order: their equations, their first weights, their order."""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+
+from nlmcore.norms import RMSNorm
+from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, TransformerLM
+from nlmcore.variants import CATALOGUE, DeepNorm, build_sandwich, order
+from tests.laws import assert_close
+from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, awake, build, logits
+
+DEEP = CATALOGUE["DeepNorm"]
+
+
+def test_deepnorm_is_its_equation() -> None:
+    rule = DeepNorm(RMSNorm(3))
+    x, y = torch.randn(2, 1, 2, 3, generator=torch.Generator().manual_seed(2))
+    rule.alpha = 1.7
+    z = 1.7 * x + y
+    assert rule.before(x) is x
+    assert_close(rule.after(x, y), z / z.pow(2).mean(-1, keepdim=True).sqrt(), "LN(α x + y)")
+    assert "alpha=1.7" in repr(rule)
+
+
+def alphas(stack: torch.nn.Module) -> set[float]:
+    return {round(rule.alpha, 6) for rule in stack.modules() if isinstance(rule, DeepNorm)}
+
+
+def test_both_factors_follow_the_depth_of_both_sides() -> None:
+    """Figure 2 of the paper; 3 layers above, 5 below."""
+    shallow, deep = (DEEP.config(VOCAB, **{**SIZES, "n_layers": n}) for n in (3, 5))
+    assert alphas(TransformerLM(deep)) == {round(10**0.25, 6)}
+    for kind in (TransformerEncoder, MaskedLM):
+        assert alphas(kind(shallow)) == {round(6**0.25, 6)}
+    model = EncoderDecoder(deep, shallow)
+    assert alphas(model.encoder) == {round(0.81 * (3**4 * 5) ** (1 / 16), 6)}
+    assert alphas(model.decoder) == {round(15**0.25, 6)}
+    handed = EncoderDecoder(deep, encoder=TransformerEncoder(shallow))
+    assert alphas(handed.encoder) == {round(6**0.25, 6)}, "an encoder that is handed in stays as it is"
+    assert alphas(handed.decoder) == {round(15**0.25, 6)}
+
+
+def test_its_first_weights_are_lighter_where_a_branch_ends() -> None:
+    torch.manual_seed(0)
+    sizes = {"d_model": 60, "n_heads": 6, "d_head": 8, "d_ff": 150, "n_layers": 4}
+    layer = replace(DEEP, family=EncoderDecoder).build(VOCAB, **sizes).decoder.layers[2]
+    beta = 48**-0.25
+    for attention in (layer.attention, layer.cross_attention):
+        for part, gain in ((attention.query, 1), (attention.key, 1), (attention.value, beta), (attention.output, beta)):
+            assert part.weight.std().item() == pytest.approx(gain * math.sqrt(2 / 108), rel=0.08)
+    for part in (layer.feed_forward.inner, layer.feed_forward.outer):
+        assert part.weight.std().item() == pytest.approx(beta * math.sqrt(2 / 210), rel=0.08)
+
+
+def test_deepnorm_ends_without_a_norm_of_its_own() -> None:
+    model = awake(DEEP)
+    assert not list(model.final_norm.parameters())
+    x = model.embed(TOKENS)
+    for layer in model.layers:
+        y, _ = layer.attention.read(x)
+        x = layer.around_attention.norm(layer.around_attention.alpha * x + y)
+        x = layer.around_feed_forward.norm(layer.around_feed_forward.alpha * x + layer.feed_forward(x))
+    assert_close(logits(model), x @ model.output.weight.T, "by hand")
+
+
+def test_a_step_moves_a_deep_post_norm_less_with_deepnorm() -> None:
+    """Section 4: what an update does to the output is bounded by the depth's α and β."""
+
+    def moved(name: str) -> float:
+        torch.manual_seed(0)
+        config = CATALOGUE[name].config(VOCAB, d_model=24, n_heads=2, d_ff=48, n_layers=24, max_length=9)
+        model = TransformerLM(replace(config, norm_position="post"))
+        if name != "DeepNorm":  # the same first weights, without β
+            for p in (p for p in model.layers.parameters() if p.ndim == 2 and p.shape[0] > 6):
+                torch.nn.init.xavier_normal_(p)
+        before = logits(model).detach()
+        loss = torch.nn.functional.cross_entropy(logits(model, TOKENS[:, :-1]).flatten(0, 1), TOKENS[:, 1:].flatten())
+        loss.backward()
+        with torch.no_grad():
+            for p in model.layers.parameters():
+                p -= 0.002 * p.grad.sign()  # type: ignore[union-attr]
+        return (logits(model) - before).pow(2).mean().sqrt().item() / before.std().item()
+
+    assert moved("DeepNorm") < 0.7 * moved("Vanilla Transformer")
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "letters"),
+    [(3, 0, "sfsfsf"), (3, 1, "ssfsff"), (3, 3, "sssfff"), (16, 6, "s" * 6 + "sf" * 10 + "f" * 6)],
+)
+def test_the_order_of_a_sandwich(n: int, k: int, letters: str) -> None:
+    assert order(n, k) == letters
+    assert sorted(letters) == sorted("sf" * n)
+
+
+def test_a_sandwich_has_the_layers_of_its_order() -> None:
+    model = CATALOGUE["Sandwich"].build(VOCAB)
+    assert "".join("s" if hasattr(layer, "attention") else "f" for layer in model.layers) == order(6, 2)
+    paper = CATALOGUE["Sandwich"].build(VOCAB, n_layers=16)
+    assert "".join("s" if hasattr(layer, "attention") else "f" for layer in paper.layers) == order(16, 6)
+
+
+@pytest.mark.parametrize("family", [TransformerLM, EncoderDecoder])
+def test_a_sandwich_without_bread_is_the_usual_order(family: type) -> None:
+    plain = awake(replace(CATALOGUE["Vanilla Transformer"], family=family))
+    config = replace(plain.config, stack=partial(build_sandwich, k=0))
+    model = family(config).eval()
+    parts = {"attention": 0, "around_attention": 0, "cross_attention": 0, "around_cross_attention": 0}
+
+    def place(name: str) -> str:
+        """layers.3.feed_forward.… is layers.7.feed_forward.… of a sandwich: two layers for one block."""
+        before, found, rest = name.partition("layers.")
+        if not found:
+            return name
+        number, part, *more = rest.split(".")
+        return ".".join([f"{before}layers.{2 * int(number) + (part not in parts)}", part, *more])
+
+    model.load_state_dict({place(name): weight for name, weight in plain.state_dict().items()})
+    assert_close(logits(model), logits(plain), "k = 0")
+
+
+def test_sandwiches_begin_with_the_weights_of_the_usual_stack() -> None:
+    torch.manual_seed(0)
+    model = replace(CATALOGUE["Sandwich"], family=EncoderDecoder).build(VOCAB, d_model=60, n_layers=8)
+    for stack, branches in ((model.encoder.layers, 16), (model.decoder.layers, 24)):
+        for matrix in (m for layer in stack for m in layer.last_matrices()):
+            assert matrix.weight.std().item() == pytest.approx(0.02 / math.sqrt(branches), rel=0.08)
+
+
+def test_a_sandwich_with_too_much_bread_is_named(plain_errors: None) -> None:
+    with pytest.raises(ValueError, match=r"k must lie in \[0, 2\], the number of layers, got 3"):
+        build(replace(CATALOGUE["Sandwich"], changes={"stack": partial(build_sandwich, k=3)}))
