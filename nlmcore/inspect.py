@@ -9,10 +9,17 @@ attention computes them explicitly and hands them over. The output is the same t
 
 Any module with an attribute `recorder` takes part: while `recorder` is not None, the module calls it with
 its weights.
+
+    with pathway(model) as branches:
+        model(tokens)
+    branches[3].x, branches[3].y    # the residual pathway before a sublayer, and what that sublayer gave
+
+Here every rule around a sublayer takes part, a module with `before(x)` and `after(x, y)`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
@@ -84,3 +91,54 @@ def capture(model: nn.Module) -> Iterator[Tape]:
     finally:
         for module, outer in before.items():
             module.recorder = outer
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """One sublayer's turn: what came along the residual pathway, what the sublayer made, what goes on."""
+
+    name: str
+    """The rule's name in the model, like layers.3.around_attention."""
+    x: Tensor
+    y: Tensor
+    result: Tensor
+    """x + y for pre-norm, norm(x + y) for post-norm, (batch, time, d_model) like the other two."""
+
+
+@contextmanager
+def pathway(model: nn.Module) -> Iterator[list[Branch]]:
+    """Record, in the order of the calls, what every sublayer adds to the residual pathway. May be nested.
+
+    A rule that stands at several places (layers that share it) is named by each of its names in turn.
+
+    Raises TypeError for what is no module, ValueError if it has no rule around a sublayer.
+    """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch module, got {type(model).__name__}")
+    rules: dict[Any, list[str]] = {}
+    for name, module in model.named_modules(remove_duplicate=False):
+        if callable(getattr(module, "before", None)) and callable(getattr(module, "after", None)):
+            rules.setdefault(module, []).append(name)
+    if not rules:
+        raise ValueError(f"{type(model).__name__} has no residual pathway that can be looked at")
+    seen: list[Branch] = []
+
+    def listening(after: Callable[[Tensor, Tensor], Tensor], turns: Iterator[str]) -> Callable[..., Tensor]:
+        def listen(x: Tensor, y: Tensor) -> Tensor:
+            result = after(x, y)
+            seen.append(Branch(next(turns), x.detach(), y.detach(), result.detach()))
+            return result
+
+        return listen
+
+    before = {rule: vars(rule).get("after") for rule in rules}
+    for rule, names in rules.items():
+        rule.after = listening(rule.after, cycle(names))
+    try:
+        yield seen
+    finally:
+        for rule, outer in before.items():
+            if outer is None:
+                del rule.after
+            else:
+                rule.after = outer

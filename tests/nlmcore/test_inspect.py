@@ -1,10 +1,15 @@
+import dataclasses
+import pickle
+from itertools import pairwise
+
 import pytest
 import torch
 from torch import nn
 
 from nlmcore.attention import MultiHeadAttention
-from nlmcore.inspect import capture
-from nlmcore.transformer import TransformerConfig, TransformerEncoder
+from nlmcore.inspect import capture, pathway
+from nlmcore.transformer import EncoderDecoder, TransformerConfig, TransformerEncoder, TransformerLM
+from tests.transformer_grid import share_blocks
 
 CONFIG = TransformerConfig(vocab_size=11, d_model=12, n_heads=3, n_layers=2, max_length=8)
 TOKENS = torch.tensor([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]])
@@ -64,4 +69,61 @@ def test_a_model_without_attention_is_refused() -> None:
 
 def test_what_is_no_module_is_named(plain_errors: None) -> None:
     with pytest.raises(TypeError, match="model must be a torch module, got str"), capture("gpt2"):  # type: ignore[arg-type]
+        pass
+
+
+# --- the residual pathway -------------------------------------------------------------------------------
+
+
+def test_the_pathway_leads_from_the_embeddings_to_the_last_norm() -> None:
+    model = TransformerLM(CONFIG).eval()
+    with pathway(model) as branches:
+        logits, _ = model(TOKENS)
+    assert [branch.name for branch in branches] == [
+        f"layers.{layer}.around_{part}" for layer in range(2) for part in ("attention", "feed_forward")
+    ]
+    assert torch.equal(branches[0].x, model.embed(TOKENS))
+    for branch, later in pairwise(branches):
+        assert torch.equal(branch.result, later.x)
+        assert torch.equal(branch.result, branch.x + branch.y)
+    assert torch.equal(model.output(model.final_norm(branches[-1].result)), logits)
+    assert not branches[0].result.requires_grad
+
+
+def test_post_norm_stands_in_the_pathway() -> None:
+    model = EncoderDecoder(dataclasses.replace(CONFIG, norm_position="post")).eval()
+    with pathway(model) as branches:
+        model(TOKENS, model.encode(TOKENS))
+    assert len(branches) == 2 * 2 + 2 * 3
+    assert branches[5].name == "decoder.layers.0.around_cross_attention"
+    for branch in branches:
+        norm = model.get_submodule(branch.name).norm
+        assert torch.equal(branch.result, norm(branch.x + branch.y))
+
+
+def test_the_pathway_is_left_as_it_was_even_after_an_error() -> None:
+    model = TransformerLM(CONFIG).eval()
+    with pytest.raises(RuntimeError, match="midway"), pathway(model), pathway(model):
+        raise RuntimeError("midway")
+    assert not any("after" in vars(module) for module in model.modules())
+    with pathway(model) as outer:
+        with pathway(model.layers[1]) as inner:
+            model(TOKENS)
+        model(TOKENS)
+    assert [branch.name for branch in inner] == ["around_attention", "around_feed_forward"]
+    assert len(outer) == 8
+    pickle.dumps(model)
+
+
+def test_shared_layers_have_each_of_their_names() -> None:
+    model = TransformerLM(dataclasses.replace(CONFIG, share=share_blocks)).eval()
+    with pathway(model) as branches:
+        model(TOKENS)
+    assert [branch.name.split(".")[1] for branch in branches] == ["0", "0", "1", "1"]
+
+
+def test_what_has_no_pathway_is_named(plain_errors: None) -> None:
+    with pytest.raises(ValueError, match="Linear has no residual pathway"), pathway(nn.Linear(2, 2)):
+        pass
+    with pytest.raises(TypeError, match="model must be a torch module, got str"), pathway("model"):
         pass
