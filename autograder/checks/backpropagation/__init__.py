@@ -5,8 +5,10 @@ every backward step is written down as matrices, and what differentiates by itse
 """
 
 from autograder.checks.backpropagation.layers import LINEAR_BACKWARD, TANH_BACKWARD
-from autograder.checks.backpropagation.networks import MLP_GRADIENTS, TIED_GRADIENT
-from autograder.checks.backpropagation.nodes import NEURON_GRADIENTS, SOFTMAX_LOSS
+from autograder.checks.backpropagation.mlp import MLP_GRADIENTS
+from autograder.checks.backpropagation.neuron import NEURON_GRADIENTS
+from autograder.checks.backpropagation.softmax_loss import SOFTMAX_LOSS
+from autograder.checks.backpropagation.tied import TIED_GRADIENT
 
 EXERCISES = {
     exercise.name: exercise

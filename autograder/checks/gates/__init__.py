@@ -7,8 +7,10 @@ and everything that is a derivative is written down.
 
 from autograder.checks.gates.gru import GRU_STEP
 from autograder.checks.gates.jacobians import JACOBIAN_NORMS
-from autograder.checks.gates.leaking import LEAKY, UGRNN_STEP
-from autograder.checks.gates.lstm import LSTM_BACKWARD, LSTM_STEP
+from autograder.checks.gates.leaking import LEAKY
+from autograder.checks.gates.lstm_backward import LSTM_BACKWARD
+from autograder.checks.gates.lstm_step import LSTM_STEP
+from autograder.checks.gates.ugrnn import UGRNN_STEP
 
 EXERCISES = {
     exercise.name: exercise for exercise in (LEAKY, UGRNN_STEP, GRU_STEP, LSTM_STEP, LSTM_BACKWARD, JACOBIAN_NORMS)

@@ -29,11 +29,16 @@ def weights(draw: Draw, n_in: int, hidden: int) -> tuple[Tensor, Tensor, Tensor]
     )
 
 
+def step(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Tensor:
+    """The next state (batch, hidden)."""
+    return torch.tanh(x @ W + h @ U + b)
+
+
 def states(xs: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Tensor:
     """Every state (batch, time, hidden) of texts of one length."""
     h, found = h0, []
     for t in range(xs.shape[1]):
-        h = torch.tanh(xs[:, t] @ W + h @ U + b)
+        h = step(xs[:, t], h, W, U, b)
         found.append(h)
     return torch.stack(found, dim=1)
 
