@@ -4,14 +4,13 @@
     print(CATALOGUE["SwiGLU"])                   what the row changes in `vanilla`, the table's baseline, and its paper
     print(CATALOGUE)                             all rows, one in a line
 
-`CATALOGUE` has the first rows of Narang et al. (2021), table 1: activations, norms, depth, tied embeddings.
+`CATALOGUE` has rows of Narang et al. (2021), table 1: activations, norms, depth, block sharing, factorised and tied
+embeddings; and of other papers: DeepNorm, Sandwich, WideNet.
 
 Where the others belong: the field of `TransformerConfig` that each replaces. The places are tried out, with a small
 part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside it.
 
-    block sharing, WideNet                       share: assigns one layer's modules in the place of another's
-    encoder or decoder only block sharing        stack: is told which side it builds by (causal, cross)
-    factorised, adaptive input embeddings        embedding; tied to the softmax: output, which is given the embedding
+    adaptive input embeddings                    embedding; tied to the softmax: output, which is given the embedding
     adaptive softmax, mixture of softmaxes       output: log-probabilities do for logits
     lightweight, dynamic convolution             attention: `read(x, state)`, its state is the last inputs
     Synthesizer (dense, random, factorised)      attention; "random plus": attention_positions, `bias(q, k)`
@@ -21,8 +20,6 @@ part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside
     mixture of experts, Switch                   feed_forward; in some layers only: stack
     product-key memory                           feed_forward; in some layers only: stack
     Evolved, Weighted                            block: any number of branches; its state may be a tuple of states
-    DeepNorm                                     residual, final_norm, initialise; one α for each side: block
-    Sandwich order                               stack, of single branches
     Universal                                    stack, that loops one block and may halt it; one state per loop
     Funnel                                       stack: shortens in the encoder, and shortens the mask in the decoder
     transparent attention                        stack, final_norm: the encoder hands on every layer's vectors, side by
@@ -30,13 +27,14 @@ part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside
     Vision Transformer                           embedding = nn.Linear on patches, in a Trunk of its own; for captions,
                                                  hand it to EncoderDecoder as its encoder
 
-A loss that a part adds (balance of experts, pondering) is an attribute of the part, set when it is called; the `loss`
+A loss that a part adds (`balance_loss`, pondering) is an attribute of the part, set when it is called; the `loss`
 that is given to `nlmcore.training.fit` sums it over `model.modules()`.
 """
 
 from nlmcore.variants.baseline import DEFAULT_SIZES, share_positions, vanilla
 from nlmcore.variants.catalogue import CATALOGUE
 from nlmcore.variants.deepnorm import DeepNorm, build_deepnorm, initialise_deepnorm
+from nlmcore.variants.experts import MixtureOfExperts, balance_loss
 from nlmcore.variants.factorised import (
     FactorisedEmbedding,
     FactorisedOutput,
@@ -48,6 +46,7 @@ from nlmcore.variants.rezero import ReZero, build_rezero
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer, build_sandwich, order
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
 from nlmcore.variants.variant import Catalogue, Times, Variant
+from nlmcore.variants.widenet import share_all_but_norms
 
 __all__ = [
     "CATALOGUE",
@@ -60,9 +59,11 @@ __all__ = [
     "FeedForwardLayer",
     "Fixup",
     "FixupFeedForward",
+    "MixtureOfExperts",
     "ReZero",
     "Times",
     "Variant",
+    "balance_loss",
     "build_deepnorm",
     "build_factorised_output",
     "build_fixup",
@@ -72,6 +73,7 @@ __all__ = [
     "initialise_factorised",
     "initialise_fixup",
     "order",
+    "share_all_but_norms",
     "share_blocks",
     "share_in_decoder",
     "share_in_encoder",

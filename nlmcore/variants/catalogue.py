@@ -23,6 +23,7 @@ Rows of other papers:
 
     DeepNorm            LN(α x + f(x)), α and the first weights by depth
     Sandwich            s^k (s f)^(n − k) f^k: attention first, feed-forward networks last
+    WideNet             one attention and one Σ p_e FFN_e(x) over the best two experts for all layers, norms for each
 
 **What is held equal.** Narang et al. hold either the parameters or the operations of the vanilla Transformer constant
 (section 3). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two; depth
@@ -42,13 +43,16 @@ from torch import Tensor, nn
 
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward
+from nlmcore.variants.baseline import RELU
 from nlmcore.variants.deepnorm import build_deepnorm, initialise_deepnorm
+from nlmcore.variants.experts import MixtureOfExperts
 from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output, initialise_factorised
 from nlmcore.variants.fixup import FixupFeedForward, build_fixup, initialise_fixup
 from nlmcore.variants.rezero import build_rezero
 from nlmcore.variants.sandwich import build_sandwich
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
 from nlmcore.variants.variant import Catalogue, Times, Variant
+from nlmcore.variants.widenet import share_all_but_norms
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 SHAZEER, DEPTH = "Shazeer (2020), section 2", "Narang et al. (2021), section 2.3"
@@ -146,7 +150,13 @@ ROWS = (
         "Sandwich",
         {"stack": build_sandwich},
         "Press, Smith & Levy (2020), section 4",
-        paper="Press, Smith & Levy (2020), table 3",
+        paper="Press, Smith & Levy (2020)",
+    ),
+    Variant(
+        "WideNet",
+        {"share": share_all_but_norms, "feed_forward": partial(MixtureOfExperts, expert=RELU)},
+        "Xue et al. (2022), section 2",
+        paper="Xue et al. (2022)",
     ),
 )
 

@@ -101,12 +101,12 @@ def test_rows_have_their_printed_names() -> None:
         *("Block sharing + Factorized & shared embeddings", "Encoder only block sharing", "Decoder only block sharing"),
         *("Factorized Embedding", "Factorized & shared embeddings"),
         *("Tied encoder/decoder input embeddings", "Tied decoder input and output embeddings", "Untied embeddings"),
-        *("DeepNorm", "Sandwich"),
+        *("DeepNorm", "Sandwich", "WideNet"),
     ]
     assert all(name == row.name and row.source and row.paper for name, row in CATALOGUE.items())
 
 
-@each_encoder_decoder
+@pytest.mark.parametrize("row", [row for row in AS_THE_PAPER_RAN_IT if "Narang" in row.paper], ids=lambda row: row.name)
 def test_at_the_papers_sizes_a_row_has_the_papers_parameters(row: Variant) -> None:
     """The column "Params" of table 1, rounded in more than one way; T5's vocabulary of 32,128."""
     with torch.device("meta"):
@@ -126,6 +126,12 @@ def expected_parameters(row: Variant) -> int:
     branch = norm + (1 if row.name in REZERO else 2 if row.name == "Fixup" else 0)
     attention = 4 * d * heads * 4 + branch
     feed_forward = (3 if row.name in GATED else 2) * d * d_ff + branch + (2 if row.name == "Fixup" else 0)
+    if row.name == "WideNet":  # layers share all but their norms: experts of two matrices, and a router
+        shared = attention - branch + 4 * 2 * d * d_ff + 4 * d
+        encoder = shared + layers * 2 * branch + norm + 32 * heads
+        if row.family is TransformerLM:
+            return encoder + VOCAB * d
+        return 2 * encoder + attention - branch + layers * branch + VOCAB * d
     final = 0 if row.name == "DeepNorm" else norm
     above, below = (1 if row.name.startswith(("Block", side)) else layers for side in ("Encoder only", "Decoder only"))
     matrix = VOCAB * d
@@ -176,7 +182,9 @@ def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
     own = 0 if model.config.tie_embeddings else vocab * plain.d_model
     parameters = sum(p.numel() for p in model.parameters()) - own
     usual = sum(p.numel() for p in TransformerLM(plain).parameters())
-    if row.name in (SHARING | FACTORISED) - {"Encoder only block sharing"}:  # a language model has no encoder
+    if row.name in (SHARING | FACTORISED | {"WideNet"}) - {
+        "Encoder only block sharing"
+    }:  # a language model has no encoder
         assert parameters < 0.995 * usual
     else:
         assert parameters == pytest.approx(usual, rel=0.005)

@@ -1,0 +1,75 @@
+"""Mixture of experts: many feed-forward networks, of which a router chooses a few for every token.
+
+    p = softmax(W x)                                      one number per expert
+    y = Σ p_e · FFN_e(x)  over the k experts with the largest p       Riquelme et al. (2021), section 2
+
+As many parameters as there are experts, at the operations of k. What the router prefers gets better and is preferred
+the more, so a second loss asks for balance (Shazeer et al. 2017, section 4; Fedus et al. 2022, equation 4):
+
+    balance = n Σ_e f_e P_e,   f_e the share of tokens whose first choice is e, P_e the mean of p_e; 1 if all are equal
+
+Each part keeps that of its last call; `balance_loss(model)` is their sum. In training, normal noise of deviation 1 / n
+is added to W x, so that other experts are tried.
+
+Departs from the papers: no expert has a limit, so no token is dropped, and what a text gives does not hang on what else
+is in the batch.
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nlmcore.checks import check_sizes
+from nlmcore.transformer import FeedForward
+
+
+class MixtureOfExperts(nn.Module):
+    """Σ p_e FFN_e(x) over the best k of n_experts; x (batch, time, d_model). A part `feed_forward`.
+
+    expert: (d_model, d_ff) -> one network.
+
+    Raises ValueError or TypeError for sizes below 1 or that are none, ValueError for a k above n_experts.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, n_experts: int = 4, k: int = 2, expert: Any = FeedForward) -> None:
+        super().__init__()
+        check_sizes(n_experts=n_experts, k=k)
+        if k > n_experts:
+            raise ValueError(f"k must be at most n_experts, got k={k}, n_experts={n_experts}")
+        self.k = k
+        self.router = nn.Linear(d_model, n_experts, bias=False)
+        self.experts = nn.ModuleList(expert(d_model, d_ff) for _ in range(n_experts))
+        self.balance: Float[Tensor, ""] = torch.zeros(())
+        """n Σ f_e P_e of the last call; part of its graph."""
+
+    def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+        tokens, n = x.flatten(0, 1), len(self.experts)
+        scores = self.router(tokens)
+        p = (scores + torch.randn_like(scores) / n if self.training else scores).softmax(-1)
+        best = p.topk(self.k, dim=-1)
+        first = F.one_hot(best.indices[:, 0], n).to(p.dtype)
+        self.balance = n * (first.mean(0) * p.mean(0)).sum()
+        y = torch.zeros_like(tokens)
+        for e, expert in enumerate(self.experts):
+            rows, choice = (best.indices == e).nonzero(as_tuple=True)
+            if len(rows):  # each expert reads its own tokens alone, (1, chosen, d_model)
+                y = y.index_add(0, rows, best.values[rows, choice, None] * expert(tokens[None, rows])[0])
+        return y.view_as(x)
+
+    def last_matrices(self) -> list[nn.Linear]:
+        """The linear map that ends each expert, where it ends in one."""
+        last = [getattr(expert, "outer", None) for expert in self.experts]
+        return [matrix for matrix in last if isinstance(matrix, nn.Linear)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, or a file, has no graph to keep."""
+        return self.__dict__ | {"balance": self.balance.detach()}
+
+
+def balance_loss(model: nn.Module) -> Float[Tensor, ""]:
+    """The sum of what every mixture of experts in `model` asks for; add a small multiple of it to the loss."""
+    found = [part.balance for part in model.modules() if isinstance(part, MixtureOfExperts)]
+    return torch.stack(found).sum() if found else torch.zeros(())
