@@ -23,6 +23,7 @@ from nlmcore.show.figures.guessing import guessing_svg, intervals_svg
 from nlmcore.show.figures.heatmaps import head_grid, heatmap, heatmaps
 from nlmcore.show.figures.labels import restored_svg, verdict_svg
 from nlmcore.show.figures.laws import Law, laws_svg, stacked_svg
+from nlmcore.show.figures.lens import lens_svg
 from nlmcore.show.figures.lines import beside, lines_svg, power_of_ten, said
 from nlmcore.show.figures.map import map_svg
 from nlmcore.show.figures.next_word import next_word_svg
@@ -88,6 +89,7 @@ __all__ = [
     "inputs_svg",
     "intervals_svg",
     "laws_svg",
+    "lens_svg",
     "lines_svg",
     "losses_svg",
     "map_svg",

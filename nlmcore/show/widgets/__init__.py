@@ -20,6 +20,7 @@ from nlmcore.show.widgets.generating import edit_player, loss_player, parting_pl
 from nlmcore.show.widgets.gradients import gradient_playground, jacobian_playground, matrix_powers
 from nlmcore.show.widgets.guessing import Passage, Player, guessing_game
 from nlmcore.show.widgets.labelling import restore_player, verdict_player
+from nlmcore.show.widgets.lens import lens_player
 from nlmcore.show.widgets.live import Live, live, slider
 from nlmcore.show.widgets.neurons import boundary_player, neuron_playground
 from nlmcore.show.widgets.patterns import Pattern, pattern_playground
@@ -75,6 +76,7 @@ __all__ = [
     "jacobian_playground",
     "length_penalty_player",
     "length_playground",
+    "lens_player",
     "live",
     "loss_player",
     "mask_playground",
