@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from nlmcore.decoding import beam_search, sample
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, GatedFeedForward, TransformerConfig, TransformerLM
 from nlmcore.variants import CATALOGUE, DEFAULT_SIZES, Fixup, FixupFeedForward, ReZero, Times, Variant, vanilla
@@ -253,6 +254,31 @@ def test_laws_of_a_language_model(row: Variant) -> None:
 def test_laws_of_an_encoder_decoder(row: Variant) -> None:
     model = awake(row)
     assert_language_model(model, TOKENS, model.encode(SOURCE, MASK), tolerance=1e-4)
+
+
+class ReadsAnew:
+    """The same language model without a memory of its own: its state is the text."""
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.vocab_size = model, model.vocab_size
+
+    def __call__(self, tokens: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        text = tokens if state is None else torch.cat([state, tokens], dim=1)
+        return self.model(text)[0][:, -tokens.shape[1] :], text
+
+
+@pytest.mark.parametrize("name", ["Vanilla Transformer", "Fixup", "Block sharing", "DeepNorm", "Sandwich", "WideNet"])
+def test_beams_and_samples_are_those_of_a_model_that_reads_everything_anew(name: str) -> None:
+    model = awake(CATALOGUE[name])
+    found, expected = (beam_search(m, TOKENS[:2, :3], 4, eos=2, beam_size=3) for m in (model, ReadsAnew(model)))
+    for ours, theirs in zip(found, expected, strict=True):
+        assert [h.tokens for h in ours] == [h.tokens for h in theirs]
+        assert [h.log_prob for h in ours] == pytest.approx([h.log_prob for h in theirs], abs=1e-4)
+    drawn = [
+        sample(m, TOKENS[:, :2], 6, eos=2, generator=torch.Generator().manual_seed(1))
+        for m in (model, ReadsAnew(model))
+    ]
+    assert torch.equal(drawn[0].tokens, drawn[1].tokens)
 
 
 class Peeking(nn.Module):
