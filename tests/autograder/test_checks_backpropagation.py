@@ -170,6 +170,19 @@ def test_zeros_earn_next_to_nothing(exercise):
     assert examine(exercise, zeros, 5).points <= 0.1 * exercise.points
 
 
+def shifts_what_it_was_given(logits, targets):
+    logits -= logits.max(1, keepdim=True).values
+    p, rows = logits.exp() / logits.exp().sum(1, keepdim=True), torch.arange(len(targets))
+    loss = -p[rows, targets].log().mean()
+    p[rows, targets] -= 1
+    return loss, p / len(p)
+
+
+def test_a_mistake_is_named_also_where_an_argument_was_written_over():
+    verdict = examine(EXERCISES["backpropagation.softmax_loss"], shifts_what_it_was_given, None)
+    assert [m.id for m in verdict.misconceptions] == ["log-of-zero"]
+
+
 class TestBackpropagation(AssignmentLaws):
     exercises, solutions = EXERCISES, SOLUTIONS
     odd, wrong = ODD_BUT_RIGHT, WRONG

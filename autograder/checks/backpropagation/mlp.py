@@ -70,6 +70,17 @@ def _slope_of_z(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, 
     return _through(x, d_logits @ W2.T * (1 - z * z), h, d_logits, loss)
 
 
+def _tanh_again(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    _, h, _, d_logits, loss = _parts(x, targets, W1, b1, W2, b2)
+    return _through(x, d_logits @ W2.T * (1 - torch.tanh(h) ** 2), h, d_logits, loss)
+
+
+def _softmax_alone(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
+    _, h, logits, _, loss = _parts(x, targets, W1, b1, W2, b2)
+    d_logits = torch.softmax(logits, -1) / len(x)
+    return _through(x, d_logits @ W2.T * (1 - h * h), h, d_logits, loss)
+
+
 def _of_the_sum(x: Tensor, targets: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Five:
     loss, *gradients = _gradients(x, targets, W1, b1, W2, b2)
     d_W1, d_b1, d_W2, d_b2 = (gradient * len(x) for gradient in gradients)
@@ -130,6 +141,19 @@ MLP_GRADIENTS = Exercise(
                 "Your slope of the tanh is 1 − z², with z what goes in. It is 1 − h², with h = tanh(z) what comes out."
             ),
             implementation=_slope_of_z,
+        ),
+        Misconception(
+            id="tanh-twice",
+            sentence="You took the tanh of h once more. h came *out* of the tanh: the slope is 1 − h².",
+            implementation=_tanh_again,
+        ),
+        Misconception(
+            id="one-hot-forgotten",
+            sentence=(
+                "Your gradient of the logits is the softmax alone: the loss is right, and all gradients after it are"
+                " not. For the target subtract 1, before you divide."
+            ),
+            implementation=_softmax_alone,
         ),
         Misconception(
             id="batch-forgotten",

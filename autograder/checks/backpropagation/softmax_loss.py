@@ -62,6 +62,11 @@ def _unshifted(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     return _from_shares(e / e.sum(-1, keepdim=True), targets)
 
 
+def _unshifted_difference(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    log_p = logits - logits.exp().sum(-1, keepdim=True).log()
+    return -log_p[torch.arange(len(targets)), targets].mean(), _from_shares(log_p.exp(), targets)[1]
+
+
 def _log_of_softmax(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     return _from_shares(torch.softmax(logits, -1), targets)
 
@@ -123,8 +128,8 @@ SOFTMAX_LOSS = Exercise(
         Property(
             name="the gradient of a batch", points=1, cases=_also_square, judge=same_values(LOSS, [1]), outputs=(1,)
         ),
-        Property(name="large logits", points=0.5, cases=_large, judge=same_values(LOSS)),
-        Property(name="targets far behind", points=0.5, cases=_far_behind, judge=same_values(LOSS)),
+        Property(name="large logits", points=0.5, cases=_large, judge=same_values(LOSS), outputs=(0, 1)),
+        Property(name="targets far behind", points=0.5, cases=_far_behind, judge=same_values(LOSS), outputs=(0, 1)),
     ),
     misconceptions=(
         Misconception(
@@ -180,6 +185,7 @@ SOFTMAX_LOSS = Exercise(
                 " row its largest logit first: it changes nothing else."
             ),
             implementation=_unshifted,
+            also=(_unshifted_difference,),
         ),
         Misconception(
             id="shifted-by-the-largest-of-all",
@@ -197,7 +203,7 @@ SOFTMAX_LOSS = Exercise(
                 " logarithm of a quotient: write it as a difference, as the hint does."
             ),
             implementation=_log_of_softmax,
-            also=(_with_epsilon(1e-8), _with_epsilon(1e-10), _with_epsilon(1e-12)),
+            also=tuple(_with_epsilon(10.0**-k) for k in range(6, 16)),
         ),
         Misconception(
             id="keepdim-forgotten",

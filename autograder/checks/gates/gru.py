@@ -77,6 +77,20 @@ def _both_biases_inside(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d
     return _with(h, r, z, torch.tanh(x @ W[2] + r * (h @ U[2] + b[2] + d)))
 
 
+def _transposed(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    return _gru(x, h, W, U.transpose(1, 2), b, d)
+
+
+def _told_otherwise(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    new, r, z, n = _gru(x, h, W, U, b, d)
+    return new, z, r, n
+
+
+def _sigmoid_candidate(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
+    r, z = _gates(x, h, W, U, b)
+    return _with(h, r, z, torch.sigmoid(x @ W[2] + b[2] + r * (h @ U[2] + d)))
+
+
 def _no_reset(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor, d: Tensor) -> Four:
     r, z = _gates(x, h, W, U, b)
     return _with(h, r, z, torch.tanh(x @ W[2] + b[2] + h @ U[2] + d))
@@ -111,7 +125,9 @@ GRU_STEP = Exercise(
         Property(name="the two gates", points=1, cases=_cells, judge=same_values(GRU, [1, 2]), outputs=(1, 2)),
         Property(name="the candidate", points=1.25, cases=_cells, judge=same_values(GRU, [3]), outputs=(3,)),
         Property(name="mixed by your own gate", points=0.75, cases=_cells, judge=law(mixes(2, 3))),
-        Property(name="the new state, odd sizes", points=0.75, cases=_odd, judge=same_values(GRU)),
+        Property(
+            name="the new state, odd sizes", points=0.75, cases=_odd, judge=same_values(GRU), outputs=(0, 1, 2, 3)
+        ),
     ),
     misconceptions=(
         Misconception(
@@ -178,6 +194,26 @@ GRU_STEP = Exercise(
             id="blocks-in-another-order",
             sentence="Your gates have changed places: the blocks come in the order r, z, n.",
             implementation=_order,
+        ),
+        Misconception(
+            id="u-transposed",
+            sentence=(
+                "The blocks of U are transposed. Vectors are rows here, so the state stands to their left as it is:"
+                " h U. (PyTorch's weight_hh is our U transposed.)"
+            ),
+            implementation=_transposed,
+        ),
+        Misconception(
+            id="gates-exchanged",
+            sentence="The new state is right; the gates come back in another order. Asked is new, r, z, n.",
+            implementation=_told_otherwise,
+        ),
+        Misconception(
+            id="sigmoid-candidate",
+            sentence=(
+                "Your candidate is a sigmoid and can only be positive. What is written may be negative: it is a tanh."
+            ),
+            implementation=_sigmoid_candidate,
         ),
         Misconception(
             id="reset-by-z",

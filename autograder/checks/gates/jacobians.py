@@ -83,6 +83,10 @@ def _entries(hs: Tensor, U: Tensor) -> Tensor:
     return torch.stack([p.norm() for p in _products(_jacobians(hs, U), U)])
 
 
+def _entries_but_the_identity(hs: Tensor, U: Tensor) -> Tensor:
+    return torch.cat([torch.ones(1, dtype=U.dtype), _entries(hs, U)[1:]])
+
+
 def _eigenvalues(hs: Tensor, U: Tensor) -> Tensor:
     return torch.stack([torch.linalg.eigvals(p).abs().max() for p in _products(_jacobians(hs, U), U)])
 
@@ -168,6 +172,7 @@ JACOBIAN_NORMS = Exercise(
                 " vector: its largest singular value. That of the identity is 1."
             ),
             implementation=_entries,
+            also=(_entries_but_the_identity,),
         ),
         Misconception(
             id="eigenvalues",
@@ -186,6 +191,11 @@ JACOBIAN_NORMS = Exercise(
             id="single-steps",
             sentence="Those are the norms of single steps. Over a distance d it is the product of d Jacobians.",
             implementation=_each_for_itself,
+        ),
+        Misconception(
+            id="tanh-twice",
+            sentence="You took the tanh of hs once more. They came *out* of the tanh: the slope is 1 − h².",
+            implementation=lambda hs, U: _norms(torch.tanh(hs), U),
         ),
         Misconception(
             id="u-not-transposed",

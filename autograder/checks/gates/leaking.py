@@ -76,7 +76,9 @@ LEAKY = Exercise(
         Property(name="the shapes are right", points=0.25, cases=_runs, judge=same_shapes(LEAK)),
         Property(name="the states", points=1.25, cases=_runs, judge=same_values(LEAK, [0]), outputs=(0,)),
         Property(name="what is left of h0", points=1, cases=_runs, judge=same_values(LEAK, [1]), outputs=(1,)),
-        Property(name="gates of 0 and 1, a single step", points=0.5, cases=_odd_runs, judge=same_values(LEAK)),
+        Property(
+            name="gates of 0 and 1, a single step", points=0.5, cases=_odd_runs, judge=same_values(LEAK), outputs=(0, 1)
+        ),
     ),
     misconceptions=(
         Misconception(

@@ -88,6 +88,13 @@ def _slopes_skipped(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -
     return whole * g, whole * c_before, whole * i, d_h * c.tanh(), whole * f
 
 
+def _own_factors(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
+    _, d_f, _, d_o, d_before = _backward(gates, c_before, d_h, d_c)
+    i, _, g, _ = gates
+    whole = _to_memory(gates, _memory(gates, c_before), d_h, d_c)
+    return whole * i * i * (1 - i), d_f, whole * g * (1 - g**2), d_o, d_before
+
+
 def _new_memory_for_old(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
     c = _memory(gates, c_before)
     return _from_memory(gates, c, c, d_h, _to_memory(gates, c, d_h, d_c))
@@ -163,7 +170,13 @@ LSTM_BACKWARD = Exercise(
             outputs=(0, 1, 2),
         ),
         Property(name="the memory, by both roads", points=1, cases=_steps, judge=same_values(BACK, [4]), outputs=(4,)),
-        Property(name="open and shut gates, one unit", points=0.75, cases=_odd_steps, judge=same_values(BACK)),
+        Property(
+            name="open and shut gates, one unit",
+            points=0.75,
+            cases=_odd_steps,
+            judge=same_values(BACK),
+            outputs=(0, 1, 2, 3, 4),
+        ),
     ),
     misconceptions=(
         Misconception(
@@ -223,6 +236,14 @@ LSTM_BACKWARD = Exercise(
                 " multiply by σ (1 − σ), and by 1 − g² for the candidate."
             ),
             implementation=_slopes_skipped,
+        ),
+        Misconception(
+            id="own-factors",
+            sentence=(
+                "At the product i ⊙ g each factor gets what comes times itself. It gets it times the *other*: i gets g,"
+                " and g gets i."
+            ),
+            implementation=_own_factors,
         ),
         Misconception(
             id="new-memory-for-the-old",

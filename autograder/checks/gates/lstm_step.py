@@ -94,6 +94,17 @@ def _coupled_by_input(x: Tensor, h: Tensor, c: Tensor, W: Tensor, U: Tensor, b: 
     return o * new.tanh(), new, gates
 
 
+def _no_input_gate(x: Tensor, h: Tensor, c: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Three:
+    gates = _gates(x, h, W, U, b)
+    _, f, g, o = gates
+    new = f * c + g
+    return o * new.tanh(), new, gates
+
+
+def _transposed(x: Tensor, h: Tensor, c: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Three:
+    return _lstm(x, h, c, W, U.transpose(1, 2), b)
+
+
 def _input_for_forget(x: Tensor, h: Tensor, c: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Three:
     gates = _gates(x, h, W, U, b)
     i, f, g, o = gates
@@ -139,7 +150,7 @@ LSTM_STEP = Exercise(
         Property(name="the gates", points=1.25, cases=_cells, judge=same_values(LSTM, [2]), outputs=(2,)),
         Property(name="the memory, by your own gates", points=1, cases=_cells, judge=law(remembers)),
         Property(name="what is shown, by your own memory", points=0.75, cases=_cells, judge=law(shows)),
-        Property(name="both states, odd sizes", points=0.75, cases=_odd, judge=same_values(LSTM)),
+        Property(name="both states, odd sizes", points=0.75, cases=_odd, judge=same_values(LSTM), outputs=(0, 1, 2)),
     ),
     misconceptions=(
         Misconception(
@@ -206,6 +217,19 @@ LSTM_STEP = Exercise(
             id="input-and-forget-exchanged",
             sentence="i and f have changed places: f is for the old memory, i for what is written.",
             implementation=_input_for_forget,
+        ),
+        Misconception(
+            id="input-gate-unused",
+            sentence="i is computed and never used: it says how much of the candidate is written, i ⊙ g.",
+            implementation=_no_input_gate,
+        ),
+        Misconception(
+            id="u-transposed",
+            sentence=(
+                "The blocks of U are transposed. Vectors are rows here, so the state stands to their left as it is:"
+                " h U. (PyTorch's weight_hh is our U transposed.)"
+            ),
+            implementation=_transposed,
         ),
         Misconception(
             id="h-and-c-exchanged",

@@ -107,7 +107,9 @@ UGRNN_STEP = Exercise(
         Property(name="the gate", points=0.75, cases=_cells, judge=same_values(UGRNN, [1]), outputs=(1,)),
         Property(name="the candidate", points=0.75, cases=_cells, judge=same_values(UGRNN, [2]), outputs=(2,)),
         Property(name="mixed by your own gate", points=0.75, cases=_cells, judge=law(mixes(1, 2))),
-        Property(name="the new state, odd sizes", points=0.5, cases=_odd_cells, judge=same_values(UGRNN)),
+        Property(
+            name="the new state, odd sizes", points=0.5, cases=_odd_cells, judge=same_values(UGRNN), outputs=(0, 1, 2)
+        ),
     ),
     misconceptions=(
         Misconception(

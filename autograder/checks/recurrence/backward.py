@@ -81,6 +81,21 @@ def _on_past_the_tanh(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tenso
     return *through(xs, h0, hs, d_h * (1 - hs**2)), d_h0
 
 
+def _slope_for_own_loss(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
+    d_as, d_h0 = at_sums(torch.zeros_like(hs), d_hs * (1 - hs**2), U.T)
+    return *through(xs, h0, hs, d_as), d_h0
+
+
+def _d_u_transposed(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
+    d_W, d_U, d_b, d_h0 = backward(xs, h0, hs, d_hs, U)
+    return d_W, d_U.T.clone(), d_b, d_h0
+
+
+def _stops_before_u(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
+    d_W, d_U, d_b, _ = backward(xs, h0, hs, d_hs, U)
+    return d_W, d_U, d_b, at_sums(hs, d_hs, U.T)[0][:, 0]
+
+
 def _tanh_twice(xs: Tensor, h0: Tensor, hs: Tensor, d_hs: Tensor, U: Tensor) -> Four:
     d_as, d_h0 = at_sums(torch.tanh(hs), d_hs, U.T)
     return *through(xs, h0, hs, d_as), d_h0
@@ -111,12 +126,14 @@ RNN_BACKWARD = Exercise(
     reference=backward,
     properties=(
         Property(name="each gradient has its parameter's shape", points=0.5, cases=_texts, judge=same_shapes(BACK)),
-        Property(name="a single step", points=1, cases=_one_step, judge=same_values(BACK)),
+        Property(name="a single step", points=1, cases=_one_step, judge=same_values(BACK), outputs=(0, 1, 2, 3)),
         Property(name="d_b", points=1, cases=_texts, judge=same_values(BACK, [2]), outputs=(2,)),
         Property(name="d_W", points=1, cases=_texts, judge=same_values(BACK, [0]), outputs=(0,)),
         Property(name="d_U", points=1, cases=_texts, judge=same_values(BACK, [1]), outputs=(1,)),
         Property(name="d_h0", points=0.5, cases=_texts, judge=same_values(BACK, [3]), outputs=(3,)),
-        Property(name="a loss at the end only, one unit", points=1, cases=_odd, judge=same_values(BACK)),
+        Property(
+            name="a loss at the end only, one unit", points=1, cases=_odd, judge=same_values(BACK), outputs=(0, 1, 2, 3)
+        ),
     ),
     misconceptions=(
         Misconception(
@@ -201,6 +218,29 @@ RNN_BACKWARD = Exercise(
             id="tanh-twice",
             sentence="You took the tanh of hs once more. They came *out* of the tanh: the slope is 1 − h².",
             implementation=_tanh_twice,
+        ),
+        Misconception(
+            id="slope-for-its-own-loss-only",
+            sentence=(
+                "What arrives from later goes past the tanh: only the loss of its own time gets the slope. Add both"
+                " first, (own + later), and multiply the sum by 1 − h²."
+            ),
+            implementation=_slope_for_own_loss,
+        ),
+        Misconception(
+            id="d-u-transposed",
+            sentence=(
+                "Your d_U is the transpose of the right one. In h U the state stands on the left: d_U is hᵀ times d_a,"
+                " as d_W is xᵀ times d_a."
+            ),
+            implementation=_d_u_transposed,
+        ),
+        Misconception(
+            id="one-u-short-of-h0",
+            sentence=(
+                "Your d_h0 is the gradient of the first sum. From there to h0 it goes once more through U: d_a Uᵀ."
+            ),
+            implementation=_stops_before_u,
         ),
         Misconception(
             id="averaged-over-texts",

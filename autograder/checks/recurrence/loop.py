@@ -119,8 +119,14 @@ RNN_FORWARD = Exercise(
             outputs=(1,),
         ),
         Property(name="where a text is over, its state stays", points=0.75, cases=_padded, judge=held, outputs=(0,)),
-        Property(name="texts of different lengths", points=0.75, cases=_padded, judge=same_values(RUN)),
-        Property(name="an empty text, and a single step", points=0.75, cases=_odd_runs, judge=same_values(RUN)),
+        Property(name="texts of different lengths", points=0.75, cases=_padded, judge=same_values(RUN), outputs=(0, 1)),
+        Property(
+            name="an empty text, and a single step",
+            points=0.75,
+            cases=_odd_runs,
+            judge=same_values(RUN),
+            outputs=(0, 1),
+        ),
     ),
     misconceptions=(
         Misconception(

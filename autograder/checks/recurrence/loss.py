@@ -92,6 +92,11 @@ def _sign(logits: Tensor, targets: Tensor, lengths: Tensor) -> Two:
     return loss, -gradient
 
 
+def _softmax_alone(logits: Tensor, targets: Tensor, lengths: Tensor) -> Two:
+    loss, (_, _, counts) = _loss(logits, targets, lengths)[0], _parts(logits, targets, lengths)
+    return loss, torch.softmax(logits, dim=-1) * counts[..., None] / counts.sum()
+
+
 def _one_too_many(logits: Tensor, targets: Tensor, lengths: Tensor) -> Two:
     return _loss(logits, targets, lengths + 1)
 
@@ -138,7 +143,7 @@ TEXT_LOSS = Exercise(
             judge=same_values(LOSS, [1]),
             outputs=(1,),
         ),
-        Property(name="one prediction, large logits", points=0.5, cases=_odd, judge=same_values(LOSS)),
+        Property(name="one prediction, large logits", points=0.5, cases=_odd, judge=same_values(LOSS), outputs=(0, 1)),
     ),
     misconceptions=(
         Misconception(
@@ -183,6 +188,11 @@ TEXT_LOSS = Exercise(
             implementation=_sign,
         ),
         Misconception(
+            id="one-hot-forgotten",
+            sentence="Your gradient is the softmax alone. For the word that came subtract 1: each place sums to 0.",
+            implementation=_softmax_alone,
+        ),
+        Misconception(
             id="one-place-too-many",
             sentence=(
                 "One place of padding counts in every text that is over: a text of length n has the times 0 to n − 1."
@@ -205,7 +215,7 @@ TEXT_LOSS = Exercise(
                 " small number added to it makes the loss wrong, and not right). `torch.log_softmax` does both in one."
             ),
             implementation=_log_of_softmax(0.0),
-            also=(_log_of_softmax(1e-8), _log_of_softmax(1e-10), _log_of_softmax(1e-12)),
+            also=tuple(_log_of_softmax(10.0**-k) for k in range(6, 16)),
         ),
     ),
     closed=(*DIFFERENTIATES, "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss", "nlmcore.training"),

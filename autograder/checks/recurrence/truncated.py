@@ -103,7 +103,13 @@ TRUNCATED_BACKWARD = Exercise(
     properties=(
         Property(name="d_W and d_b", points=1.5, cases=_pieces, judge=same_values(CUT, [0, 2]), outputs=(0, 2)),
         Property(name="d_U", points=1.5, cases=_pieces, judge=same_values(CUT, [1]), outputs=(1,)),
-        Property(name="a rest, single steps, one piece", points=1, cases=_odd_pieces, judge=same_values(CUT)),
+        Property(
+            name="a rest, single steps, one piece",
+            points=1,
+            cases=_odd_pieces,
+            judge=same_values(CUT),
+            outputs=(0, 1, 2),
+        ),
     ),
     misconceptions=(
         Misconception(
