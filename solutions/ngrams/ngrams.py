@@ -110,7 +110,8 @@ check("ngrams.count_bigrams", count_bigrams, hidden=True)
 #
 # By hand, for one row: the counts $(3, 1, 0, 0)$ give $(0.75, 0.25, 0, 0)$; the counts $(0, 0, 0, 0)$ give $(0.25, 0.25, 0.25, 0.25)$.
 #
-# **Looked at:** the shape; the probabilities; contexts that were seen, beside one that was not; a context never seen.
+# **Looked at:** the shape; the probabilities; contexts that were seen, beside one that was not; a context never seen. The counts that
+# you are given stay as they are: they are needed again.
 #
 # <details><summary>A hint</summary>
 #

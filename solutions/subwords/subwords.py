@@ -148,7 +148,8 @@ check("subwords.best_pair", best_pair, hidden=True)
 # | 7 7 7 | 9 7 |
 # | 7 3 7 | 7 3 7 |
 #
-# **Looked at:** every place where the pair stands, and its symbols the other way round; a symbol that meets itself; short words.
+# **Looked at:** every place where the pair stands, and its symbols the other way round; a symbol that meets itself; short words, which
+# are after the call as they were before.
 #
 # <details><summary>A hint</summary>
 #
@@ -200,7 +201,8 @@ check("subwords.merge", merge, hidden=True)
 #
 # The answer is [[0, 1], [4, 2], [2, 3]]. A fourth merge would find nothing.
 #
-# **Looked at:** the first merge; the first two of several; all of several; what happens when nothing is left.
+# **Looked at:** the first merge; the first two of several; all of several; what happens when nothing is left. The words that you are
+# given stay as they are.
 #
 # <details><summary>A hint on the size of the table</summary>
 #

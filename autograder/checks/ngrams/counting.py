@@ -7,6 +7,7 @@ from torch import Tensor
 
 from autograder.checks.ngrams.common import REFERENCE_ITSELF, Sentences, count, text
 from autograder.draw import Draw
+from autograder.judges import and_inputs_unchanged
 from autograder.laws.ngrams import right_where_known
 from autograder.specification import Case, Exercise, Misconception, Property
 
@@ -107,7 +108,7 @@ COUNT_BIGRAMS = Exercise(
             name="repetitions and emptiness",
             points=0.5,
             cases=_odd_texts,
-            judge=right_where_known("counts", untouched=True),
+            judge=and_inputs_unchanged(right_where_known("counts")),
         ),
     ),
     misconceptions=(

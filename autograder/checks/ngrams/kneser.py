@@ -104,6 +104,16 @@ def _axes_exchanged_but_for_the_unseen(counts: Tensor, discount: float) -> tuple
     return continuation, torch.where((counts.sum(1) > 0)[:, None], made, continuation)
 
 
+def _number_by_number(counts: Tensor, discount: float) -> tuple[Tensor, Tensor]:
+    kept, freed = _kept(counts, discount)
+    return _continuation(counts), kept + freed * _continuation(counts)
+
+
+def _number_by_number_but_for_the_unseen(counts: Tensor, discount: float) -> tuple[Tensor, Tensor]:
+    continuation, made = _number_by_number(counts, discount)
+    return continuation, torch.where((counts.sum(1) > 0)[:, None], made, continuation)
+
+
 def _plain(draw: Draw) -> list[Case]:
     return [_case("every context was seen", table(draw, draw.largest + 1), 0.75)]
 
@@ -232,6 +242,15 @@ KNESER_NEY = Exercise(
                 " left to the continuation."
             ),
             implementation=_unseen_nan,
+        ),
+        Misconception(
+            id="number-by-number",
+            sentence=(
+                "(V,) times (V,) is (V,): you multiplied what one context frees with the continuation of one word, and"
+                " gave every row the same. Each context has a row of its own: `freed[:, None] * continuation`."
+            ),
+            implementation=_number_by_number,
+            also=(_number_by_number_but_for_the_unseen,),
         ),
         Misconception(
             id="axes-exchanged",

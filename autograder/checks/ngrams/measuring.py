@@ -16,6 +16,8 @@ RETURNS = ("log_loss", "perplexity")
 def _case(label: str, draw: Draw, number: int, double: bool = False) -> Case:
     vocab_size = draw.largest + 3
     sentences, bos, eos = text(draw, vocab_size, number, 6)
+    if label.endswith("twice"):
+        sentences.append(list(sentences[0]))
     counts = count(sentences[: max(1, number - 1)], vocab_size, bos, eos) + 0.5 + draw.integers(0, 3, vocab_size, 1)
     probabilities = counts / counts.sum(1, keepdim=True)
     return _known(label, probabilities.double() if double else probabilities, sentences, bos, eos)
@@ -44,7 +46,11 @@ def _several(draw: Draw) -> list[Case]:
 
 
 def _edges(draw: Draw) -> list[Case]:
-    return [_case("one sentence, float64", draw, 1, double=True), _case("many sentences", draw, 8), _improbable(draw)]
+    return [
+        _case("one sentence, float64", draw, 1, double=True),
+        _case("many sentences, one of them twice", draw, 8),
+        _improbable(draw),
+    ]
 
 
 PERPLEXITY = Exercise(

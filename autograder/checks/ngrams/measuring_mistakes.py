@@ -56,6 +56,11 @@ def _mixed_bases(P: Tensor, sentences: Sentences, bos: int, eos: int) -> tuple[f
     return total / math.log(2), math.exp(total / math.log(2) / n)
 
 
+def _nats_under_two(P: Tensor, sentences: Sentences, bos: int, eos: int) -> tuple[float, float]:
+    total, _ = perplexity(P, sentences, bos, eos)
+    return total, 2 ** (total / sum(len(s) + 1 for s in sentences))
+
+
 def _bits(P: Tensor, sentences: Sentences, bos: int, eos: int) -> tuple[float, float]:
     total, right = perplexity(P, sentences, bos, eos)
     return total / math.log(2), right
@@ -141,10 +146,11 @@ MISTAKES = (
     Misconception(
         id="log-and-exp-of-two-bases",
         sentence=(
-            "The logarithm has base 2 and the exponential base e. Either is fine if both agree; here both are"
+            "The logarithm and the exponential have two bases, 2 and e. Either is fine if both agree; here both are"
             " natural: `log` and `exp`."
         ),
         implementation=_mixed_bases,
+        also=(_nats_under_two,),
     ),
     Misconception(
         id="bits",

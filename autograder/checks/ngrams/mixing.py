@@ -119,6 +119,12 @@ def _from_the_third_word_on(words: Tensor, context: Sequence[int], weights: Sequ
     return _mixed(levels, weights)
 
 
+def _unseen_nan(levels: list[Tensor], weights: Sequence[float]) -> Tensor:
+    return sum(
+        (weight * counts / counts.sum() for weight, counts in zip(weights, levels, strict=True)), torch.zeros(())
+    )
+
+
 def _highest_only(levels: list[Tensor], weights: Sequence[float]) -> Tensor:
     best = [counts for counts in levels if counts.sum() > 0][-1]
     return best / best.sum()
@@ -163,6 +169,26 @@ INTERPOLATED = Exercise(
             ),
             implementation=lambda words, context, weights, vocab_size: _kept_as_they_are(
                 _levels(words, context, vocab_size), weights
+            ),
+        ),
+        Misconception(
+            id="unseen-is-nan",
+            sentence=(
+                "Where an order has never seen its context, you divided 0 by 0. Leave that order out, and divide the"
+                " weights of the others by their sum."
+            ),
+            implementation=lambda words, context, weights, vocab_size: _unseen_nan(
+                _levels(words, context, vocab_size), weights
+            ),
+        ),
+        Misconception(
+            id="last-word-uncounted",
+            sentence=(
+                "The last word of the text is not counted. It is no context of anything, but it is what follows the"
+                " words before it: `range` ends one before its second argument."
+            ),
+            implementation=lambda words, context, weights, vocab_size: _interpolated(
+                words[:-1], context, weights, vocab_size
             ),
         ),
         Misconception(

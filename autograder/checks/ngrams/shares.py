@@ -5,7 +5,7 @@ from torch import Tensor
 
 from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
 from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
+from autograder.judges import and_inputs_unchanged, same_shapes, same_values
 from autograder.laws.ngrams import right_where_known, uniform_where_known
 from autograder.specification import Case, Exercise, Misconception, Property
 
@@ -44,6 +44,11 @@ def _sums_laid_along_rows(counts: Tensor) -> Tensor:
     return torch.where(total > 0, counts / total.clamp(min=1), 1.0 / len(counts))
 
 
+def _written_into_the_counts(counts: Tensor) -> Tensor:
+    counts[counts.sum(1) == 0] = 1
+    return counts / counts.sum(1, keepdim=True)
+
+
 def _zeros_filled_up(counts: Tensor) -> Tensor:
     shares = _rows(counts, 0.0)
     return torch.where(shares == 0, 1.0 / len(counts), shares)
@@ -64,7 +69,12 @@ CONDITIONAL = Exercise(
         Property(
             name="contexts that were seen", points=0.75, cases=_seen_rows, judge=right_where_known("probabilities")
         ),
-        Property(name="a context never seen", points=1, cases=_with_unseen, judge=uniform_where_known("probabilities")),
+        Property(
+            name="a context never seen",
+            points=1,
+            cases=_with_unseen,
+            judge=and_inputs_unchanged(uniform_where_known("probabilities")),
+        ),
     ),
     misconceptions=(
         Misconception(
@@ -98,6 +108,14 @@ CONDITIONAL = Exercise(
                 " 1. Only a row without a single count becomes uniform."
             ),
             implementation=_zeros_filled_up,
+        ),
+        Misconception(
+            id="written-into-the-counts",
+            sentence=(
+                "The probabilities are right, but you wrote into `counts` itself: whoever is given this table next"
+                " finds pairs in it that no text has. Work on `counts.clone()`, or let `torch.where` choose."
+            ),
+            implementation=_written_into_the_counts,
         ),
         Misconception(
             id="unseen-is-zero",

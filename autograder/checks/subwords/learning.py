@@ -9,6 +9,7 @@ from torch import Tensor
 
 from autograder.checks.subwords.common import REFERENCE_ITSELF, Word, best, how_often, learn, merged, pair_table, words
 from autograder.draw import Draw
+from autograder.judges import and_inputs_unchanged
 from autograder.laws.subwords import right_up_to, same_list
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
@@ -26,7 +27,13 @@ def _first_merge(draw: Draw) -> list[Case]:
 
 
 def _several(draw: Draw) -> list[Case]:
-    return [case("several merges", *_corpus(draw, 6, 8), 5), case("and again", *_corpus(draw, 5, 6), 4)]
+    a, b, c = draw.integers(0, 10**9, draw.largest).argsort()[:3].tolist()
+    runs = [[a, a, a, b], [c, a, a, a], [b, a, a, a, a, a, c], [c, b]]
+    return [
+        case("several merges", *_corpus(draw, 6, 8), 5),
+        case("and again", *_corpus(draw, 5, 6), 4),
+        case("a symbol several times over", runs, [5, 3, 2, 1], draw.largest, 5),
+    ]
 
 
 def _until_nothing_is_left(draw: Draw) -> list[Case]:
@@ -114,6 +121,13 @@ def _numbered_from_nought(words: Sequence[Word], counts: Sequence[int], symbols:
     return found
 
 
+def _in_the_words_themselves(words: list[Word], counts: Sequence[int], symbols: int, merges: int) -> list[list[int]]:
+    found = learn(words, counts, symbols, merges)
+    for new, pair in enumerate(found, start=symbols):
+        words[:] = [merged(word, pair, new) for word in words]
+    return found
+
+
 LEARN_MERGES = Exercise(
     name="subwords.learn_merges",
     title="Learning the merges",
@@ -127,7 +141,12 @@ LEARN_MERGES = Exercise(
         Property(name="the first merge", points=1, cases=_first_merge, judge=same_list("merges")),
         Property(name="the first two of several", points=1, cases=_several, judge=right_up_to("merges", 2)),
         Property(name="all of several", points=2, cases=_several, judge=same_list("merges")),
-        Property(name="until nothing is left", points=1, cases=_until_nothing_is_left, judge=same_list("merges")),
+        Property(
+            name="until nothing is left",
+            points=1,
+            cases=_until_nothing_is_left,
+            judge=and_inputs_unchanged(same_list("merges")),
+        ),
     ),
     misconceptions=(
         Misconception(
@@ -193,6 +212,14 @@ LEARN_MERGES = Exercise(
                 " into the list."
             ),
             implementation=lambda words, counts, symbols, merges: learn(words, counts, symbols, merges - 1),
+        ),
+        Misconception(
+            id="words-themselves-changed",
+            sentence=(
+                "You merged in the list that you were given, and the caller's words are tokens now. Make a list of your"
+                " own, `words = [merge(word, …) for word in words]`; if your `merge` changes its word, mend it there."
+            ),
+            implementation=_in_the_words_themselves,
         ),
         Misconception(
             id="new-ids-one-too-large",

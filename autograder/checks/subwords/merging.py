@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from autograder.checks.subwords.common import REFERENCE_ITSELF, Word, merged
 from autograder.draw import Draw
+from autograder.judges import and_inputs_unchanged
 from autograder.laws.subwords import same_list
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
@@ -111,6 +112,21 @@ def _new_symbol_twice(word: Sequence[int], pair: Sequence[int], new: int) -> Wor
     return out
 
 
+def _in_the_word_itself(word: list[int], pair: Sequence[int], new: int) -> Word:
+    i = 0
+    while i < len(word) - 1:
+        if word[i : i + 2] == list(pair):
+            word[i : i + 2] = [new]
+        i += 1
+    return word
+
+
+def _word_used_up(word: list[int], pair: Sequence[int], new: int) -> Word:
+    out = merged(word, pair, new)
+    word.clear()
+    return out
+
+
 MERGE = Exercise(
     name="subwords.merge",
     title="One merge",
@@ -123,7 +139,7 @@ MERGE = Exercise(
     properties=(
         Property(name="every place where the pair stands", points=1.5, cases=_once, judge=same_list("merged")),
         Property(name="a symbol that meets itself", points=1, cases=_runs, judge=same_list("merged")),
-        Property(name="short words", points=0.5, cases=_nothing, judge=same_list("merged")),
+        Property(name="short words", points=0.5, cases=_nothing, judge=and_inputs_unchanged(same_list("merged"))),
     ),
     misconceptions=(
         Misconception(
@@ -159,6 +175,15 @@ MERGE = Exercise(
                 " skip two symbols."
             ),
             implementation=_right_half_stays,
+        ),
+        Misconception(
+            id="word-itself-changed",
+            sentence=(
+                "You changed the list that you were given: whoever asks for the word afterwards does not find it any"
+                " more. Work on a copy, `list(word)`, or fill a new list."
+            ),
+            implementation=_in_the_word_itself,
+            also=(_word_used_up,),
         ),
         Misconception(
             id="last-symbol-lost",

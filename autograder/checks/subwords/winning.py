@@ -8,7 +8,7 @@ from autograder.draw import Draw
 from autograder.judges import same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case
 
-PAIR = ("pair",)
+PAIR = ("[left, right]",)
 
 
 def _one_winner(draw: Draw) -> list[Case]:
@@ -20,6 +20,7 @@ def _one_winner(draw: Draw) -> list[Case]:
         b = a if label.endswith("itself") else low
         table = draw.integers(0, 9, size, size)
         table[high], table[:, other] = draw.integers(18, 24, size), draw.integers(18, 24, size)
+        table[high, other] = 0  # the best of that row, and of that column, is elsewhere
         table[b, a], table[a, b] = 27, 30
         made.append(case(label, table))
     return made
@@ -65,6 +66,11 @@ def _rows_sum(table: Tensor) -> list[int]:
 def _row_then_column(table: Tensor) -> list[int]:
     row = int(table.sum(1).argmax())
     return [row, int(table[row].argmax())]
+
+
+def _column_then_row(table: Tensor) -> list[int]:
+    column = int(table.sum(0).argmax())
+    return [int(table[:, column].argmax()), column]
 
 
 def _row_and_column_apart(table: Tensor) -> list[int]:
@@ -116,6 +122,14 @@ BEST_PAIR = Exercise(
                 " largest entry of the table may stand in another row."
             ),
             implementation=_row_then_column,
+        ),
+        Misconception(
+            id="column-of-the-largest-sum",
+            sentence=(
+                "You took the right symbol that has the most neighbours in all, and then the best of its column. The"
+                " largest entry of the table may stand in another column."
+            ),
+            implementation=_column_then_row,
         ),
         Misconception(
             id="row-and-column-apart",

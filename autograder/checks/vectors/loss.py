@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from autograder.checks.vectors.common import REFERENCE_ITSELF, small_pairs, usual_pairs
+from autograder.checks.vectors.common import REFERENCE_ITSELF, small_pairs, unit, usual_pairs
 from autograder.draw import Draw
 from autograder.judges import same_values
 from autograder.specification import Case, Exercise, Misconception, Property, case
@@ -15,7 +15,7 @@ LOSS = ("loss",)
 
 def _long(draw: Draw) -> list[Case]:
     (d,) = draw.sizes(1)
-    centre = draw.normal(d) * 20
+    centre = 32 * unit(draw.normal(d))  # the exponentials are too large for float64 as well
     noise = torch.stack([1.1 * centre, -0.8 * centre, 0.7 * centre])  # no two mistakes look alike
     return [case("dot products in the hundreds", centre, -0.9 * centre, noise)]
 

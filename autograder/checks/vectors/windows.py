@@ -109,6 +109,11 @@ WINDOW_PAIRS = Exercise(
             lambda words, m: [(i, j) for i, j in _window(words, m) if j > i],
         ),
         _mistake(
+            "only-to-the-left",
+            "You only look at the words *before* the centre. The window reaches m words to both sides: 2m in all.",
+            lambda words, m: [(i, j) for i, j in _window(words, m) if j < i],
+        ),
+        _mistake(
             "with-itself",
             "The centre is paired with itself. A word does not predict itself: leave its own place out.",
             lambda words, m: sorted([*_window(words, m), *((i, i) for i in range(len(words)))]),
