@@ -6,6 +6,7 @@ failed and in what kind of situation, and shows no input, no output and no messa
 
 import builtins
 import html
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,11 @@ MACHINE = "application/vnd.nlm-course.verdict+json"
 _BOX = "border-left:4px solid {colour};padding:.4em 1em;margin:.3em 0;max-width:60em;line-height:1.5"
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
 _ROW = '<div style="display:flex;flex-wrap:wrap;gap:.6em 2em;margin:.4em 0;align-items:flex-start">'
+
+
+def coded(escaped: str) -> str:
+    """A sentence that is escaped already, with `what stands so` as code."""
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escaped)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +204,7 @@ class Report:
                 yield f"<li>{html.escape(f.about.name)}: {mark} ({f.about.points:g})</li>"
             yield "</ul>"
         for sentence in self.explanations():
-            yield f'<p style="margin:.4em 0">{html.escape(sentence)}</p>'
+            yield f'<p style="margin:.4em 0">{coded(html.escape(sentence))}</p>'
         example = self._example()
         if example is not None:
             yield f'<p style="margin:.6em 0 .2em"><strong>An example</strong> ({html.escape(example.title)})</p>{_ROW}'

@@ -20,6 +20,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder.feedback.mathematics import mathml
+from autograder.report import coded
 
 MOST_TEXT = 4_000
 """Characters of one output that are shown."""
@@ -44,6 +45,11 @@ def text(words: str, most: int = MOST_TEXT) -> str:
     if len(words) > most:
         words = f"{words[: most * 2 // 3]}\n… {len(words) - most:,} characters are left out …\n{words[-most // 3 :]}"
     return html.escape(words)
+
+
+def sentence(words: str) -> str:
+    """As `text`, with what stands between backticks as code."""
+    return coded(text(words))
 
 
 def code(source: str) -> str:

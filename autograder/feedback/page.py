@@ -173,7 +173,7 @@ def _reported(question: Question) -> Iterator[str]:
     ]
     said = [words for words in dict.fromkeys(said) if words != "The reasons are those given above."]
     if said:
-        yield "<h3>What to think about</h3>" + "".join(f"<p>{clean.text(words)}</p>" for words in said)
+        yield "<h3>What to think about</h3>" + "".join(f"<p>{clean.sentence(words)}</p>" for words in said)
     if question.public is not None:
         yield example_html(question.public.get("example"))
 

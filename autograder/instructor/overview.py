@@ -122,7 +122,7 @@ def _again(found: Sequence[Mistaken], answers: Mapping[str, Answers]) -> Iterato
     )
     for one in found[:12]:
         yield f"<h3>{clean.text(one.id.replace('-', ' '))} ({clean.text(_short(one.exercise))})</h3>"
-        yield f"<p>{len(one.students)} of {one.written} who wrote it. {clean.text(one.sentence)}</p>"
+        yield f"<p>{len(one.students)} of {one.written} who wrote it. {clean.sentence(one.sentence)}</p>"
         example = _example(one, answers)
         if example:
             yield f"<details><summary>One answer of this kind</summary>{clean.code(example)}</details>"

@@ -89,6 +89,12 @@ def test_what_is_meant_well_stays():
     assert "<table>" in table
 
 
+def test_what_stands_between_backticks_is_code_and_nothing_else_of_a_sentence_is():
+    assert clean.sentence("Take `a < b`, not `b`.") == "Take <code>a &lt; b</code>, not <code>b</code>."
+    assert clean.sentence("one ` alone") == "one ` alone"
+    assert "<script" not in clean.sentence("`<script>alert(1)</script>`")
+
+
 def test_pictures_are_embedded_with_words_and_only_if_they_are_some():
     good = clean.picture("image/png", PNG, 'a "plot"')
     assert 'alt="a &quot;plot&quot;"' in good

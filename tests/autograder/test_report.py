@@ -6,6 +6,7 @@ from autograder.arrays import as_text, describe, grid, worst_slice
 from autograder.audit import verdict_on
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
+from autograder.checks.self_attention.heads import GROUPED_ATTENTION
 from autograder.report import MACHINE, Report
 from tests.autograder.test_specification import doubling
 
@@ -34,6 +35,14 @@ def test_a_named_mistake_is_said_in_its_sentence_with_an_example_side_by_side():
     page = report._repr_mimebundle_()["text/html"]
     assert 'role="status"' in page
     assert "softmax over the queries" in page
+
+
+def test_code_in_a_sentence_is_shown_as_code():
+    wrong = next(m for m in GROUPED_ATTENTION.misconceptions if m.id == "taking-turns")
+    report = Report(verdict_on(GROUPED_ATTENTION, wrong.implementation))
+    page = report._repr_mimebundle_()["text/html"]
+    assert "<code>repeat_interleave</code>, not <code>repeat</code>." in page
+    assert "`repeat_interleave`, not `repeat`." in str(report)
 
 
 def test_different_shapes_are_shown_as_such():
