@@ -34,6 +34,7 @@ from nlmcore.show.widgets.positions import clock_playground, positions_playgroun
 from nlmcore.show.widgets.reading import state_player, through_time_player
 from nlmcore.show.widgets.self_attention import edges_playground, shuffle_playground
 from nlmcore.show.widgets.shifting import Shift, shift_player
+from nlmcore.show.widgets.source_and_target import Pair, source_and_target_player
 from nlmcore.show.widgets.tokens import merge_player, window_player
 from nlmcore.show.widgets.training_curve import TrainingCurve
 from nlmcore.show.widgets.translating import DecodingStep, decoder_player, pronouncer, translator_playground, vector_map
@@ -45,6 +46,7 @@ __all__ = [
     "DecodingStep",
     "Fired",
     "Live",
+    "Pair",
     "Passage",
     "Pattern",
     "Player",
@@ -102,6 +104,7 @@ __all__ = [
     "shuffle_playground",
     "slider",
     "softmax_playground",
+    "source_and_target_player",
     "state_player",
     "through_time_player",
     "translator_playground",
