@@ -112,7 +112,8 @@ def _tensor(value: Any, name: str) -> Tensor:
             value = torch.stack([torch.as_tensor(item) for item in value])
         tensor = torch.as_tensor(value).detach().cpu()
     except (TypeError, ValueError, RuntimeError) as error:
-        raise TypeError(f"{name} must be a tensor, and it is a {type(value).__name__} ({error})") from None
+        why = "its parts differ in length or are no numbers" if isinstance(value, list) else str(error)
+        raise TypeError(f"{name} must be a tensor, and it is a {type(value).__name__} ({why})") from None
     if tensor.is_complex() or tensor.layout != torch.strided:
         raise TypeError(f"{name} must be an ordinary tensor of real numbers, and its dtype is {tensor.dtype}")
     return tensor.clone()
