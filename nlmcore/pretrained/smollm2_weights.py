@@ -48,9 +48,10 @@ _BLOCK_NAMES = {
 
 @lru_cache(maxsize=1)
 def smollm2() -> tuple[TransformerLM, BytePairTokenizer]:
-    """(model, tokenizer) of SmolLM2-135M-Instruct, in evaluation mode. The second call returns the same objects.
+    """(model, tokenizer) of SmolLM2-135M-Instruct, in evaluation mode. Takes two to three seconds on one core.
 
-    Takes two to three seconds on one core.
+    The second call returns the same objects at once. So whoever trains the model, or changes its precision or device
+    with `.to(…)`, changes it for all; a `copy.deepcopy` of it is one's own.
 
     Raises FileNotFoundError, with the command that mends it, if the wheel is missing; ValueError if its file is
     damaged.
