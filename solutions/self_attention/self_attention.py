@@ -314,6 +314,10 @@ check("self_attention.next_token_loss", next_token_loss, hidden=True)
 #
 # `k.repeat_interleave(3, dim=0)` gives set 0 three times, then set 1 three times; then everything is as with plain heads. What does `k.repeat(3, 1, 1)` give?
 # </details>
+# <details><summary>Stuck because of an earlier question?</summary>
+#
+# Your `window_mask(time, time)` is the causal mask, and so is `torch.ones(time, time).tril().bool()`.
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "grouped_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}

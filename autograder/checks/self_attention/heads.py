@@ -65,7 +65,7 @@ def _outputs(draw: Draw) -> list[Case]:
 
 def _large(draw: Draw) -> list[Case]:
     q, k, v = _qkv(draw, 2, 3)
-    return [case("very large scores", 60 * q, k, v)]
+    return [case("scores of a hundred and more", 60 * q, k, v)]
 
 
 def _extremes(draw: Draw) -> list[Case]:
