@@ -54,20 +54,24 @@ def build_deepnorm(c: Any) -> nn.Module:
 
 @torch.no_grad()
 def initialise_deepnorm(model: nn.Module, c: Any) -> None:
-    """α of every rule, and first weights, of a model whose layers are blocks of multi-head attention."""
+    """α of every rule, and first weights, of a model whose layers are multi-head attention and feed-forward networks.
+
+    Raises TypeError for layers that do not say how many branches they have.
+    """
     initialise_normal(model, c)
     for stack, alpha, beta in _sides(model):
         for rule in stack.modules():
             if isinstance(rule, DeepNorm):
                 rule.alpha = alpha
-        for block in stack:
-            for attention in (block.attention, getattr(block, "cross_attention", None)):
+        for layer in stack:
+            for attention in (getattr(layer, "attention", None), getattr(layer, "cross_attention", None)):
                 if attention is not None:
                     for part, gain in ((attention.query, 1.0), (attention.key, 1.0), (attention.value, beta)):
                         nn.init.xavier_normal_(part.weight, gain=gain)
-            matrices = [part.weight for part in block.feed_forward.modules() if isinstance(part, nn.Linear)]
-            for matrix in (*matrices, *(last.weight for last in block.last_matrices())):
-                nn.init.xavier_normal_(matrix, gain=beta)
+            network = getattr(layer, "feed_forward", None)
+            matrices = [] if network is None else [m for m in network.modules() if isinstance(m, nn.Linear)]
+            for matrix in (*matrices, *layer.last_matrices()):
+                nn.init.xavier_normal_(matrix.weight, gain=beta)
 
 
 def _sides(model: Any) -> Iterator[tuple[Any, float, float]]:
@@ -75,9 +79,19 @@ def _sides(model: Any) -> Iterator[tuple[Any, float, float]]:
     encoder, decoder = (getattr(getattr(model, side, None), "layers", None) for side in ("encoder", "decoder"))
     if decoder is None:
         alone = model.layers if encoder is None else encoder
-        yield alone, (2 * len(alone)) ** 0.25, (8 * len(alone)) ** -0.25
+        n = _depth(alone, 2)
+        yield alone, (2 * n) ** 0.25, (8 * n) ** -0.25
         return
+    m = _depth(decoder, 3)
     if encoder is not None:
-        both = (len(encoder) ** 4 * len(decoder)) ** (1 / 16)
+        both = (_depth(encoder, 2) ** 4 * m) ** (1 / 16)
         yield encoder, 0.81 * both, 0.87 / both
-    yield decoder, (3 * len(decoder)) ** 0.25, (12 * len(decoder)) ** -0.25
+    yield decoder, (3 * m) ** 0.25, (12 * m) ** -0.25
+
+
+def _depth(stack: Any, each: int) -> float:
+    """How many layers of `each` branches a stack comes to, whatever their order."""
+    branches = [getattr(layer, "branches", None) for layer in stack]
+    if None in branches:
+        raise TypeError("DeepNorm needs layers with `branches` and `last_matrices()`, as `Block` has them")
+    return sum(branches) / each  # type: ignore[arg-type]

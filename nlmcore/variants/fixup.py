@@ -28,7 +28,6 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.transformer import Block
 from nlmcore.transformer.defaults import initialise_normal
 
 
@@ -70,18 +69,26 @@ def build_fixup(c: Any) -> nn.Module:
 
 @torch.no_grad()
 def initialise_fixup(model: nn.Module, c: Any) -> None:
-    """The first weights of a model whose blocks are multi-head attention and `FixupFeedForward`."""
+    """The first weights of a model whose layers are multi-head attention and `FixupFeedForward`.
+
+    Raises TypeError for a layer that does not say where its branches end, or another feed-forward part.
+    """
     initialise_normal(model, c)
-    blocks = [module for module in model.modules() if isinstance(module, Block)]
-    branches = sum(block.branches for block in blocks)
-    for block in blocks:
-        for attention in (block.attention, getattr(block, "cross_attention", None)):
+    layers: list[Any] = [m for m in model.modules() if hasattr(m, "branches") and hasattr(m, "last_matrices")]
+    if not layers:
+        raise TypeError("Fixup's first weights need layers with `branches` and `last_matrices()`, as `Block` has them")
+    branches = sum(layer.branches for layer in layers)
+    for layer in layers:
+        for attention in (getattr(layer, "attention", None), getattr(layer, "cross_attention", None)):
             for part in (attention.query, attention.key, attention.value) if attention is not None else ():
                 nn.init.xavier_uniform_(part.weight, gain=branches ** (-1 / 6))
-        inner = block.feed_forward.inner.weight
-        nn.init.kaiming_uniform_(inner, nonlinearity="relu")
-        inner.mul_(branches ** (-1 / 2))
-        for last in block.last_matrices():
+        network = getattr(layer, "feed_forward", None)
+        if network is not None:
+            if not isinstance(getattr(network, "inner", None), nn.Linear):
+                raise TypeError(f"Fixup's first weights need a FixupFeedForward, got {type(network).__name__}")
+            nn.init.kaiming_uniform_(network.inner.weight, nonlinearity="relu")
+            network.inner.weight.mul_(branches ** (-1 / 2))
+        for last in layer.last_matrices():
             nn.init.zeros_(last.weight)
     output = getattr(model, "output", None)
     if isinstance(output, nn.Linear) and not c.tie_embeddings:

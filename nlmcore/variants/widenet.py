@@ -12,12 +12,20 @@ Departs from the paper: no expert has a limit; see `nlmcore.variants.experts`.
 
 from typing import Any
 
+from nlmcore.variants.experts import MixtureOfExperts
+
 
 def share_all_but_norms(stack: Any) -> None:
     """Attention, router and experts of every layer are those of the first; a part `share` of `TransformerConfig`.
 
     Each layer keeps its `MixtureOfExperts`, which only holds what is shared, so that each has its own balance.
+
+    Raises TypeError for another feed-forward part.
     """
+    for layer in stack:
+        if not isinstance(getattr(layer, "feed_forward", None), MixtureOfExperts):
+            got = type(getattr(layer, "feed_forward", layer)).__name__
+            raise TypeError(f"WideNet needs layers whose feed_forward is a MixtureOfExperts, got {got}")
     first, *others = stack
     for layer in others:
         layer.attention = first.attention

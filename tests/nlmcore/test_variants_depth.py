@@ -9,7 +9,7 @@ import torch
 
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, TransformerLM
-from nlmcore.variants import CATALOGUE, DeepNorm, build_sandwich, order
+from nlmcore.variants import CATALOGUE, DeepNorm, MixtureOfExperts, build_sandwich, order
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, awake, build, logits
 
@@ -134,3 +134,32 @@ def test_sandwiches_begin_with_the_weights_of_the_usual_stack() -> None:
 def test_a_sandwich_with_too_much_bread_is_named(plain_errors: None) -> None:
     with pytest.raises(ValueError, match=r"k must lie in \[0, 2\], the number of layers, got 3"):
         build(replace(CATALOGUE["Sandwich"], changes={"stack": partial(build_sandwich, k=3)}))
+
+
+@pytest.mark.parametrize("name", ["DeepNorm", "Fixup"])
+def test_the_first_weights_of_a_row_suit_a_sandwich_too(name: str) -> None:
+    """n layers are n layers in another order: every matrix begins as it would, and every rule has the same α."""
+    row = replace(CATALOGUE[name], family=EncoderDecoder)
+    plain = build(row, n_layers=3)
+    torch.manual_seed(0)
+    model = EncoderDecoder(replace(row.config(VOCAB, **{**SIZES, "n_layers": 3}), stack=build_sandwich))
+    for side in ("encoder", "decoder"):
+        ours, theirs = (getattr(m, side).layers for m in (model, plain))
+        assert alphas(ours) == alphas(theirs)
+        deviations = [sorted(round(p.std().item(), 1) for p in s.parameters() if p.ndim == 2) for s in (ours, theirs)]
+        assert deviations[0] == deviations[1]
+    if name == "Fixup":
+        x = torch.randn(2, 4, 20)
+        assert torch.equal(model.encoder.layers(x), x), "the identity"
+
+
+def test_layers_that_first_weights_cannot_be_set_for_are_named(plain_errors: None) -> None:
+    fixup = CATALOGUE["Fixup"].config(VOCAB, **SIZES)
+    with pytest.raises(TypeError, match="need a FixupFeedForward, got MixtureOfExperts"):
+        TransformerLM(replace(fixup, feed_forward=MixtureOfExperts))
+    for config, words in (
+        (fixup, "Fixup's first weights need layers"),
+        (DEEP.config(VOCAB, **SIZES), "DeepNorm needs"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            TransformerLM(replace(config, block=lambda c, causal, cross: torch.nn.Identity(), share=lambda stack: None))

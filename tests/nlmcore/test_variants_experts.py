@@ -11,7 +11,7 @@ from torch import nn
 
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerLM
-from nlmcore.variants import CATALOGUE, MixtureOfExperts, balance_loss, vanilla
+from nlmcore.variants import CATALOGUE, MixtureOfExperts, balance_loss, share_all_but_norms, vanilla
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, build, logits
 
@@ -81,6 +81,8 @@ def test_bad_numbers_of_experts_are_named(plain_errors: None) -> None:
     with pytest.raises(ValueError, match="n_experts must be at least 1, got 0"):
         MixtureOfExperts(6, 7, 0)
     assert balance_loss(nn.Linear(2, 2)).item() == 0.0
+    with pytest.raises(TypeError, match="feed_forward is a MixtureOfExperts, got FeedForward"):
+        TransformerLM(replace(vanilla(VOCAB, **SIZES), share=share_all_but_norms))
 
 
 def test_widenet_shares_everything_but_the_norms() -> None:
