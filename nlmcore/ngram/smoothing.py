@@ -128,7 +128,7 @@ class MLE(Interpolated):
 
 @dataclass(frozen=True, kw_only=True)
 class Additive(Interpolated):
-    """Every word is counted `pseudocount` times more often than it was seen (1: Laplace)."""
+    """Every word is counted `pseudocount` more times than it was seen (1: Laplace)."""
 
     pseudocount: float | int = 1.0
     chained: ClassVar[bool] = False

@@ -153,7 +153,8 @@ check("ngrams.conditional_probabilities", conditional_probabilities, hidden=True
 # $$P(w \mid a) = \frac{c(a, w) + k}{\sum_{w'} c(a, w') + k V}$$
 #
 # By hand, for the counts $(3, 1, 0, 0)$ and $k = 1$: the sum is $4 + 4 \cdot 1 = 8$, and the probabilities are $(0.5, 0.25, 0.125, 0.125)$.
-# Half of what is known has been given away; with $V = 20{,}000$ nearly all would be. Try $k = 0.01$ in your head.
+# A quarter of the probability now belongs to words that were never seen; with $V = 20{,}000$ nearly all of it would. Try $k = 0.01$
+# in your head.
 #
 # **Looked at:** the shape; $k = 1$; other $k$; a context never seen, which needs no special case here. Why?
 #
@@ -209,7 +210,8 @@ check("ngrams.additive", additive, hidden=True)
 # <details><summary>A hint on counting</summary>
 #
 # For a context of length $n$, go through all places `i` from `n` on, and where `words[i - n : i]` is the context, count `words[i]`. The
-# empty context is everywhere. The very last word of the text is followed by nothing and is a context of nothing.
+# empty context is everywhere. The very last word of the text is followed by nothing and is a context of nothing. `words` is a tensor:
+# `words.tolist()` is a list, and two lists can be compared with `==`.
 # </details>
 # <details><summary>A hint on the orders</summary>
 #

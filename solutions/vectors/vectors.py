@@ -195,8 +195,8 @@ check("vectors.keep_probability", keep_probability, hidden=True)
 # By hand: $u \cdot v = \ln 3$ gives $\sigma = 0.75$, and one word of noise with $n \cdot v = 0$ gives $\sigma(-0) = 0.5$:
 # $L = -\ln 0.75 - \ln 0.5 = 0.29 + 0.69 = 0.98$.
 #
-# **Looked at:** several words of noise; one, and vectors of a single number; dot products in the hundreds, where $\sigma$ is 0 in float32 but its
-# logarithm is not −∞.
+# **Looked at:** several words of noise; one, and vectors of a single number; dot products of about a thousand, where $\sigma$ is 0 in floating
+# point, but its logarithm is not −∞.
 #
 # <details><summary>A hint</summary>
 #

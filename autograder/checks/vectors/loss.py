@@ -17,7 +17,7 @@ def _long(draw: Draw) -> list[Case]:
     (d,) = draw.sizes(1)
     centre = 32 * unit(draw.normal(d))  # the exponentials are too large for float64 as well
     noise = torch.stack([1.1 * centre, -0.8 * centre, 0.7 * centre])  # no two mistakes look alike
-    return [case("dot products in the hundreds", centre, -0.9 * centre, noise)]
+    return [case("dot products of about a thousand", centre, -0.9 * centre, noise)]
 
 
 def _loss(centre: Tensor, context: Tensor, noise: Tensor) -> Tensor:
