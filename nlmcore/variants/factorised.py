@@ -31,7 +31,7 @@ class FactorisedEmbedding(nn.Module):
 
     def __init__(self, vocab_size: int, d_model: int, inner: int | None = None) -> None:
         super().__init__()
-        inner = max(1, round(d_model / 6)) if inner is None else inner
+        inner = max(1, (d_model + 3) // 6) if inner is None else inner
         check_sizes(vocab_size=vocab_size, d_model=d_model, inner=inner)
         self.narrow = nn.Embedding(vocab_size, inner)
         self.widen = nn.Linear(inner, d_model, bias=False)

@@ -100,8 +100,9 @@ def test_the_order_of_a_sandwich(n: int, k: int, letters: str) -> None:
 def test_a_sandwich_has_the_layers_of_its_order() -> None:
     model = CATALOGUE["Sandwich"].build(VOCAB)
     assert "".join("s" if hasattr(layer, "attention") else "f" for layer in model.layers) == order(6, 2)
-    paper = CATALOGUE["Sandwich"].build(VOCAB, n_layers=16)
-    assert "".join("s" if hasattr(layer, "attention") else "f" for layer in paper.layers) == order(16, 6)
+    for n, k in ((16, 6), (12, 5), (4, 2), (1, 0)):  # 6 of 16 in the paper
+        layers = CATALOGUE["Sandwich"].build(VOCAB, n_layers=n, d_model=12).layers
+        assert "".join("s" if hasattr(layer, "attention") else "f" for layer in layers) == order(n, k)
 
 
 @pytest.mark.parametrize("family", [TransformerLM, EncoderDecoder])
