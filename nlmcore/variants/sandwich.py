@@ -94,6 +94,9 @@ def order(n: int, k: int) -> str:
 
 
 def build_sandwich(c: Any, causal: bool, cross: bool, k: int | None = None) -> nn.Module:
-    """A part `stack`; k: n_layers · 3/8 unless given, to the nearest, halves up. Raises ValueError for a k outside [0, n_layers]."""
+    """A part `stack`; k: n_layers · 3/8 unless given, to the nearest, halves up.
+
+    Raises ValueError for a k outside [0, n_layers].
+    """
     letters = order(c.n_layers, (3 * c.n_layers + 4) // 8 if k is None else k)
     return Stack(AttentionLayer(c, causal, cross) if kind == "s" else FeedForwardLayer(c) for kind in letters)
