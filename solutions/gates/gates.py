@@ -293,7 +293,7 @@ check("gates.lstm_step", lstm_step, hidden=True)
 # *35 minutes · 5 points · hard*
 #
 # A step has left its four gates, and the memory it began with. That is enough: what is cheap to compute need not be kept, and here $c'$ is not
-# among the arguments. Make it again, $c' = f \odot c_{\text{before}} + i \odot g$. (Long trainings save memory in this way.)
+# among the arguments. Make it again, $c' = f \odot c_{\text{before}} + i \odot g$. (Large networks are trained like that where memory is short.)
 #
 # Two gradients come from above: $d_h$, with respect to the $h'$ that the step has shown, and $d_c$, with respect to the $c'$ that it
 # has handed on. The memory has both effects, so first add them up:
