@@ -45,7 +45,11 @@ class KeyValueCache:
 
     @classmethod
     def start(cls, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
-        """The cache of a text just begun; it holds the tensors themselves, or what a sliding window keeps of them."""
+        """The cache of a text just begun; it holds the tensors themselves, or what a sliding window keeps of them.
+
+        Raises ValueError if keys and values are not of one shape (batch, kv_head, time, d_head).
+        """
+        _check_pair(keys, values)
         length = keys.shape[2]
         forgotten = 0 if window is None or _recorded(keys) else max(0, length - (window - 1))
         if forgotten:
@@ -74,8 +78,10 @@ class KeyValueCache:
         records, every time, so that a training that carries its state along keeps no more either. `recorded`: autograd
         may come back to the keys though they need no gradient themselves (a learned bias on frozen keys).
 
-        Raises ValueError or TypeError for keys of another batch, number of heads, width or dtype: another model's.
+        Raises ValueError or TypeError for keys of another batch, number of heads, width or dtype: another model's; and
+        for values of another shape than the keys'.
         """
+        _check_pair(keys, values)
         self._check(keys)
         if recorded or _recorded(keys) or _recorded(self.keys):
             kept = self.length if window is None else min(self.length, window - 1)
@@ -137,6 +143,14 @@ class KeyValueCache:
         keys[:, :, :kept] = self.keys[:, :, self.length - kept : self.length]
         values[:, :, :kept] = self.values[:, :, self.length - kept : self.length]
         return KeyValueCache(keys, values, kept, self.first + self.length - kept, Ledger(kept))
+
+
+def _check_pair(keys: Tensor, values: Tensor) -> None:
+    if keys.ndim != 4 or values.shape != keys.shape:  # or the buffer would broadcast them without a word
+        raise ValueError(
+            "keys and values must have one shape (batch, kv_head, time, d_head), got"
+            f" {tuple(keys.shape)} and {tuple(values.shape)}"
+        )
 
 
 def _recorded(keys: Tensor) -> bool:

@@ -238,6 +238,15 @@ def test_keys_of_another_model_are_named(
         begun(5).append(keys, keys)
 
 
+@pytest.mark.parametrize("shape", [(1, 2, 1, 3), (4, 1, 1, 3), (4, 2, 1, 1), (4, 2, 2, 3), (2, 1, 3)])
+def test_values_of_another_shape_are_not_broadcast(plain_errors: None, shape: tuple[int, ...]) -> None:
+    keys, values = torch.zeros(4, 2, 1, 3), torch.zeros(shape)
+    for call in (KeyValueCache.start, begun(5).append):
+        with torch.no_grad(), pytest.raises(ValueError, match="one shape") as raised:
+            call(keys, values)
+        assert str(shape) in str(raised.value)
+
+
 # --- being looked at ------------------------------------------------------------------------------------
 
 
