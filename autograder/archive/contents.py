@@ -36,8 +36,13 @@ START = (
     "autograder.judges",
     "autograder.commands.checking",
 )
-HANDOUT = {"README.md": "STUDENTS.md", "exercises/README.md": "EXERCISES.md"}
-"""Pages for students, and the files beside this one that they are made from."""
+HANDOUT = {
+    "README.md": "STUDENTS.md",
+    "exercises/README.md": "EXERCISES.md",
+    "autograder/jupyter/labconfig/page_config.json": "page_config.json",
+}
+"""What is another for students, and the files beside this one that it is made from: pages, and what their JupyterLab
+leaves out (nbgrader's panels for instructors)."""
 
 
 def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:

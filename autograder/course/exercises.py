@@ -147,7 +147,7 @@ def hand_out(root: Path) -> tuple[int, list[str]]:
                 notes.append(_changed_since(name))
         elif not place.exists() or _digest(place) != digest:
             place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(released, place)
+            shutil.copyfile(released, place)  # as of now: the archive's files are all of one day long ago
             new += place.suffix == ".ipynb"
         files[name] = digest
     _write_record(root, "", files)

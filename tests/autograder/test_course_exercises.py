@@ -1,6 +1,7 @@
 """Exercises are built when something that they are made of has changed, and never over somebody's work."""
 
 import json
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -126,3 +127,15 @@ def test_a_damaged_record_costs_a_build_and_no_work(course: Path, release: Modul
 def test_a_course_without_masters_has_nothing_to_build(tmp_path: Path) -> None:
     assert exercises.current(tmp_path)
     assert exercises.build(tmp_path) == (0, [])
+
+
+def test_what_is_handed_out_is_of_today(tmp_path: Path) -> None:
+    """The files of the archive have the date of no day, and so would the exercise in JupyterLab's list."""
+    released = tmp_path / exercises.HANDED_OUT / "circles" / "circles.ipynb"
+    released.parent.mkdir(parents=True)
+    released.write_text("v1\n")
+    os.utime(released, (0, 0))
+    exercises.hand_out(tmp_path)
+    place = tmp_path / "exercises" / "circles" / "circles.ipynb"
+    assert place.read_text() == "v1\n"
+    assert place.stat().st_mtime > 10**9

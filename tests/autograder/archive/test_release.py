@@ -1,5 +1,6 @@
 """The student's archive: what is in it works, what is not in it stays, and the bytes are the same every time."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -239,6 +240,15 @@ def test_work_is_never_overwritten_by_a_newer_archive(files, unpacked, tmp_path)
     mine.unlink()
     assert "1 exercise" in python(root, *build).stdout
     assert mine.read_bytes() == released.read_bytes()
+
+
+def test_a_students_jupyterlab_is_without_nbgraders_panels_for_instructors(files):
+    panels = json.loads(files["autograder/jupyter/labconfig/page_config.json"])["disabledExtensions"]
+    assert "autograder/jupyter/labconfig/default_setting_overrides.json" in files
+    installed = Path(sys.prefix) / "share" / "jupyter" / "labextensions" / "@jupyter" / "nbgrader" / "static"
+    code = " ".join(path.read_text(encoding="utf-8") for path in installed.glob("*.js"))
+    assert [name for name in panels if f'"{name}"' not in code] == []
+    assert "@jupyter/nbgrader:validate-assignment" not in panels
 
 
 def test_the_makefile_has_a_students_targets(files):
