@@ -76,8 +76,8 @@ def answer(name: str, ways: list[str], skill: float, chance: random.Random) -> s
     drawn = chance.random()
     if drawn < 0.3 + 0.65 * skill:
         return mutated(chance.choice(ways), chance)
-    if drawn < 0.9:
-        return mutated(chance.choice(mistaken(name)), chance)
+    if drawn < 0.9 and (wrong := mistaken(name)):
+        return mutated(chance.choice(wrong), chance)
     return chance.choice(("", f"def {find(name).signature}:\n    return undefined_name"))
 
 
