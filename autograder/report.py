@@ -23,12 +23,18 @@ MACHINE = "application/vnd.nlm-course.verdict+json"
 
 _BOX = "border-left:4px solid {colour};padding:.4em 1em;margin:.3em 0;max-width:60em;line-height:1.5"
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
+_STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")
+"""Not the stars of a product or a power."""
 _ROW = '<div style="display:flex;flex-wrap:wrap;gap:.6em 2em;margin:.4em 0;align-items:flex-start">'
 
 
 def coded(escaped: str) -> str:
-    """A sentence that is escaped already, with `what stands so` as code."""
-    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escaped)
+    """A sentence that is escaped already, with `what stands so` as code and *what stands so* stressed."""
+    parts = re.split(r"`([^`\n]+)`", escaped)  # text, code, text, …
+    return "".join(
+        f"<code>{part}</code>" if number % 2 else _STRESSED.sub(r"<em>\1</em>", part)
+        for number, part in enumerate(parts)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +172,7 @@ class Report:
                 break
         outputs = zip(exercise.returns, finding.got[index].outputs, finding.expected[index].outputs, strict=False)
         return Example(
-            title=f"{finding.about.name}, {case.label}",
+            title=_place(finding.about.name, case.label),
             inputs=list(zip(exercise.arguments, case.calls[index], strict=False)),
             outputs=list(outputs),
         )
@@ -216,6 +222,11 @@ class Report:
                 tables = table_html(f"{name} expected", expected, right) + table_html(f"{name} yours", got, mine)
                 yield f"{_ROW}{tables}</div>"
         yield "</div>"
+
+
+def _place(name: str, label: str) -> str:
+    """A property and a case of it; once, where the case adds nothing."""
+    return name if label.casefold() in name.casefold() else f"{name}, {label}"
 
 
 def _met_a_closed_name(finding: Finding) -> bool:

@@ -1,5 +1,6 @@
 import re
 
+import pytest
 import torch
 
 from autograder.arrays import as_text, describe, grid, worst_slice
@@ -7,7 +8,7 @@ from autograder.audit import verdict_on
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
 from autograder.checks.self_attention.heads import GROUPED_ATTENTION
-from autograder.report import MACHINE, Report
+from autograder.report import MACHINE, Report, coded
 from tests.autograder.test_specification import doubling
 
 ATTEND = EXERCISES["attention.attend"]
@@ -163,3 +164,20 @@ def test_of_a_large_array_the_matrix_that_differs_most_is_shown_and_of_that_a_co
     assert table.rows[0][-1] == "…"
     assert table.rows[-1] == ["…"]
     assert grid(torch.zeros(0, 3)).rows == [["(empty)"]]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        (
+            "Of *all* of them the `beam * 2` best, *not yours*.",
+            "<em>all</em>|<code>beam * 2</code>|<em>not yours</em>.",
+        ),
+        ("Raise it: length ** penalty, or k ** 2 ** 3.", "length ** penalty, or k ** 2 ** 3."),
+        ("E[x] * W + h * U is 2*x*y, f(*a, **b).", "E[x] * W + h * U is 2*x*y, f(*a, **b)."),
+    ],
+)
+def test_what_is_stressed_is_stressed_and_a_product_is_none(sentence, shown):
+    for piece in shown.split("|"):
+        assert piece in coded(sentence)
+    assert coded(sentence).count("<em>") == shown.count("<em>")

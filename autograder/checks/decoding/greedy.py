@@ -23,13 +23,13 @@ def _path(draw: Draw, least: int, most: int, longest: int, ends: bool, label: st
 
 
 def _ends(draw: Draw) -> list[Case]:
-    return [_path(draw, 3, 7, 10, True, "it ends by itself"), _path(draw, 2, 5, 10, True, "it ends by itself")]
+    return [_path(draw, 3, 7, 10, True, "a few words"), _path(draw, 2, 5, 10, True, "a few words")]
 
 
 def _goes_on(draw: Draw) -> list[Case]:
     """A text that goes round in a circle, in which the start comes again."""
     while True:
-        made = _path(draw, 6, 6, 6, False, "it does not end by itself")
+        made = _path(draw, 6, 6, 6, False, "words in a circle")
         table, start, eos, longest = made.calls[0]
         if start in greedy(table, start, eos, longest):
             return [made]
