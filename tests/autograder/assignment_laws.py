@@ -100,6 +100,7 @@ class AssignmentLaws:
     def test_what_a_stranger_gets_wrong_is_not_full_marks_and_not_misnamed(self, strange: Any) -> None:
         name, function, mistake = strange
         exercise = self.by_function(name)
+        assert not examine(exercise, function, None).passed, "seen by the grader alone: who read “well done” is angry"
         verdict = examine(exercise, function, 5)
         assert verdict.points <= exercise.points - 0.5
         assert [m.id for m in verdict.misconceptions] == ([] if mistake is None else [mistake])
