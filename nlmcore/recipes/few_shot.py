@@ -16,8 +16,6 @@ from nlmcore.recipes.few_shot_tasks import tasks
 from nlmcore.recipes.recipe import Recipe, Run, table
 from nlmcore.recipes.wheel import load_smollm2
 
-MEASURES = {"choosing": by_choosing(), "writing": by_writing(6)}
-
 ABOUT = {
     "capitals": "a country's capital",
     "opposites": "the opposite of a word",
@@ -48,18 +46,19 @@ def shown(curves: dict[str, dict[str, dict[str, Any]]], shots: list[int]) -> str
         first, last = by["writing"][str(shots[0])], by["writing"][str(shots[-1])]
         (better if last["low"] > first["high"] else same).append(f"{name} {first['share']:.0%} to {last['share']:.0%}")
     return (
-        f"writing, from {shots[0]} to {shots[-1]} examples: better beyond doubt: {', '.join(better) or 'none'};"
-        f" not told apart: {', '.join(same) or 'none'}"
+        f"writing, from {shots[0]} to {shots[-1]} examples: better, and the two intervals have nothing in common:"
+        f" {', '.join(better) or 'none'}; not told apart: {', '.join(same) or 'none'}"
     )
 
 
 def cook(run: Run) -> None:
     model, tokenizer = load_smollm2()
     shots, questions = run.size([0, 1, 2, 4, 8], [0, 1]), run.size(30, 1)
+    measures = {"choosing": by_choosing(), "writing": by_writing(6, tokenizer.eos)}
     curves: dict[str, dict[str, dict[str, Any]]] = {}
     for task in tasks()[: run.size(5, 2)]:
-        curves[task.name] = {measure: {} for measure in MEASURES}
-        for measure, answer in MEASURES.items():
+        curves[task.name] = {measure: {} for measure in measures}
+        for measure, answer in measures.items():
             for k in shots:
                 found = accuracy(model, tokenizer, task, k, answer=answer, questions=questions, seed=run.seed)
                 curves[task.name][measure][str(k)] = facts(task, found)
