@@ -35,7 +35,7 @@ def _garden_path(draw: Draw, beam: int, chain: int, label: str) -> Case:
 
     After it come `chain` words, of which each all but follows from the last; the first of them may also be the last.
     """
-    size = draw.largest + chain + 2
+    size = draw.largest + 2
     start, eos, tempting, *good = _words(draw, size, chain + 3)
     rows = {last: {word: 0.88} for last, word in pairwise([*good, eos])}
     rows |= {start: {tempting: 0.45, good[0]: 0.38, eos: 0.01}, good[0]: {good[1]: 0.58, eos: 0.32}}
@@ -45,7 +45,7 @@ def _garden_path(draw: Draw, beam: int, chain: int, label: str) -> Case:
 def _crowded(draw: Draw) -> Case:
     """The best text is the second child of a first word."""
     while True:
-        size = draw.largest + 3
+        size = draw.largest + 2
         start, eos = _words(draw, size, 2)
         table = torch.log_softmax(draw.normal(size, size).double() * 1.5, -1).float()
         best, score = search(table, start, eos, 3, 5)
@@ -63,7 +63,7 @@ def _wide(draw: Draw) -> list[Case]:
 
 def _short_wins(draw: Draw) -> Case:
     """A model in which the empty text is the best, and a long one is better per word."""
-    size = draw.largest + 6
+    size = draw.largest + 2
     start, eos, *long = _words(draw, size, 6)
     rows = {last: {word: 0.86} for last, word in pairwise([*long, eos])} | {start: {long[0]: 0.4, eos: 0.34}}
     return case("a short text is the best", _model_of(draw, size, rows), start, eos, 2, 5)
@@ -71,7 +71,7 @@ def _short_wins(draw: Draw) -> Case:
 
 def _pushed_out(draw: Draw) -> Case:
     """The empty text would be the best, but two others are better at first, and there is no place for a third."""
-    size = draw.largest + 6
+    size = draw.largest + 2
     start, eos, one, one_more, two, two_more = _words(draw, size, 6)
     rows = {start: {one: 0.34, two: 0.28, eos: 0.2}, one: {one_more: 0.5}, two: {two_more: 0.4}}
     rows |= {one_more: {eos: 0.8}, two_more: {eos: 0.8}}
@@ -80,7 +80,7 @@ def _pushed_out(draw: Draw) -> Case:
 
 def _late_winner(draw: Draw) -> Case:
     """Two texts, as many as the beam is wide, have ended before the best one does."""
-    size = draw.largest + 4
+    size = draw.largest + 2
     start, eos, one, two = _words(draw, size, 4)
     rows = {start: {one: 0.5, eos: 0.3}, one: {two: 0.8, eos: 0.12}, two: {eos: 0.9}}
     return case("the best text ends last", _model_of(draw, size, rows), start, eos, 2, 4)
@@ -88,7 +88,7 @@ def _late_winner(draw: Draw) -> Case:
 
 def _soon_over(draw: Draw) -> Case:
     """The better text is the shorter one, also per word."""
-    size = draw.largest + 4
+    size = draw.largest + 2
     start, eos, one, one_more, two = _words(draw, size, 5)
     rows = {start: {one: 0.45, two: 0.38, eos: 0.01}, one: {one_more: 0.35}, one_more: {eos: 0.5}, two: {eos: 0.8}}
     return case("the best text ends first", _model_of(draw, size, rows), start, eos, 2, 4)

@@ -36,7 +36,7 @@ def _usual_steps(draw: Draw) -> list[Case]:
 
 
 def _first_step(draw: Draw) -> list[Case]:
-    return [_beams(draw, 1, draw.largest + 3, 3, "the first step: one hypothesis")]
+    return [_beams(draw, 1, draw.largest + 2, 3, "the first step: one hypothesis")]
 
 
 def _mixed_up(scores: Tensor, log_probs: Tensor, beam: int) -> Three:

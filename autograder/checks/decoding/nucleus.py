@@ -33,7 +33,7 @@ def _far_from_the_edge(draw: Draw, size: int, p: float) -> Tensor:
 
 
 def _usual(draw: Draw) -> list[Case]:
-    size = draw.largest + 4
+    size = draw.largest + 2
     return [case(f"p = {p}", _far_from_the_edge(draw, size, p), p) for p in (0.9, 0.7)]
 
 

@@ -20,7 +20,7 @@ def _top_k(logits: Tensor, k: int, temperature: float) -> Tensor:
 
 
 def _k_words(draw: Draw) -> list[Case]:
-    size = draw.largest + 3
+    size = draw.largest + 2
     return [
         case("three words are kept", different_logits(draw, size), 3, 1.0),
         case("two words", different_logits(draw, size), 2, 1.0),
@@ -28,7 +28,7 @@ def _k_words(draw: Draw) -> list[Case]:
 
 
 def _temperatures(draw: Draw) -> list[Case]:
-    size = draw.largest + 3
+    size = draw.largest + 2
     return [
         case("a low temperature", different_logits(draw, size), 4, 0.5),
         case("a high one", different_logits(draw, size), 4, 2.0),
