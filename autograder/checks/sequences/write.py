@@ -51,7 +51,7 @@ def _write(
 def _decoder(draw: Draw, every_step: bool, least: int, ends: bool, label: str) -> Case:
     """A random decoder that writes at least `least` words, all of its steps clearly decided."""
     while True:
-        vocab, d, e = draw.largest + 3, 5, 4
+        vocab, d, e = draw.largest + 2, 5, 4
         E, W, U = draw.normal(vocab, e), draw.normal(e, d), draw.normal(d, d) * 0.6
         C, V, context = draw.normal(d, d) * 0.6, draw.normal(d, vocab), draw.normal(d)
         longest = least + 3
