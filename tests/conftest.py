@@ -1,11 +1,16 @@
 """Shared fixtures; the fast tests first, the slow ones and those that need a browser after them."""
 
+import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 # Before torch is loaded: on a busy machine one thread is faster than several that wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+if "jsonschema" not in sys.modules:  # it would compile grammars of addresses for a second and a half: nobody needs them
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 import jaxtyping
 import pytest
@@ -29,6 +34,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if getattr(config.option, "loadgroup", False):
         for item in items:
             _keep_group_in_name(item)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: no later search for garbage has to walk through all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def _keep_group_in_name(item: pytest.Item) -> None:

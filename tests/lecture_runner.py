@@ -15,6 +15,9 @@ import sys
 import time
 from pathlib import Path
 
+if "jsonschema" not in sys.modules:  # as in conftest.py: what it would compile takes long, and nobody needs it
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError

@@ -47,11 +47,13 @@ def _pins(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]
     in_a, in_b = _runs_seen_once(a), _runs_seen_once(b)
     places = [(i, in_b[run]) for run, i in in_a.items() if run in in_b]  # rising in i
     tails: list[int] = []  # tails[n]: the place at which the best chain of n + 1 places ends
+    ends: list[int] = []  # ends[n]: its j
     back = [-1] * len(places)
     for n, (_, j) in enumerate(places):
-        length = bisect_left(tails, j, key=lambda place: places[place][1])
+        length = bisect_left(ends, j)
         back[n] = tails[length - 1] if length else -1
         tails[length : length + 1] = [n]
+        ends[length : length + 1] = [j]
     chain = []
     n = tails[-1] if tails else -1
     while n >= 0:

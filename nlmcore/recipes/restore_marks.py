@@ -10,6 +10,7 @@ a dash beside another mark as nothing, and a dash alone as a comma.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 MARKS = ("", ",", ".", "?", "!", ";")
@@ -54,6 +55,7 @@ def put_back(words: Sequence[str], tags: Sequence[int]) -> str:
     return " ".join(written)
 
 
+@lru_cache(maxsize=1 << 16)  # a play has few different words
 def core(word: str) -> str:
     """What the tagger looks up: "grave-digger" as "digger", "'tis" as "tis"."""
     return word.rpartition("-")[2].strip("'")

@@ -54,7 +54,10 @@ class WordTokenizer(Tokenizer):
             raise ValueError(f"words must be different strings, none of {(*SPECIAL, *_SILENT)}, got {words!r:.60}")
         if (never := next((word for word in words if not _ONE_TOKEN.fullmatch(word)), None)) is not None:
             raise ValueError(f"words must be single words, marks or white space, got {never!r:.60}")
-        self._is_silent = {token: token in SPECIAL[:UNK] or token.isspace() or not token for token in self._vocabulary}
+        # Per token, whether a space is expected before it and after it: asked for at every word of every text.
+        silent = {token for token in self._vocabulary if token in SPECIAL[:UNK] or token.isspace() or not token}
+        self._space_before = {t: t not in silent and t[0] not in _NO_SPACE_BEFORE for t in self._vocabulary}
+        self._space_after = {t: t not in silent and t[-1] not in _NO_SPACE_AFTER for t in self._vocabulary}
         self.lowercase = lowercase
 
     @classmethod
@@ -93,11 +96,11 @@ class WordTokenizer(Tokenizer):
     def _encode(self, text: str, allow_special: bool) -> list[int]:
         text = text.lower() if self.lowercase else text
         ids: list[int] = []
-        id_of = self._ids
+        id_of, space_before, space_after = self._ids, self._space_before, self._space_after
         before = "<bos>"
         for space, token, _ in (_WITH_SPECIAL if allow_special else _PLAIN).findall(text):
             shown = token if token in id_of else "<unk>"
-            if space != self._expected_space(before, shown):
+            if space != (" " if space_after[before] and space_before[shown] else ""):
                 ids += [id_of.get(c, UNK) for c in space or ("",)]
             if token:
                 ids.append(id_of[shown])
@@ -109,15 +112,9 @@ class WordTokenizer(Tokenizer):
         before = "<bos>"
         for i in ids:
             token = self._vocabulary[i]
-            parts += (self._expected_space(before, token), token)
+            parts += (" " if self._space_after[before] and self._space_before[token] else "", token)
             before = token
         return "".join(parts)
-
-    def _expected_space(self, before: str, after: str) -> str:
-        """The space that needs no token: none beside white space and special tokens, else as the marks say."""
-        if self._is_silent[before] or self._is_silent[after]:
-            return ""
-        return "" if before[-1] in _NO_SPACE_AFTER or after[0] in _NO_SPACE_BEFORE else " "
 
     def _fields(self) -> dict[str, Any]:
         return {"words": list(self._vocabulary[len(SPECIAL) + len(_SILENT) :]), "lowercase": self.lowercase}

@@ -14,7 +14,7 @@ import pytest
 
 from autograder.course import environment, lab, notebooks
 from autograder.course.environment import Environment
-from tests.lab import CHROMIUM_FLAGS, find_chromium
+from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -112,7 +112,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str,
     with log.open("wb") as out:
         process = subprocess.Popen(line, cwd=root, env=environ, stdout=out, stderr=subprocess.STDOUT)
     try:
-        base, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 90
+        base, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 90 * PATIENCE
         while True:
             with contextlib.suppress(OSError), urllib.request.urlopen(f"{base}/api?token=abc", timeout=5):
                 break
@@ -122,7 +122,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str,
         yield base, "abc", root
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(30 * PATIENCE)
 
 
 def ask(server: tuple[str, str, Path], path: str, method: str = "GET", body: object = None) -> dict:
@@ -130,14 +130,14 @@ def ask(server: tuple[str, str, Path], path: str, method: str = "GET", body: obj
     headers = {"Authorization": f"token {token}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     with urllib.request.urlopen(
-        urllib.request.Request(base + path, data, headers, method=method), timeout=60
+        urllib.request.Request(base + path, data, headers, method=method), timeout=60 * PATIENCE
     ) as answer:
         return json.load(answer)
 
 
 @pytest.mark.slow
 def test_the_server_opens_on_the_first_lecture(server: tuple[str, str, Path]) -> None:
-    with urllib.request.urlopen(f"{server[0]}/?token={server[1]}", timeout=60) as answer:
+    with urllib.request.urlopen(f"{server[0]}/?token={server[1]}", timeout=60 * PATIENCE) as answer:
         assert answer.url.split("?")[0].endswith("/lab/tree/lectures/01_first.ipynb")
 
 
@@ -198,12 +198,12 @@ def test_a_double_click_on_a_lecture_opens_a_notebook_with_its_kernel(
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         page.goto(f"{base}/lab?reset&token={token}")
         listing = page.locator(".jp-DirListing-content")
-        listing.get_by_text("lectures", exact=True).dblclick(timeout=60_000)
-        expect(listing.get_by_text("01_first.ipynb")).to_be_visible(timeout=30_000)
+        listing.get_by_text("lectures", exact=True).dblclick(timeout=60_000 * PATIENCE)
+        expect(listing.get_by_text("01_first.ipynb")).to_be_visible(timeout=30_000 * PATIENCE)
         expect(listing.get_by_text("01_first.py", exact=True)).to_have_count(0)
         listing.get_by_text("01_first.ipynb").dblclick()
-        expect(page.locator(".jp-NotebookPanel .jp-Cell").first).to_be_visible(timeout=60_000)
-        expect(page.locator(".jp-KernelName")).to_have_text("Python 3 (ipykernel)", timeout=60_000)
+        expect(page.locator(".jp-NotebookPanel .jp-Cell").first).to_be_visible(timeout=60_000 * PATIENCE)
+        expect(page.locator(".jp-KernelName")).to_have_text("Python 3 (ipykernel)", timeout=60_000 * PATIENCE)
         page.screenshot(path=artefacts / "lab_double_click.png")
         expect(page.locator(".jp-Dialog")).to_have_count(0)  # neither "Select Kernel" nor a question about news
         expect(page.locator(".Toastify__toast")).to_have_count(0)

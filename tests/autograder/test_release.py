@@ -15,8 +15,8 @@ from autograder.release import build_exercises, exercises_of, leaked
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = sorted(path.parent.name for path in (ROOT / "solutions").glob("*/*.py"))
 
-# nbgrader and what it stands on warn about themselves.
-pytestmark = pytest.mark.filterwarnings("ignore")
+# nbgrader and what it stands on warn about themselves. All are slow: so all assignments are released once for them.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 def course(folder: Path, *assignments: str) -> Path:
@@ -83,7 +83,6 @@ def test_cell_ids_are_the_grade_ids_and_tests_are_locked(released):
                     assert cell.metadata["editable"] is False
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_an_empty_release_runs_through_and_says_calmly_that_nothing_is_written(released, assignment):
     notebook = run(released / "exercises" / assignment / f"{assignment}.ipynb")
@@ -92,7 +91,6 @@ def test_an_empty_release_runs_through_and_says_calmly_that_nothing_is_written(r
     assert sum("not written yet" in words for words in said) == len(exercises_of(assignment))
 
 
-@pytest.mark.slow
 def test_in_a_real_kernel_a_failed_check_shows_words_and_no_traceback():
     source = "from autograder.check import check\ncheck('attention.dot_score', lambda query, keys: query * keys)"
     notebook = new_notebook(cells=[new_code_cell(source)])
@@ -170,7 +168,6 @@ def test_the_text_masters_are_exactly_what_nbgrader_must_not_copy(tmp_path):
     assert text_masters(ROOT) == sorted(f"{name}.py" for name in ASSIGNMENTS)
 
 
-@pytest.mark.slow
 def test_a_release_that_would_orphan_submissions_is_refused_in_words(tmp_path):
     from nbgrader.api import Gradebook
 
