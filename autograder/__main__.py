@@ -18,11 +18,6 @@ if sys.version_info < (3, 11):  # before any import that an older Python would t
         )
     )
 
-if "jsonschema" not in sys.modules:
-    # It reads notebooks' form, and would compile grammars of addresses in all alphabets, at every start for more than a
-    # second. No notebook holds such an address.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
 from autograder.course.verbs import main
 
 if __name__ == "__main__":
