@@ -122,7 +122,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str,
         yield base, "abc", root
     finally:
         process.terminate()
-        process.wait(30 * PATIENCE)
+        try:
+            process.wait(30 * PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def ask(server: tuple[str, str, Path], path: str, method: str = "GET", body: object = None) -> dict:
