@@ -32,10 +32,11 @@ from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
 from nlmcore.pretrained.described import build
 from nlmcore.recipes.capacity import parameters
 from nlmcore.recipes.cards import add_figures, save_checkpoint
-from nlmcore.recipes.language_figures import curve, quality, seconds_per_step
+from nlmcore.recipes.language_figures import curve, quality
 from nlmcore.recipes.language_trainings import STRETCH, Trained, train_gpt, train_lstm
 from nlmcore.recipes.recipe import MissingCheckpoint, Run, table
 from nlmcore.recipes.shakespeare import Plays
+from nlmcore.recipes.step_time import SECONDS_ARE, random_tokens, seconds_per_step
 from nlmcore.recipes.streams import Stream, as_document
 
 LARGEST = 1000
@@ -106,7 +107,8 @@ def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespe
     trained = {"GPT": gpt, MATCHED: lstm}
     if plan.part_one is not None:
         trained[PART_ONE], figures[PART_ONE] = committed(run, plan.part_one)
-    seconds = seconds_per_step({t: (trained[t].model, trained[t].shape) for t in trained}, run.size(15, 2))
+    models = {title: (t.model, random_tokens(t.model, t.shape)) for title, t in trained.items()}
+    seconds = seconds_per_step(models, run.size(15, 2))
     rows = {title: figures[title] | t.row(seconds[title]) for title, t in trained.items()}
     curves = {
         title: curve(t.history, math.prod(t.shape), seconds[title])
@@ -140,7 +142,7 @@ def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[st
             "question": f"A small GPT against LSTMs on the same {what} of Shakespeare.",
             "split": split,
             "rows": rows,
-            "seconds_are": "steps times the processor time of one step on one core, measured in turns at the end",
+            "seconds_are": SECONDS_ARE,
             "curves": curves,
             "curves_are": "training loss, the mean of each stretch",
             "what_it_shows": shown(rows),

@@ -1,39 +1,16 @@
-"""What is measured of a language model of Shakespeare: quality on texts, time of a step, the curve of a training."""
+"""What is measured of a language model of Shakespeare: quality on texts, the curve of a training."""
 
 import math
 import statistics
-import time
 from typing import Any
-
-import torch
-from torch import nn
 
 from nlmcore.metrics import log_likelihood
 from nlmcore.recipes.shakespeare import plays
 from nlmcore.recipes.streams import as_document, in_rows
-from nlmcore.training import History, teacher_forcing_loss
+from nlmcore.training import History
 
 POINTS = 40
 """Of a training's curve."""
-
-
-def seconds_per_step(models: dict[str, tuple[nn.Module, tuple[int, int]]], rounds: int) -> dict[str, float]:
-    """Processor time of a training step of each model, the median of `rounds` that were measured in turns."""
-    taken: dict[str, list[float]] = {name: [] for name in models}
-    optimizers = {
-        name: torch.optim.AdamW(model.parameters(), lr=0.0, fused=True) for name, (model, _) in models.items()
-    }
-    for _ in range(rounds + 1):
-        for name, (model, (rows, length)) in models.items():
-            vocab_size: Any = model.vocab_size
-            tokens = torch.randint(vocab_size, (rows, length + 1))
-            began = time.process_time()
-            optimizers[name].zero_grad(set_to_none=True)
-            teacher_forcing_loss(model, tokens).backward()  # type: ignore[arg-type]
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizers[name].step()
-            taken[name].append(time.process_time() - began)
-    return {name: statistics.median(values[1:]) for name, values in taken.items()}
 
 
 def quality(model: Any, tokenizer: Any, texts: list[str]) -> dict[str, float]:

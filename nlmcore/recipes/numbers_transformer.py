@@ -1,7 +1,8 @@
 """Checkpoints and figure: translation of numbers by a Transformer, beside the recurrent networks of `numbers`.
 
-Same pairs, same tests by length, same batches, as many parameters as the recurrent network with attention. Each model
-is trained on sources of up to 12 words, and again on up to 20, and tested on up to 29. Two ways of saying positions:
+Same pairs, same tests by length, same batches, as many parameters and as many steps as the recurrent network with
+attention; a step of theirs takes about the same time (`step_time`). Each model is trained on sources of up to 12 words,
+and again on up to 20, and tested on up to 29. Two ways of saying positions:
 
     sinusoids    added to the embeddings, so that a position which no training source had is a vector never seen
                  Vaswani et al. (2017), section 3.5, who hoped that it "may allow the model to extrapolate"
@@ -13,10 +14,11 @@ of variance 1 (`initial_weights`): with GPT-2's, which are much smaller at this 
 and the same training is many times slower.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from nlmcore.pretrained.checkpoints import FOLDER, names, read_card
+from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
 from nlmcore.recipes.cards import save_checkpoint
 from nlmcore.recipes.initial_weights import glorot
 from nlmcore.recipes.number_words import draw_many, english, german
@@ -34,11 +36,16 @@ from nlmcore.recipes.numbers import (
     test_numbers,
     tokenizers,
 )
-from nlmcore.recipes.pairs import PairBatches
+from nlmcore.recipes.pairs import Ids, PairBatches
 from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run
+from nlmcore.recipes.step_time import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from nlmcore.training import cosine_schedule
 
-LEARNING_RATE, WARM_UP, STEPS = 4e-3, 100, 700
+Trained = tuple[Any, dict[str, Any]]
+"""A model and its card."""
+Pairs = Sequence[tuple[Ids, Ids]]
+
+LEARNING_RATE, WARM_UP, STEPS = 4e-3, 100, 2500
 POSITIONS = {
     "numbers_transformer": ("sinusoids", {"positions": "sinusoidal"}),
     "numbers_transformer_relative": ("relative positions", {"positions": "none", "attention_positions": "t5"}),
@@ -53,10 +60,10 @@ def title_of(positions: str, trained_to: int) -> str:
     return f"Transformer, {positions}, trained on up to {trained_to} words"
 
 
-def recurrent_cards(run: Run) -> dict[str, Any]:
-    """The cards of `numbers`, by the names of their lines."""
+def recurrent_networks(run: Run) -> dict[str, Trained]:
+    """The models of `numbers` and their cards, by the names of their lines."""
     folder = run.checkpoints if "numbers_attention" in names(run.checkpoints) else FOLDER
-    cards = {}
+    found = {}
     for trained_to in (SHORT, LONG):
         for context, title in CONTEXTS.items():
             name = name_of(f"numbers_{context}", trained_to)
@@ -64,27 +71,41 @@ def recurrent_cards(run: Run) -> dict[str, Any]:
                 raise MissingCheckpoint(
                     f"this recipe compares with {name}: first run python -m nlmcore.recipes numbers"
                 )
-            cards[f"recurrent, {title}, trained on up to {trained_to} words"] = read_card(folder / f"{name}.json")
-    return cards
+            model, _, card = checkpoint(name, folder)
+            found[f"recurrent, {title}, trained on up to {trained_to} words"] = (model, card)
+    return found
 
 
 def cost(card: dict[str, Any]) -> dict[str, Any]:
-    """Parameters, steps and seconds of a training, from its card."""
-    seconds = sum(card["made_by"]["training_seconds"].values())
-    return {"parameters": card["parameters"], "steps": card["training"]["steps"], "training_seconds": seconds}
+    """Parameters and steps, from a model's card."""
+    return {"parameters": card["parameters"], "steps": card["training"]["steps"]}
+
+
+def costs_of(trained: dict[str, Trained], pairs: dict[int, Pairs], rounds: int) -> dict[str, dict[str, Any]]:
+    """Parameters, steps and the processor time that the steps take here, on the pairs that each was trained on."""
+    found: dict[str, dict[str, Any]] = {}
+    for trained_to, its_own in pairs.items():
+        here = {title: both for title, both in trained.items() if title.endswith(f"up to {trained_to} words")}
+        draws = {title: (model, pairs_in_turn(PairBatches(its_own, BATCH, 0))) for title, (model, _) in here.items()}
+        each = seconds_per_step(draws, rounds)
+        found |= {
+            title: {**cost(card), "seconds": round(card["training"]["steps"] * each[title], 1)}
+            for title, (_, card) in here.items()
+        }
+    return {title: found[title] for title in trained}
 
 
 def cook(run: Run) -> None:
-    cards = recurrent_cards(run)
-    lines: dict[str, Line] = {title: card["figures"]["by_length"] for title, card in cards.items()}
-    costs = {title: cost(card) for title, card in cards.items()}
+    trained = recurrent_networks(run)
+    lines: dict[str, Line] = {title: card["figures"]["by_length"] for title, (_, card) in trained.items()}
+    pairs: dict[int, Pairs] = {}
     tests = test_numbers(run.size(200, 4))
     held = frozenset(n for numbers in tests.values() for n in numbers)
     source, target = tokenizers()
     steps, count = run.size(STEPS, 3), run.size(20_000, 100)
     for trained_to in (SHORT, LONG):
         numbers = draw_many(TRAIN_SEED, count, 1, trained_to, held)
-        pairs = [(source.encode(english(n)), target.encode(german(n))) for n in numbers]
+        pairs[trained_to] = [(source.encode(english(n)), target.encode(german(n))) for n in numbers]
         for kind, (title, positions) in POSITIONS.items():
             name = name_of(kind, trained_to)
             config: dict[str, Any] = {
@@ -108,7 +129,7 @@ def cook(run: Run) -> None:
             run.fit(
                 name,
                 model,
-                PairBatches(pairs, BATCH, run.seed_of(name)),
+                PairBatches(pairs[trained_to], BATCH, run.seed_of(name)),
                 {**config, **training},
                 steps=steps,
                 learning_rate=LEARNING_RATE,
@@ -121,8 +142,8 @@ def cook(run: Run) -> None:
             }
             model, tokenizer, card = save_checkpoint(run, name, model, config, [source, target], facts, [name])
             lines[title_of(title, trained_to)] = by_length(run, name, model, tokenizer, tests)
-            costs[title_of(title, trained_to)] = cost(card)
-    report(run, lines, costs, len(next(iter(tests.values()))))
+            trained[title_of(title, trained_to)] = (model, card)
+    report(run, lines, costs_of(trained, pairs, run.size(30, 1)), len(next(iter(tests.values()))))
 
 
 def report(run: Run, lines: dict[str, Line], costs: dict[str, Any], per_bucket: int) -> None:
@@ -135,10 +156,8 @@ def report(run: Run, lines: dict[str, Line], costs: dict[str, Any], per_bucket: 
             "numbers_per_length": per_bucket,
             "lines": lines,
             "costs": costs,
-            "costs_are": "parameters, steps of 64 pairs, and wall time on a shared machine, each as it came: parameters"
-            " are matched between the Transformers and the recurrent networks with attention, time is not",
-            "recurrent_lines_are": "those of the cards that python -m nlmcore.recipes numbers wrote, whose trainings"
-            f" have more steps; the Transformers have {STEPS}",
+            "costs_are": f"parameters, steps of {BATCH} pairs, and {SECONDS_ARE}",
+            "recurrent_lines_are": "those of the cards that python -m nlmcore.recipes numbers wrote",
             "what_it_shows": shown(lines),
         },
     )

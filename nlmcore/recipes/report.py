@@ -197,12 +197,12 @@ def bpe_gpt(result: dict[str, Any]) -> str:
 def numbers_transformer(result: dict[str, Any]) -> str:
     beside = f"Recurrent lines: {result['recurrent_lines_are']}"
     costs = [
-        [name, f"{row['parameters']:,}", f"{row['steps']:,}", f"{row['training_seconds']:.0f}"]
+        [name, f"{row['parameters']:,}", f"{row['steps']:,}", f"{row['seconds']:.0f}"]
         for name, row in result["costs"].items()
     ]
     return (
         f"{quality_by_length(result)}\n\n{beside}. {result['what_it_shows']}.\n\nCosts: {result['costs_are']}.\n\n"
-        + markdown_table(["", "parameters", "steps", "seconds of training"], costs)
+        + markdown_table(["", "parameters", "steps", "seconds"], costs)
     )
 
 
@@ -214,13 +214,13 @@ def pronunciation_transformer(result: dict[str, Any]) -> str:
             f"{row['word_error_rate']:.2f}",
             f"{row['parameters']:,}",
             str(row["epochs"]),
-            f"{row['training_seconds']:.0f}",
+            f"{row['seconds']:.0f}",
         ]
         for name, row in result["rows"].items()
     ]
-    head = ["", "phoneme errors %", "word errors %", "parameters", "passes", "seconds of training"]
+    head = ["", "phoneme errors %", "word errors %", "parameters", "passes", "seconds"]
     return (
-        f"Split: {result['split']}. Seconds: {result['training_seconds_are']}.\n\n{markdown_table(head, rows)}\n\n"
+        f"Split: {result['split']}. Seconds: {result['seconds_are']}.\n\n{markdown_table(head, rows)}\n\n"
         f"{result['what_it_shows']}."
     )
 

@@ -235,7 +235,7 @@ def test_beyond_the_lengths_of_training(prose: str) -> None:
     assert f"still had {recurrent['27-29']} % right at 27 to 29" in prose
     for name, line in exact.items():
         if name.startswith("Transformer"):
-            assert max(line["24-26"], line["27-29"]) <= 0.5, "from 24 words on nothing is right"
+            assert max(line["24-26"], line["27-29"]) <= 2, "from 24 words on at most 2 % is right"
 
 
 def test_the_sink(ran: dict, prose: str) -> None:
