@@ -754,7 +754,7 @@ widgets.perplexity_playground(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `widgets.count_playground(…, yours=my_additive)` takes a smoothing of yours in the same way, with another $k$ or another $V$. The
-# assignment `exercises/ngrams/ngrams.ipynb` lets you build all the rest, from counting pairs of words to perplexity, and tells
+# assignment [`exercises/ngrams/ngrams.ipynb`](../exercises/ngrams/ngrams.ipynb) lets you build all the rest, from counting pairs of words to perplexity, and tells
 # you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

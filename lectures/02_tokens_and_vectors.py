@@ -741,5 +741,5 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # Word Embedding as Implicit Matrix Factorization. Ethayarajh, Duvenaud & Hirst (2019), Towards
 # Understanding Linear Word Analogies. Wang et al. (2020), MiniLM.
 #
-# The assignments `exercises/subwords/subwords.ipynb` (byte pairs) and `exercises/vectors/vectors.ipynb` (skip-gram, neighbours,
+# The assignments [`exercises/subwords/subwords.ipynb`](../exercises/subwords/subwords.ipynb) (byte pairs) and [`exercises/vectors/vectors.ipynb`](../exercises/vectors/vectors.ipynb) (skip-gram, neighbours,
 # analogies) let you build all of this, and tell you which mistake you made.

@@ -862,7 +862,7 @@ player
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The same works elsewhere: `widgets.descent_playground(step, slopes, yours=my_step)` takes a step of yours, say one that never
 # moves by more than 0.5, and `widgets.neuron_playground(perceptron, corners, tasks, yours=my_neuron)` another activation function. The
-# assignment `exercises/backpropagation/backpropagation.ipynb` lets you build all the rest, from one neuron to a matrix that is used
+# assignment [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb) lets you build all the rest, from one neuron to a matrix that is used
 # twice, and tells you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

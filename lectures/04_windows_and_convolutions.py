@@ -766,7 +766,7 @@ widgets.convolution_player(convolve, signal, seven, filters, yours=my_convolve)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `widgets.filter_explorer` and `widgets.reach_playground` take functions, too: hand them a network of yours. The layers of this lecture, and
-# the way back through them, are in the assignment `exercises/backpropagation/backpropagation.ipynb`.
+# the way back through them, are in the assignment [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb).
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources

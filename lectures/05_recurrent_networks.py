@@ -904,7 +904,7 @@ widgets.state_player(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `widgets.through_time_player(through_time, [1.0, 0.0, 0.0], [1.0] * 3, yours=…)` takes a `through_time` of yours in the same way. The
-# assignment `exercises/recurrence/recurrence.ipynb` lets you build all the rest, from one step to the gradient through time, and tells you
+# assignment [`exercises/recurrence/recurrence.ipynb`](../exercises/recurrence/recurrence.ipynb) lets you build all the rest, from one step to the gradient through time, and tells you
 # which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

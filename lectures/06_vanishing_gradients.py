@@ -627,8 +627,8 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `cliff_playground` takes `yours=my_clip` as well; `gradient_playground` takes your own `state_norms(cell, inputs)`, and
-# `matrix_powers` your own `power_norms`. In the assignment `exercises/recurrence/recurrence.ipynb` you build the clipping, in
-# `exercises/gates/gates.ipynb` the norms of gradients; they tell you which mistake you made.
+# `matrix_powers` your own `power_norms`. In the assignment [`exercises/recurrence/recurrence.ipynb`](../exercises/recurrence/recurrence.ipynb) you build the clipping, in
+# [`exercises/gates/gates.ipynb`](../exercises/gates/gates.ipynb) the norms of gradients; they tell you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself

@@ -714,7 +714,7 @@ widgets.cell_player(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # `gate_playground` takes `yours=my_mix`, a function of the old state, what is written, and the gate: exchange $g$ and $1 - g$ and
-# see what becomes of the memory. In the assignment `exercises/gates/gates.ipynb` you build the cells of this lecture, and it tells
+# see what becomes of the memory. In the assignment [`exercises/gates/gates.ipynb`](../exercises/gates/gates.ipynb) you build the cells of this lecture, and it tells
 # you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -623,7 +623,7 @@ print(f"60 characters; drafted by the small model and refused by the large one: 
 #
 # Write your own filter and hand it to the widget: it is drawn beside the reference, and the line below says whether the two agree.
 # This one knows temperature and top-p. Make it wrong (leave out the word that crosses p; multiply by the temperature) and look for
-# a prompt where it shows; then add top-k. In the assignment `exercises/decoding/decoding.ipynb` you write filters and searches yourself.
+# a prompt where it shows; then add top-k. In the assignment [`exercises/decoding/decoding.ipynb`](../exercises/decoding/decoding.ipynb) you write filters and searches yourself.
 
 
 # %% slideshow={"slide_type": "skip"}

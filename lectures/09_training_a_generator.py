@@ -699,7 +699,7 @@ def my_schedule(i, half):
 widgets.schedule_player(schedules, read_own, pieces[:-1], pieces[1:], coins, yours=my_schedule)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# The assignment `exercises/sequences/sequences.ipynb` lets you build all the rest, from the loss of a text to scheduled sampling, and tells
+# The assignment [`exercises/sequences/sequences.ipynb`](../exercises/sequences/sequences.ipynb) lets you build all the rest, from the loss of a text to scheduled sampling, and tells
 # you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

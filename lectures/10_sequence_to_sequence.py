@@ -660,7 +660,7 @@ widgets.translator_playground(
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# The assignment `exercises/sequences/sequences.ipynb` lets you build all the rest, and tells you which mistake you made.
+# The assignment [`exercises/sequences/sequences.ipynb`](../exercises/sequences/sequences.ipynb) lets you build all the rest, and tells you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources

@@ -1047,7 +1047,7 @@ widgets.softmax_playground(
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # The other playgrounds of this lecture take `yours=my_attend` as well. One of them needs the mask, which this function does
-# not look at yet: hand it to `mask_playground` and see what happens. The assignment `exercises/attention/attention.ipynb` lets
+# not look at yet: hand it to `mask_playground` and see what happens. The assignment [`exercises/attention/attention.ipynb`](../exercises/attention/attention.ipynb) lets
 # you build all the rest and tells you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -1100,7 +1100,7 @@ def my_rotary(x, positions, base, layout="interleaved"):
 widgets.rotary_playground(rotary, query, key, yours=my_rotary)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# The assignment `exercises/self_attention/self_attention.ipynb` lets you build all the rest, and tells you which mistake you made.
+# The assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) lets you build all the rest, and tells you which mistake you made.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
