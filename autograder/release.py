@@ -26,26 +26,43 @@ from autograder.specification import Exercise
 REGIONS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")
 
 
+class NotReleasedError(ValueError):
+    """Some assignments could not be released; the others were. `why`: what is wrong, by assignment."""
+
+    def __init__(self, why: Mapping[str, str]) -> None:
+        super().__init__("\n".join(why.values()))
+        self.why = why
+
+
 def build_exercises(root: Path) -> list[Path]:
     """Release every assignment that has a notebook under `solutions/`. Returns the notebooks made.
 
-    Raises ValueError, with a sentence per fault, if an exercise or a master is not fit to be released or if
-    a secret would leave; RuntimeError, with nbgrader's own words, if nbgrader refuses.
+    One that cannot be released does not keep the others back. Raises NotReleasedError, a ValueError, after the last:
+    with a sentence per fault where an exercise or a master is not fit to be released or a secret would leave, with
+    nbgrader's own words where nbgrader refuses.
     """
     made: list[Path] = []
-    for folder in sorted(path.parent for path in (root / SOURCE).glob("*/*.ipynb")):
-        if folder.name in {path.parent.name for path in made}:
-            continue
-        _audit(folder)
-        _generate(root, folder.name)
-        released = sorted((root / RELEASE / folder.name).glob("*.ipynb"))
-        leaks = [leak for path in released for leak in leaked(folder, path)]
-        if leaks:
-            for path in released:
-                path.unlink()
-            raise ValueError(_list(f"{folder.name} was not released: secrets were left in it", leaks))
-        made += released
+    why: dict[str, str] = {}
+    for folder in sorted({path.parent for path in (root / SOURCE).glob("*/*.ipynb")}):
+        try:
+            made += _release(root, folder)
+        except (ValueError, RuntimeError) as error:
+            why[folder.name] = str(error)
+    if why:
+        raise NotReleasedError(why)
     return made
+
+
+def _release(root: Path, folder: Path) -> list[Path]:
+    _audit(folder)
+    _generate(root, folder.name)
+    released = sorted((root / RELEASE / folder.name).glob("*.ipynb"))
+    leaks = [leak for path in released for leak in leaked(folder, path)]
+    if leaks:
+        for path in released:
+            path.unlink()
+        raise ValueError(_list(f"{folder.name} was not released: secrets were left in it", leaks))
+    return released
 
 
 def exercises_of(assignment: str) -> Mapping[str, Exercise]:

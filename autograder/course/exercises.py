@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 from autograder.course import notebooks
@@ -91,23 +91,33 @@ def build(root: Path) -> tuple[int, list[str]]:
     record, digest = _record(root), fingerprint(root)
     mine = {path: notebooks.keep(path, root) for path in worked_in(root)}
     before = {path: _digest(path) for path in _outputs(root)}
+    done = False
     try:
         importlib.import_module("autograder.release").build_exercises(root)  # nbgrader is imported here, not before
+        done = True
     finally:
         released = {path: _digest(path) for path in _outputs(root)}
         for path, copy in mine.items():  # they were copied aside first: nothing is lost even if this is killed
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(copy, path)
             copy.unlink()
+        if not done:  # what was released before the fault is noted, or it would pass for somebody's work
+            untouched = {path for path in mine if released.get(path) == before[path]}
+            _write_record(root, "", record["files"] | _named(root, released, leave_out=untouched))
     notes = []
     for path in mine:
         name = path.relative_to(root).as_posix()
         if path in released and record["files"].get(name) not in (None, released[path]):
             notes.append(_changed_since(name))
-    files = {path.relative_to(root).as_posix(): value for path, value in sorted(released.items()) if path.exists()}
-    _write_record(root, digest, files)
+    _write_record(root, digest, _named(root, released))
     new = [p for p, value in released.items() if p.suffix == ".ipynb" and p not in mine and before.get(p) != value]
     return len(new), notes
+
+
+def _named(root: Path, released: Mapping[Path, str], leave_out: Container[Path] = ()) -> dict[str, str]:
+    """Digests by name, of the files that are there."""
+    there = (path for path in sorted(released) if path.exists() and path not in leave_out)
+    return {path.relative_to(root).as_posix(): released[path] for path in there}
 
 
 def _changed_since(name: str) -> str:

@@ -115,6 +115,34 @@ def test_work_survives_a_release_that_fails(course: Path, release: ModuleType) -
     assert not exercises.current(course)
 
 
+def test_what_was_released_before_a_fault_is_not_taken_for_somebodys_work(course: Path, release: ModuleType) -> None:
+    exercises.build(course)
+    change_master(course)
+    release.fails = True
+    with pytest.raises(RuntimeError, match="refuses"):
+        exercises.build(course)
+    assert exercises.worked_in(course) == []
+    release.fails = False
+    change_master(course, "v3")
+    assert exercises.build(course) == (1, [])
+    assert "v3" in notebook(course).read_text()
+
+
+def test_work_in_what_a_failed_release_did_not_reach_is_still_work(
+    course: Path, release: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exercises.build(course)
+    notebook(course).write_text("my answer")
+    change_master(course)
+    with monkeypatch.context() as failing:
+        failing.setattr(release, "build_exercises", lambda root: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            exercises.build(course)
+    assert exercises.worked_in(course) == [notebook(course)]
+    assert exercises.build(course)[0] == 0
+    assert notebook(course).read_text() == "my answer"
+
+
 def test_a_damaged_record_costs_a_build_and_no_work(course: Path, release: ModuleType) -> None:
     exercises.build(course)
     notebook(course).write_text("my answer")

@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course import notebooks
 from autograder.nbgrader_config import text_masters
-from autograder.release import build_exercises, exercises_of, leaked
+from autograder.release import NotReleasedError, build_exercises, exercises_of, leaked
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = sorted(path.parent.name for path in (ROOT / "solutions").glob("*/*.py"))
@@ -128,6 +128,17 @@ def test_a_master_with_a_fault_is_not_released(tmp_path, old, new, words):
         build_exercises(broken(tmp_path, old, new))
     assert words in str(caught.value)
     assert not (tmp_path / "exercises/attention/attention.ipynb").exists()
+
+
+def test_what_cannot_be_released_keeps_nothing_else_back(tmp_path):
+    root = broken(tmp_path, '"points": 2', '"points": 5')
+    plain = root / "solutions/plain/plain.ipynb"
+    plain.parent.mkdir()
+    nbformat.write(new_notebook(cells=[new_markdown_cell("Nothing is asked here.")]), plain)
+    with pytest.raises(NotReleasedError) as caught:
+        build_exercises(root)
+    assert list(caught.value.why) == ["attention"]
+    assert (root / "exercises/plain/plain.ipynb").exists()
 
 
 def test_a_master_from_which_a_solution_would_leak_is_not_released(tmp_path):
