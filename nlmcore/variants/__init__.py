@@ -4,14 +4,12 @@
     print(CATALOGUE["SwiGLU"])                   what the row changes in `vanilla`, the table's baseline, and its paper
     print(CATALOGUE)                             all rows, one in a line
 
-`CATALOGUE` has rows of Narang et al. (2021), table 1: activations, norms, depth, block sharing, factorised and tied
-embeddings; and of other papers: DeepNorm, Sandwich, WideNet.
+`CATALOGUE` has rows of Narang et al. (2021), table 1: activations, norms, depth, block sharing, factorised, tied and
+adaptive embeddings, softmaxes; and of other papers: DeepNorm, Sandwich, WideNet.
 
 Where the others belong: the field of `TransformerConfig` that each replaces. The places are tried out, with a small
 part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside it.
 
-    adaptive input embeddings                    embedding; tied to the softmax: output, which is given the embedding
-    adaptive softmax, mixture of softmaxes       output: log-probabilities do for logits
     lightweight, dynamic convolution             attention: `read(x, state)`, its state is the last inputs
     Synthesizer (dense, random, factorised)      attention; "random plus": attention_positions, `bias(q, k)`
     Linformer, FNet, MLP-Mixer                   attention, of an encoder; max_length is the number of places
@@ -31,6 +29,15 @@ A loss that a part adds (`balance_loss`, pondering) is an attribute of the part,
 that is given to `nlmcore.training.fit` sums it over `model.modules()`.
 """
 
+from nlmcore.variants.adaptive import (
+    AdaptiveEmbedding,
+    AdaptiveOutput,
+    AdaptiveSoftmax,
+    adaptive_loss,
+    build_adaptive_output,
+    build_adaptive_softmax,
+    cluster_sizes,
+)
 from nlmcore.variants.baseline import DEFAULT_SIZES, share_positions, vanilla
 from nlmcore.variants.catalogue import CATALOGUE
 from nlmcore.variants.deepnorm import DeepNorm, build_deepnorm, initialise_deepnorm
@@ -42,6 +49,7 @@ from nlmcore.variants.factorised import (
     initialise_factorised,
 )
 from nlmcore.variants.fixup import Fixup, FixupFeedForward, build_fixup, initialise_fixup
+from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes, build_mixture_of_softmaxes
 from nlmcore.variants.rezero import ReZero, build_rezero
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer, build_sandwich, order
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
@@ -51,6 +59,9 @@ from nlmcore.variants.widenet import share_all_but_norms
 __all__ = [
     "CATALOGUE",
     "DEFAULT_SIZES",
+    "AdaptiveEmbedding",
+    "AdaptiveOutput",
+    "AdaptiveSoftmax",
     "AttentionLayer",
     "Catalogue",
     "DeepNorm",
@@ -60,15 +71,21 @@ __all__ = [
     "Fixup",
     "FixupFeedForward",
     "MixtureOfExperts",
+    "MixtureOfSoftmaxes",
     "ReZero",
     "Times",
     "Variant",
+    "adaptive_loss",
     "balance_loss",
+    "build_adaptive_output",
+    "build_adaptive_softmax",
     "build_deepnorm",
     "build_factorised_output",
     "build_fixup",
+    "build_mixture_of_softmaxes",
     "build_rezero",
     "build_sandwich",
+    "cluster_sizes",
     "initialise_deepnorm",
     "initialise_factorised",
     "initialise_fixup",

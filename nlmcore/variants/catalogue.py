@@ -17,6 +17,9 @@ Two of that table's names begin with "+" and stand below "Block sharing": here t
     depth               more layers with fewer heads and a narrower feed-forward network, or fewer with more
     embeddings          the encoder's, the decoder's and the softmax's matrix are one in all rows but those of that name
       Factorized          E = A B; "& shared": logits = (h Bᵀ) Aᵀ, otherwise the softmax has a matrix of its own
+      Adaptive            E[w] = A_i[w] B_i, narrower for clusters of rarer tokens; "softmax": P(w) = P(cluster) P(w in
+                          it); "without projection": clusters, no B_i
+    softmax             P(w) = Σ_k π_k softmax(E tanh(W_k h))_w, 15 of them
     sharing             h^l = layer(h^{l−1}), one layer; the softmax has a matrix of its own
 
 Rows of other papers:
@@ -43,11 +46,13 @@ from torch import Tensor, nn
 
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward
+from nlmcore.variants.adaptive import AdaptiveEmbedding, build_adaptive_output, build_adaptive_softmax
 from nlmcore.variants.baseline import RELU
 from nlmcore.variants.deepnorm import build_deepnorm, initialise_deepnorm
 from nlmcore.variants.experts import MixtureOfExperts
 from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output, initialise_factorised
 from nlmcore.variants.fixup import FixupFeedForward, build_fixup, initialise_fixup
+from nlmcore.variants.mixture_of_softmaxes import build_mixture_of_softmaxes
 from nlmcore.variants.rezero import build_rezero
 from nlmcore.variants.sandwich import build_sandwich
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
@@ -59,6 +64,7 @@ SHAZEER, DEPTH = "Shazeer (2020), section 2", "Narang et al. (2021), section 2.3
 LAN, SIDES = "Lan et al. (2020), section 3.1", "Narang et al. (2021), section 2.5"
 
 FACTORISED = {"embedding": FactorisedEmbedding, "initialise": initialise_factorised}
+ADAPTIVE = {"embedding": AdaptiveEmbedding, "initialise": initialise_factorised}
 OWN_SOFTMAX = {"tie_embeddings": False}
 SHARED_SOFTMAX = {"output": build_factorised_output}
 SHARED_BLOCKS = {"share": share_blocks}
@@ -140,6 +146,16 @@ ROWS = (
         "Chung et al. (2021)",
         EncoderDecoder,
     ),
+    Variant(
+        "Adaptive input embeddings", ADAPTIVE | {"output": build_adaptive_output}, "Baevski & Auli (2019), section 3"
+    ),
+    Variant("Adaptive softmax", ADAPTIVE | {"output": build_adaptive_softmax}, "Grave et al. (2017), section 4"),
+    Variant(
+        "Adaptive softmax without projection",
+        {"embedding": partial(AdaptiveEmbedding, narrowing=(1, 1, 1)), "output": build_adaptive_softmax},
+        "Narang et al. (2021), section 2.6",
+    ),
+    Variant("Mixture of softmaxes", {"output": build_mixture_of_softmaxes}, "Yang et al. (2018), section 2"),
     Variant(
         "DeepNorm",
         {"norm_position": "post", "residual": build_deepnorm, "initialise": initialise_deepnorm},

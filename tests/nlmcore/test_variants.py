@@ -47,6 +47,9 @@ MILLIONS = dict.fromkeys(CATALOGUE, 223) | {
     "Tied encoder/decoder input embeddings": 248,
     "Tied decoder input and output embeddings": 248,
     "Untied embeddings": 273,
+    "Adaptive input embeddings": 204,
+    "Adaptive softmax": 204,
+    "Mixture of softmaxes": 232,
 }
 
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -102,6 +105,8 @@ def test_rows_have_their_printed_names() -> None:
         *("Block sharing + Factorized & shared embeddings", "Encoder only block sharing", "Decoder only block sharing"),
         *("Factorized Embedding", "Factorized & shared embeddings"),
         *("Tied encoder/decoder input embeddings", "Tied decoder input and output embeddings", "Untied embeddings"),
+        *("Adaptive input embeddings", "Adaptive softmax", "Adaptive softmax without projection"),
+        "Mixture of softmaxes",
         *("DeepNorm", "Sandwich", "WideNet"),
     ]
     assert all(name == row.name and row.source and row.paper for name, row in CATALOGUE.items())
@@ -138,6 +143,10 @@ def expected_parameters(row: Variant) -> int:
     matrix = VOCAB * d
     vectors = VOCAB * 3 + 3 * d if row.name in FACTORISED else matrix  # 3 = 20 / 6
     softmax = matrix if row.name in OWN_SOFTMAX else 0
+    if row.name in {"Adaptive input embeddings", "Adaptive softmax"}:  # clusters of 1, 2, 8 and widths 20, 7, 2
+        vectors = 1 * d + (2 + d) * 7 + (8 + d) * 2
+    softmax += {"Adaptive softmax": 2 * d, "Adaptive softmax without projection": 2 * d}.get(row.name, 0)
+    softmax += 15 * (d * d + d) if row.name == "Mixture of softmaxes" else 0
     if row.family is TransformerLM:
         return below * (attention + feed_forward) + final + 32 * heads + vectors + softmax
     more = {name: 1 for name in CATALOGUE if name.startswith("Tied")} | {"Untied embeddings": 2}
@@ -187,6 +196,9 @@ def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
         "Encoder only block sharing"
     }:  # a language model has no encoder
         assert parameters < 0.995 * usual
+    elif row.name == "Mixture of softmaxes":
+        assert parameters == usual + 15 * (96**2 + 96)
+        return
     else:
         assert parameters == pytest.approx(usual, rel=0.005)
     assert parameters < 700_000

@@ -528,7 +528,7 @@ def test_the_table_of_places_names_fields_that_exist() -> None:
     table = (nlmcore.variants.__doc__ or "").split("Where the others belong")[1]
     rows = re.findall(r"^    (\S.{43}) ([a-z_]+)[,;: ]", table, flags=re.M)
     fields = set(TransformerConfig.__dataclass_fields__)
-    assert len(rows) == 14
+    assert len(rows) == len(re.findall(r"^    \S", table, flags=re.M)) > 0
     assert {place for _, place in rows} <= fields
     assert {place for changes in (*ROWS.values(), *WITH_A_SOURCE.values()) for place in changes} <= fields
 

@@ -1,0 +1,181 @@
+"""Adaptive embeddings and the adaptive softmax: rare tokens have narrow vectors, and are scored where they may stand.
+
+The vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first.
+
+    E[w] = A_i[w] B_i,  w in V_i            A_i (|V_i|, d_i),  B_i (d_i, d_model)      Baevski & Auli (2019), section 3
+
+    P(w | h) = head(w)                w in V_1                                         Grave et al. (2017), section 4
+    P(w | h) = head(i) · tail_i(w)    w in V_i, i > 1
+    head   = softmax over V_1 and one class for each further cluster
+    tail_i = softmax of h B_iᵀ A_iᵀ over V_i
+
+Where d_i = d_model there is no B_i; "without projection" there is none at all. `AdaptiveOutput` is a usual softmax over
+all tokens, with the matrices of the embedding.
+
+`AdaptiveSoftmax` gives ln P of every token, which does for logits: it is its own log-softmax. What it saves is in
+training. There, one P per position is needed, and `adaptive_loss` scores V_i only where a token of V_i follows.
+
+Sizes: Narang et al. (2021) have clusters of 2,500, 6,000 and 23,628 tokens, of which texts use the first for about
+80 % of their tokens (their code), and d_i = d_model, d_model / 3, d_model / 12. The same shares are the rule here.
+
+Ids must run from frequent to rare, as those of a `WordTokenizer` do behind its special tokens.
+
+Departs from the papers: Baevski & Auli have d_model, d_model / 4, d_model / 16 (`narrowing=(1, 4, 16)`) and a B_1; in
+Grave et al. the embedding has matrices of its own; Narang's code has a fourth cluster for T5's 128 sentinels.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from nlmcore.checks import check_sizes
+from nlmcore.variants.factorised import FactorisedEmbedding
+from nlmcore.variants.variant import Times
+
+BEFORE_SECOND, BEFORE_THIRD = Times(Fraction(2_500, 32_128)), Times(Fraction(8_500, 32_128))
+
+
+def cluster_sizes(vocab_size: int) -> tuple[int, int, int]:
+    """How many tokens each cluster has: 7.8 %, 18.7 % and the rest, and at least one.
+
+    Raises ValueError for fewer than 3 tokens, TypeError for what is no number of them.
+    """
+    check_sizes(vocab_size=vocab_size)
+    if vocab_size < 3:
+        raise ValueError(f"vocab_size must be at least 3, one token for each cluster, got {vocab_size}")
+    first = BEFORE_SECOND(vocab_size)
+    second = max(1, BEFORE_THIRD(vocab_size) - first)
+    return first, second, vocab_size - first - second
+
+
+class AdaptiveEmbedding(nn.Module):
+    """tokens (batch, time) -> A_i[w] B_i, (batch, time, d_model). A part `embedding`.
+
+    sizes: tokens per cluster, None: `cluster_sizes`. narrowing: d_i is d_model / narrowing[i], rounded, at least 1.
+
+    Raises ValueError for sizes that are not those of at least two clusters with vocab_size tokens together, or of as
+    many as narrowing has; ValueError or TypeError for numbers below 1 or that are none.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        sizes: Sequence[int] | None = None,
+        narrowing: Sequence[int] = (1, 3, 12),
+    ) -> None:
+        super().__init__()
+        check_sizes(vocab_size=vocab_size, d_model=d_model)
+        self.d_model = d_model
+        self.sizes = cluster_sizes(vocab_size) if sizes is None else tuple(sizes)
+        for i, size in enumerate(self.sizes):
+            check_sizes(**{f"sizes[{i}]": size})
+        for i, times in enumerate(narrowing):
+            check_sizes(**{f"narrowing[{i}]": times})
+        if len(self.sizes) < 2 or sum(self.sizes) != vocab_size:
+            raise ValueError(
+                f"sizes must be of at least two clusters with {vocab_size} tokens together, got {self.sizes}"
+            )
+        if len(narrowing) != len(self.sizes):
+            raise ValueError(f"narrowing must have {len(self.sizes)} numbers, one per cluster, got {tuple(narrowing)}")
+        widths = [Times(Fraction(1, times))(d_model) for times in narrowing]
+        self.clusters = nn.ModuleList(
+            nn.Embedding(size, d_model) if width == d_model else FactorisedEmbedding(size, d_model, width)
+            for size, width in zip(self.sizes, widths, strict=True)
+        )
+        self.starts = [sum(self.sizes[:i]) for i in range(len(self.sizes))]
+
+    def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time d_model"]:
+        vectors = self.clusters[0](tokens.clamp(max=self.sizes[0] - 1))
+        for cluster, size, start in list(zip(self.clusters, self.sizes, self.starts, strict=True))[1:]:
+            theirs = cluster((tokens - start).clamp(0, size - 1))
+            vectors = torch.where((tokens >= start).unsqueeze(-1), theirs, vectors)
+        return vectors
+
+    def scores(self, hidden: Float[Tensor, "*any d_model"], i: int) -> Float[Tensor, "*any size"]:
+        """h B_iᵀ A_iᵀ of the i-th cluster, counted from 0."""
+        cluster: Any = self.clusters[i]
+        if isinstance(cluster, FactorisedEmbedding):
+            return hidden @ cluster.widen.weight @ cluster.narrow.weight.T
+        return hidden @ cluster.weight.T
+
+
+class AdaptiveOutput(nn.Module):
+    """logits = h B_iᵀ A_iᵀ, cluster after cluster, with the matrices of the embedding; one softmax over all."""
+
+    def __init__(self, embedding: AdaptiveEmbedding) -> None:
+        super().__init__()
+        self.embedding = embedding
+
+    def forward(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time vocab"]:
+        return torch.cat([self.embedding.scores(hidden, i) for i in range(len(self.embedding.sizes))], -1)
+
+
+class AdaptiveSoftmax(nn.Module):
+    """hidden -> ln P of every token, with the matrices of the embedding, and one row more per cluster to be entered."""
+
+    def __init__(self, embedding: AdaptiveEmbedding) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.doors = nn.Linear(embedding.d_model, len(embedding.sizes) - 1, bias=False)
+
+    def forward(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time vocab"]:
+        frequent, doors = self._head(hidden).split([self.embedding.sizes[0], self.doors.out_features], -1)
+        tails = [
+            doors[..., i - 1, None] + self.embedding.scores(hidden, i).log_softmax(-1)
+            for i in range(1, len(self.embedding.sizes))
+        ]
+        return torch.cat([frequent, *tails], -1)
+
+    def log_prob(
+        self, hidden: Float[Tensor, "batch time d_model"], tokens: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch time"]:
+        """ln P(tokens[b, t] | hidden[b, t]): a cluster is scored only where the token is one of it."""
+        starts, frequent = self.embedding.starts, self.embedding.sizes[0]
+        cluster = (tokens.unsqueeze(-1) >= tokens.new_tensor(starts[1:])).sum(-1)
+        entry = torch.where(tokens < frequent, tokens, frequent - 1 + cluster)
+        log_p = self._head(hidden).gather(-1, entry.unsqueeze(-1)).squeeze(-1)
+        for i, start in list(enumerate(starts))[1:]:
+            inside = cluster == i
+            tail = self.embedding.scores(hidden[inside], i).log_softmax(-1)
+            rest = tail.gather(-1, (tokens[inside] - start).unsqueeze(-1)).squeeze(-1)
+            log_p = log_p.index_put((inside,), rest, accumulate=True)
+        return log_p
+
+    def _head(self, hidden: Tensor) -> Tensor:
+        return torch.cat([self.embedding.scores(hidden, 0), self.doors(hidden)], -1).log_softmax(-1)
+
+
+def build_adaptive_output(c: Any, embedding: nn.Module) -> nn.Module:
+    """A part `output`: the usual softmax. Raises TypeError for an embedding that is not adaptive."""
+    return AdaptiveOutput(_adaptive(embedding))
+
+
+def build_adaptive_softmax(c: Any, embedding: nn.Module) -> nn.Module:
+    """A part `output`: the adaptive softmax. Raises TypeError for an embedding that is not adaptive."""
+    return AdaptiveSoftmax(_adaptive(embedding))
+
+
+def adaptive_loss(model: Any, tokens: Int[Tensor, "batch time"], state: Any = None) -> Float[Tensor, ""]:
+    """Mean −ln P of every token but the first, for `fit(…, loss=adaptive_loss)`: `teacher_forcing_loss`, computed with
+    fewer operations.
+
+    Raises TypeError for a model without an adaptive softmax, ValueError for texts of fewer than two tokens.
+    """
+    output = getattr(model, "output", None)
+    if not isinstance(output, AdaptiveSoftmax):
+        raise TypeError(f"model must have an AdaptiveSoftmax as its output, got {type(output).__name__}")
+    if tokens.shape[1] < 2 or not len(tokens):
+        raise ValueError(f"tokens must have at least two columns and a row, got shape {tuple(tokens.shape)}")
+    hidden, _ = model.read(tokens[:, :-1], state)
+    return -output.log_prob(hidden, tokens[:, 1:]).mean()
+
+
+def _adaptive(embedding: nn.Module) -> AdaptiveEmbedding:
+    if not isinstance(embedding, AdaptiveEmbedding):
+        raise TypeError(f"embedding must be an AdaptiveEmbedding, got {type(embedding).__name__}")
+    return embedding
