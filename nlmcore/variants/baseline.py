@@ -62,7 +62,11 @@ def vanilla(vocab_size: int, **sizes: Any) -> TransformerConfig:
 
 
 def share_positions(stack: nn.Module) -> None:
-    """All layers of a stack use the positions of its first: Raffel et al. (2020), section 2.1."""
-    first, *others = [layer.attention for layer in stack.children() if hasattr(layer, "attention")]
+    """All layers of a stack use the positions of its first: Raffel et al. (2020), section 2.1.
+
+    A layer that mixes places in another way than attention, and has no positions, is left alone.
+    """
+    parts: list[Any] = [getattr(layer, "attention", None) for layer in stack.children()]
+    first, *others = [part for part in parts if hasattr(part, "positions")] or [None]
     for attention in others:
-        attention.positions = first.positions  # type: ignore[union-attr, assignment]
+        attention.positions = first.positions

@@ -1,0 +1,182 @@
+"""Sparse attention: every query looks at its neighbours and at a few others, so the scores grow with n and not with n².
+
+    Longformer    i sees j  if |i − j| ≤ w/2,  or i or j is global              Beltagy et al. (2020), section 3.1
+    BigBird       i sees j  if their blocks are neighbours (or the same one), j's block was drawn at random for i's,
+                            or i or j is global                                 Zaheer et al. (2020), section 2
+
+The first tokens are global. Longformer has for them projections of their own: what a global query asks, of keys and
+values that only it sees; whoever looks at a global token looks at its usual key. BigBird's are those of all tokens.
+
+Sizes unless given, by the ratios of the papers, both of 4096 tokens: w = max_length / 8 (theirs 512) and one global
+token; blocks of max_length / 64 (theirs 64 tokens), of which each sees two global, three neighbours and three drawn.
+
+**What is computed.** No matrix (n, n) is made. The text is cut into blocks, of BigBird's size or of w/2; a block's keys
+are put together from c others and the g global tokens, and its queries score them all: g + c · block scores each, c = 3
+for Longformer and 6 for BigBird, and n for a global query. `scores(n)` is their sum; `pattern(n).sum()` is how many
+pairs the papers' equations have. For Longformer that is two thirds of it: the corners of three blocks lie outside the
+window, and are masked. Putting the keys together copies each of them c times; a kernel that reads them where they
+stand, like Longformer's own, need not.
+
+For encoders: in the papers' encoder-decoders, Longformer's LED and BigBird for summaries, the decoder keeps its full
+attention. A language model with a window alone is `window` of `TransformerConfig`, with a cache as long.
+
+Departs from the papers: positions, in the rows of the catalogue, are sinusoids (theirs are learned); random blocks are
+drawn once per layer, for max_length places and for all heads, and kept with the weights, so a shorter text has fewer;
+no dilation; Longformer's global projections begin anew (theirs begin as copies of trained ones).
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from nlmcore.attention import scaled_dot_product_attention
+from nlmcore.checks import check_sizes
+from nlmcore.linear import Linear
+from nlmcore.transformer.defaults import build_cross_attention
+from nlmcore.variants.encoders import check_places, real_places
+
+
+class SparseAttention(nn.Module):
+    """x (batch, time, d_model) in and out; `build_longformer` and `build_bigbird` choose the sizes.
+
+    block: tokens in a block; neighbours are the blocks beside. n_global: how many tokens are global. n_random: blocks
+    drawn for every block. reach: how far a query sees among its neighbours (None: all of their blocks).
+    own_global: whether global queries have projections of their own.
+
+    Raises ValueError or TypeError for sizes below 1 (global and random: 0) or that are none, and for a reach above
+    `block`.
+    """
+
+    table: Int[Tensor, "block seen"]
+
+    def __init__(
+        self,
+        c: Any,
+        block: int,
+        n_global: int,
+        n_random: int = 0,
+        reach: int | None = None,
+        own_global: bool = False,
+    ) -> None:
+        super().__init__()
+        check_sizes(block=block)
+        for name, size in (("n_global", n_global), ("n_random", n_random)):
+            if not isinstance(size, int) or isinstance(size, bool):
+                raise TypeError(f"{name} must be a whole number, got {type(size).__name__} {size!r}")
+            if size < 0:
+                raise ValueError(f"{name} must be at least 0, got {size}")
+        if reach is not None and not 0 <= reach <= block:
+            raise ValueError(f"reach must lie in [0, {block}], the block's size, got {reach}")
+        self.block, self.n_global, self.reach, self.places = block, n_global, reach, c.max_length
+        self.dropout = c.dropout
+        self.attention: Any = build_cross_attention(c)
+        width = (c.n_heads + 2 * (c.n_kv_heads or c.n_heads)) * c.head_size
+        self.global_projection = Linear(c.d_model, width, bias=c.attention_bias) if own_global and n_global else None
+        self.register_buffer("table", draw_blocks(-(-c.max_length // block), -(-n_global // block), n_random))
+
+    def forward(
+        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "batch time d_model"]:
+        """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
+        time, real = check_places(x, self.places), real_places(x, mask)
+        few = min(self.n_global, time)
+        q, k, v = self._heads(self.attention.projection(x))
+        mixed = self._blocks(q, k, v, real)
+        allowed = None if real is None else real[:, None, None, :]
+        if few:
+            asked = (q, k, v) if self.global_projection is None else self._heads(self.global_projection(x))
+            from_global, global_weights = self._attend(asked[0][:, :, :few], *asked[1:], allowed)
+            mixed = torch.cat([from_global, mixed[:, :, few:]], 2)
+        if self.attention.recorder is not None:  # the one place where a whole matrix is made: to be looked at
+            pairs = self.pattern(time) if allowed is None else self.pattern(time) & allowed
+            weights = scaled_dot_product_attention(q, k, v, pairs)[1]
+            self.attention.recorder(torch.cat([global_weights, weights[:, :, few:]], 2) if few else weights)
+        return self.attention.output(mixed.transpose(1, 2).flatten(2))
+
+    def pattern(self, n: int) -> Bool[Tensor, "query key"]:
+        """Which query of a text of n tokens sees which key."""
+        place = torch.arange(n, device=self.table.device)
+        block, blocks = place // self.block, -(-n // self.block)
+        seen = (self.table[:blocks, :, None] == torch.arange(blocks, device=place.device)).any(1)[block][:, block]
+        if self.reach is not None:
+            seen &= (place[:, None] - place).abs() <= self.reach
+        return seen | (place < self.n_global) | (place[:, None] < self.n_global)
+
+    def scores(self, n: int) -> int:
+        """How many scores a head computes for a text of n tokens."""
+        blocks, few = -(-n // self.block), min(self.n_global, n)
+        return blocks * self.block * (few + self.table.shape[1] * self.block) + few * n
+
+    def last_matrices(self) -> list[nn.Linear]:
+        return [self.attention.output]
+
+    def _heads(self, projected: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """q, k, v, each (batch, head, time, d_head)."""
+        own, shared = self.attention.n_heads, self.attention.n_kv_heads
+        heads = projected.unflatten(-1, (own + 2 * shared, -1)).transpose(1, 2)
+        q, k, v = heads.split([own, shared, shared], dim=1)
+        return q, k.repeat_interleave(own // shared, 1), v.repeat_interleave(own // shared, 1)
+
+    def _blocks(self, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None) -> Tensor:
+        """Every query, the global ones too, looks at the global tokens and at the blocks of its row of the table."""
+        time, few = q.shape[2], min(self.n_global, q.shape[2])
+        blocks = -(-time // self.block)
+        fill = (0, 0, 0, blocks * self.block - time)
+        q, near_k, near_v = (F.pad(part, fill).unflatten(2, (blocks, self.block)) for part in (q, k, v))
+        there = (self.table[:blocks] >= 0) & (self.table[:blocks] < blocks)
+        table = self.table[:blocks].where(there, 0)
+        inside = torch.arange(self.block, device=q.device)
+        place = (table[:, :, None] * self.block + inside).flatten(1)  # (block, key): where each key stands
+        allowed = there.repeat_interleave(self.block, 1) & (place >= few) & (place < time)
+        allowed = allowed[:, None].expand(-1, self.block, -1)  # (block, query, key)
+        if self.reach is not None:
+            own = torch.arange(blocks * self.block, device=q.device).view(blocks, self.block, 1)
+            allowed = allowed & ((place[:, None] - own).abs() <= self.reach)
+        allowed = F.pad(allowed, (few, 0), value=True)
+        if real is not None:
+            who = F.pad(place.clamp(max=time - 1), (few, 0))
+            who[:, :few] = torch.arange(few, device=q.device)
+            allowed = allowed & real[:, who][:, None, :, None]  # (batch, 1, block, query, key)
+        keys, values = (
+            torch.cat([whole[:, :, None, :few].expand(-1, -1, blocks, -1, -1), near[:, :, table].flatten(3, 4)], 3)
+            for whole, near in ((k, near_k), (v, near_v))
+        )
+        return self._attend(q, keys, values, allowed)[0].flatten(2, 3)[:, :, :time]
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:
+        mixed, weights = scaled_dot_product_attention(q, k, v, allowed)
+        if self.training and self.dropout:
+            mixed = F.dropout(weights, self.dropout) @ v
+        return mixed, weights
+
+
+def draw_blocks(blocks: int, n_global: int, n_random: int) -> Int[Tensor, "block seen"]:
+    """For each block itself and its neighbours, then n_random others that are no global ones; −1 where there is none.
+
+    Draws follow torch.manual_seed.
+    """
+    rows = []
+    for i in range(blocks):
+        near = [i - 1, i, i + 1]
+        others = [j for j in range(n_global, blocks) if j not in near]
+        drawn = [others[j] for j in torch.randperm(len(others), device="cpu")[:n_random].tolist()]
+        rows.append([j if j < blocks else -1 for j in near] + drawn + [-1] * (n_random - len(drawn)))
+    return torch.tensor(rows)
+
+
+def build_longformer(c: Any, window: int | None = None, n_global: int = 1) -> nn.Module:
+    """A part of an encoder. window: w, max_length / 8 unless given; half of it on either side. Raises as above."""
+    window = max(2, c.max_length // 8) if window is None else window
+    check_sizes(window=window)
+    reach = window // 2
+    return SparseAttention(c, max(1, reach), n_global, reach=reach, own_global=True)
+
+
+def build_bigbird(c: Any, block: int | None = None, n_global: int = 2, n_random: int = 3) -> nn.Module:
+    """A part of an encoder. block: max_length / 64 unless given; n_global, n_random: in blocks. Raises as above."""
+    block = max(1, c.max_length // 64) if block is None else block
+    check_sizes(block=block)
+    return SparseAttention(c, block, n_global * block, n_random)

@@ -1,0 +1,222 @@
+"""Longformer and BigBird against loops over pairs, and what they compute against what full attention does."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from nlmcore.inspect import capture
+from nlmcore.transformer import MaskedLM, TransformerEncoder
+from nlmcore.variants import CATALOGUE, SparseAttention, build_bigbird, build_longformer, draw_blocks, vanilla
+from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
+from tests.nlmcore.test_variants import VOCAB, stirred
+
+C = vanilla(VOCAB, d_model=10, n_heads=4, d_head=3, n_kv_heads=2, max_length=23)
+N = 19
+X = torch.randn(2, N, 10, generator=torch.Generator().manual_seed(0))
+REAL = torch.arange(N) < torch.tensor([N, 13])[:, None]
+
+
+def made(build: Any, **sizes: Any) -> SparseAttention:
+    torch.manual_seed(3)
+    return stirred(build(C, **sizes))
+
+
+PARTS = {
+    "Longformer": lambda: made(build_longformer, window=6, n_global=2),
+    "Longformer, no global token": lambda: made(build_longformer, window=6, n_global=0),
+    "Longformer, itself alone": lambda: made(build_longformer, window=1, n_global=1),
+    "BigBird": lambda: made(build_bigbird, block=2, n_global=1, n_random=2),
+    "BigBird, nothing random": lambda: made(build_bigbird, block=3, n_global=1, n_random=0),
+    "BigBird, nothing global": lambda: made(build_bigbird, block=3, n_global=0, n_random=1),
+}
+
+
+def heads(x: Tensor, weight: Tensor) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    """Rows of `weight`: 4 heads of queries, 2 of keys, 2 of values, of 3 numbers each."""
+    parts = [x @ weight[3 * h : 3 * h + 3].T for h in range(8)]
+    return parts[:4], parts[4:6], parts[6:]
+
+
+def by_pairs(part: SparseAttention, x: Tensor, sees: Any, n_global: int) -> Tensor:
+    """One text, (time, d_model), query by query and key by key."""
+    q, k, v = heads(x, part.attention.projection.weight)
+    asked = (q, k, v)
+    if part.global_projection is not None:
+        asked = heads(x, part.global_projection.weight)
+    rows = []
+    for i in range(len(x)):
+        q, k, v = asked if i < n_global else heads(x, part.attention.projection.weight)
+        out = []
+        for h in range(4):
+            keys = [j for j in range(len(x)) if sees(i, j)]
+            e = [math.exp((q[h][i] @ k[h // 2][j]).item() / math.sqrt(3)) for j in keys]
+            out.append(sum(p / sum(e) * v[h // 2][j] for p, j in zip(e, keys, strict=True)))
+        rows.append(torch.cat(out))
+    return torch.stack(rows) @ part.attention.output.weight.T
+
+
+def longformer(w: int, n_global: int) -> Any:
+    return lambda i, j: abs(i - j) <= w / 2 or i < n_global or j < n_global
+
+
+def bigbird(part: SparseAttention, block: int, n_global: int) -> Any:
+    def sees(i: int, j: int) -> bool:
+        a, b = i // block, j // block
+        return abs(a - b) <= 1 or b in part.table[a, 3:].tolist() or a < n_global or b < n_global
+
+    return sees
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("w", [2, 6, 7])
+def test_longformer_is_its_equation_pair_by_pair(w: int) -> None:
+    part = made(build_longformer, window=w, n_global=2)
+    assert_close(part(X)[0], by_pairs(part, X[0], longformer(w, 2), 2), "all real", 1e-4)
+    padded = part(X, REAL[:, None, None, :])[1, :13]
+    assert_close(padded, by_pairs(part, X[1, :13], longformer(w, 2), 2), "padding is seen by nobody", 1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("block", [1, 2, 5])
+def test_bigbird_is_its_equation_pair_by_pair(block: int) -> None:
+    part = made(build_bigbird, block=block, n_global=1, n_random=1)
+    sees = bigbird(part, block, 1)
+    assert_close(part(X)[0], by_pairs(part, X[0], sees, block), "all real", 1e-4)
+    padded = part(X, REAL[:, None, None, :])[1, :13]
+    assert_close(padded, by_pairs(part, X[1, :13], sees, block), "padding is seen by nobody", 1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", PARTS)
+def test_the_pattern_is_what_is_seen(name: str) -> None:
+    """Which outputs move with a vector: those of the queries whose row of the pattern has that key."""
+    part = PARTS[name]()
+    before, seen = part(X[:1])[0], torch.zeros(N, N, dtype=torch.bool)
+    for j in range(N):
+        moved = X[:1].clone()
+        moved[0, j] += 1.0
+        seen[:, j] = (part(moved)[0] - before).abs().amax(-1) > 1e-6
+    assert torch.equal(seen, part.pattern(N))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("time", [1, 2, 7, 23])
+def test_a_text_is_read_as_it_is_with_padding(name: str, time: int) -> None:
+    part = PARTS[name]()
+    x = torch.randn(1, 23, 10, generator=torch.Generator().manual_seed(time))
+    mask = (torch.arange(23) < time)[None, None, None]
+    assert_close(part(x, mask)[:, :time], part(x[:, :time]), "the text alone", 1e-5)
+    assert torch.isfinite(part(x, mask & False)).all(), "a text of nothing"
+
+
+def test_wide_enough_it_is_full_attention() -> None:
+    """A window of all, without global tokens, and blocks of which everybody's are neighbours."""
+    for part in (
+        made(build_longformer, window=46, n_global=0),
+        made(build_bigbird, block=12, n_global=0, n_random=0),
+        made(build_bigbird, block=2, n_global=1, n_random=20),
+    ):
+        assert part.pattern(23).all()
+        assert_close(part(X, REAL[:, None, None, :]), part.attention(X, mask=REAL[:, None, None, :]), "full", 1e-4)
+
+
+def test_longformer_sees_its_global_token_by_the_usual_key() -> None:
+    part = made(build_longformer, window=2, n_global=1)
+    before = part(X)
+    with torch.no_grad():
+        part.global_projection.weight.mul_(2.0)
+    moved = (part(X) - before).abs().amax((0, 2)) > 1e-6
+    assert moved.tolist() == [True] + [False] * (N - 1)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_scores_are_counted_as_they_are_computed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    part, counted = PARTS[name](), 0
+    attend = part._attend
+
+    def counting(q: Tensor, k: Tensor, v: Tensor, allowed: Any) -> Any:
+        nonlocal counted
+        counted += q.shape[2:-1].numel() * k.shape[-2]
+        return attend(q, k, v, allowed)
+
+    monkeypatch.setattr(part, "_attend", counting)
+    for time in (N, 1, 8):
+        counted = 0
+        part(X[:, :time])
+        assert part.scores(time) == counted >= part.pattern(time).sum()
+
+
+def test_scores_grow_with_the_length_and_not_with_its_square() -> None:
+    c = vanilla(VOCAB, max_length=4096)
+    with torch.device("meta"):
+        longformer, bigbird = build_longformer(c), build_bigbird(c)
+    assert longformer.scores(4096) == 4096 * (3 * 256 + 1) + 4096
+    assert bigbird.scores(4096) == 4096 * (128 + 6 * 64) + 128 * 4096, "512 keys for a query, 8 blocks of 64"
+    for part in (longformer, bigbird):
+        assert part.scores(4096) == 2 * part.scores(2048), "of places for 4096"
+        assert part.scores(4096) < 4096**2 / 5
+
+
+def test_random_blocks_are_drawn_once_for_good_and_are_nobodys_neighbours() -> None:
+    torch.manual_seed(1)
+    table = draw_blocks(16, 2, 3)
+    assert table.shape == (16, 6)
+    for i, row in enumerate(table.tolist()):
+        assert row[:3] == [i - 1, i, i + 1 if i < 15 else -1]
+        drawn = [j for j in row[3:] if j >= 0]
+        assert len(set(drawn)) == len(drawn) == 3
+        assert all(j >= 2 and abs(i - j) > 1 for j in drawn)
+    assert not torch.equal(table, draw_blocks(16, 2, 3))
+    first, second = (made(build_bigbird, block=2) for _ in range(2))
+    assert torch.equal(first.table, second.table), "by torch.manual_seed"
+    torch.manual_seed(8)
+    other = build_bigbird(C, block=2)
+    assert not torch.equal(other.table, first.table)
+    other.load_state_dict(first.state_dict())
+    assert_close(other.eval()(X), first(X), "kept with the weights")
+
+
+def test_weights_can_be_looked_at() -> None:
+    for name in ("Longformer", "BigBird"):
+        encoder = stirred(TransformerEncoder(CATALOGUE[name].config(VOCAB, d_model=12, max_length=32)))
+        tokens = torch.randint(0, VOCAB, (2, 32), generator=torch.Generator().manual_seed(0))
+        with capture(encoder) as tape:
+            seen = encoder(tokens)
+        assert_close(seen, encoder(tokens), "watched or not")
+        for layer, weights in zip(encoder.layers, tape.values(), strict=True):
+            assert weights.shape == (2, 6, 32, 32)
+            assert torch.equal(weights.amax((0, 1)) > 0, layer.attention.pattern(32))
+            assert_close(weights.sum(-1), torch.ones(2, 6, 32), "sums")
+
+
+@pytest.mark.parametrize("build", [build_longformer, build_bigbird])
+def test_every_parameter_gets_a_gradient_in_training_with_dropout(build: Any) -> None:
+    torch.manual_seed(0)
+    part = build(vanilla(VOCAB, d_model=10, n_heads=5, max_length=23, dropout=0.2))
+    assert_every_parameter_gets_a_gradient(part, part(X))
+    assert not torch.equal(part(X), part(X))
+    assert torch.equal(part.eval()(X), part(X))
+
+
+def test_a_masked_language_model_may_be_sparse() -> None:
+    model = stirred(MaskedLM(CATALOGUE["BigBird"].config(VOCAB, d_model=12, max_length=32)))
+    assert model(torch.zeros(2, 32, dtype=torch.long)).shape == (2, 32, VOCAB)
+
+
+def test_what_does_not_fit_is_named(plain_errors: None) -> None:
+    with pytest.raises(ValueError, match="a text may have 23 places, max_length, got 24"):
+        made(build_bigbird)(torch.zeros(1, 24, 10))
+    with pytest.raises(ValueError, match=r"mask must say which tokens are real, \(2, 1, 1, 19\) here, got \(19, 19\)"):
+        made(build_longformer)(X, torch.ones(N, N).tril().bool())
+    with pytest.raises(ValueError, match=r"reach must lie in \[0, 4\], the block's size, got 5"):
+        SparseAttention(C, 4, 1, reach=5)
+    with pytest.raises(ValueError, match="window must be at least 1, got 0"):
+        build_longformer(C, window=0)
+    with pytest.raises(ValueError, match="n_random must be at least 0, got -1"):
+        SparseAttention(C, 4, 1, -1)
+    with pytest.raises(TypeError, match=r"block must be a whole number, got float 2\.5"):
+        build_bigbird(C, block=2.5)  # type: ignore[arg-type]
