@@ -17,11 +17,7 @@ part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside
     Transformer-XL                               attention_positions; its memory is the state, carried on detached
     mixture of experts, Switch                   feed_forward; in some layers only: stack
     product-key memory                           feed_forward; in some layers only: stack
-    Evolved, Weighted                            block: any number of branches; its state may be a tuple of states
     Universal                                    stack, that loops one block and may halt it; one state per loop
-    Funnel                                       stack: shortens in the encoder, and shortens the mask in the decoder
-    transparent attention                        stack, final_norm: the encoder hands on every layer's vectors, side by
-                                                 side; the decoder's `remember` mixes them
     Vision Transformer                           embedding = nn.Linear on patches, in a Trunk of its own; for captions,
                                                  hand it to EncoderDecoder as its encoder
 
@@ -41,6 +37,7 @@ from nlmcore.variants.adaptive import (
 from nlmcore.variants.baseline import DEFAULT_SIZES, share_positions, vanilla
 from nlmcore.variants.catalogue import CATALOGUE
 from nlmcore.variants.deepnorm import DeepNorm, build_deepnorm, initialise_deepnorm
+from nlmcore.variants.evolved import DecoderCell, EncoderCell, build_evolved, share_cell_positions
 from nlmcore.variants.experts import MixtureOfExperts, balance_loss
 from nlmcore.variants.factorised import (
     FactorisedEmbedding,
@@ -49,11 +46,25 @@ from nlmcore.variants.factorised import (
     initialise_factorised,
 )
 from nlmcore.variants.fixup import Fixup, FixupFeedForward, build_fixup, initialise_fixup
+from nlmcore.variants.funnel import FunnelDecoder, FunnelEncoder, build_funnel
 from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes, build_mixture_of_softmaxes
 from nlmcore.variants.rezero import ReZero, build_rezero
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer, build_sandwich, order
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
+from nlmcore.variants.transparent import (
+    NormOfEach,
+    TransparentDecoder,
+    TransparentEncoder,
+    build_norm_of_each,
+    build_transparent,
+)
 from nlmcore.variants.variant import Catalogue, Times, Variant
+from nlmcore.variants.weighted import (
+    Branches,
+    WeightedLayer,
+    build_branched_attention,
+    build_branched_cross_attention,
+)
 from nlmcore.variants.widenet import share_all_but_norms
 
 __all__ = [
@@ -63,28 +74,43 @@ __all__ = [
     "AdaptiveOutput",
     "AdaptiveSoftmax",
     "AttentionLayer",
+    "Branches",
     "Catalogue",
+    "DecoderCell",
     "DeepNorm",
+    "EncoderCell",
     "FactorisedEmbedding",
     "FactorisedOutput",
     "FeedForwardLayer",
     "Fixup",
     "FixupFeedForward",
+    "FunnelDecoder",
+    "FunnelEncoder",
     "MixtureOfExperts",
     "MixtureOfSoftmaxes",
+    "NormOfEach",
     "ReZero",
     "Times",
+    "TransparentDecoder",
+    "TransparentEncoder",
     "Variant",
+    "WeightedLayer",
     "adaptive_loss",
     "balance_loss",
     "build_adaptive_output",
     "build_adaptive_softmax",
+    "build_branched_attention",
+    "build_branched_cross_attention",
     "build_deepnorm",
+    "build_evolved",
     "build_factorised_output",
     "build_fixup",
+    "build_funnel",
     "build_mixture_of_softmaxes",
+    "build_norm_of_each",
     "build_rezero",
     "build_sandwich",
+    "build_transparent",
     "cluster_sizes",
     "initialise_deepnorm",
     "initialise_factorised",
@@ -92,6 +118,7 @@ __all__ = [
     "order",
     "share_all_but_norms",
     "share_blocks",
+    "share_cell_positions",
     "share_in_decoder",
     "share_in_encoder",
     "share_positions",

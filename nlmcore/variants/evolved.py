@@ -1,0 +1,209 @@
+"""The Evolved Transformer: two cells that a search by evolution arrived at, from the Transformer's own.
+
+    encoder  x ← x + V h ⊙ σ(G h)                                               h = LN x, anew in every line
+             x ← x + pad(sep₉(LN(max(0, W h) + pad(max(0, conv₃ h)))))          W to d_ff, conv₃ and sep₉ to d / 2
+             x ← x + attention(h)
+             x ← x + W2 max(0, W1 h)                                            W1 to d_ff
+
+    decoder  x ← x + attention of twice the heads(h) + look at the source(h)
+             x ← x + sep₇(LN(max(0, sep₁₁ h) + pad(sep₇' h)))                   sep₁₁ to 2 d, sep₇' to d / 2, sep₇ to d
+             x ← x + attention(h)
+             x ← x + look at the source(h)
+             x ← x + W2 LN(W1 h · σ(W1 h))                                      W1 to d_ff
+
+So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
+as wide as what it is added to; sep is a separable convolution, which first weighs the neighbours in each channel by
+itself, y_c = Σ_j k_cj x_{t+j,c}, and then mixes the channels by one matrix. In the encoder a token stands in the middle
+of its neighbours, in the decoder at their end. One cell is as deep as two layers, so there are half as many.
+
+A language model has the decoder's cell without the two looks at the source. The state of a cell: both attentions' keys
+and values, and the last inputs of the convolutions.
+
+Departs from the paper: no biases; the first attention of a decoder's cell has twice the heads at their usual size, with
+which the cells have the 217 M parameters of Narang et al. (2021), table 1 (the authors' code: 16 heads of half the
+size). First weights of a convolution over neighbours are PyTorch's.
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from nlmcore.attention import Memory
+from nlmcore.linear import Linear
+from nlmcore.variants.baseline import share_positions
+
+
+class SeparableConvolution(nn.Module):
+    """W (k ∗ x): every channel by itself over `width` neighbours, then all channels of a place; no zeros are added.
+
+    x (batch, time + width − 1, d_in) -> (batch, time, d_out)
+    """
+
+    def __init__(self, d_in: int, d_out: int, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.depthwise = nn.Conv1d(d_in, d_in, width, groups=d_in, bias=False)
+        self.pointwise = Linear(d_in, d_out, bias=False)
+
+    def forward(self, x: Float[Tensor, "batch read d_in"]) -> Float[Tensor, "batch time d_out"]:
+        return self.pointwise(self.depthwise(x.transpose(1, 2)).transpose(1, 2))
+
+
+class EncoderCell(nn.Module):
+    """x (batch, time, d_model) in and out; c: a TransformerConfig.
+
+    Raises ValueError for a d_ff below half of d_model: there would be nothing to pad.
+    """
+
+    def __init__(self, c: Any) -> None:
+        super().__init__()
+        d, half = c.d_model, c.d_model // 2
+        if c.hidden_size < half:
+            raise ValueError(f"d_ff must be at least d_model / 2, got d_ff={c.hidden_size}, d_model={d}")
+        self.value, self.gate = Linear(d, d, bias=False), Linear(d, d, bias=False)
+        self.wide, self.near = Linear(d, c.hidden_size, bias=False), nn.Conv1d(d, half, 3, padding=1, bias=False)
+        self.norm, self.separable = c.norm(c.hidden_size), SeparableConvolution(c.hidden_size, half, 9)
+        self.attention = c.attention(c, False)
+        self.feed_forward = c.feed_forward(d, c.hidden_size)
+        self.around_gate, self.around_convolution = c.residual(c), c.residual(c)
+        self.around_attention, self.around_feed_forward = c.residual(c), c.residual(c)
+        self.branches = 4
+
+    def forward(
+        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "batch time d_model"]:
+        """mask (batch, 1, 1, time), True = a real token; convolutions read zeros in the place of the others."""
+        h = self.around_gate.before(x)
+        x = self.around_gate.after(x, self.value(h) * torch.sigmoid(self.gate(h)))
+        h = self.around_convolution.before(x)
+        real = h.new_ones(1, 1, 1) if mask is None else mask[:, 0, 0, :, None].to(h.dtype)
+        x = self.around_convolution.after(x, self._convolve(h * real, real))
+        x = self.around_attention.after(x, self.attention(self.around_attention.before(x), mask=mask))
+        return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))
+
+    def last_matrices(self) -> list[nn.Linear]:
+        return _linear([self.value, self.separable.pointwise, *_ends(self.attention), *_ends(self.feed_forward)])
+
+    def _convolve(self, h: Tensor, real: Tensor) -> Tensor:
+        near = F.relu(self.near(h.transpose(1, 2)).transpose(1, 2))
+        both = self.norm(_padded_sum(F.relu(self.wide(h)), near)) * real
+        y = self.separable(F.pad(both, (0, 0, 4, 4)))
+        return F.pad(y, (0, h.shape[-1] - y.shape[-1]))
+
+
+class CellState(NamedTuple):
+    """What a decoder's cell has read."""
+
+    wide: Any
+    """Keys and values of the attention of twice the heads."""
+    inputs: Float[Tensor, "batch ten d_model"]
+    """The last inputs of the first two convolutions; zeros before the text."""
+    sums: Float[Tensor, "batch six twice_d_model"]
+    """The last inputs of the third."""
+    attention: Any
+    """Keys and values of the second attention."""
+
+
+class DecoderCell(nn.Module):
+    """Reads on: x (batch, time, d_model) in and out; c: a TransformerConfig."""
+
+    def __init__(self, c: Any, cross: bool) -> None:
+        super().__init__()
+        d, kv_heads = c.d_model, c.n_kv_heads
+        twice = replace(c, n_heads=2 * c.n_heads, d_head=c.head_size, n_kv_heads=kv_heads and 2 * kv_heads)
+        self.wide_attention, self.attention = c.attention(twice, True), c.attention(c, True)
+        self.around_wide_attention, self.around_attention = c.residual(c), c.residual(c)
+        if cross:
+            self.first_look, self.cross_attention = c.cross_attention(c), c.cross_attention(c)
+            self.around_cross_attention = c.residual(c)
+        self.left, self.right = SeparableConvolution(d, 2 * d, 11), SeparableConvolution(d, d // 2, 7)
+        self.norm, self.last = c.norm(2 * d), SeparableConvolution(2 * d, d, 7)
+        self.around_convolution = c.residual(c)
+        self.inner, self.outer = Linear(d, c.hidden_size, bias=False), Linear(c.hidden_size, d, bias=False)
+        self.inner_norm, self.around_feed_forward = c.norm(c.hidden_size), c.residual(c)
+        self.branches = 6 if cross else 4
+
+    def read(
+        self,
+        x: Float[Tensor, "batch time d_model"],
+        state: CellState | None = None,
+        memory: Memory | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> tuple[Float[Tensor, "batch time d_model"], CellState]:
+        """Read on from `state`, looking twice at `memory`, the source as `remember` gave it."""
+        first, second = (None, None) if memory is None else _apart(memory)
+        wide, inputs, sums, seen = state or (None, None, None, None)
+        h = self.around_wide_attention.before(x)
+        y, wide = self.wide_attention.read(h, wide)
+        if first is not None:
+            y = y + self.first_look.look(h, first, memory_mask)
+        x = self.around_wide_attention.after(x, y)
+
+        h = _after(self.around_convolution.before(x), inputs, self.left.width)
+        right = self.right(h[:, self.left.width - self.right.width :])
+        both = _after(self.norm(_padded_sum(F.relu(self.left(h)), right)), sums, self.last.width)
+        x = self.around_convolution.after(x, self.last(both))
+
+        y, seen = self.attention.read(self.around_attention.before(x), seen)
+        x = self.around_attention.after(x, y)
+        if second is not None:
+            y = self.cross_attention.look(self.around_cross_attention.before(x), second, memory_mask)
+            x = self.around_cross_attention.after(x, y)
+        y = self.outer(self.inner_norm(F.silu(self.inner(self.around_feed_forward.before(x)))))
+        x = self.around_feed_forward.after(x, y)
+        return x, CellState(wide, h[:, 1 - self.left.width :], both[:, 1 - self.last.width :], seen)
+
+    def remember(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
+        """The encoder's output as both looks will see it: the heads of the second behind those of the first."""
+        pairs = zip(self.first_look.remember(source), self.cross_attention.remember(source), strict=True)
+        return Memory(*(torch.cat(pair, dim=1) for pair in pairs))
+
+    def last_matrices(self) -> list[nn.Linear]:
+        attentions = ("wide_attention", "first_look", "attention", "cross_attention")
+        ends = [end for name in attentions for end in _ends(getattr(self, name, None))]
+        return _linear([*ends, self.last.pointwise, self.outer])
+
+
+def build_evolved(c: Any, causal: bool, cross: bool) -> nn.Module:
+    """A part `block`."""
+    return DecoderCell(c, cross) if causal else EncoderCell(c)
+
+
+def share_cell_positions(stack: nn.Module) -> None:
+    """All cells use the positions of the first, for each of their attentions; a part `share`."""
+    share_positions(stack)
+    parts: list[Any] = [getattr(cell, "wide_attention", None) for cell in stack.children()]
+    first, *others = [part for part in parts if hasattr(part, "positions")] or [None]
+    for attention in others:
+        attention.positions = first.positions
+
+
+def _apart(memory: Memory) -> tuple[Memory, Memory]:
+    """The two memories that `DecoderCell.remember` put into one."""
+    (k1, k2), (v1, v2) = (part.chunk(2, dim=1) for part in memory)
+    return Memory(k1, v1), Memory(k2, v2)
+
+
+def _padded_sum(x: Tensor, narrow: Tensor) -> Tensor:
+    return x + F.pad(narrow, (0, x.shape[-1] - narrow.shape[-1]))
+
+
+def _after(x: Tensor, past: Tensor | None, width: int) -> Tensor:
+    """x behind the width − 1 vectors before it, zeros where the text begins."""
+    before = x.new_zeros(len(x), width - 1, x.shape[-1]) if past is None else past
+    return torch.cat([before, x], dim=1)
+
+
+def _ends(part: Any) -> list[Any]:
+    """The matrices that a part says it ends in, or the one that is called `output` or `outer`."""
+    if hasattr(part, "last_matrices"):
+        return part.last_matrices()
+    return [getattr(part, "output", getattr(part, "outer", None))]
+
+
+def _linear(found: list[Any]) -> list[nn.Linear]:
+    return [matrix for matrix in found if isinstance(matrix, nn.Linear)]

@@ -1,0 +1,111 @@
+"""The Funnel Transformer: the deeper the encoder, the shorter the text. Neighbours are pooled to their mean.
+
+    x_t ← (x_{2t} + x_{2t+1}) / 2                              Dai et al. (2020), section 2.2 (mean pooling, stride 2)
+
+between the attention and the feed-forward network of the first layer of every block of layers but the first. Three
+blocks, which is the rule here, leave a quarter of the vectors: Narang et al. (2021) pool their 12 layers every 4. The
+layers and their parameters are those of the usual stack; the operations are fewer, in cross-attention too.
+
+Padding is left out of a mean, a last token without a neighbour stands for itself, and a pooled vector is real if one of
+the two was. The decoder is as usual; it shortens the mask of the source as the encoder did. Positions inside attention
+count the vectors that are left. A language model has no encoder, and is as usual.
+
+Departs from the paper, with Narang et al.: it is the encoder of an encoder-decoder, so nothing brings what was pooled
+back to the length of the text; attention is computed in full and then pooled, where the paper pools the queries alone;
+no token, like [CLS], is kept out of the pooling.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from nlmcore.attention import Memory
+from nlmcore.checks import check_sizes
+from nlmcore.transformer import Stack
+from nlmcore.transformer.defaults import build_stack
+from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer
+
+
+def pool(
+    x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "batch one one time"]
+) -> tuple[Float[Tensor, "batch pair d_model"], Bool[Tensor, "batch one one pair"]]:
+    """The means of two neighbours, and their mask; mask (batch, 1, 1, time), True = real."""
+    real = mask[:, 0, 0, :, None].to(x.dtype)
+    count = _in_pairs(real).sum(2)
+    return _in_pairs(x * real).sum(2) / count.clamp(min=1), shorten(mask)
+
+
+def shorten(mask: Bool[Tensor, "*batch time"]) -> Bool[Tensor, "*batch pair"]:
+    """True where one of two neighbours is."""
+    return F.pad(mask, (0, mask.shape[-1] % 2)).unflatten(-1, (-1, 2)).any(-1)
+
+
+def _in_pairs(x: Tensor) -> Tensor:
+    """(batch, time, n) -> (batch, pair, 2, n), with zeros behind an odd text."""
+    return F.pad(x, (0, 0, 0, x.shape[1] % 2)).unflatten(1, (-1, 2))
+
+
+class FunnelEncoder(Stack):
+    """Attention and feed-forward layers in turn; after those at `pooled` the text is half as long.
+
+    Raises ValueError for a mask that is not one of tokens, (batch, 1, 1, time).
+    """
+
+    def __init__(self, layers: Iterable[nn.Module], pooled: Sequence[int]) -> None:
+        super().__init__(layers)
+        self.pooled = tuple(pooled)
+
+    def forward(
+        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "batch seen d_model"]:
+        if mask is not None and mask.shape != (len(x), 1, 1, x.shape[1]):
+            raise ValueError(
+                f"mask must have shape (batch, 1, 1, time) = {(len(x), 1, 1, x.shape[1])} to be pooled, got"
+                f" {tuple(mask.shape)}"
+            )
+        real = torch.ones(len(x), 1, 1, x.shape[1], dtype=torch.bool, device=x.device) if mask is None else mask
+        for i, layer in enumerate(self):
+            x = layer(x, real)
+            if i in self.pooled:
+                x, real = pool(x, real)
+        return x
+
+    def extra_repr(self) -> str:
+        return f"pooled={self.pooled}"
+
+
+class FunnelDecoder(Stack):
+    """The usual layers; the source's mask is halved until it is as long as what the encoder left."""
+
+    def read(
+        self,
+        x: Float[Tensor, "batch time d_model"],
+        states: Sequence[Any] | None = None,
+        memories: Sequence[Memory | None] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> tuple[Float[Tensor, "batch time d_model"], tuple[Any, ...]]:
+        kept = next((memory for memory in memories or () if memory is not None), None)
+        if memory_mask is not None and kept is not None:
+            while memory_mask.shape[-1] > kept.keys.shape[2]:
+                memory_mask = shorten(memory_mask)
+        return super().read(x, states, memories, memory_mask)
+
+
+def build_funnel(c: Any, causal: bool, cross: bool, every: int | None = None) -> nn.Module:
+    """A part `stack`; every: the layers of a block, n_layers / 3 unless given, rounded up.
+
+    Raises ValueError or TypeError for an `every` below 1 or that is no number of layers.
+    """
+    every = -(-c.n_layers // 3) if every is None else every
+    check_sizes(every=every)
+    if causal:
+        stack: Any = build_stack(c, causal, cross)
+        return FunnelDecoder(stack) if cross else stack
+    layers: list[nn.Module] = []
+    for _ in range(c.n_layers):
+        layers += [AttentionLayer(c, causal, cross), FeedForwardLayer(c)]
+    return FunnelEncoder(layers, [2 * i for i in range(every, c.n_layers, every)])

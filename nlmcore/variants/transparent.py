@@ -1,0 +1,95 @@
+"""Transparent attention: every layer of the decoder looks at a mixture of its own of all layers of the encoder.
+
+    z^j = Σ_i s_ij h^i,     s_ij = exp w_ij / Σ_k exp w_kj            Bapna et al. (2018)
+
+h^0 is the encoder's embeddings, h^1 … h^N are its layers; z^j is what layer j of the decoder looks at, in place of h^N
+for all of them. (N + 1) · M numbers are new, with M layers in the decoder. The gradient has a way to every layer of the
+encoder that is one step long: it was proposed for training deep ones.
+
+The encoder hands on all its vectors, side by side: (batch, source, (N + 1) · d_model); the mixing is done once for a
+source, where the decoder computes its keys and values. A language model has no encoder, and is as usual.
+
+Departs from the paper: w begins at 0, so that every z is the mean; the last norm of the encoder, which pre-norm needs,
+is applied to each of its layers, so that they are mixed at one length.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from nlmcore.attention import Memory
+from nlmcore.checks import check_sizes
+from nlmcore.transformer import Stack
+from nlmcore.transformer.defaults import build_final_norm, build_stack
+
+
+class TransparentEncoder(Stack):
+    """The encoder: h^0, h^1, …, h^N side by side, (batch, time, (N + 1) · d_model)."""
+
+    def forward(
+        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "batch time layers"]:
+        seen = [x]
+        for layer in self:
+            seen.append(layer(seen[-1], mask))
+        return torch.cat(seen, dim=-1)
+
+
+class TransparentDecoder(Stack):
+    """The decoder: layer j looks at Σ_i s_ij h^i; encoder_layers: N of the encoder."""
+
+    def __init__(self, layers: Iterable[nn.Module], encoder_layers: int, d_model: int) -> None:
+        super().__init__(layers)
+        self.d_model = d_model
+        self.weights = nn.Parameter(torch.zeros(encoder_layers + 1, len(self)))
+
+    @property
+    def shares(self) -> Float[Tensor, "encoder_layer decoder_layer"]:
+        """s: each column sums to 1."""
+        return self.weights.softmax(0)
+
+    def remember(self, source: Float[Tensor, "batch source width"]) -> tuple[Memory | None, ...]:
+        """Raises ValueError if the source has not the vectors of N + 1 layers."""
+        n = len(self.weights)
+        if source.shape[-1] != n * self.d_model:
+            raise ValueError(
+                f"transparent attention needs {n} vectors of width {self.d_model} for each token, side by side (the"
+                f" embedding and each of {n - 1} encoder layers), got a width of {source.shape[-1]}. encoder_layers"
+                " says how many the encoder has"
+            )
+        every = source.unflatten(-1, (n, self.d_model))
+        layers: Iterable[Any] = self
+        mixtures = torch.einsum("bsid,ij->jbsd", every, self.shares)
+        return tuple(layer.remember(z) for layer, z in zip(layers, mixtures, strict=True))
+
+
+class NormOfEach(nn.Module):
+    """One norm, applied to each of the vectors that lie side by side."""
+
+    def __init__(self, norm: nn.Module, d_model: int) -> None:
+        super().__init__()
+        self.norm, self.d_model = norm, d_model
+
+    def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+        return self.norm(x.unflatten(-1, (-1, self.d_model))).flatten(-2)
+
+
+def build_transparent(c: Any, causal: bool, cross: bool, encoder_layers: int | None = None) -> nn.Module:
+    """A part `stack`, of both sides of an EncoderDecoder; encoder_layers: as many as the decoder has unless given.
+
+    Raises ValueError or TypeError for a number of layers below 1 or that is none.
+    """
+    n = c.n_layers if encoder_layers is None else encoder_layers
+    check_sizes(encoder_layers=n)
+    stack: Any = build_stack(c, causal, cross)
+    if cross:
+        return TransparentDecoder(stack, n, c.d_model)
+    return stack if causal else TransparentEncoder(stack)
+
+
+def build_norm_of_each(c: Any) -> nn.Module:
+    """A part `final_norm`: the usual one, for as many vectors as are handed on."""
+    return NormOfEach(build_final_norm(c), c.d_model)

@@ -1,0 +1,88 @@
+"""The Weighted Transformer: heads are branches, which it learns to weigh, each with the feed-forward network behind it.
+
+    y = Σ_i α_i FFN(κ_i head_i W^O_i)        i from 1 to M, the heads         Ahmed, Keskar & Socher (2017), section 3
+    κ_i > 0,  Σ κ_i = 1,   α_i > 0,  Σ α_i = 1
+
+head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: 2 M numbers are
+new, and a branch that matters more gets more of the gradient. All M branches share one feed-forward network, which
+runs M times: few parameters more, many operations. A layer is this alone; no feed-forward network of its own follows.
+Where the network is W2 max(0, W1 x), as in the table, FFN(κ x) is κ FFN(x), and only the products κ_i α_i count.
+
+In a decoder cross-attention is branched, too, with a second network. So had it Narang et al. (2021), whose table prints
+280 M parameters: the 223 M of the vanilla Transformer, and 12 networks of 4.7 M.
+
+Departs from the paper: κ and α are softmaxes of free numbers, where the paper projects onto the same simplex after each
+step; they begin at 1/M.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nlmcore.linear import Linear
+from nlmcore.transformer.defaults import build_attention, build_cross_attention
+from nlmcore.variants.sandwich import AttentionLayer
+
+
+class Branches(nn.Module):
+    """Σ_i α_i FFN(κ_i head_i W^O_i): what ends multi-head attention in place of [head_1; …; head_M] W^O.
+
+    c: a TransformerConfig, whose feed-forward network it builds.
+    """
+
+    def __init__(self, c: Any, n_heads: int, d_head: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.matrix = Linear(n_heads * d_head, c.d_model, bias=False)
+        self.feed_forward = c.feed_forward(c.d_model, c.hidden_size)
+        self.kappa_logits, self.alpha_logits = (nn.Parameter(torch.zeros(n_heads)) for _ in range(2))
+
+    @property
+    def kappa(self) -> Float[Tensor, " branch"]:
+        """How much of each head its branch reads."""
+        return self.kappa_logits.softmax(0)
+
+    @property
+    def alpha(self) -> Float[Tensor, " branch"]:
+        """How much each branch adds."""
+        return self.alpha_logits.softmax(0)
+
+    def forward(self, heads: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time d_model"]:
+        """heads: side by side, width = n_heads · d_head."""
+        each = heads.unflatten(-1, (self.n_heads, -1)) * self.kappa[:, None]
+        read = torch.einsum("btmh,dmh->btmd", each, self.matrix.weight.unflatten(1, (self.n_heads, -1)))
+        added = self.feed_forward(read.flatten(1, 2)).unflatten(1, (-1, self.n_heads))
+        return torch.einsum("btmd,m->btd", added, self.alpha)
+
+    def last_matrices(self) -> list[nn.Linear]:
+        network: Any = self.feed_forward
+        found = network.last_matrices() if hasattr(network, "last_matrices") else [getattr(network, "outer", None)]
+        return [last for last in found if isinstance(last, nn.Linear)]
+
+
+class WeightedLayer(AttentionLayer):
+    """Branched attention, and branched cross-attention if `cross`, each around the residual pathway.
+
+    Needs the parts `build_branched_attention` and `build_branched_cross_attention`.
+    """
+
+    def last_matrices(self) -> list[nn.Linear]:
+        parts: list[Any] = [self.attention, getattr(self, "cross_attention", None)]
+        return [matrix for part in parts if part is not None for matrix in part.output.last_matrices()]
+
+
+def build_branched_attention(c: Any, causal: bool) -> nn.Module:
+    """A part `attention`."""
+    return _branched(c, build_attention(c, causal))
+
+
+def build_branched_cross_attention(c: Any) -> nn.Module:
+    """A part `cross_attention`."""
+    return _branched(c, build_cross_attention(c))
+
+
+def _branched(c: Any, attention: Any) -> nn.Module:
+    attention.output = Branches(c, attention.n_heads, attention.d_head)
+    return attention
