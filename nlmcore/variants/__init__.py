@@ -10,14 +10,16 @@ adaptive embeddings, softmaxes; and of other papers: DeepNorm, Sandwich, WideNet
 Where the others belong: the field of `TransformerConfig` that each replaces. The places are tried out, with a small
 part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside it.
 
-    lightweight, dynamic convolution             attention: `read(x, state)`, its state is the last inputs
-    Synthesizer (dense, random, factorised)      attention; "random plus": attention_positions, `bias(q, k)`
     Linformer, FNet, MLP-Mixer                   attention, of an encoder; max_length is the number of places
     Longformer, BigBird                          window; attention, where some tokens see everything
     Transformer-XL                               attention_positions; its memory is the state, carried on detached
     mixture of experts, Switch                   feed_forward; in some layers only: stack
     product-key memory                           feed_forward; in some layers only: stack
+    Evolved, Weighted                            block: any number of branches; its state may be a tuple of states
     Universal                                    stack, that loops one block and may halt it; one state per loop
+    Funnel                                       stack: shortens in the encoder, and shortens the mask in the decoder
+    transparent attention                        stack, final_norm: the encoder hands on every layer's vectors, side by
+                                                 side; the decoder's `remember` mixes them
     Vision Transformer                           embedding = nn.Linear on patches, in a Trunk of its own; for captions,
                                                  hand it to EncoderDecoder as its encoder
 
@@ -36,8 +38,8 @@ from nlmcore.variants.adaptive import (
 )
 from nlmcore.variants.baseline import DEFAULT_SIZES, share_positions, vanilla
 from nlmcore.variants.catalogue import CATALOGUE
+from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from nlmcore.variants.deepnorm import DeepNorm, build_deepnorm, initialise_deepnorm
-from nlmcore.variants.evolved import DecoderCell, EncoderCell, build_evolved, share_cell_positions
 from nlmcore.variants.experts import MixtureOfExperts, balance_loss
 from nlmcore.variants.factorised import (
     FactorisedEmbedding,
@@ -46,25 +48,18 @@ from nlmcore.variants.factorised import (
     initialise_factorised,
 )
 from nlmcore.variants.fixup import Fixup, FixupFeedForward, build_fixup, initialise_fixup
-from nlmcore.variants.funnel import FunnelDecoder, FunnelEncoder, build_funnel
 from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes, build_mixture_of_softmaxes
 from nlmcore.variants.rezero import ReZero, build_rezero
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer, build_sandwich, order
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
-from nlmcore.variants.transparent import (
-    NormOfEach,
-    TransparentDecoder,
-    TransparentEncoder,
-    build_norm_of_each,
-    build_transparent,
+from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer, build_synthesizer
+from nlmcore.variants.synthetic_scores import (
+    DenseScores,
+    FactorisedDenseScores,
+    FactorisedRandomScores,
+    RandomScores,
 )
 from nlmcore.variants.variant import Catalogue, Times, Variant
-from nlmcore.variants.weighted import (
-    Branches,
-    WeightedLayer,
-    build_branched_attention,
-    build_branched_cross_attention,
-)
 from nlmcore.variants.widenet import share_all_but_norms
 
 __all__ = [
@@ -74,43 +69,38 @@ __all__ = [
     "AdaptiveOutput",
     "AdaptiveSoftmax",
     "AttentionLayer",
-    "Branches",
     "Catalogue",
-    "DecoderCell",
     "DeepNorm",
-    "EncoderCell",
+    "DenseScores",
+    "DynamicConvolution",
+    "FactorisedDenseScores",
     "FactorisedEmbedding",
     "FactorisedOutput",
+    "FactorisedRandomScores",
     "FeedForwardLayer",
     "Fixup",
     "FixupFeedForward",
-    "FunnelDecoder",
-    "FunnelEncoder",
+    "LightweightConvolution",
     "MixtureOfExperts",
     "MixtureOfSoftmaxes",
-    "NormOfEach",
+    "Plus",
+    "PlusAlpha",
+    "RandomScores",
     "ReZero",
+    "Synthesizer",
     "Times",
-    "TransparentDecoder",
-    "TransparentEncoder",
     "Variant",
-    "WeightedLayer",
     "adaptive_loss",
     "balance_loss",
     "build_adaptive_output",
     "build_adaptive_softmax",
-    "build_branched_attention",
-    "build_branched_cross_attention",
     "build_deepnorm",
-    "build_evolved",
     "build_factorised_output",
     "build_fixup",
-    "build_funnel",
     "build_mixture_of_softmaxes",
-    "build_norm_of_each",
     "build_rezero",
     "build_sandwich",
-    "build_transparent",
+    "build_synthesizer",
     "cluster_sizes",
     "initialise_deepnorm",
     "initialise_factorised",
@@ -118,7 +108,6 @@ __all__ = [
     "order",
     "share_all_but_norms",
     "share_blocks",
-    "share_cell_positions",
     "share_in_decoder",
     "share_in_encoder",
     "share_positions",

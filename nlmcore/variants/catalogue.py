@@ -21,13 +21,13 @@ Two of that table's names begin with "+" and stand below "Block sharing": here t
                           it); "without projection": clusters, no B_i
     softmax             P(w) = Σ_k π_k softmax(E tanh(W_k h))_w, 15 of them
     sharing             h^l = layer(h^{l−1}), one layer; the softmax has a matrix of its own
-    Transparent         layer j of the decoder looks at Σ_i s_ij h^i, over all layers of the encoder
-    Evolved             gates, convolutions and attention in two cells of their own, half as many
-    Funnel              the encoder pools neighbours to their mean, twice
-    Weighted            Σ_i α_i FFN(κ_i head_i W^O_i) for attention and feed-forward network
+    Synthesizer         softmax(S) V; S is made of one token (dense), or of none: R (random), R1 R2ᵀ (factorized);
+                        "plus": S + q · k / √d_head, "plus alpha": α S + (1 − α) q · k / √d_head
 
 Rows of other papers:
 
+    convolutions        Σ_j softmax(w)_j v_{t − k + j}, v gated; w one for all texts (lightweight), or of v_t (dynamic)
+    Synthesizer         "random, fixed": R is never trained; "factorized dense": S_ts is a product of two
     DeepNorm            LN(α x + f(x)), α and the first weights by depth
     Sandwich            s^k (s f)^(n − k) f^k: attention first, feed-forward networks last
     WideNet             one attention and one Σ p_e FFN_e(x) over the best two experts for all layers, norms for each
@@ -36,8 +36,7 @@ Rows of other papers:
 (section 3). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two; depth
 rows trade layers for width; activations, norms and residual rules change a few numbers or none. Untied embeddings add
 matrices: more parameters, the same operations. Block sharing has the operations, and a fraction of the parameters;
-factorised embeddings have fewer of both. An Evolved cell has about the parameters of two layers; Funnel saves
-operations alone, and Weighted spends them. At the paper's sizes every row of it has the parameters that its column
+factorised embeddings have fewer of both. At the paper's sizes every row of it has the parameters that its column
 "Params" prints, to a million.
 """
 
@@ -53,24 +52,29 @@ from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward
 from nlmcore.variants.adaptive import AdaptiveEmbedding, build_adaptive_output, build_adaptive_softmax
 from nlmcore.variants.baseline import RELU
+from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from nlmcore.variants.deepnorm import build_deepnorm, initialise_deepnorm
-from nlmcore.variants.evolved import build_evolved, share_cell_positions
 from nlmcore.variants.experts import MixtureOfExperts
 from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output, initialise_factorised
 from nlmcore.variants.fixup import FixupFeedForward, build_fixup, initialise_fixup
-from nlmcore.variants.funnel import build_funnel
 from nlmcore.variants.mixture_of_softmaxes import build_mixture_of_softmaxes
 from nlmcore.variants.rezero import build_rezero
 from nlmcore.variants.sandwich import build_sandwich
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
-from nlmcore.variants.transparent import build_norm_of_each, build_transparent
+from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer, build_synthesizer
+from nlmcore.variants.synthetic_scores import (
+    DenseScores,
+    FactorisedDenseScores,
+    FactorisedRandomScores,
+    RandomScores,
+)
 from nlmcore.variants.variant import Catalogue, Times, Variant
-from nlmcore.variants.weighted import WeightedLayer, build_branched_attention, build_branched_cross_attention
 from nlmcore.variants.widenet import share_all_but_norms
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 SHAZEER, DEPTH = "Shazeer (2020), section 2", "Narang et al. (2021), section 2.3"
 LAN, SIDES = "Lan et al. (2020), section 3.1", "Narang et al. (2021), section 2.5"
+TAY, WU = "Tay et al. (2021), section 3", "Wu et al. (2019), section "
 
 FACTORISED = {"embedding": FactorisedEmbedding, "initialise": initialise_factorised}
 ADAPTIVE = {"embedding": AdaptiveEmbedding, "initialise": initialise_factorised}
@@ -92,6 +96,12 @@ def gated(activation: Any) -> dict[str, Any]:
 def deep(layers: Fraction | int, width: Fraction | int) -> dict[str, Any]:
     """More layers, each with less width and fewer heads of the same size, or the other way round."""
     return {"n_layers": Times(layers), "d_ff": Times(width), "n_heads": Times(width)}
+
+
+def synthetic(scores: Any, joined: Any = None) -> dict[str, Any]:
+    """softmax(S) V, of the heads that Narang et al. have there."""
+    options = {"scores": scores} | ({} if joined is None else {"joined": joined})
+    return {"attention": partial(build_synthesizer, **options)}
 
 
 def linear(x: Tensor) -> Tensor:
@@ -165,26 +175,36 @@ ROWS = (
         "Narang et al. (2021), section 2.6",
     ),
     Variant("Mixture of softmaxes", {"output": build_mixture_of_softmaxes}, "Yang et al. (2018), section 2"),
+    Variant("Synthesizer (dense)", synthetic(DenseScores), TAY),
+    Variant("Synthesizer (dense plus)", synthetic(DenseScores, Plus), TAY),
+    Variant("Synthesizer (dense plus alpha)", synthetic(DenseScores, PlusAlpha), TAY),
+    Variant("Synthesizer (factorized)", synthetic(FactorisedRandomScores), TAY),
+    Variant("Synthesizer (random)", synthetic(RandomScores), TAY),
+    Variant("Synthesizer (random plus)", synthetic(RandomScores, Plus), TAY),
+    Variant("Synthesizer (random plus alpha)", synthetic(RandomScores, PlusAlpha), TAY),
     Variant(
-        "Transparent attention",
-        {"stack": build_transparent, "final_norm": build_norm_of_each},
-        "Bapna et al. (2018)",
-        EncoderDecoder,
+        "Synthesizer (factorized dense)",
+        {"attention": partial(Synthesizer, scores=FactorisedDenseScores)},
+        TAY,
+        paper="Tay et al. (2021)",
     ),
     Variant(
-        "Evolved Transformer",
-        {"block": build_evolved, "n_layers": Times(HALF), "share": share_cell_positions},
-        "So, Liang & Le (2019), figure 3",
+        "Synthesizer (random, fixed)",
+        {"attention": partial(Synthesizer, scores=partial(RandomScores, trained=False))},
+        TAY,
+        paper="Tay et al. (2021)",
     ),
-    Variant("Funnel Transformer", {"stack": build_funnel}, "Dai et al. (2020), section 2", EncoderDecoder),
     Variant(
-        "Weighted Transformer",
-        {
-            "block": WeightedLayer,
-            "attention": build_branched_attention,
-            "cross_attention": build_branched_cross_attention,
-        },
-        "Ahmed, Keskar & Socher (2017), section 3",
+        "Lightweight convolution",
+        {"attention": LightweightConvolution, "attention_positions": None},
+        WU + "3",
+        paper="Wu et al. (2019)",
+    ),
+    Variant(
+        "Dynamic convolution",
+        {"attention": DynamicConvolution, "attention_positions": None},
+        WU + "4",
+        paper="Wu et al. (2019)",
     ),
     Variant(
         "DeepNorm",

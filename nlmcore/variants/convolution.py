@@ -1,0 +1,110 @@
+"""Lightweight and dynamic convolutions: weights that belong to distances, in place of attention.
+
+    [A; B] = W^I x,   v = A ⊙ σ(B),   y = W^O u             Wu et al. (2019), sections 3 and 4, figure 2
+
+    u_t = Σ_j softmax(w)_j v_{t − k + j},  j = 1 … k     in the d_head channels of one head, w its k numbers
+
+    lightweight    w is learned, one kernel for all texts and places
+    dynamic        w_t = W^Q v_t: each token makes the kernel that it looks with
+
+Where nothing is to be predicted (an encoder), the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Beyond
+the ends of a text, and at padding, stand zeros. The softmax makes a kernel a weighted mean, like attention's; unlike
+it, the operations grow with the length of a text and not with its square, and a reader keeps k − 1 vectors.
+
+| symbol | name | | symbol | name |
+|---|---|---|---|---|
+| W^I, W^O | `inner`, `output` | | w; W^Q | `kernel` |
+
+In training some weights are dropped after the softmax (the paper's DropConnect).
+
+Departs from the paper: k is one for all layers (theirs widens with the depth). First kernels are N(0, 1), so that heads
+begin unlike. Narang et al. (2021) have rows of these names with another matrix behind the sum, and a kernel for every
+channel: their parameters are more.
+"""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from nlmcore.checks import check_sizes
+from nlmcore.convolutional import causal_inputs, gated_linear_unit
+from nlmcore.linear import Linear
+
+
+class LightweightConvolution(nn.Module):
+    """A part `attention`; c: a TransformerConfig. size: k.
+
+    Raises ValueError or TypeError for a size below 1 or that is none, ValueError for a configuration with
+    n_kv_heads, window or attention_positions: they say what a convolution has of itself.
+    """
+
+    def __init__(self, c: Any, causal: bool, size: int = 9) -> None:
+        super().__init__()
+        check_sizes(size=size)
+        for name in ("n_kv_heads", "window", "attention_positions"):
+            if getattr(c, name) is not None:
+                raise ValueError(f"{name} must be None where a convolution takes attention's place")
+        self.n_heads, self.size, self.dropout = c.n_heads, size, c.dropout
+        width = c.n_heads * c.head_size
+        self.inner = Linear(c.d_model, 2 * width, bias=c.attention_bias)
+        self.kernel: Any = self._kernel(width)
+        self.output = Linear(width, c.d_model, bias=c.attention_bias)
+        self.positions = None
+
+    def forward(
+        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "batch time d_model"]:
+        """Every position with its neighbours on both sides; mask (batch, 1, 1, time), True = a real token.
+
+        Raises ValueError for a mask of another shape: a kernel cannot leave out single pairs.
+        """
+        v = gated_linear_unit(self.inner(x))
+        if mask is not None:
+            if mask.ndim != 4 or mask.shape[1:] != (1, 1, x.shape[1]):
+                raise ValueError(f"mask must have shape (batch, 1, 1, time), got {tuple(mask.shape)}")
+            v = v * mask[:, 0, 0, :, None]
+        before = self.size // 2
+        return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
+
+    def read(
+        self, x: Float[Tensor, "batch time d_model"], state: Tensor | None = None
+    ) -> tuple[Float[Tensor, "batch time d_model"], Float[Tensor, "batch past width"]]:
+        """Every position with those before it; state: the last k − 1 v that were read, None: zeros.
+
+        Raises TypeError for a state that is none, ValueError for another batch's or another model's.
+        """
+        v = gated_linear_unit(self.inner(x))
+        shape = (len(v), self.size - 1, v.shape[2])
+        if state is not None and not isinstance(state, Tensor):
+            raise TypeError(f"state must be None or what an earlier `read` gave back, got {type(state).__name__}")
+        if state is not None and state.shape != shape:
+            raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
+        past = v.new_zeros(shape) if state is None else state
+        inputs, past = causal_inputs(v, past)
+        return self._mix(v, inputs), past
+
+    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
+        """The kernels, each of which sums to 1."""
+        return self.kernel.softmax(-1)
+
+    def _kernel(self, width: int) -> nn.Parameter | nn.Module:
+        return nn.Parameter(torch.randn(self.n_heads, self.size))
+
+    def _mix(self, v: Tensor, inputs: Tensor) -> Tensor:
+        """v (batch, time, width), inputs (batch, time + k − 1, width)."""
+        near = inputs.unfold(1, self.size, 1).unflatten(2, (self.n_heads, -1))  # (batch, time, head, d_head, size)
+        weights = F.dropout(self.weights(v), self.dropout, self.training)
+        return self.output((near @ weights.unsqueeze(-1)).flatten(2))
+
+
+class DynamicConvolution(LightweightConvolution):
+    """The same, with a kernel that every token makes: W^Q (head · size, width)."""
+
+    def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
+        return self.kernel(v).unflatten(-1, (self.n_heads, self.size)).softmax(-1)
+
+    def _kernel(self, width: int) -> nn.Parameter | nn.Module:
+        return Linear(width, self.n_heads * self.size, bias=False)

@@ -1,0 +1,167 @@
+"""Lightweight and dynamic convolutions: kernels by loops, what they see, what they keep."""
+
+import math
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from nlmcore.positions import NoPositions
+from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM
+from nlmcore.variants import CATALOGUE, DynamicConvolution, LightweightConvolution
+from tests.laws import assert_close, assert_language_model
+from tests.nlmcore.test_variants import SIZES, SOURCE, TOKENS, VOCAB, awake, build, stirred
+
+NAMES = ["Lightweight convolution", "Dynamic convolution"]
+KINDS = [LightweightConvolution, DynamicConvolution]
+CONFIG = CATALOGUE["Dynamic convolution"].config(VOCAB, **SIZES)  # 6 heads of 4, d_model 20
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def normal(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def made(kind: Any, size: int) -> Any:
+    torch.manual_seed(0)
+    return stirred(kind(CONFIG, True, size))
+
+
+def by_hand(layer: Any, x: Tensor, ahead: int) -> Tensor:
+    """One text x (time, d_model), one number at a time; the kernel ends `ahead` places after its own."""
+    size, both = layer.size, x @ layer.inner.weight.T
+    v = both[:, :24] / (1 + torch.exp(-both[:, 24:]))
+    u = torch.zeros(len(x), 24)
+    for t in range(len(x)):
+        for channel in range(24):
+            head = channel // 4
+            if isinstance(layer, DynamicConvolution):
+                raw = [(layer.kernel.weight[head * size + j] @ v[t]).item() for j in range(size)]
+            else:
+                raw = layer.kernel[head].tolist()
+            total = sum(math.exp(number) for number in raw)
+            for j in range(1, size + 1):
+                place = t - size + j + ahead
+                if 0 <= place < len(x):
+                    u[t, channel] += math.exp(raw[j - 1]) / total * v[place, channel]
+    return u @ layer.output.weight.T
+
+
+@each_kind
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_convolution_is_its_equation(kind: Any, size: int) -> None:
+    layer, x = made(kind, size), normal(5, 20)
+    with torch.no_grad():
+        assert_close(layer.read(x[None])[0][0], by_hand(layer, x, 0), "to the left")
+        ahead = size - math.ceil((size + 1) / 2)  # the last of the places i + j − ⌈(k + 1) / 2⌉
+        assert_close(layer(x[None])[0], by_hand(layer, x, ahead), "centred")
+
+
+@each_kind
+def test_a_kernel_is_a_weighted_mean(kind: Any) -> None:
+    layer = made(kind, 3)
+    weights = layer.weights(normal(2, 5, 24))
+    assert weights.shape == ((6, 3) if kind is LightweightConvolution else (2, 5, 6, 3))
+    assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]), "sums")
+    assert (weights > 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_by_hand(name: str) -> None:
+    plain, row = (build(CATALOGUE[row]) for row in ("Vanilla Transformer", name))
+    kernel = 6 * 9 if name == NAMES[0] else 24 * 6 * 9
+    each = 3 * 20 * 24 + kernel - 4 * 20 * 24
+    assert count(row) - count(plain) == 2 * each - 32 * 6, "and no table of distances"
+
+
+def count(model: torch.nn.Module) -> int:
+    return sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reader_keeps_what_its_kernel_reaches_and_no_more(name: str) -> None:
+    model = awake(CATALOGUE[name])
+    _, state = model(TOKENS)
+    assert [layer.shape for layer in state.layers] == [(3, 8, 24)] * 2
+    _, state = model(TOKENS.repeat(1, 4), state)  # no text is too long
+    assert [layer.shape for layer in state.layers] == [(3, 8, 24)] * 2
+
+
+@each_kind
+@pytest.mark.parametrize("size", [1, 4])
+def test_kernels_of_every_width_keep_the_laws(kind: Any, size: int) -> None:
+    model = stirred(TransformerLM(replace(CONFIG, attention=partial(kind, size=size))))
+    assert_language_model(model, TOKENS, tolerance=1e-4)
+
+
+@each_kind
+def test_one_layer_sees_as_far_as_its_kernel(kind: Any) -> None:
+    layer, x = made(kind, 3), normal(1, 7, 20)
+    changed = x.clone()
+    changed[:, 3] += 1
+    with torch.no_grad():
+        moved = [(f(changed) - f(x)).abs().amax(-1)[0] > 1e-6 for f in (lambda x: layer.read(x)[0], layer)]
+    assert moved[0].nonzero().flatten().tolist() == [3, 4, 5]
+    assert moved[1].nonzero().flatten().tolist() == [2, 3, 4]
+
+
+@each_kind
+def test_order_is_known_without_positions(kind: Any) -> None:
+    model = stirred(TransformerLM(replace(CONFIG, attention=kind, positions=NoPositions)))
+    swapped = TOKENS[:, [1, 0, 2, 3, 4]]
+    assert (model(swapped)[0][:, -1] - model(TOKENS)[0][:, -1]).abs().max() > 1e-3
+
+
+@each_kind
+def test_dropout_falls_on_the_weights_in_training_alone(kind: Any) -> None:
+    torch.manual_seed(0)
+    layer, x = kind(replace(CONFIG, dropout=0.5), True), normal(2, 5, 20)
+    assert not torch.equal(layer.read(x)[0], layer.read(x)[0])
+    assert torch.equal(layer.eval().read(x)[0], layer.read(x)[0])
+
+
+def test_first_kernels_differ_between_heads() -> None:
+    torch.manual_seed(0)
+    model = CATALOGUE[NAMES[0]].build(VOCAB, d_model=64, n_heads=64, n_layers=1)
+    assert model.layers[0].attention.kernel.std().item() == pytest.approx(1, rel=0.1)
+
+
+@each_kind
+def test_what_does_not_fit_is_named(kind: Any, plain_errors: None) -> None:
+    row = CATALOGUE["Dynamic convolution"]
+    for name, value in (("n_kv_heads", 2), ("window", 3)):
+        with pytest.raises(ValueError, match=f"{name} must be None where a convolution"):
+            build(row, **{name: value})
+    with pytest.raises(ValueError, match="attention_positions must be None where a convolution"):
+        build(replace(row, changes={"attention": kind}))
+    layer, x = made(kind, 3), normal(2, 5, 20)
+    with pytest.raises(ValueError, match=r"state must have shape \(2, 2, 24\), \(batch, size - 1, width\), got \(1, 2"):
+        layer.read(x, layer.read(x[:1])[1])
+    with pytest.raises(TypeError, match="what an earlier `read` gave back, got list"):
+        layer.read(x, [1])
+    with pytest.raises(ValueError, match="size must be at least 1, got 0"):
+        kind(CONFIG, True, 0)
+    with pytest.raises(ValueError, match=r"mask must have shape \(batch, 1, 1, time\), got \(5, 5\)"):
+        layer(x, torch.ones(5, 5, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_padding_between_two_texts_is_zeros(name: str) -> None:
+    """A masked token in the middle is as if there were nothing: what it says is not heard."""
+    model = stirred(TransformerEncoder(CATALOGUE[name].config(VOCAB, **SIZES)))
+    mask = torch.tensor([[True, True, False, True]]).expand(3, -1)
+    other = SOURCE.clone()
+    other[:, 2] = (other[:, 2] + 1) % VOCAB
+    with torch.no_grad():
+        ours, theirs = model(SOURCE, mask), model(other, mask)
+        assert_close(ours[:, [0, 1, 3]], theirs[:, [0, 1, 3]], "real tokens")
+        assert (model(SOURCE) - model(other))[:, [0, 1, 3]].abs().max() > 1e-3
+
+
+def test_both_sides_of_an_encoder_decoder_have_kernels_of_their_own() -> None:
+    model = build(replace(CATALOGUE[NAMES[0]], family=EncoderDecoder))
+    assert model.encoder.layers[0].attention.kernel is not model.decoder.layers[0].attention.kernel
+    assert not hasattr(model.decoder.layers[0].cross_attention, "kernel"), "the source is looked at by attention"
