@@ -51,6 +51,7 @@ from nlmcore.variants.fixup import Fixup, FixupFeedForward, build_fixup, initial
 from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes, build_mixture_of_softmaxes
 from nlmcore.variants.rezero import ReZero, build_rezero
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer, build_sandwich, order
+from nlmcore.variants.separable import SeparableConvolution
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
 from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer, build_synthesizer
 from nlmcore.variants.synthetic_scores import (
@@ -87,6 +88,7 @@ __all__ = [
     "PlusAlpha",
     "RandomScores",
     "ReZero",
+    "SeparableConvolution",
     "Synthesizer",
     "Times",
     "Variant",

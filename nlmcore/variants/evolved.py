@@ -12,16 +12,15 @@
              x ← x + W2 LN(W1 h · σ(W1 h))                                      W1 to d_ff
 
 So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
-as wide as what it is added to; sep is a separable convolution, which first weighs the neighbours in each channel by
-itself, y_c = Σ_j k_cj x_{t+j,c}, and then mixes the channels by one matrix. In the encoder a token stands in the middle
-of its neighbours, in the decoder at their end. One cell is as deep as two layers, so there are half as many.
+as wide as what it is added to; sep is a separable convolution. In the encoder a token stands in the middle of its
+neighbours, in the decoder at their end. One cell is as deep as two layers, so there are half as many.
 
 A language model has the decoder's cell without the two looks at the source. The state of a cell: both attentions' keys
 and values, and the last inputs of the convolutions.
 
 Departs from the paper: no biases; the first attention of a decoder's cell has twice the heads at their usual size, with
 which the cells have the 217 M parameters of Narang et al. (2021), table 1 (the authors' code: 16 heads of half the
-size). First weights of a convolution over neighbours are PyTorch's.
+size). First weights of conv₃ are PyTorch's.
 """
 
 from dataclasses import replace
@@ -35,22 +34,7 @@ from torch import Tensor, nn
 from nlmcore.attention import Memory
 from nlmcore.linear import Linear
 from nlmcore.variants.baseline import share_positions
-
-
-class SeparableConvolution(nn.Module):
-    """W (k ∗ x): every channel by itself over `width` neighbours, then all channels of a place; no zeros are added.
-
-    x (batch, time + width − 1, d_in) -> (batch, time, d_out)
-    """
-
-    def __init__(self, d_in: int, d_out: int, width: int) -> None:
-        super().__init__()
-        self.width = width
-        self.depthwise = nn.Conv1d(d_in, d_in, width, groups=d_in, bias=False)
-        self.pointwise = Linear(d_in, d_out, bias=False)
-
-    def forward(self, x: Float[Tensor, "batch read d_in"]) -> Float[Tensor, "batch time d_out"]:
-        return self.pointwise(self.depthwise(x.transpose(1, 2)).transpose(1, 2))
+from nlmcore.variants.separable import SeparableConvolution
 
 
 class EncoderCell(nn.Module):

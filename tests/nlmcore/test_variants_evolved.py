@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerEncoder
-from nlmcore.variants import CATALOGUE
+from nlmcore.variants import CATALOGUE, SeparableConvolution
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, VOCAB, build, stirred
 
@@ -141,3 +141,18 @@ def test_first_weights_are_scaled_where_a_branch_ends() -> None:
 def test_a_network_too_narrow_to_pad_is_named(plain_errors: None) -> None:
     with pytest.raises(ValueError, match=r"d_ff must be at least d_model / 2, got d_ff=9, d_model=20"):
         TransformerEncoder(ROW.config(VOCAB, **{**SIZES, "d_ff": 9}))
+
+
+def test_a_separable_convolution_is_its_equation(plain_errors: None) -> None:
+    torch.manual_seed(3)
+    part = SeparableConvolution(3, 5, 4)
+    x = torch.randn(2, 7, 3)
+    y = part(x)
+    assert y.shape == (2, 4, 5)
+    k, W = part.depthwise.weight[:, 0], part.pointwise.weight
+    for t in range(4):
+        z = torch.stack([sum(k[c, j] * x[:, t + j, c] for j in range(4)) for c in range(3)], 1)
+        assert_close(y[:, t], (z @ W.T).detach(), f"place {t}")
+    assert sum(p.numel() for p in part.parameters()) == 3 * 4 + 3 * 5
+    with pytest.raises(ValueError, match="d_out must be at least 1, got 0"):
+        SeparableConvolution(3, 0, 4)

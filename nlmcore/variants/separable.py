@@ -1,0 +1,32 @@
+"""Separable convolution: first the neighbours of each channel by itself, then the channels of each place.
+
+    z_tc = Σ_j k_cj x_{t+j, c},   y_t = W z_t               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
+
+It is a convolution whose matrix for the j-th neighbour is W diag(k_1j, …, k_dj): d_in · width + d_in · d_out parameters
+in place of d_in · d_out · width.
+
+Departs from the papers: no bias. First weights of k are PyTorch's.
+"""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from nlmcore.checks import check_sizes
+from nlmcore.linear import Linear
+
+
+class SeparableConvolution(nn.Module):
+    """x (batch, time + width − 1, d_in) -> (batch, time, d_out): no zeros are added, where they belong is the caller's.
+
+    Raises ValueError or TypeError for sizes below 1 or that are none.
+    """
+
+    def __init__(self, d_in: int, d_out: int, width: int) -> None:
+        super().__init__()
+        check_sizes(d_in=d_in, d_out=d_out, width=width)
+        self.width = width
+        self.depthwise = nn.Conv1d(d_in, d_in, width, groups=d_in, bias=False)
+        self.pointwise = Linear(d_in, d_out, bias=False)
+
+    def forward(self, x: Float[Tensor, "batch read d_in"]) -> Float[Tensor, "batch time d_out"]:
+        return self.pointwise(self.depthwise(x.transpose(1, 2)).transpose(1, 2))
