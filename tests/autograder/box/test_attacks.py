@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from autograder.box import Box, BoxFault, BoxResult, Job, Limits
+from autograder.box.places import SCRATCH
 from tests.autograder.box.conftest import SHORT, asking, cells, is_whole, shown
 
 SECRET = "the-answer-is-" + "forty-two"
@@ -324,14 +325,14 @@ def test_inputs_are_not_there_before_their_cell_is_reached(box: Box) -> None:
 
 def test_nothing_of_one_notebook_reaches_the_next(box: Box) -> None:
     """Files, modules, variables, generators: every notebook begins where the first began."""
-    trace = "import os, sys, torch, random\nprint(os.listdir('.'), os.listdir('/tmp'), os.getcwd())\n"
+    trace = f"import os, sys, torch, random\nprint(os.listdir('.'), os.listdir({SCRATCH!r}), os.getcwd())\n"
     trace += "print('x' in globals(), hasattr(torch, 'mine'), torch.rand(1).item(), random.random(), len(sys.modules))"
     first = box.run(Job(name="first", cells=cells(trace)))
-    spoil = "x = 1; torch.mine = 2; open('a', 'w'); open('/tmp/b', 'w'); torch.manual_seed(5); random.seed(3)"
+    spoil = f"x = 1; torch.mine = 2; open('a', 'w'); open('{SCRATCH}/b', 'w'); torch.manual_seed(5); random.seed(3)"
     box.run(Job(name="spoiler", cells=cells(trace, spoil)))
     again = box.run(Job(name="again", cells=cells(trace)))
     assert shown(first) == shown(again)
-    assert shown(first).startswith("[] ['work'] /tmp/work\nFalse False ")
+    assert shown(first).startswith(f"[] ['work'] {SCRATCH}/work\nFalse False ")
 
 
 def test_every_process_is_gone_afterwards(box: Box) -> None:
