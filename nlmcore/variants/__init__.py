@@ -5,14 +5,12 @@
     print(CATALOGUE)                             all rows, one in a line
 
 `CATALOGUE` has rows of Narang et al. (2021), table 1: activations, norms, depth, block sharing, factorised, tied and
-adaptive embeddings, softmaxes; and of other papers: DeepNorm, Sandwich, WideNet.
+adaptive embeddings, softmaxes; and of other papers: DeepNorm, Sandwich, WideNet, Linformer,
+Longformer, BigBird, FNet, MLP-Mixer, Transformer-XL.
 
 Where the others belong: the field of `TransformerConfig` that each replaces. The places are tried out, with a small
 part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside it.
 
-    Linformer, FNet, MLP-Mixer                   attention, of an encoder; max_length is the number of places
-    Longformer, BigBird                          window; attention, where some tokens see everything
-    Transformer-XL                               attention_positions; its memory is the state, carried on detached
     mixture of experts, Switch                   feed_forward; in some layers only: stack
     product-key memory                           feed_forward; in some layers only: stack
     Evolved, Weighted                            block: any number of branches; its state may be a tuple of states
@@ -40,6 +38,7 @@ from nlmcore.variants.baseline import DEFAULT_SIZES, share_positions, vanilla
 from nlmcore.variants.catalogue import CATALOGUE
 from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from nlmcore.variants.deepnorm import DeepNorm, build_deepnorm, initialise_deepnorm
+from nlmcore.variants.encoders import in_encoder
 from nlmcore.variants.experts import MixtureOfExperts, balance_loss
 from nlmcore.variants.factorised import (
     FactorisedEmbedding,
@@ -48,11 +47,14 @@ from nlmcore.variants.factorised import (
     initialise_factorised,
 )
 from nlmcore.variants.fixup import Fixup, FixupFeedForward, build_fixup, initialise_fixup
+from nlmcore.variants.linformer import LinformerAttention
+from nlmcore.variants.mixing import FourierMixing, TokenMixing, fourier
 from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes, build_mixture_of_softmaxes
 from nlmcore.variants.rezero import ReZero, build_rezero
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer, build_sandwich, order
 from nlmcore.variants.separable import SeparableConvolution
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
+from nlmcore.variants.sparse import SparseAttention, build_bigbird, build_longformer, draw_blocks
 from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer, build_synthesizer
 from nlmcore.variants.synthetic_scores import (
     DenseScores,
@@ -60,6 +62,7 @@ from nlmcore.variants.synthetic_scores import (
     FactorisedRandomScores,
     RandomScores,
 )
+from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
 from nlmcore.variants.variant import Catalogue, Times, Variant
 from nlmcore.variants.widenet import share_all_but_norms
 
@@ -81,7 +84,9 @@ __all__ = [
     "FeedForwardLayer",
     "Fixup",
     "FixupFeedForward",
+    "FourierMixing",
     "LightweightConvolution",
+    "LinformerAttention",
     "MixtureOfExperts",
     "MixtureOfSoftmaxes",
     "Plus",
@@ -89,21 +94,29 @@ __all__ = [
     "RandomScores",
     "ReZero",
     "SeparableConvolution",
+    "SparseAttention",
     "Synthesizer",
     "Times",
+    "TokenMixing",
     "Variant",
     "adaptive_loss",
     "balance_loss",
     "build_adaptive_output",
     "build_adaptive_softmax",
+    "build_bigbird",
     "build_deepnorm",
     "build_factorised_output",
     "build_fixup",
+    "build_longformer",
     "build_mixture_of_softmaxes",
     "build_rezero",
     "build_sandwich",
     "build_synthesizer",
+    "build_transformer_xl",
     "cluster_sizes",
+    "draw_blocks",
+    "fourier",
+    "in_encoder",
     "initialise_deepnorm",
     "initialise_factorised",
     "initialise_fixup",
@@ -113,5 +126,6 @@ __all__ = [
     "share_in_decoder",
     "share_in_encoder",
     "share_positions",
+    "share_u_and_v",
     "vanilla",
 ]

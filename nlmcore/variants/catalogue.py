@@ -31,6 +31,12 @@ Rows of other papers:
     DeepNorm            LN(α x + f(x)), α and the first weights by depth
     Sandwich            s^k (s f)^(n − k) f^k: attention first, feed-forward networks last
     WideNet             one attention and one Σ p_e FFN_e(x) over the best two experts for all layers, norms for each
+    Linformer           softmax(Q (E K)ᵀ / √d_head) F V: k keys for n places
+    Longformer          neighbours within w / 2, and the first token
+    BigBird             neighbouring blocks, the first two, and three drawn at random
+    FNet                the real part of a Fourier transform over places and width for attention
+    MLP-Mixer           one network over the places of every channel for attention
+    Transformer-XL      sinusoids of distances, u and v; a memory of max_length positions
 
 **What is held equal.** Narang et al. hold either the parameters or the operations of the vanilla Transformer constant
 (section 3). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two; depth
@@ -49,18 +55,23 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nlmcore.norms import RMSNorm
+from nlmcore.positions import SinusoidalPositions, TransformerXLPositions
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward
 from nlmcore.variants.adaptive import AdaptiveEmbedding, build_adaptive_output, build_adaptive_softmax
 from nlmcore.variants.baseline import RELU
 from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from nlmcore.variants.deepnorm import build_deepnorm, initialise_deepnorm
+from nlmcore.variants.encoders import in_encoder
 from nlmcore.variants.experts import MixtureOfExperts
 from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output, initialise_factorised
 from nlmcore.variants.fixup import FixupFeedForward, build_fixup, initialise_fixup
+from nlmcore.variants.linformer import LinformerAttention
+from nlmcore.variants.mixing import FourierMixing, TokenMixing
 from nlmcore.variants.mixture_of_softmaxes import build_mixture_of_softmaxes
 from nlmcore.variants.rezero import build_rezero
 from nlmcore.variants.sandwich import build_sandwich
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
+from nlmcore.variants.sparse import build_bigbird, build_longformer
 from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer, build_synthesizer
 from nlmcore.variants.synthetic_scores import (
     DenseScores,
@@ -68,6 +79,7 @@ from nlmcore.variants.synthetic_scores import (
     FactorisedRandomScores,
     RandomScores,
 )
+from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
 from nlmcore.variants.variant import Catalogue, Times, Variant
 from nlmcore.variants.widenet import share_all_but_norms
 
@@ -81,6 +93,7 @@ ADAPTIVE = {"embedding": AdaptiveEmbedding, "initialise": initialise_factorised}
 OWN_SOFTMAX = {"tie_embeddings": False}
 SHARED_SOFTMAX = {"output": build_factorised_output}
 SHARED_BLOCKS = {"share": share_blocks}
+SINUSOIDS = {"positions": SinusoidalPositions}
 
 
 def plain(activation: Any) -> dict[str, Any]:
@@ -102,6 +115,11 @@ def synthetic(scores: Any, joined: Any = None) -> dict[str, Any]:
     """softmax(S) V, of the heads that Narang et al. have there."""
     options = {"scores": scores} | ({} if joined is None else {"joined": joined})
     return {"attention": partial(build_synthesizer, **options)}
+
+
+def encoder_only(part: Any) -> dict[str, Any]:
+    """The part in place of the encoder's attention; a decoder keeps its own."""
+    return {"attention": partial(in_encoder, part)}
 
 
 def linear(x: Tensor) -> Tensor:
@@ -223,6 +241,51 @@ ROWS = (
         {"share": share_all_but_norms, "feed_forward": partial(MixtureOfExperts, expert=RELU)},
         "Xue et al. (2022), section 2",
         paper="Xue et al. (2022)",
+    ),
+    Variant(
+        "Linformer",
+        encoder_only(LinformerAttention) | SINUSOIDS,
+        "Wang et al. (2020), section 4",
+        EncoderDecoder,
+        "Wang et al. (2020)",
+    ),
+    Variant(
+        "Longformer",
+        encoder_only(build_longformer) | SINUSOIDS,
+        "Beltagy et al. (2020), section 3.1",
+        EncoderDecoder,
+        "Beltagy et al. (2020)",
+    ),
+    Variant(
+        "BigBird",
+        encoder_only(build_bigbird) | SINUSOIDS,
+        "Zaheer et al. (2020), section 2",
+        EncoderDecoder,
+        "Zaheer et al. (2020)",
+    ),
+    Variant(
+        "FNet",
+        encoder_only(FourierMixing) | SINUSOIDS,
+        "Lee-Thorp et al. (2022), section 3",
+        EncoderDecoder,
+        "Lee-Thorp et al. (2022)",
+    ),
+    Variant(
+        "MLP-Mixer",
+        encoder_only(TokenMixing),
+        "Tolstikhin et al. (2021), equation 1",
+        EncoderDecoder,
+        "Tolstikhin et al. (2021)",
+    ),
+    Variant(
+        "Transformer-XL",
+        {
+            "attention": build_transformer_xl,
+            "attention_positions": TransformerXLPositions,
+            "share": share_u_and_v,
+        },
+        "Dai et al. (2019), section 3",
+        paper="Dai et al. (2019)",
     ),
 )
 
