@@ -13,11 +13,7 @@ part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside
 
     mixture of experts, Switch                   feed_forward; in some layers only: stack
     product-key memory                           feed_forward; in some layers only: stack
-    Evolved, Weighted                            block: any number of branches; its state may be a tuple of states
     Universal                                    stack, that loops one block and may halt it; one state per loop
-    Funnel                                       stack: shortens in the encoder, and shortens the mask in the decoder
-    transparent attention                        stack, final_norm: the encoder hands on every layer's vectors, side by
-                                                 side; the decoder's `remember` mixes them
     Vision Transformer                           embedding = nn.Linear on patches, in a Trunk of its own; for captions,
                                                  hand it to EncoderDecoder as its encoder
 
@@ -38,7 +34,7 @@ from nlmcore.variants.baseline import DEFAULT_SIZES, share_positions, vanilla
 from nlmcore.variants.catalogue import CATALOGUE
 from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from nlmcore.variants.deepnorm import DeepNorm, build_deepnorm, initialise_deepnorm
-from nlmcore.variants.encoders import in_encoder
+from nlmcore.variants.evolved import DecoderCell, EncoderCell, build_evolved, share_cell_positions
 from nlmcore.variants.experts import MixtureOfExperts, balance_loss
 from nlmcore.variants.factorised import (
     FactorisedEmbedding,
@@ -47,14 +43,11 @@ from nlmcore.variants.factorised import (
     initialise_factorised,
 )
 from nlmcore.variants.fixup import Fixup, FixupFeedForward, build_fixup, initialise_fixup
-from nlmcore.variants.linformer import LinformerAttention
-from nlmcore.variants.mixing import FourierMixing, TokenMixing, fourier
+from nlmcore.variants.funnel import FunnelDecoder, FunnelEncoder, build_funnel
 from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes, build_mixture_of_softmaxes
 from nlmcore.variants.rezero import ReZero, build_rezero
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer, build_sandwich, order
-from nlmcore.variants.separable import SeparableConvolution
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
-from nlmcore.variants.sparse import SparseAttention, build_bigbird, build_longformer, draw_blocks
 from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer, build_synthesizer
 from nlmcore.variants.synthetic_scores import (
     DenseScores,
@@ -62,8 +55,21 @@ from nlmcore.variants.synthetic_scores import (
     FactorisedRandomScores,
     RandomScores,
 )
+from nlmcore.variants.transparent import (
+    NormOfEach,
+    TransparentDecoder,
+    TransparentEncoder,
+    build_norm_of_each,
+    build_transparent,
+)
 from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
 from nlmcore.variants.variant import Catalogue, Times, Variant
+from nlmcore.variants.weighted import (
+    Branches,
+    WeightedLayer,
+    build_branched_attention,
+    build_branched_cross_attention,
+)
 from nlmcore.variants.widenet import share_all_but_norms
 
 __all__ = [
@@ -73,10 +79,13 @@ __all__ = [
     "AdaptiveOutput",
     "AdaptiveSoftmax",
     "AttentionLayer",
+    "Branches",
     "Catalogue",
+    "DecoderCell",
     "DeepNorm",
     "DenseScores",
     "DynamicConvolution",
+    "EncoderCell",
     "FactorisedDenseScores",
     "FactorisedEmbedding",
     "FactorisedOutput",
@@ -84,45 +93,47 @@ __all__ = [
     "FeedForwardLayer",
     "Fixup",
     "FixupFeedForward",
-    "FourierMixing",
+    "FunnelDecoder",
+    "FunnelEncoder",
     "LightweightConvolution",
-    "LinformerAttention",
     "MixtureOfExperts",
     "MixtureOfSoftmaxes",
+    "NormOfEach",
     "Plus",
     "PlusAlpha",
     "RandomScores",
     "ReZero",
-    "SeparableConvolution",
-    "SparseAttention",
     "Synthesizer",
     "Times",
-    "TokenMixing",
+    "TransparentDecoder",
+    "TransparentEncoder",
     "Variant",
+    "WeightedLayer",
     "adaptive_loss",
     "balance_loss",
     "build_adaptive_output",
     "build_adaptive_softmax",
-    "build_bigbird",
+    "build_branched_attention",
+    "build_branched_cross_attention",
     "build_deepnorm",
+    "build_evolved",
     "build_factorised_output",
     "build_fixup",
-    "build_longformer",
+    "build_funnel",
     "build_mixture_of_softmaxes",
+    "build_norm_of_each",
     "build_rezero",
     "build_sandwich",
     "build_synthesizer",
-    "build_transformer_xl",
+    "build_transparent",
     "cluster_sizes",
-    "draw_blocks",
-    "fourier",
-    "in_encoder",
     "initialise_deepnorm",
     "initialise_factorised",
     "initialise_fixup",
     "order",
     "share_all_but_norms",
     "share_blocks",
+    "share_cell_positions",
     "share_in_decoder",
     "share_in_encoder",
     "share_positions",

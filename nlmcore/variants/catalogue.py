@@ -21,6 +21,10 @@ Two of that table's names begin with "+" and stand below "Block sharing": here t
                           it); "without projection": clusters, no B_i
     softmax             P(w) = Σ_k π_k softmax(E tanh(W_k h))_w, 15 of them
     sharing             h^l = layer(h^{l−1}), one layer; the softmax has a matrix of its own
+    Transparent         layer j of the decoder looks at Σ_i s_ij h^i, over all layers of the encoder
+    Evolved             gates, convolutions and attention in two cells of their own, half as many
+    Funnel              the encoder pools neighbours to their mean, twice
+    Weighted            Σ_i α_i FFN(κ_i head_i W^O_i) for attention and feed-forward network
     Synthesizer         softmax(S) V; S is made of one token (dense), or of none: R (random), R1 R2ᵀ (factorized);
                         "plus": S + q · k / √d_head, "plus alpha": α S + (1 − α) q · k / √d_head
 
@@ -42,7 +46,8 @@ Rows of other papers:
 (section 3). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two; depth
 rows trade layers for width; activations, norms and residual rules change a few numbers or none. Untied embeddings add
 matrices: more parameters, the same operations. Block sharing has the operations, and a fraction of the parameters;
-factorised embeddings have fewer of both. At the paper's sizes every row of it has the parameters that its column
+factorised embeddings have fewer of both. An Evolved cell has about the parameters of two layers; Funnel saves
+operations alone, and Weighted spends them. At the paper's sizes every row of it has the parameters that its column
 "Params" prints, to a million.
 """
 
@@ -55,23 +60,20 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nlmcore.norms import RMSNorm
-from nlmcore.positions import SinusoidalPositions, TransformerXLPositions
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward
 from nlmcore.variants.adaptive import AdaptiveEmbedding, build_adaptive_output, build_adaptive_softmax
 from nlmcore.variants.baseline import RELU
 from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from nlmcore.variants.deepnorm import build_deepnorm, initialise_deepnorm
-from nlmcore.variants.encoders import in_encoder
+from nlmcore.variants.evolved import build_evolved, share_cell_positions
 from nlmcore.variants.experts import MixtureOfExperts
 from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output, initialise_factorised
 from nlmcore.variants.fixup import FixupFeedForward, build_fixup, initialise_fixup
-from nlmcore.variants.linformer import LinformerAttention
-from nlmcore.variants.mixing import FourierMixing, TokenMixing
+from nlmcore.variants.funnel import build_funnel
 from nlmcore.variants.mixture_of_softmaxes import build_mixture_of_softmaxes
 from nlmcore.variants.rezero import build_rezero
 from nlmcore.variants.sandwich import build_sandwich
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
-from nlmcore.variants.sparse import build_bigbird, build_longformer
 from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer, build_synthesizer
 from nlmcore.variants.synthetic_scores import (
     DenseScores,
@@ -79,8 +81,9 @@ from nlmcore.variants.synthetic_scores import (
     FactorisedRandomScores,
     RandomScores,
 )
-from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
+from nlmcore.variants.transparent import build_norm_of_each, build_transparent
 from nlmcore.variants.variant import Catalogue, Times, Variant
+from nlmcore.variants.weighted import WeightedLayer, build_branched_attention, build_branched_cross_attention
 from nlmcore.variants.widenet import share_all_but_norms
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
@@ -193,6 +196,27 @@ ROWS = (
         "Narang et al. (2021), section 2.6",
     ),
     Variant("Mixture of softmaxes", {"output": build_mixture_of_softmaxes}, "Yang et al. (2018), section 2"),
+    Variant(
+        "Transparent attention",
+        {"stack": build_transparent, "final_norm": build_norm_of_each},
+        "Bapna et al. (2018)",
+        EncoderDecoder,
+    ),
+    Variant(
+        "Evolved Transformer",
+        {"block": build_evolved, "n_layers": Times(HALF), "share": share_cell_positions},
+        "So, Liang & Le (2019), figure 3",
+    ),
+    Variant("Funnel Transformer", {"stack": build_funnel}, "Dai et al. (2020), section 2", EncoderDecoder),
+    Variant(
+        "Weighted Transformer",
+        {
+            "block": WeightedLayer,
+            "attention": build_branched_attention,
+            "cross_attention": build_branched_cross_attention,
+        },
+        "Ahmed, Keskar & Socher (2017), section 3",
+    ),
     Variant("Synthesizer (dense)", synthetic(DenseScores), TAY),
     Variant("Synthesizer (dense plus)", synthetic(DenseScores, Plus), TAY),
     Variant("Synthesizer (dense plus alpha)", synthetic(DenseScores, PlusAlpha), TAY),

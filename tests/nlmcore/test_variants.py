@@ -48,6 +48,8 @@ MILLIONS = dict.fromkeys(CATALOGUE, 223) | {
     "Tied encoder/decoder input embeddings": 248,
     "Tied decoder input and output embeddings": 248,
     "Untied embeddings": 273,
+    "Evolved Transformer": 217,
+    "Weighted Transformer": 280,
     "Synthesizer (dense)": 224,
     "Synthesizer (dense plus)": 243,
     "Synthesizer (dense plus alpha)": 243,
@@ -115,6 +117,7 @@ def test_rows_have_their_printed_names() -> None:
         *("Tied encoder/decoder input embeddings", "Tied decoder input and output embeddings", "Untied embeddings"),
         *("Adaptive input embeddings", "Adaptive softmax", "Adaptive softmax without projection"),
         "Mixture of softmaxes",
+        *("Transparent attention", "Evolved Transformer", "Funnel Transformer", "Weighted Transformer"),
         *("Synthesizer (dense)", "Synthesizer (dense plus)", "Synthesizer (dense plus alpha)"),
         *("Synthesizer (factorized)", "Synthesizer (random)"),
         *("Synthesizer (random plus)", "Synthesizer (random plus alpha)"),
@@ -146,6 +149,20 @@ def expected_parameters(row: Variant) -> int:
     branch = norm + (1 if row.name in REZERO else 2 if row.name == "Fixup" else 0)
     attention = 4 * d * heads * 4 + branch
     feed_forward = (3 if row.name in GATED else 2) * d * d_ff + branch + (2 if row.name == "Fixup" else 0)
+    if row.name == "Weighted Transformer":  # behind each attention a network, 6 κ and 6 α
+        layer = attention + 2 * d * d_ff + 2 * heads
+        side = layers * layer + norm + 32 * heads
+        return VOCAB * d + (side if row.family is TransformerLM else 2 * side + layers * layer)
+    if row.name == "Evolved Transformer":  # one cell for two layers; 10 = 20 / 2
+        wide = 2 * 4 * d * 24 + branch
+        convolutions = 11 * d + d * 2 * d + 7 * d + d * 10 + 2 * 2 * d + 7 * 2 * d + 2 * d * d + branch
+        decoder = wide + convolutions + attention + feed_forward + 2 * d_ff + norm + 32 * 3 * heads
+        if row.family is TransformerLM:
+            return decoder + VOCAB * d
+        gate = 2 * d * d + branch
+        convolutions = d * d_ff + 3 * d * 10 + 2 * d_ff + 9 * d_ff + d_ff * 10 + branch
+        encoder = gate + convolutions + attention + feed_forward + norm + 32 * heads
+        return encoder + decoder + 2 * 4 * d * 24 + branch + VOCAB * d
     wide, dense, table = d * 32, 8 * 9, 4 * 9 * 9  # 4 heads of 8; W2 of 9 places; R
     own = {  # for every self-attention, without norms; convolutions have 6 kernels of 9
         "Synthesizer (dense)": 3 * wide + dense,
@@ -195,8 +212,9 @@ def expected_parameters(row: Variant) -> int:
     if row.family is TransformerLM:
         return below * (attention + feed_forward) + final + 32 * heads + vectors + softmax
     more = {name: 1 for name in CATALOGUE if name.startswith("Tied")} | {"Untied embeddings": 2}
+    mixtures = (layers + 1) * layers if row.name == "Transparent attention" else 0
     stacks = above * (attention + feed_forward) + below * (2 * attention + feed_forward) + 2 * (final + 32 * heads)
-    return stacks + vectors + softmax + more.get(row.name, 0) * matrix
+    return stacks + vectors + softmax + more.get(row.name, 0) * matrix + mixtures
 
 
 @pytest.mark.parametrize("row", [*LANGUAGE_MODELS, *AS_THE_PAPER_RAN_IT], ids=lambda row: row.name)
@@ -249,6 +267,8 @@ def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
     elif row.name == "Mixture of softmaxes":
         assert parameters == usual + 15 * (96**2 + 96)
         return
+    elif row.name == "Evolved Transformer":
+        assert parameters == pytest.approx(usual, rel=0.06)
     else:
         assert parameters == pytest.approx(usual, rel=0.005)
     assert parameters < 750_000
@@ -329,7 +349,19 @@ class ReadsAnew:
         return self.model(text)[0][:, -tokens.shape[1] :], text
 
 
-@pytest.mark.parametrize("name", ["Vanilla Transformer", "Fixup", "Block sharing", "DeepNorm", "Sandwich", "WideNet"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Vanilla Transformer",
+        "Fixup",
+        "Block sharing",
+        "DeepNorm",
+        "Sandwich",
+        "WideNet",
+        "Evolved Transformer",
+        "Weighted Transformer",
+    ],
+)
 def test_beams_and_samples_are_those_of_a_model_that_reads_everything_anew(name: str) -> None:
     model = awake(CATALOGUE[name])
     found, expected = (beam_search(m, TOKENS[:2, :3], 4, eos=2, beam_size=3) for m in (model, ReadsAnew(model)))
