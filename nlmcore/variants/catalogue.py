@@ -27,9 +27,14 @@ Two of that table's names begin with "+" and stand below "Block sharing": here t
     Weighted            Σ_i α_i FFN(κ_i head_i W^O_i) for attention and feed-forward network
     Synthesizer         softmax(S) V; S is made of one token (dense), or of none: R (random), R1 R2ᵀ (factorized);
                         "plus": S + q · k / √d_head, "plus alpha": α S + (1 − α) q · k / √d_head
+    experts             32 in every fourth layer
+      Mixture of experts  Σ gate_e FFN_e(x) over the best two, each half as wide; the two gates sum to 1
+      Switch              p_e FFN_e(x) of the best one
+    Product key memory  Σ softmax(s)_ij v_ij over the best k pairs of half keys, before the last layer of the decoder
 
 Rows of other papers:
 
+    Universal           x^t = block(x^{t−1} + P^t), one block; y = Σ p^t x^t, each position says itself when it halts
     convolutions        Σ_j softmax(w)_j v_{t − k + j}, v gated; w one for all texts (lightweight), or of v_t (dynamic)
     Synthesizer         "random, fixed": R is never trained; "factorized dense": S_ts is a product of two
     DeepNorm            LN(α x + f(x)), α and the first weights by depth
@@ -60,20 +65,27 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nlmcore.norms import RMSNorm
+from nlmcore.positions import NoPositions, SinusoidalPositions, TransformerXLPositions
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward
 from nlmcore.variants.adaptive import AdaptiveEmbedding, build_adaptive_output, build_adaptive_softmax
 from nlmcore.variants.baseline import RELU
 from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from nlmcore.variants.deepnorm import build_deepnorm, initialise_deepnorm
+from nlmcore.variants.encoders import in_encoder
 from nlmcore.variants.evolved import build_evolved, share_cell_positions
 from nlmcore.variants.experts import MixtureOfExperts
 from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output, initialise_factorised
 from nlmcore.variants.fixup import FixupFeedForward, build_fixup, initialise_fixup
 from nlmcore.variants.funnel import build_funnel
+from nlmcore.variants.linformer import LinformerAttention
+from nlmcore.variants.mixing import FourierMixing, TokenMixing
 from nlmcore.variants.mixture_of_softmaxes import build_mixture_of_softmaxes
+from nlmcore.variants.product_keys import build_with_memory
 from nlmcore.variants.rezero import build_rezero
 from nlmcore.variants.sandwich import build_sandwich
 from nlmcore.variants.sharing import share_blocks, share_in_decoder, share_in_encoder
+from nlmcore.variants.sparse import build_bigbird, build_longformer
+from nlmcore.variants.switch import build_mixture, build_switch
 from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer, build_synthesizer
 from nlmcore.variants.synthetic_scores import (
     DenseScores,
@@ -81,7 +93,9 @@ from nlmcore.variants.synthetic_scores import (
     FactorisedRandomScores,
     RandomScores,
 )
+from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
 from nlmcore.variants.transparent import build_norm_of_each, build_transparent
+from nlmcore.variants.universal import Universal
 from nlmcore.variants.variant import Catalogue, Times, Variant
 from nlmcore.variants.weighted import WeightedLayer, build_branched_attention, build_branched_cross_attention
 from nlmcore.variants.widenet import share_all_but_norms
@@ -114,15 +128,15 @@ def deep(layers: Fraction | int, width: Fraction | int) -> dict[str, Any]:
     return {"n_layers": Times(layers), "d_ff": Times(width), "n_heads": Times(width)}
 
 
+def encoder_only(part: Any) -> dict[str, Any]:
+    """The part in place of the encoder's attention; a decoder keeps its own."""
+    return {"attention": partial(in_encoder, part)}
+
+
 def synthetic(scores: Any, joined: Any = None) -> dict[str, Any]:
     """softmax(S) V, of the heads that Narang et al. have there."""
     options = {"scores": scores} | ({} if joined is None else {"joined": joined})
     return {"attention": partial(build_synthesizer, **options)}
-
-
-def encoder_only(part: Any) -> dict[str, Any]:
-    """The part in place of the encoder's attention; a decoder keeps its own."""
-    return {"attention": partial(in_encoder, part)}
 
 
 def linear(x: Tensor) -> Tensor:
@@ -224,6 +238,20 @@ ROWS = (
     Variant("Synthesizer (random)", synthetic(RandomScores), TAY),
     Variant("Synthesizer (random plus)", synthetic(RandomScores, Plus), TAY),
     Variant("Synthesizer (random plus alpha)", synthetic(RandomScores, PlusAlpha), TAY),
+    Variant("Mixture of experts", {"stack": build_mixture}, "Shazeer et al. (2017); Lepikhin et al. (2020)"),
+    Variant("Switch Transformer", {"stack": build_switch}, "Fedus et al. (2022), section 2"),
+    Variant("Product key memory", {"stack": build_with_memory}, "Lample et al. (2019), section 3"),
+    Variant(
+        "Universal Transformer",
+        {
+            "stack": Universal,
+            "norm_position": "post",
+            "positions": NoPositions,
+            "attention_positions": None,
+        },
+        "Dehghani et al. (2019), section 2",
+        paper="Dehghani et al. (2019)",
+    ),
     Variant(
         "Synthesizer (factorized dense)",
         {"attention": partial(Synthesizer, scores=FactorisedDenseScores)},

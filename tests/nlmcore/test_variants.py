@@ -35,6 +35,8 @@ REZERO = {"Rezero", "Rezero + LayerNorm", "Rezero + RMS Norm"}
 SHARING = {name for name in CATALOGUE if "haring" in name}
 FACTORISED = {name for name in CATALOGUE if "actorized" in name and "mbedding" in name}
 OWN_SOFTMAX = {name for name in SHARING | FACTORISED if "shared" not in name}
+EXPERTS = {"Mixture of experts", "Switch Transformer"}
+MORE = EXPERTS | {"Product key memory"}
 MIXING = {name for name in CATALOGUE if name.startswith("Synthesizer") or name.endswith("convolution")}
 MILLIONS = dict.fromkeys(CATALOGUE, 223) | {
     "Block sharing": 65,
@@ -48,6 +50,9 @@ MILLIONS = dict.fromkeys(CATALOGUE, 223) | {
     "Tied encoder/decoder input embeddings": 248,
     "Tied decoder input and output embeddings": 248,
     "Untied embeddings": 273,
+    "Adaptive input embeddings": 204,
+    "Adaptive softmax": 204,
+    "Mixture of softmaxes": 232,
     "Evolved Transformer": 217,
     "Weighted Transformer": 280,
     "Synthesizer (dense)": 224,
@@ -57,12 +62,15 @@ MILLIONS = dict.fromkeys(CATALOGUE, 223) | {
     "Synthesizer (random)": 254,
     "Synthesizer (random plus)": 292,
     "Synthesizer (random plus alpha)": 292,
-    "Adaptive input embeddings": 204,
-    "Adaptive softmax": 204,
-    "Mixture of softmaxes": 232,
+    "Mixture of experts": 648,
+    "Switch Transformer": 1100,
+    "Product key memory": 421,
 }
 
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+each_row_without_experts = pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.name not in EXPERTS], ids=lambda row: row.name
+)
 each_language_model = pytest.mark.parametrize("row", LANGUAGE_MODELS, ids=lambda row: row.name)
 each_encoder_decoder = pytest.mark.parametrize("row", AS_THE_PAPER_RAN_IT, ids=lambda row: row.name)
 
@@ -121,6 +129,7 @@ def test_rows_have_their_printed_names() -> None:
         *("Synthesizer (dense)", "Synthesizer (dense plus)", "Synthesizer (dense plus alpha)"),
         *("Synthesizer (factorized)", "Synthesizer (random)"),
         *("Synthesizer (random plus)", "Synthesizer (random plus alpha)"),
+        *("Mixture of experts", "Switch Transformer", "Product key memory", "Universal Transformer"),
         *("Synthesizer (factorized dense)", "Synthesizer (random, fixed)"),
         *("Lightweight convolution", "Dynamic convolution"),
         *("DeepNorm", "Sandwich", "WideNet"),
@@ -149,20 +158,16 @@ def expected_parameters(row: Variant) -> int:
     branch = norm + (1 if row.name in REZERO else 2 if row.name == "Fixup" else 0)
     attention = 4 * d * heads * 4 + branch
     feed_forward = (3 if row.name in GATED else 2) * d * d_ff + branch + (2 if row.name == "Fixup" else 0)
-    if row.name == "Weighted Transformer":  # behind each attention a network, 6 κ and 6 α
-        layer = attention + 2 * d * d_ff + 2 * heads
-        side = layers * layer + norm + 32 * heads
-        return VOCAB * d + (side if row.family is TransformerLM else 2 * side + layers * layer)
-    if row.name == "Evolved Transformer":  # one cell for two layers; 10 = 20 / 2
-        wide = 2 * 4 * d * 24 + branch
-        convolutions = 11 * d + d * 2 * d + 7 * d + d * 10 + 2 * 2 * d + 7 * 2 * d + 2 * d * d + branch
-        decoder = wide + convolutions + attention + feed_forward + 2 * d_ff + norm + 32 * 3 * heads
-        if row.family is TransformerLM:
-            return decoder + VOCAB * d
-        gate = 2 * d * d + branch
-        convolutions = d * d_ff + 3 * d * 10 + 2 * d_ff + 9 * d_ff + d_ff * 10 + branch
-        encoder = gate + convolutions + attention + feed_forward + norm + 32 * heads
-        return encoder + decoder + 2 * 4 * d * 24 + branch + VOCAB * d
+    mixing = {  # for the encoder's attention, without a table of distances; 9 places
+        "Linformer": 4 * d * 24 + 2 * 2 * 9,
+        "Longformer": (4 + 3) * d * 24,
+        "BigBird": 4 * d * 24,
+        "FNet": 0,
+        "MLP-Mixer": 2 * 9 * 10 + 9 + 10,
+    }
+    if row.name in mixing:
+        encoder = layers * (mixing[row.name] + branch + feed_forward) + norm
+        return encoder + layers * (2 * attention + feed_forward) + norm + 32 * heads + VOCAB * d
     wide, dense, table = d * 32, 8 * 9, 4 * 9 * 9  # 4 heads of 8; W2 of 9 places; R
     own = {  # for every self-attention, without norms; convolutions have 6 kernels of 9
         "Synthesizer (dense)": 3 * wide + dense,
@@ -181,19 +186,28 @@ def expected_parameters(row: Variant) -> int:
         distances = 0 if row.name.endswith("convolution") else 32 * (6 if "Tay" in row.paper else 4)
         stack = layers * (own[row.name] + branch + feed_forward) + norm + distances
         return (stack if row.family is TransformerLM else 2 * stack + layers * attention) + VOCAB * d
-    mixing = {  # for the encoder's attention, without a table of distances; 9 places
-        "Linformer": 4 * d * 24 + 2 * 2 * 9,
-        "Longformer": (4 + 3) * d * 24,
-        "BigBird": 4 * d * 24,
-        "FNet": 0,
-        "MLP-Mixer": 2 * 9 * 10 + 9 + 10,
-    }
-    if row.name in mixing:
-        encoder = layers * (mixing[row.name] + branch + feed_forward) + norm
-        return encoder + layers * (2 * attention + feed_forward) + norm + 32 * heads + VOCAB * d
     if row.name == "Transformer-XL":  # a matrix for distances in every layer; u and v once
         decoder = layers * (attention + 24 * 24 + feed_forward) + 2 * 24 + norm
         return (decoder if row.family is TransformerLM else 2 * decoder + layers * attention) + VOCAB * d
+    if row.name == "Universal Transformer":  # one block, and what halts it; no table of distances
+        encoder = attention + feed_forward + d + 1
+        if row.family is TransformerLM:
+            return encoder + VOCAB * d
+        return 2 * encoder + attention + VOCAB * d
+    if row.name == "Weighted Transformer":  # behind each attention a network, 6 κ and 6 α
+        layer = attention + 2 * d * d_ff + 2 * heads
+        side = layers * layer + norm + 32 * heads
+        return VOCAB * d + (side if row.family is TransformerLM else 2 * side + layers * layer)
+    if row.name == "Evolved Transformer":  # one cell for two layers; 10 = 20 / 2
+        wide = 2 * 4 * d * 24 + branch
+        convolutions = 11 * d + d * 2 * d + 7 * d + d * 10 + 2 * 2 * d + 7 * 2 * d + 2 * d * d + branch
+        decoder = wide + convolutions + attention + feed_forward + 2 * d_ff + norm + 32 * 3 * heads
+        if row.family is TransformerLM:
+            return decoder + VOCAB * d
+        gate = 2 * d * d + branch
+        convolutions = d * d_ff + 3 * d * 10 + 2 * d_ff + 9 * d_ff + d_ff * 10 + branch
+        encoder = gate + convolutions + attention + feed_forward + norm + 32 * heads
+        return encoder + decoder + 2 * 4 * d * 24 + branch + VOCAB * d
     if row.name == "WideNet":  # layers share all but their norms: experts of two matrices, and a router
         shared = attention - branch + 4 * 2 * d * d_ff + 4 * d
         encoder = shared + layers * 2 * branch + norm + 32 * heads
@@ -209,12 +223,18 @@ def expected_parameters(row: Variant) -> int:
         vectors = 1 * d + (2 + d) * 7 + (8 + d) * 2
     softmax += {"Adaptive softmax": 2 * d, "Adaptive softmax without projection": 2 * d}.get(row.name, 0)
     softmax += 15 * (d * d + d) if row.name == "Mixture of softmaxes" else 0
+    experts = {  # in the place of one feed-forward network: 32 of them and a router, or 13² vectors and their keys
+        "Mixture of experts": 32 * (d * d_ff + d) - 2 * d * d_ff,
+        "Switch Transformer": 32 * (2 * d * d_ff + d) - 2 * d * d_ff,
+        "Product key memory": 13**2 * d + 2 * 4 * 13 * 4 + (d + 1) * 4 * 8 + 2 * 8 - 2 * d * d_ff,
+    }.get(row.name, 0)
     if row.family is TransformerLM:
-        return below * (attention + feed_forward) + final + 32 * heads + vectors + softmax
+        return below * (attention + feed_forward) + final + 32 * heads + vectors + softmax + experts
     more = {name: 1 for name in CATALOGUE if name.startswith("Tied")} | {"Untied embeddings": 2}
     mixtures = (layers + 1) * layers if row.name == "Transparent attention" else 0
     stacks = above * (attention + feed_forward) + below * (2 * attention + feed_forward) + 2 * (final + 32 * heads)
-    return stacks + vectors + softmax + more.get(row.name, 0) * matrix + mixtures
+    experts *= 2 if row.name in EXPERTS else 1
+    return stacks + vectors + softmax + more.get(row.name, 0) * matrix + mixtures + experts
 
 
 @pytest.mark.parametrize("row", [*LANGUAGE_MODELS, *AS_THE_PAPER_RAN_IT], ids=lambda row: row.name)
@@ -255,20 +275,23 @@ def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
     own = 0 if model.config.tie_embeddings else vocab * plain.d_model
     parameters = sum(p.numel() for p in model.parameters()) - own
     usual = sum(p.numel() for p in TransformerLM(plain).parameters())
-    if row.name in (SHARING | FACTORISED | {"WideNet"}) - {
+    if row.name in (SHARING | FACTORISED | {"WideNet", "Universal Transformer"}) - {
         "Encoder only block sharing"
     }:  # a language model has no encoder
         assert parameters < 0.995 * usual
-    elif row.name == "Transformer-XL":
-        assert parameters == usual + 6 * 96**2 + 2 * 96 - 32 * 6, "a matrix for distances; u and v; T5's table"
     elif row.name in MIXING:
         assert 0.8 * usual < parameters < 1.8 * usual, "tables of 128 by 128 places are the most"
         return
-    elif row.name == "Mixture of softmaxes":
-        assert parameters == usual + 15 * (96**2 + 96)
+    elif row.name in MORE:
+        assert 1.2 * usual < parameters < 5 * usual
         return
     elif row.name == "Evolved Transformer":
         assert parameters == pytest.approx(usual, rel=0.06)
+    elif row.name == "Mixture of softmaxes":
+        assert parameters == usual + 15 * (96**2 + 96)
+        return
+    elif row.name == "Transformer-XL":
+        assert parameters == usual + 6 * 96**2 + 2 * 96 - 32 * 6, "a matrix for distances; u and v; T5's table"
     else:
         assert parameters == pytest.approx(usual, rel=0.005)
     assert parameters < 750_000
@@ -358,6 +381,8 @@ class ReadsAnew:
         "DeepNorm",
         "Sandwich",
         "WideNet",
+        "Switch Transformer",
+        "Universal Transformer",
         "Evolved Transformer",
         "Weighted Transformer",
     ],
@@ -411,16 +436,21 @@ def test_padding_of_the_source_changes_nothing(row: Variant) -> None:
 # --- gradients and training ---
 
 
-@each_row
+@each_row_without_experts
 def test_every_parameter_gets_a_gradient(row: Variant) -> None:
-    """After one step: ReZero's and Fixup's branches are silent before, see below."""
+    """After one step: ReZero's and Fixup's branches are silent before, see below.
+
+    Of 32 experts few are asked: `test_variants_switch` has fewer of them.
+    """
     model = build(row)
     train(model, 1, 0.01)
     model.zero_grad()
     assert_every_parameter_gets_a_gradient(model, logits(model))
 
 
-@each_encoder_decoder
+@pytest.mark.parametrize(
+    "row", [row for row in AS_THE_PAPER_RAN_IT if row.name not in EXPERTS], ids=lambda row: row.name
+)
 def test_every_parameter_of_an_encoder_decoder_gets_a_gradient(row: Variant) -> None:
     model = build(row)
     train(model, 2, 0.01)  # the encoder is heard once the decoder's branches are
