@@ -15,7 +15,8 @@ are put together from c others and the g global tokens, and its queries score th
 for Longformer and 6 for BigBird, and n for a global query. `scores(n)` is their sum; `pattern(n).sum()` is how many
 pairs the papers' equations have. For Longformer that is two thirds of it: the corners of three blocks lie outside the
 window, and are masked. Putting the keys together copies each of them c times; a kernel that reads them where they
-stand, like Longformer's own, need not.
+stand, like Longformer's own, need not. On one core, d_model 96, six heads, n = max_length = 4096, a layer takes 52 ms
+(Longformer) or 40 ms (BigBird), full attention 123 ms; at n = max_length = 1024 all three take 7 to 10 ms.
 
 For encoders: in the papers' encoder-decoders, Longformer's LED and BigBird for summaries, the decoder keeps its full
 attention. A language model with a window alone is `window` of `TransformerConfig`, with a cache as long.
@@ -87,13 +88,15 @@ class SparseAttention(nn.Module):
         mixed = self._blocks(q, k, v, real)
         allowed = None if real is None else real[:, None, None, :]
         if few:
-            asked = (q, k, v) if self.global_projection is None else self._heads(self.global_projection(x))
-            from_global, global_weights = self._attend(asked[0][:, :, :few], *asked[1:], allowed)
-            mixed = torch.cat([from_global, mixed[:, :, few:]], 2)
+            q_g, k_g, v_g = (q, k, v) if self.global_projection is None else self._heads(self.global_projection(x))
+            mixed = torch.cat([self._attend(q_g[:, :, :few], k_g, v_g, allowed), mixed[:, :, few:]], 2)
         if self.attention.recorder is not None:  # the one place where a whole matrix is made: to be looked at
             pairs = self.pattern(time) if allowed is None else self.pattern(time) & allowed
             weights = scaled_dot_product_attention(q, k, v, pairs)[1]
-            self.attention.recorder(torch.cat([global_weights, weights[:, :, few:]], 2) if few else weights)
+            if few:
+                from_global = scaled_dot_product_attention(q_g[:, :, :few], k_g, v_g, allowed)[1]
+                weights = torch.cat([from_global, weights[:, :, few:]], 2)
+            self.attention.recorder(weights)
         return self.attention.output(mixed.transpose(1, 2).flatten(2))
 
     def pattern(self, n: int) -> Bool[Tensor, "query key"]:
@@ -144,13 +147,13 @@ class SparseAttention(nn.Module):
             torch.cat([whole[:, :, None, :few].expand(-1, -1, blocks, -1, -1), near[:, :, table].flatten(3, 4)], 3)
             for whole, near in ((k, near_k), (v, near_v))
         )
-        return self._attend(q, keys, values, allowed)[0].flatten(2, 3)[:, :, :time]
+        allowed = allowed.expand(len(q), 1, -1, -1, -1)
+        texts = [part.transpose(1, 2).flatten(0, 1) for part in (q, keys, values, allowed)]  # each block is one
+        mixed = self._attend(texts[0], texts[1], texts[2], texts[3])
+        return mixed.unflatten(0, (-1, blocks)).transpose(1, 2).flatten(2, 3)[:, :, :time]
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:
-        mixed, weights = scaled_dot_product_attention(q, k, v, allowed)
-        if self.training and self.dropout:
-            mixed = F.dropout(weights, self.dropout) @ v
-        return mixed, weights
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> Tensor:
+        return F.scaled_dot_product_attention(q, k, v, allowed, self.dropout if self.training else 0.0)
 
 
 def draw_blocks(blocks: int, n_global: int, n_random: int) -> Int[Tensor, "block seen"]:

@@ -113,6 +113,18 @@ def test_a_text_is_read_as_it_is_with_padding(name: str, time: int) -> None:
     assert torch.isfinite(part(x, mask & False)).all(), "a text of nothing"
 
 
+@pytest.mark.parametrize("name", PARTS)
+def test_gradients_are_those_of_the_text_alone(name: str) -> None:
+    part, x = PARTS[name](), X.clone().requires_grad_()
+    real = torch.stack([REAL[1], REAL[1] & False])[:, None, None]  # the second text is nothing but padding
+    (padded,) = torch.autograd.grad((part(x, real)[:1, :13] ** 2).sum(), x)
+    (alone,) = torch.autograd.grad((part(x[:1, :13]) ** 2).sum(), x)
+    assert alone.any()
+    assert_close(padded, alone, "gradient", 1e-4)
+    (everywhere,) = torch.autograd.grad(part(x, real).sum(), x)
+    assert torch.isfinite(everywhere).all()
+
+
 def test_wide_enough_it_is_full_attention() -> None:
     """A window of all, without global tokens, and blocks of which everybody's are neighbours."""
     for part in (
@@ -140,7 +152,7 @@ def test_scores_are_counted_as_they_are_computed(name: str, monkeypatch: pytest.
 
     def counting(q: Tensor, k: Tensor, v: Tensor, allowed: Any) -> Any:
         nonlocal counted
-        counted += q.shape[2:-1].numel() * k.shape[-2]
+        counted += len(q) // len(X) * q.shape[2] * k.shape[2]  # a block is a text of its own
         return attend(q, k, v, allowed)
 
     monkeypatch.setattr(part, "_attend", counting)
