@@ -8,8 +8,7 @@
 adaptive embeddings, softmaxes, Synthesizers, experts, product keys; and of other papers: convolutions, Universal,
 DeepNorm, Sandwich, WideNet, Linformer, Longformer, BigBird, FNet, MLP-Mixer, Transformer-XL.
 
-Where the others belong: the field of `TransformerConfig` that each replaces. The places are tried out, with a small
-part in each, in `tests/nlmcore/test_variants_seams.py` and the two files beside it.
+Where what has no row belongs: the field of `TransformerConfig` that it replaces.
 
     Vision Transformer                           embedding = nn.Linear on patches, in a Trunk of its own; for captions,
                                                  hand it to EncoderDecoder as its encoder

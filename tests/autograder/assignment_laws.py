@@ -23,7 +23,7 @@ from autograder.check import examine
 from autograder.specification import Exercise
 from autograder.verdict import Verdict
 
-SEEDS = (None, *range(6))
+SEEDS = (None, *range(4))
 """None: the public inputs alone, which a student sees."""
 
 Row = tuple[str, Callable[..., Any]]
@@ -70,7 +70,7 @@ class AssignmentLaws:
 
     def test_a_misconception_fails_visibly_and_on_hidden_inputs_and_is_named(self, mistake: Any) -> None:
         exercise, misconception = mistake
-        for seed in (None, 0, 1):
+        for seed in (None, 0):
             verdict = verdict_on(exercise, misconception.implementation, seed)
             assert not verdict.passed
             assert [m.id for m in verdict.misconceptions] == [misconception.id]
