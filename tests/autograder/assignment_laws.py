@@ -1,6 +1,11 @@
-"""What is asked of every assignment: right solutions earn all, mistakes are named, strangers are judged fairly.
+"""What is asked of an assignment's checks: right solutions earn all, mistakes are named, strangers are judged fairly.
 
-A file `test_checks_NAME.py` hands its exercises and solutions over by a class of its own:
+A file `test_checks_NAME.py` hands its exercises and second solutions over by a class of its own:
+
+    class TestTemperature(ExerciseLaws):
+        exercises, solutions = EXERCISES, SECOND
+
+The course's own assignments are asked for more:
 
     class TestGates(AssignmentLaws):
         exercises, solutions = EXERCISES, SOLUTIONS
@@ -34,30 +39,26 @@ def broken(verdict: Verdict) -> list[tuple[str, str | None]]:
     return [(finding.about.name, finding.complaint) for finding in verdict.findings if not finding.holds]
 
 
-class AssignmentLaws:
+class ExerciseLaws:
     exercises: ClassVar[Mapping[str, Exercise]]
     solutions: ClassVar[Mapping[str, Callable[..., Any]]]
-    odd: ClassVar[Sequence[Row]]
-    wrong: ClassVar[Sequence[Row]]
-    strangers: ClassVar[ModuleType]
+    """Second solutions, by the name of the exercise: `assignment.function`."""
+
+    @classmethod
+    def rows(cls) -> dict[str, Sequence[tuple[Any, ...]]]:
+        """What the tests of this class are called with, by the argument's name. A row begins with a function's name."""
+        return {"mistake": [(e.function, m.id, e, m) for e in cls.exercises.values() for m in e.misconceptions]}
 
     @classmethod
     def by_function(cls, name: str) -> Exercise:
         return {exercise.function: exercise for exercise in cls.exercises.values()}[name]
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        mistakes = [(e, m) for e in self.exercises.values() for m in e.misconceptions]
-        rows: dict[str, Sequence[tuple[Any, ...]]] = {
-            "odd": [*self.odd, *self.strangers.RIGHT],
-            "wrong": self.wrong,
-            "strange": self.strangers.WRONG,
-        }
         if "exercise" in metafunc.fixturenames:
             metafunc.parametrize("exercise", self.exercises.values(), ids=lambda e: e.function)
-        if "mistake" in metafunc.fixturenames:
-            metafunc.parametrize("mistake", mistakes, ids=lambda pair: f"{pair[0].function}-{pair[1].id}")
-        for name in rows.keys() & set(metafunc.fixturenames):
-            metafunc.parametrize(name, rows[name], ids=[f"{row[0]}-{i}" for i, row in enumerate(rows[name])])
+        for argument, rows in self.rows().items():
+            if argument in metafunc.fixturenames:
+                metafunc.parametrize(argument, rows, ids=[f"{row[0]}-{i}" for i, row in enumerate(rows)])
 
     def test_an_exercise_is_fit_to_be_released(self, exercise: Exercise) -> None:
         assert exercise_faults(exercise) == []
@@ -69,17 +70,31 @@ class AssignmentLaws:
             assert verdict.passed, (seed, broken(verdict))
 
     def test_a_misconception_fails_visibly_and_on_hidden_inputs_and_is_named(self, mistake: Any) -> None:
-        exercise, misconception = mistake
+        _, name, exercise, misconception = mistake
         for seed in (None, 0):
             verdict = verdict_on(exercise, misconception.implementation, seed)
             assert not verdict.passed
-            assert [m.id for m in verdict.misconceptions] == [misconception.id]
+            assert [m.id for m in verdict.misconceptions] == [name]
 
     def test_misconceptions_are_said_in_sentences(self, exercise: Exercise) -> None:
-        assert len(exercise.misconceptions) >= 4
         for misconception in exercise.misconceptions:
             assert misconception.sentence.rstrip(")").endswith((".", "!", "?", "…"))
             assert len(misconception.sentence.split()) >= 5, misconception.id
+
+
+class AssignmentLaws(ExerciseLaws):
+    odd: ClassVar[Sequence[Row]]
+    wrong: ClassVar[Sequence[Row]]
+    strangers: ClassVar[ModuleType]
+
+    @classmethod
+    def rows(cls) -> dict[str, Sequence[tuple[Any, ...]]]:
+        strangers = cls.strangers
+        more = {"odd": [*cls.odd, *strangers.RIGHT], "wrong": cls.wrong, "strange": strangers.WRONG}
+        return {**super().rows(), **more}
+
+    def test_there_are_misconceptions_enough(self, exercise: Exercise) -> None:
+        assert len(exercise.misconceptions) >= 4
 
     def test_the_points_are_a_round_sum(self) -> None:
         assert float(sum(exercise.points for exercise in self.exercises.values())).is_integer()
