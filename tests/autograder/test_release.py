@@ -191,5 +191,5 @@ def test_a_release_that_would_orphan_submissions_is_refused_in_words(tmp_path):
     master = root / "solutions/attention/attention.py"
     master.write_text(master.read_text(encoding="utf-8").replace('"grade_id": "written"', '"grade_id": "essay"'))
     notebooks.build(root)
-    with pytest.raises(RuntimeError, match="the gradebook holds submissions to an earlier version"):
+    with pytest.raises(NotReleasedError, match="the gradebook holds submissions to an earlier version"):
         build_exercises(root)

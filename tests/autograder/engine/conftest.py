@@ -140,17 +140,20 @@ def nothing(name: str, cells: dict[str, nbformat.NotebookNode], notebook: nbform
 
 
 def snapshot(root: Path, assignment: str, db: str | None = None) -> dict[str, object]:
-    """All that the gradebook says of an assignment: by student, notebook, cell."""
+    """All that the gradebook says of an assignment: by student, notebook, cell.
+
+    Sums to nine decimals: in which order SQL adds tenths up is its own business. Cells are as they stand.
+    """
     found: dict[str, object] = {}
     with Course.load(root, db).gradebook() as book:
         for submission in book.assignment_submissions(assignment):
             found[submission.student.id] = {
                 "when": submission.timestamp,
-                "score": submission.score,
+                "score": round(submission.score, 9),
                 **{
                     notebook.name: {
                         "late": notebook.late_submission_penalty,
-                        "score": notebook.score,
+                        "score": round(notebook.score, 9),
                         "grades": sorted(
                             (g.name, g.auto_score, g.manual_score, g.needs_manual_grade) for g in notebook.grades
                         ),
