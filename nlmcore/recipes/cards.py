@@ -1,17 +1,25 @@
 """Write a checkpoint: weights in half precision as safetensors, and the card that says how they were made."""
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from nlmcore.pretrained.checkpoints import Checkpoint, checkpoint
-from nlmcore.recipes.recipe import Run, write_json
+from nlmcore.pretrained.checkpoints import Checkpoint, checkpoint, names
+from nlmcore.recipes.recipe import MissingCheckpoint, Run, write_json
 
 LIMIT = 3_000_000
 """Bytes that a checkpoint may have."""
+
+
+def compared_with(name: str, recipe: str, folder: Path) -> Checkpoint:
+    """The checkpoint of another recipe. Raises MissingCheckpoint, naming the command, if it is not there."""
+    if name not in names(folder):
+        raise MissingCheckpoint(f"this recipe compares with {name}: first run python -m nlmcore.recipes {recipe}")
+    return checkpoint(name, folder)
 
 
 def save_checkpoint(

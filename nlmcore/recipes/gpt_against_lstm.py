@@ -28,13 +28,13 @@ from bisect import bisect
 from dataclasses import dataclass
 from typing import Any
 
-from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
+from nlmcore.pretrained.checkpoints import FOLDER, names
 from nlmcore.pretrained.described import build
 from nlmcore.recipes.capacity import parameters
-from nlmcore.recipes.cards import add_figures, save_checkpoint
+from nlmcore.recipes.cards import add_figures, compared_with, save_checkpoint
 from nlmcore.recipes.language_figures import curve, quality
 from nlmcore.recipes.language_trainings import STRETCH, Trained, train_gpt, train_lstm
-from nlmcore.recipes.recipe import MissingCheckpoint, Run, table
+from nlmcore.recipes.recipe import Run, table
 from nlmcore.recipes.shakespeare import Plays
 from nlmcore.recipes.step_time import SECONDS_ARE, random_tokens, seconds_per_step
 from nlmcore.recipes.streams import Stream, as_document
@@ -121,9 +121,7 @@ def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespe
 def committed(run: Run, name: str) -> tuple[Trained, dict[str, float]]:
     """The LSTM of part one, and what its card says of its quality."""
     folder = run.checkpoints if name in names(run.checkpoints) else FOLDER
-    if name not in names(folder):
-        raise MissingCheckpoint(f"this recipe compares with {name}: first run python -m nlmcore.recipes {name}")
-    model, _, card = checkpoint(name, folder)
+    model, _, card = compared_with(name, name, folder)
     found = card["figures"]
     figures = {"perplexity": found["test_perplexity"], "bits_per_character": found["test_bits_per_character"]}
     return Trained(model, card["config"], None, card["training"]), figures

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
-from nlmcore.recipes.cards import save_checkpoint
+from nlmcore.pretrained.checkpoints import FOLDER, names
+from nlmcore.recipes.cards import compared_with, save_checkpoint
 from nlmcore.recipes.initial_weights import glorot
 from nlmcore.recipes.number_words import draw_many, english, german
 from nlmcore.recipes.numbers import (
@@ -37,7 +37,7 @@ from nlmcore.recipes.numbers import (
     tokenizers,
 )
 from nlmcore.recipes.pairs import Ids, PairBatches
-from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run
+from nlmcore.recipes.recipe import Recipe, Run
 from nlmcore.recipes.step_time import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from nlmcore.training import cosine_schedule
 
@@ -67,11 +67,7 @@ def recurrent_networks(run: Run) -> dict[str, Trained]:
     for trained_to in (SHORT, LONG):
         for context, title in CONTEXTS.items():
             name = name_of(f"numbers_{context}", trained_to)
-            if name not in names(folder):
-                raise MissingCheckpoint(
-                    f"this recipe compares with {name}: first run python -m nlmcore.recipes numbers"
-                )
-            model, _, card = checkpoint(name, folder)
+            model, _, card = compared_with(name, "numbers", folder)
             found[f"recurrent, {title}, trained on up to {trained_to} words"] = (model, card)
     return found
 

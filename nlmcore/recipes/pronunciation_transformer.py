@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
-from nlmcore.recipes.cards import add_figures, save_checkpoint
+from nlmcore.pretrained.checkpoints import FOLDER, names
+from nlmcore.recipes.cards import add_figures, compared_with, save_checkpoint
 from nlmcore.recipes.dictionary import load_dictionary
 from nlmcore.recipes.initial_weights import glorot
 from nlmcore.recipes.pairs import Ids, PairBatches
 from nlmcore.recipes.pronunciation import CONTEXTS, error_rates, sample
-from nlmcore.recipes.recipe import MissingCheckpoint, Recipe, Run, table
+from nlmcore.recipes.recipe import Recipe, Run, table
 from nlmcore.recipes.step_time import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from nlmcore.training import cosine_schedule
 
@@ -35,11 +35,7 @@ def recurrent_networks(run: Run) -> dict[str, tuple[Any, dict[str, Any]]]:
     found = {}
     for context, title in CONTEXTS.items():
         name = f"pronunciation_{context}"
-        if name not in names(folder):
-            raise MissingCheckpoint(
-                f"this recipe compares with {name}: first run python -m nlmcore.recipes pronunciation"
-            )
-        model, _, card = checkpoint(name, folder)
+        model, _, card = compared_with(name, "pronunciation", folder)
         found[f"recurrent, {title}"] = (model, card)
     return found
 

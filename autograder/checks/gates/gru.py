@@ -3,11 +3,11 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import REFERENCE_ITSELF, blocks
+from autograder.checks.gates.common import REFERENCE_ITSELF, any_sizes, blocks, odd_sizes
 from autograder.draw import Draw
 from autograder.judges import law, same_shapes, same_values
 from autograder.laws.gates import mixes
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.specification import Case, Exercise, Misconception, Property
 
 GRU = ("new", "r", "z", "n")
 Four = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -19,18 +19,7 @@ def _cell(draw: Draw, batch: int, n_in: int, hidden: int) -> Case:
     return Case(label="a batch", calls=(arguments,), known=(h,))
 
 
-def _cells(draw: Draw) -> list[Case]:
-    batch, n_in, hidden = draw.sizes(3)
-    return [_cell(draw, batch, n_in, hidden)]
-
-
-def _odd(draw: Draw) -> list[Case]:
-    (n,) = draw.sizes(1)
-    square, small = _cell(draw, 2, n, n), _cell(draw, 1, n, 1)
-    return [
-        case("as many units as inputs, float64", *(t.double() for t in square.calls[0])),
-        case("one text, one unit", *small.calls[0]),
-    ]
+_cells, _odd = any_sizes(_cell), odd_sizes(_cell)
 
 
 def _gates(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
