@@ -12,24 +12,23 @@ visible check does not stop the cell, so that the hidden one is reached.
 Hidden inputs are drawn from a new seed each time; NLM_HIDDEN_SEED in the environment repeats one.
 
 An exercise comes from its declaration (`autograder.checks`), or in a student's copy of the course, which has none,
-from data (`autograder.public`). The visible check says the same either way; the hidden one needs the declaration.
+from data (`autograder.exercise.public`). The visible check says the same either way; the hidden one needs
+the declaration.
 """
 
 import contextlib
-import functools
-import importlib
 import io
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from autograder.closed import closed_names_used
-from autograder.interview import answers, questions
-from autograder.public import read_exercises
-from autograder.report import Report
-from autograder.specification import Exercise
-from autograder.verdict import GraderFault, Verdict, judge
+from autograder.exercise.closed import closed_names_used
+from autograder.exercise.find import find
+from autograder.exercise.interview import answers, questions
+from autograder.exercise.report import Report
+from autograder.exercise.specification import Exercise
+from autograder.exercise.verdict import GraderFault, Verdict, judge
 
 __all__ = ["CheckFailed", "GraderFault", "Mark", "check", "passes"]
 
@@ -111,32 +110,6 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
     with quiet:
         given = answers(function, exercise, asked)
     return judge(exercise, asked, given, closed=closed_names_used(function, exercise.closed), seed=seed)
-
-
-def find(name: str) -> Exercise:
-    """The exercise "assignment.function": as it is declared in `autograder.checks.<assignment>`, or where students
-    have no declarations, from the data in `autograder/public`."""
-    assignment, _, _ = name.partition(".")
-    known = exercises_of(assignment) if assignment.isidentifier() else {}
-    if name not in known:
-        there = f"there are {', '.join(known)}" if known else f"there is no assignment {assignment!r}"
-        raise ValueError(f"no exercise is called {name!r}; {there}")
-    return known[name]
-
-
-def exercises_of(assignment: str) -> Mapping[str, Exercise]:
-    """All exercises of an assignment; none if there is no such assignment."""
-    module = f"autograder.checks.{assignment}"
-    try:
-        declared: Mapping[str, Exercise] = importlib.import_module(module).EXERCISES
-    except ModuleNotFoundError as error:
-        if error.name not in ("autograder.checks", module):
-            raise
-        return _recorded(assignment)
-    return declared
-
-
-_recorded = functools.cache(read_exercises)
 
 
 def _seed() -> int:

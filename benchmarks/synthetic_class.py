@@ -19,9 +19,9 @@ import nbformat
 from nbformat.v4 import new_code_cell
 from written_out import mistaken, second_solutions
 
-from autograder.check import exercises_of, find
 from autograder.course import notebooks
-from autograder.release import build_exercises
+from autograder.exercise.find import exercises_of, find
+from autograder.release.build import build_exercises
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENT = "attention"

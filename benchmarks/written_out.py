@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder.check import exercises_of, find
-from autograder.specification import Exercise, Misconception
+from autograder.exercise.find import exercises_of, find
+from autograder.exercise.specification import Exercise, Misconception
 
 ROOT = Path(__file__).resolve().parents[1]
 

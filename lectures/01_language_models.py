@@ -30,7 +30,6 @@
 # *For the lecturer: read the first line aloud, stop at "th", and wait for the room. Then ask what would have been hard to guess.*
 
 # %% slideshow={"slide_type": "skip"}
-import json
 import math
 from collections import Counter, defaultdict
 from functools import cache
@@ -43,8 +42,7 @@ from IPython.display import HTML
 from nlmcore.corpora import load
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained import checkpoint
-from nlmcore.recipes.recipe import LECTURES
-from nlmcore.show import figures, widgets
+from lectures import show, stored, widgets
 from nlmcore.tokens import WordTokenizer
 
 # %% [markdown] slideshow={"slide_type": "slide"}
@@ -454,13 +452,13 @@ widgets.perplexity_playground(
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Measured on Shakespeare
 #
-# Four smoothings, orders 1 to 5, the same vocabulary and the same three test plays for all (`python -m nlmcore.recipes
+# Four smoothings, orders 1 to 5, the same vocabulary and the same three test plays for all (`python -m lectures.recipes
 # perplexity` measures them again).
 #
 # > **Predict before you run.** Which curves go up again, and why? Where is the best 5-gram: near 10, 60 or 200?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-measured = json.loads((LECTURES / "results" / "perplexity.json").read_text())
+measured = stored("perplexity")
 orders = ["1", "2", "3", "4", "5"]
 shown = {
     name: name.replace("_", " ") for name in ("additive", "interpolation", "absolute_discounting")
@@ -468,7 +466,7 @@ shown = {
 shown["kneser_ney"] = "Kneser–Ney"
 lines = {shown[name]: [measured["ngram"][name][n] for n in orders] for name in shown}
 classic = {"Wall Street Journal (other text)": [962, 170, 109, math.nan, math.nan]}
-picture = figures.curves(
+picture = show.curves(
     [1, 2, 3, 4, 5],
     lines | classic,
     x_title="order n",
@@ -650,17 +648,17 @@ widgets.guessing_game(
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# On 60,000 characters of the test plays the bars are no longer rough (`python -m nlmcore.recipes guessing`, about six minutes).
+# On 60,000 characters of the test plays the bars are no longer rough (`python -m lectures.recipes guessing`, about six minutes).
 
 # %% slideshow={"slide_type": "fragment"}
-guessing = json.loads((LECTURES / "results" / "guessing.json").read_text())
+guessing = stored("guessing")
 rows = {}
 for name, player in guessing["players"].items():
     rows[name] = (*player["bounds"], player["bits_per_key"], player["first_guess_right"])
 human = guessing["shannon"]
 rows["a reader (Shannon 1951)"] = (human["lower"], human["upper"], None, None)
 spoken = [f"{name}: bounds {low} to {high}" for name, (low, high, *_) in rows.items()]
-HTML(figures.intervals_svg(rows, alt="Bits per character. " + "; ".join(spoken) + "."))
+HTML(show.intervals_svg(rows, alt="Bits per character. " + "; ".join(spoken) + "."))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>

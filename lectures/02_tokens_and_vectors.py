@@ -31,7 +31,6 @@
 # for section 6.*
 
 # %% slideshow={"slide_type": "skip"}
-import json
 import math
 from collections import Counter
 
@@ -40,10 +39,9 @@ import torch
 
 from nlmcore.corpora import load
 from nlmcore.pretrained import checkpoint, minilm
-from nlmcore.recipes.analogies import whole_words
-from nlmcore.recipes.recipe import LECTURES
-from nlmcore.recipes.word_vectors import paragraphs
-from nlmcore.show import widgets
+from lectures.recipes.analogies import whole_words
+from lectures.recipes.word_vectors import paragraphs
+from lectures import stored, widgets
 from nlmcore.tokens import CharTokenizer, WordTokenizer, trace_training
 from nlmcore.tokens.merges import SPLIT, to_bytes
 from nlmcore.word2vec import SkipGram, build_vocabulary
@@ -435,7 +433,7 @@ print("after: ", [word for word, _ in small.nearest("king", 6)])
 # <details><summary><b>What to notice</b></summary>
 #
 # A few seconds make neighbours that are at least of one kind. The vectors that you explore in the next sections have read
-# everything twenty times (`python -m nlmcore.recipes word_vectors`): 912,048 words, of which those that occur ten times or more, 5,835,
+# everything twenty times (`python -m lectures.recipes word_vectors`): 912,048 words, of which those that occur ten times or more, 5,835,
 # have a vector. The vectors that were published
 # with word2vec had read about a hundred *billion*.
 #
@@ -601,7 +599,7 @@ widgets.analogies(tables, questions)
 # question are no answers?
 
 # %% slideshow={"slide_type": "fragment"}
-measured = json.loads((LECTURES / "results" / "word_vectors.json").read_text())
+measured = stored("word_vectors")
 print(
     f"{'':24}{'right':>6} {'of':>4}  {'nearest to a*':>14}  {'without the rule':>17} {'then it says a*':>16}"
 )

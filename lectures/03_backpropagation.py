@@ -38,7 +38,7 @@ import torch
 from IPython.display import HTML
 
 from nlmcore.autodiff import check_gradient, evaluate, numerical_gradient
-from nlmcore.show import figures, widgets
+from lectures import show, widgets
 
 np.set_printoptions(precision=3, suppress=True)
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -145,7 +145,7 @@ def by_hand_xor(x):
 at = np.linspace(-1, 2, 61)[:-1] + 0.025
 plane = np.stack(np.meshgrid(at, at), axis=-1)  # (row, column, 2)
 HTML(
-    figures.decision_svg(
+    show.decision_svg(
         by_hand_xor(plane),
         corners,
         tasks["XOR"],
@@ -179,7 +179,7 @@ HTML(
 xs = np.linspace(-6, 6, 49)
 sigma = 1 / (1 + np.exp(-xs))
 slope = (1 - sigma) * sigma  # section 3 says why
-figures.curves(
+show.curves(
     xs,
     {"σ(x)": sigma, "its slope": slope},
     x_title="x",
@@ -330,7 +330,7 @@ as_one = evaluate(
 )
 as_one.backward()
 one_node = as_one.graph()
-HTML(figures.circuit_svg(one_node.nodes, one_node.edges))
+HTML(show.circuit_svg(one_node.nodes, one_node.edges))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
@@ -447,7 +447,7 @@ central_error = [
     abs(numerical_gradient(logistic_neuron, [2], 10.0**-k)[0] - true) for k in powers
 ]
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-figures.curves(
+show.curves(
     powers,
     {
         "one-sided": np.maximum(one_sided_error, 1e-17),

@@ -46,7 +46,7 @@ from nlmcore.corpora import load
 from nlmcore.feedforward import BagOfWordsLM, FeedForwardLM
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained import checkpoint
-from nlmcore.show import figures, widgets
+from lectures import show, widgets
 
 torch.set_num_threads(1)  # small matrices: more threads would wait for each other
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -165,7 +165,7 @@ print("names of its own:", *[invent() for _ in range(12)])
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **With words.** `nlmcore.feedforward.FeedForwardLM` is the same network. One was trained on the plays of lecture 1: 5,000 words,
-# window 4, 64 numbers per embedding, 64 hidden neurons (`python -m nlmcore.recipes unseen_contexts`).
+# window 4, 64 numbers per embedding, 64 hidden neurons (`python -m lectures.recipes unseen_contexts`).
 #
 # > **Predict before you run.** A table for *every* sequence of four of 5,000 words and what follows would have how many entries? How
 # > many sequences of five words does the training text hold? How many parameters does the network have, and how many more with
@@ -285,7 +285,7 @@ by_seen = result["by_words_seen"]
 shares = {n: f"{row['share']:.0%}" for n, row in by_seen.items()}
 print("words of context seen, and how often:", shares)
 shown = [n for n in by_seen if n != "0"]
-picture = figures.curves(
+picture = show.curves(
     [int(n) for n in shown],
     {
         name: [by_seen[n][name] for n in shown]
@@ -409,13 +409,13 @@ widgets.convolution_player(convolve, signal, seven, filters)
 # numbers as there are filters.
 #
 # The task: was a line *printed in 1623*, or is it in modern spelling? Letters in place of words, 48 filters, 2 to 4 letters wide, trained
-# on ten thousand lines of Shakespeare in both spellings (`python -m nlmcore.recipes old_spelling`). Capitals and
+# on ten thousand lines of Shakespeare in both spellings (`python -m lectures.recipes old_spelling`). Capitals and
 # punctuation are taken away.
 #
 # > **Predict before you move anything.** Which groups of letters will it have found?
 
 # %% slideshow={"slide_type": "fragment"}
-from nlmcore.recipes.old_spelling import letters as plain
+from lectures.recipes.old_spelling import letters as plain
 
 spelling, symbols, spelling_card = checkpoint("old_spelling")
 print(spelling_card["figures"])
@@ -685,7 +685,7 @@ widgets.reach_playground(measure, sentence)
 # ## 8. Measured: the table of lecture 1, continued
 #
 # All on the same split, the same 5,000 words, one pass over the training plays, 128 numbers per word, nothing tuned
-# (`python -m nlmcore.recipes perplexity`).
+# (`python -m lectures.recipes perplexity`).
 #
 # > **Predict before you run.** Put in order: Kneser–Ney 5-gram, averaged window of 4, side by side window of 4, gated convolution
 # > (receptive field 9).

@@ -30,7 +30,6 @@
 
 # %% slideshow={"slide_type": "skip"}
 import inspect
-import json
 import math
 
 import torch
@@ -40,17 +39,10 @@ from torch.nn import functional as F
 from nlmcore.corpora import StreamBatches, load
 from nlmcore.decoding import sample
 from nlmcore.pretrained import checkpoint
-from nlmcore.recipes.recipe import LECTURES
 from nlmcore.recurrent import Recurrent, RecurrentLM, RNNCell, SequenceTagger
-from nlmcore.show import figures, widgets
+from lectures import show, stored, widgets
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import fit, teacher_forcing_loss, truncated_backpropagation
-
-
-def result(name):
-    """What `python -m nlmcore.recipes …` measured."""
-    return json.loads((LECTURES / "results" / f"{name}.json").read_text())
-
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One step, again and again
@@ -74,7 +66,7 @@ def result(name):
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
-    figures.unrolled_svg(
+    show.unrolled_svg(
         ["the", "dogs", "near", "the", "house"],
         ["ŷ₁", "ŷ₂", "ŷ₃", "ŷ₄", "ŷ₅"],
         alt="A recurrent network unrolled over 'the dogs near the house': each word enters the state of its time through W, "
@@ -239,7 +231,7 @@ print(f"no state:        {largest_difference(forgotten):.6f}")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
-    figures.unrolled_svg(
+    show.unrolled_svg(
         ["<bos>", "to", "be", "or", "not"],
         ["to", "be", "or", "not", "<eos>"],
         alt="Teacher forcing: the network reads <bos> to be or not; the targets above are the same words one place earlier: "
@@ -470,7 +462,7 @@ for name, (model, its_chars) in rows.items():
     g = gradient_of(model, tokens, 200)
     cut = [gradient_of(model, tokens, n) for n in pieces]
     errors[name] = [((g_n - g).norm() / g.norm()).item() for g_n in cut]
-figures.curves(
+show.curves(
     pieces,
     errors,
     x_title="characters per piece",
@@ -565,9 +557,9 @@ uses = [
     ("classification", ["to", "be", "or"], [None, None, "tragedy"]),
 ]
 HTML(
-    figures.beside(
+    show.beside(
         *(
-            figures.unrolled_svg(
+            show.unrolled_svg(
                 words,
                 answers,
                 title=name,
@@ -583,12 +575,12 @@ HTML(
 # ### Language modelling
 #
 # Perplexity (lecture 1) of models over words of Shakespeare, same text, same vocabulary of 5,000
-# (`python -m nlmcore.recipes perplexity`); in brackets, the words that each can see.
+# (`python -m lectures.recipes perplexity`); in brackets, the words that each can see.
 #
 # > **Predict before you run.** Does the recurrent network, which sees everything, beat the window of 4 words? The convolution over 9?
 
 # %% slideshow={"slide_type": "fragment"}
-table = result("perplexity")
+table = stored("perplexity")
 seen = {name: row["perplexity"] for name, row in table["neural"].items()}
 print(f"{'Kneser-Ney, 5-gram (4)':24} {table['ngram']['kneser_ney']['5']:6.1f}")
 for name in ("feed-forward (4)", "convolutional (9)", "RNN", "LSTM", "LSTM, 3 passes"):
@@ -612,14 +604,14 @@ print("FIRST WITCH.\n" + chars.decode(tokens[0].tolist()))
 # ### Labelling: put the marks back
 #
 # Every word gets one of twelve labels: capital or not, times the mark that follows it. The network (`SequenceTagger`) read
-# speeches of Shakespeare, without their marks as input, with them as targets (`python -m nlmcore.recipes restore`; idea: Tilk &
+# speeches of Shakespeare, without their marks as input, with them as targets (`python -m lectures.recipes restore`; idea: Tilk &
 # Alumäe 2016). Julius Caesar is none of the plays it learned from.
 #
 # > **Predict before you type.** Which is easier to put back: a question mark, a comma, or an exclamation mark?
 
 # %% slideshow={"slide_type": "skip"}
-from nlmcore.recipes.restore import ids
-from nlmcore.recipes.restore_marks import put_back, take_off
+from lectures.recipes.restore import ids
+from lectures.recipes.restore_marks import put_back, take_off
 
 tagger, tagger_words, tagger_card = checkpoint("restore")
 
@@ -648,7 +640,7 @@ sentences = [
 widgets.restore_player(restore, sentences)
 
 # %% slideshow={"slide_type": "subslide"}
-rows = result("restore")["rows"]
+rows = stored("restore")["rows"]
 print(f"{'':28} {'words right':>11} {'capitals':>9} {'marks':>6}")
 for name, row in rows.items():
     print(
@@ -672,14 +664,14 @@ print("by mark:", rows["reads both ways"]["f1_by_mark"])
 # ### Classification: comedy or tragedy?
 #
 # `SequenceClassifier` makes one answer from all states of the text: from the last one, or from their mean. This one was asked after
-# *every* word in training (`python -m nlmcore.recipes genre`), so we may watch it make up its mind. It knows no names: only words
+# *every* word in training (`python -m lectures.recipes genre`), so we may watch it make up its mind. It knows no names: only words
 # that occur in at least eight plays. Grey: a word it does not know.
 #
 # > **Predict before you choose the second sentence.** *Is this a dagger which I see before me* is Macbeth's, a play that it has not
 # > read. After how many words will it be sure, and of what?
 
 # %% slideshow={"slide_type": "skip"}
-from nlmcore.recipes.genre import running_logits
+from lectures.recipes.genre import running_logits
 
 classifier, genre_words, genre_card = checkpoint("genre")
 
@@ -705,9 +697,9 @@ openings = [
 widgets.verdict_player(verdict, openings, low="comedy", high="tragedy")
 
 # %% slideshow={"slide_type": "subslide"}
-genre = result("genre")
+genre = stored("genre")
 lengths = [int(n) for n in genre["rows"]["naive Bayes, a bag of words"]]
-figures.curves(
+show.curves(
     lengths,
     {name: list(row.values()) for name, row in genre["rows"].items()},
     x_title="words read",
@@ -739,8 +731,8 @@ figures.curves(
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
-    figures.beside(
-        figures.unrolled_svg(
+    show.beside(
+        show.unrolled_svg(
             ["to", "be", "or"],
             ["", "", ""],
             layers=2,
@@ -748,7 +740,7 @@ HTML(
             title="stacked",
             alt="Two layers: the states of the lower one are the inputs of the upper one.",
         ),
-        figures.unrolled_svg(
+        show.unrolled_svg(
             ["to", "be", "or"],
             ["", "", ""],
             both=True,

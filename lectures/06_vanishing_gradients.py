@@ -32,7 +32,6 @@
 # `make present ARGS=06` shows it slide by slide; short of time, skip the code of section 3 and section 7's last cell. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
-import json
 import math
 
 import numpy as np
@@ -41,9 +40,8 @@ from IPython.display import HTML
 
 from nlmcore.corpora import load
 from nlmcore.diagnostics import gradient_norms, jacobian_norms, rescale, spectrum
-from nlmcore.recipes.recipe import LECTURES
 from nlmcore.recurrent import CELLS, RecurrentLM, RNNCell
-from nlmcore.show import figures, widgets
+from lectures import show, stored, widgets
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import clip_gradients, teacher_forcing_loss
 
@@ -56,13 +54,13 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # Two networks are asked for the next word. SmolLM2 is a language model of 135 million parameters (a Transformer: lectures 12
 # and 13). The other is a recurrent network over the words of Shakespeare, of 777,096 parameters. "Printer" and "toner" are no
 # words to it, so it gets a sentence of the same shape whose words it knows: *she tried to write her letters … she at last did
-# write her* ___. (All figures of this section are stored; `python -m nlmcore.recipes looking_back` measures them again.)
+# write her* ___. (All figures of this section are stored; `python -m lectures.recipes looking_back` measures them again.)
 #
 # > **Predict before you run.** Put another word in the gap: *write her **books**, … did write her* ___. How does the
 # > recurrent network's probability of "books" at the end change: not at all, by a factor of two, or by a factor of a hundred?
 
 # %% slideshow={"slide_type": "fragment"}
-back = json.loads((LECTURES / "results" / "looking_back.json").read_text())
+back = stored("looking_back")
 for name in ("smollm2", "lstm"):
     words = back[name]["known_words"]
     print(f"{name}: P(next word), by the word in the gap")
@@ -309,12 +307,12 @@ widgets.gradient_playground(
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # That was before any training. Does a network learn to keep its gradient? Cells of 64 units, before, and after training on a
-# task that needs memory: read five symbols, wait ten steps, write them (`python -m nlmcore.recipes memory`).
+# task that needs memory: read five symbols, wait ten steps, write them (`python -m lectures.recipes memory`).
 #
 # > **Predict before you run.** After training, whose gradient at distance 100 has changed most?
 
 # %% slideshow={"slide_type": "fragment"}
-memory = json.loads((LECTURES / "results" / "memory.json").read_text())
+memory = stored("memory")
 before, after = (
     memory["gradient_log10"][when] for when in ("at initialisation", "trained to copy")
 )
@@ -323,13 +321,13 @@ before, after = (
 def by_cell(curves, title):
     lines = {kind: curves[name] for kind, name in kinds.items()}
     spoken = ", ".join(f"{kind} ten to the {line[100]:.1f}" for kind, line in lines.items())
-    return figures.lines_svg(
+    return show.lines_svg(
         range(101), lines, title=title, x_title="distance d", y_title="gradient norm, d = 0 is 1",
         low=-24, high=2, powers=True, width=445, alt=f"{title}: at distance 100 {spoken}.",
     )  # fmt: skip
 
 
-HTML(figures.beside(by_cell(before, "at initialisation"), by_cell(after, "trained to copy")))
+HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained to copy")))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
@@ -507,15 +505,15 @@ def draw_training(n_max, rate):
     steps, spoken = range(1, len(losses) + 1), f"n_max {n_max}, learning rate {rate}"
     last, peak = sum(losses[-15:]) / 15, max(norms)
     clipped = 0 if limits[n_max] is None else sum(norm > limits[n_max] for norm in norms)
-    curve = figures.lines_svg(
+    curve = show.lines_svg(
         steps, {"loss (nats per character)": losses}, title=f"n_max: {n_max}, learning rate {rate:g}", x_title="step",
         y_title="loss", low=0, high=12 if max(losses) < 12 else 54, width=445, alt=f"Loss, {spoken}: mean of the last 15 steps {last:.2f}.",
     )  # fmt: skip
-    size = figures.lines_svg(
+    size = show.lines_svg(
         steps, {"‖g‖ before clipping": np.log10(norms)}, x_title="step", y_title="norm", low=-2, high=6, powers=True,
         width=445, title="gradient norm", alt=f"Gradient norm, {spoken}: at most {peak:.3g}.",
     )  # fmt: skip
-    return figures.beside(curve, size) + figures.said(
+    return show.beside(curve, size) + show.said(
         f"loss, mean of the last 15 steps: {last:.2f}; largest norm {peak:.2g}; clipped {clipped} steps of {len(losses)}"
     )
 
@@ -583,10 +581,10 @@ for slopes in ([1.0, 1.0], [1.0, 0.1]):
 # | the cost of length | cut the gradient after $k$ steps (truncation): it vanishes there *by decree* | lecture 5 |
 #
 # > **Predict before you run.** The copying task again, now with a plain RNN only. Uniform, it copied about a fifth of the symbols
-# > after ten blanks. Does an orthogonal start help, and up to which delay? (`python -m nlmcore.recipes initialisation`)
+# > after ten blanks. Does an orthogonal start help, and up to which delay? (`python -m lectures.recipes initialisation`)
 
 # %% slideshow={"slide_type": "fragment"}
-start = json.loads((LECTURES / "results" / "initialisation.json").read_text())
+start = stored("initialisation")
 print("copied right after so many blanks; guessing gives 12 %")
 for name, by_delay in start["copy_accuracy"].items():
     print(f"  {name:11}", *(f"{delay:>4}: {right:4.0%}" for delay, right in by_delay.items()))

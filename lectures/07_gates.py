@@ -29,7 +29,6 @@
 # by hand. *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
-import json
 import math
 import re
 
@@ -40,10 +39,9 @@ import torch.nn.functional as F
 from nlmcore.corpora import load
 from nlmcore.diagnostics import gradient_norms, saturation
 from nlmcore.pretrained import checkpoint
-from nlmcore.recipes.memory import VOCAB, copying_batch
-from nlmcore.recipes.recipe import LECTURES
+from lectures.recipes.memory import VOCAB, copying_batch
 from nlmcore.recurrent import CELLS, GRUCell, LSTMCell, RecurrentLM, UGRNNCell, unroll
-from nlmcore.show import figures, widgets
+from lectures import show, stored, widgets
 from nlmcore.training import clip_gradients
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -131,7 +129,7 @@ formulas = {
     "written": "(1 − G)·R = (1 − {G}) · ({R})",
     "new": "h[t] = {kept} + {written}",
 }
-widgets.cell_player(ugrnn_step, figures.CIRCUITS["UGRNN"], formulas, title="UGRNN")
+widgets.cell_player(ugrnn_step, show.CIRCUITS["UGRNN"], formulas, title="UGRNN")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
@@ -196,7 +194,7 @@ formulas = {
     "written": "(1 − z)·n = (1 − {z}) · ({n})",
     "new": "h[t] = {kept} + {written}",
 }
-widgets.cell_player(gru_step, figures.CIRCUITS["GRU"], formulas, title="GRU")
+widgets.cell_player(gru_step, show.CIRCUITS["GRU"], formulas, title="GRU")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
@@ -290,7 +288,7 @@ formulas = {
     "new c": "c[t] = {kept} + {written}",
     "new h": "h[t] = o·tanh(c[t]) = {o} · tanh({new_c})",
 }
-widgets.cell_player(lstm_step, figures.CIRCUITS["LSTM"], formulas, title="LSTM", c=0.8)
+widgets.cell_player(lstm_step, show.CIRCUITS["LSTM"], formulas, title="LSTM", c=0.8)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
@@ -389,10 +387,10 @@ def draw_bias(bias):
         "σ(b)ᵈ, the memory's road alone": d * math.log10(gate),
     }
     at = float(measured[bias][20])
-    return figures.lines_svg(
+    return show.lines_svg(
         d, lines, title=f"forget gate with bias {bias}: σ({bias}) = {gate:.3f}", x_title="distance d", y_title="norm",
         low=-12, high=1, powers=True, width=760, alt=f"Gradient of the memory, bias {bias}: {at:.1e} at distance 20.",
-    ) + figures.said(f"left after 20 steps: {at:.1e} measured, {gate**20:.1e} by the memory's road alone")  # fmt: skip
+    ) + show.said(f"left after 20 steps: {at:.1e} measured, {gate**20:.1e} by the memory's road alone")  # fmt: skip
 
 
 widgets.live(draw_bias, bias=widgets.slider(0, -2, 6, 1, "bias of the forget gate", "420px"))
@@ -410,7 +408,7 @@ widgets.live(draw_bias, bias=widgets.slider(0, -2, 6, 1, "bias of the forget gat
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Gates on real text
 #
-# A trained one: an LSTM of 256 units that predicts the next character of Shakespeare (`python -m nlmcore.recipes char_lstm`). It
+# A trained one: an LSTM of 256 units that predicts the next character of Shakespeare (`python -m lectures.recipes char_lstm`). It
 # reads 8,000 characters of *As You Like It*, which it was not trained on. How open are its gates? One
 # above 0.9 or below 0.1 acts as a switch: a **saturated gate**.
 #
@@ -603,11 +601,11 @@ def draw_race(step):
     }
     order = sorted(raced, key=lambda name: -raced[name][step - 1])
     spoken = ", ".join(f"{name} {100 * raced[name][step - 1]:.0f} %" for name in order)
-    return figures.lines_svg(
+    return show.lines_svg(
         range(1, 251), lines, title=f"copied right, after {step} steps of training", x_title="step",
         y_title="% right", low=0, high=100, level=12.5, width=820, height=430, columns=3,
         alt=f"Symbols copied right after {step} steps: {spoken}.",
-    ) + figures.said(spoken)  # fmt: skip
+    ) + show.said(spoken)  # fmt: skip
 
 
 widgets.live(draw_race, step=widgets.slider(250, 10, 250, 10, "step", "480px"))
@@ -621,10 +619,10 @@ widgets.live(draw_race, step=widgets.slider(250, 10, 250, 10, "step", "480px"))
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# So train longer: 1,500 steps of 64 texts each, width 64, each cell at each delay (`python -m nlmcore.recipes memory`).
+# So train longer: 1,500 steps of 64 texts each, width 64, each cell at each delay (`python -m lectures.recipes memory`).
 
 # %% slideshow={"slide_type": "fragment"}
-memory = json.loads((LECTURES / "results" / "memory.json").read_text())
+memory = stored("memory")
 for name, by_delay in memory["copy_accuracy"].items():
     shares = " ".join(f"{delay:>3}: {right:4.0%}" for delay, right in by_delay.items())
     print(
@@ -647,7 +645,7 @@ for name, by_delay in memory["copy_accuracy"].items():
 # every cell at great length, and found: all architectures store about *five bits per parameter*; what differs is how easily
 # they are trained. In short: parameters matter more than the architecture.
 #
-# Ours, with minutes of training and no search (`python -m nlmcore.recipes capacity`): how many random answers a network
+# Ours, with minutes of training and no search (`python -m lectures.recipes capacity`): how many random answers a network
 # can learn by heart, in bits (one yes or no is one bit) per parameter; and how well it predicts characters of Shakespeare
 # (perplexity, lower is better).
 #
@@ -655,7 +653,7 @@ for name, by_delay in memory["copy_accuracy"].items():
 # > always beat a better cell with fewer?
 
 # %% slideshow={"slide_type": "fragment"}
-capacity = json.loads((LECTURES / "results" / "capacity.json").read_text())
+capacity = stored("capacity")
 for task, unit in (("memorising", "bits_per_parameter"), ("characters", "perplexity")):
     print(f"{task}: {unit.replace('_', ' ')}, by number of parameters")
     for name, by_size in capacity[task].items():
@@ -709,7 +707,7 @@ def my_lstm_step(x, h, c):
 
 
 widgets.cell_player(
-    lstm_step, figures.CIRCUITS["LSTM"], formulas, title="LSTM", c=0.8, yours=my_lstm_step
+    lstm_step, show.CIRCUITS["LSTM"], formulas, title="LSTM", c=0.8, yours=my_lstm_step
 )
 
 # %% [markdown] slideshow={"slide_type": "skip"}

@@ -32,7 +32,6 @@
 # first two steps of section 3 by hand before you touch the slider.*
 
 # %% slideshow={"slide_type": "skip"}
-import json
 import math
 
 import ipywidgets
@@ -52,8 +51,7 @@ from nlmcore.decoding import (
     stream,
 )
 from nlmcore.pretrained import checkpoint, smollm2
-from nlmcore.recipes.recipe import LECTURES
-from nlmcore.show import figures, widgets
+from lectures import show, stored, widgets
 
 torch.set_num_threads(1)  # sums in one order: what is drawn at random is the same every time
 
@@ -310,12 +308,12 @@ widgets.length_penalty_player(score, sentences, lengths, log_probs)
 # for more than half of their sentences the most probable translation of all was *empty*: `<eos>` at once. Koehn & Knowles (2017)
 # had seen quality fall with wide beams, the **beam search curse**. Is it so here? Two of the course's small translators (lecture 10
 # trains them): numbers in words into German, measured by BLEU, the agreement with the right answer, up to 100; and spelling into
-# *phonemes*, the sounds of a word, measured by errors. `python -m nlmcore.recipes dullness` measures it again.
+# *phonemes*, the sounds of a word, measured by errors. `python -m lectures.recipes dullness` measures it again.
 #
 # > **Predict before you run.** Beams from 1 to 256: at which is the quality best, and does the widest one do harm?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-measured = json.loads((LECTURES / "results" / "dullness.json").read_text())
+measured = stored("dullness")
 for part in measured["wide_beams"].values():
     print(part["what"])
     print("  beam     mean ln P   quality   length, of the reference's   empty")
@@ -362,7 +360,7 @@ def beside_shakespeare(way):
     says = "; ".join(
         f"{name}: {rows[name]['probability']:.2f} per token over all passages" for name in lines
     )
-    chart = figures.lines_svg(
+    chart = show.lines_svg(
         places,
         lines,
         low=0,
@@ -373,7 +371,7 @@ def beside_shakespeare(way):
         height=340,
         alt=f"Probability of each of {len(places)} tokens under SmolLM2, Shakespeare's text beside {way}. {says}.",
     )
-    return chart + figures.said(says) + figures.said(f"{way} writes: {example[way]['text']}")
+    return chart + show.said(says) + show.said(f"{way} writes: {example[way]['text']}")
 
 
 ways = [way for way in example if way not in ("prompt", "Shakespeare")]

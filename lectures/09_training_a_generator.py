@@ -28,7 +28,6 @@
 # *Coming from other slides or a paper?* A table at the end translates their notation.
 
 # %% slideshow={"slide_type": "skip"}
-import json
 import math
 
 import torch
@@ -37,9 +36,8 @@ from torch.nn import functional as F
 
 from nlmcore.decoding import sample
 from nlmcore.pretrained import checkpoint
-from nlmcore.recipes.recipe import LECTURES
 from nlmcore.recurrent import RecurrentLM
-from nlmcore.show import figures, widgets
+from lectures import show, stored, widgets
 from nlmcore.training import (
     exponential_decay,
     inverse_sigmoid_decay,
@@ -47,12 +45,6 @@ from nlmcore.training import (
     scheduled_sampling_loss,
     teacher_forcing_loss,
 )
-
-
-def result(name):
-    """What `python -m nlmcore.recipes …` measured."""
-    return json.loads((LECTURES / "results" / f"{name}.json").read_text())
-
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. What a text costs
@@ -147,14 +139,14 @@ def free_running_loss(model, tokens, generator):
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # A small network learns to write first names, letter by letter, 600 updates of 64 names, three seeds each way
-# (`python -m nlmcore.recipes free_running`). The held-out loss is measured as always, reading the true letters.
+# (`python -m lectures.recipes free_running`). The held-out loss is measured as always, reading the true letters.
 #
 # > **Predict before you run.** (a) Which way has the lower loss at the end? (b) A third line needs no network: for each *place* of a name,
 # > how frequent each letter is there, whatever stands before. Will free running beat it? (The fourth line is a mixture of both, and
 # > the subject of section 5.)
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
-names = result("free_running")
+names = stored("free_running")
 at = names["at"]
 lines = {
     way: [sum(v) / len(v) for v in zip(*row["held_out"], strict=True)]
@@ -162,7 +154,7 @@ lines = {
 }
 lines["letters by their place alone"] = [names["by_place_alone"]] * len(at)
 HTML(
-    figures.lines_svg(
+    show.lines_svg(
         at,
         lines,
         alt="Held-out loss against the training step. Teacher forcing falls to 2.0; scheduled sampling falls with it at first "
@@ -199,15 +191,15 @@ for way, row in names["rows"].items():
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 HTML(
-    figures.beside(
-        figures.unrolled_svg(
+    show.beside(
+        show.unrolled_svg(
             ["<bos>", "the", "night", "is"],
             ["a", "man", "was", "gone"],
             title="training: reads the truth",
             weights=False,
             alt="In training the inputs are the true words <bos> the night is, whatever the network would have said.",
         ),
-        figures.unrolled_svg(
+        show.unrolled_svg(
             ["<bos>", "a", "man", "was"],
             ["a", "man", "was", "gone"],
             title="in use: reads its own words",
@@ -283,16 +275,16 @@ print(f"with other dice, from one beginning: {sum(chance) / 20:.0%}")
 # %% [markdown] slideshow={"slide_type": "slide"}
 # A task with an answer: from the letters of a word to its sounds (phonemes), by a recurrent network that has read the word and writes the
 # sounds one by one. Words of 8 sounds or more; at every place, the share of wrong sounds, after the *true* beginning, and when it writes
-# *alone* (`python -m nlmcore.recipes exposure_bias`).
+# *alone* (`python -m lectures.recipes exposure_bias`).
 #
 # > **Predict before you run.** At the first place the two must be equal. And at the eighth?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-bias = result("exposure_bias")["rows"]
+bias = stored("exposure_bias")["rows"]
 forcing = bias["teacher forcing"]
 places = list(range(1, 11))
 HTML(
-    figures.lines_svg(
+    show.lines_svg(
         places,
         {
             "after the true beginning": [100 * e for e in forcing["forced"]],
@@ -324,12 +316,11 @@ HTML(
 # > **Predict before you run.** Five times as many mistakes after the slip, twice as many, or as many as before: it can still see the
 # > word?
 
-
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.decoding import greedy
-from nlmcore.recipes.dictionary import load_dictionary
-from nlmcore.recipes.exposure_bias import matched
-from nlmcore.recipes.pairs import as_source, pad
+from lectures.recipes.dictionary import load_dictionary
+from lectures.recipes.exposure_bias import matched
+from lectures.recipes.pairs import as_source, pad
 
 speaker, (spelling, sounds), _ = checkpoint("pronunciation_initial")
 entries = [(w, said[0]) for w, said in load_dictionary(limit=2500).test.items() if len(said) == 1]
@@ -558,7 +549,7 @@ for epsilon, share in shares.items():
 # > **Predict before you run.** *what is the matter* and *what is the news*: what is $J$?
 
 # %% slideshow={"slide_type": "fragment"}
-from nlmcore.recipes.edit import ids, read_sentences, rewrite
+from lectures.recipes.edit import ids, read_sentences, rewrite
 from nlmcore.seq2seq import Retriever, jaccard
 
 pair = [["what", "is", "the", "matter"], ["what", "is", "the", "news"]]
@@ -577,7 +568,7 @@ for index, similarity in retriever.nearest(["how", "does", "my", "good", "lord"]
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # The editor is an encoder that reads the prototype and a decoder that writes, reads the edit at every step, and looks back at the
-# prototype by attention (lecture 11). Ours has read 16,556 pairs (`python -m nlmcore.recipes edit`); theirs had
+# prototype by attention (lecture 11). Ours has read 16,556 pairs (`python -m lectures.recipes edit`); theirs had
 # learned from millions of sentences.
 #
 # > **Predict before you type.** *What is the matter*, insert "news", delete "matter". Then: *where is my lord*, insert "lady", delete
@@ -626,7 +617,7 @@ with torch.no_grad(), capture(editor) as tape:
     editor(torch.tensor([[1, *ids(editor_words, new[:4])]]), state)
 looked = tape["seq2seq.decoder.attention"][0, 0]
 HTML(
-    figures.heatmap_svg(
+    show.heatmap_svg(
         looked,
         new,
         old,

@@ -33,7 +33,6 @@
 # text whose right translation everybody can check; nothing in the models is special to them.*
 
 # %% slideshow={"slide_type": "skip"}
-import json
 
 import torch
 
@@ -41,13 +40,12 @@ from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy
 from nlmcore.metrics import corpus_bleu, edit_distance
 from nlmcore.pretrained import checkpoint
-from nlmcore.recipes.dictionary import load_dictionary
-from nlmcore.recipes.number_words import draw_many, english, german
-from nlmcore.recipes.numbers import tokenizers
-from nlmcore.recipes.pairs import BOS, EOS, PairBatches, as_source, as_target, translate
-from nlmcore.recipes.recipe import LECTURES
+from lectures.recipes.dictionary import load_dictionary
+from lectures.recipes.number_words import draw_many, english, german
+from lectures.recipes.numbers import tokenizers
+from lectures.recipes.pairs import BOS, EOS, PairBatches, as_source, as_target, translate
 from nlmcore.seq2seq import Seq2Seq
-from nlmcore.show import figures, widgets
+from lectures import show, stored, widgets
 from nlmcore.training import fit, teacher_forcing_loss
 
 torch.set_num_threads(1)  # sums in one order: section 3 trains to the same numbers every time
@@ -92,7 +90,7 @@ torch.set_num_threads(1)  # sums in one order: section 3 trains to the same numb
 # vector $c$ carries the source across. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-figures.encoder_decoder(
+show.encoder_decoder(
     ["twenty", "one", "<eos>"],
     ["ein", "und", "zwanzig"],
     alt="An encoder reads 'twenty one <eos>' into states h1, h2, h3; a single vector c leads to "
@@ -104,7 +102,7 @@ figures.encoder_decoder(
 # right to left**, so that the word read *last* is the source's *first*. Section 6 measures what that is good for. Until then, take it as given.
 #
 # Here is a trained one, small enough to open: GRU cells, 128 wide, trained on numbers of up to twelve English words.
-# (`python -m nlmcore.recipes thought_vector` trains it again.)
+# (`python -m lectures.recipes thought_vector` trains it again.)
 #
 # > **Predict before you run.** $c$ has 128 numbers. How many different numbers in words could the decoder tell apart, if each of the
 # > 128 could only be positive or negative?
@@ -295,7 +293,7 @@ for name, loss in {"shifted by one": None, "not shifted": not_shifted}.items():
         print(f"   {n}: {trained[name][n] or '(nothing)'}")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-figures.curves(
+show.curves(
     range(1, 201, 5),
     {name: line[::5] for name, line in losses.items()},
     x_title="step",
@@ -455,14 +453,14 @@ for said in (
 # pair. (One share of 0 would make the whole mean 0. So where nothing is found, the program counts a little instead, as is usual.) BLEU is made for whole test sets, and for comparing like with like.
 #
 # Now two translators with one vector: one was trained on numbers of up to 12 English words, the other on up to 20. Both are tested on up to 29.
-# (`python -m nlmcore.recipes numbers`; their encoder reads in *both* directions, and $c$ is the last states of both, side by side.)
+# (`python -m lectures.recipes numbers`; their encoder reads in *both* directions, and $c$ is the last states of both, side by side.)
 #
 # > **Predict before you run.** Where does each curve break, and does the second one hold up to 20 words?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-quality = json.loads((LECTURES / "results" / "quality_by_length.json").read_text())["lines"]
+quality = stored("quality_by_length")["lines"]
 one_vector = {name: by for name, by in quality.items() if name.startswith("one vector")}
-figures.curves(
+show.curves(
     [4, 7, 10, 13, 16, 19, 22, 25, 28],
     {name: [at["bleu"] for at in by.values()] for name, by in one_vector.items()},
     x_title="English words in the number",
@@ -492,19 +490,19 @@ figures.curves(
 # guess.
 #
 # Four translators, on numbers of up to 12 words: idea 1, where $c$ is only the *initial* state, and idea 2, where it is read at *every step*, each with the
-# source forwards and reversed. Each was trained three times, from other random beginnings (`python -m nlmcore.recipes thought_vector`).
+# source forwards and reversed. Each was trained three times, from other random beginnings (`python -m lectures.recipes thought_vector`).
 #
 # > **Predict before you run.** Which of the two helps more? If reversing helps, on which words of the target: the first, the last, all?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-measured = json.loads((LECTURES / "results" / "thought_vector.json").read_text())
+measured = stored("thought_vector")
 
 
 def mean(numbers):
     return sum(numbers) / len(numbers)
 
 
-figures.curves(
+show.curves(
     [4, 7, 10, 13, 16, 19],
     {name: [100 * mean(by[at]) for at in list(by)[:6]] for name, by in measured["exact"].items()},
     x_title="English words in the number",
@@ -527,7 +525,7 @@ for name, by in measured["exact"].items():
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 wrong = measured["wrong_by_place"]
-figures.curves(
+show.curves(
     range(1, len(next(iter(wrong.values()))) + 1),
     {name: [100 * share for share in shares] for name, shares in wrong.items()},
     x_title="place in the target",
@@ -555,7 +553,7 @@ figures.curves(
 # ## 7. The same network, other letters: from spelling to sound
 #
 # Nothing in the model knows that its task is translation. Given the CMU Pronouncing Dictionary, 112,000 English words with their **phonemes** (the sounds
-# that tell words apart: K, AE, T for "cat"), the same class learns to read aloud. (`python -m nlmcore.recipes pronunciation`)
+# that tell words apart: K, AE, T for "cat"), the same class learns to read aloud. (`python -m lectures.recipes pronunciation`)
 #
 # > **Predict before you choose.** Which will it get wrong: long regular words, short irregular ones, names?
 

@@ -57,7 +57,7 @@ from nlmcore.attention import (
 )
 from nlmcore.recurrent import GRUCell, LSTMCell, Recurrent
 from nlmcore.seq2seq import AdditiveScore
-from nlmcore.show import figures, widgets
+from lectures import show, widgets
 
 torch.set_printoptions(precision=2, sci_mode=False)
 torch.set_num_threads(1)  # so small are the models here that one core is quickest
@@ -71,7 +71,7 @@ torch.set_num_threads(1)  # so small are the models here that one core is quicke
 # state, the **context** $c = h_n$, and nothing else.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-figures.encoder_decoder(
+show.encoder_decoder(
     ["the", "black", "cat"],
     ["le", "chat", "noir"],
     alt="An encoder reads 'the black cat' into states h1, h2, h3; a single vector c leads to "
@@ -110,7 +110,7 @@ kept = {}
 for d in (64, 256, 1024):
     kept[f"one vector, d = {d}"] = [read_back(n, d, keep_all=False) for n in lengths]
 kept["all n vectors, d = 64"] = [read_back(n, 64, keep_all=True) for n in lengths]
-figures.curves(
+show.curves(
     lengths,
     kept,
     x_title="words in the text",
@@ -154,7 +154,7 @@ figures.curves(
 # state *asks*, the encoder's states answer.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-figures.encoder_decoder(
+show.encoder_decoder(
     ["the", "black", "cat"],
     ["le", "chat"],
     weights=[0.05, 0.10, 0.85],
@@ -278,7 +278,7 @@ W = torch.randn(8, 8, generator=draw) / math.sqrt(8)
 A, B = torch.randn(16, 8, generator=draw), torch.randn(16, 8, generator=draw)
 u = torch.randn(16, generator=draw)
 
-figures.heatmaps(
+show.heatmaps(
     [
         dot_score(queries, keys),
         bilinear_score(queries, keys, W),
@@ -339,7 +339,7 @@ widgets.query_playground(
 # Numbers in words are real text of any length, and German says units before tens: 21 is *ein und zwanzig*, "one and twenty".
 # Four small translators from English into German were trained, two that hand over one vector and two with attention
 # (additive score). One of each saw numbers of up to 12 English words, the other up to 20; all are tested on up to 29. BLEU
-# compares words and groups of words with the right answer; 100 is perfect. (`python -m nlmcore.recipes numbers` trains and
+# compares words and groups of words with the right answer; 100 is perfect. (`python -m lectures.recipes numbers` trains and
 # measures them again, in six to twenty minutes. Bahdanau et al. trained theirs on sentences of up to 30 and of up to 50 words.)
 #
 # > **Predict before you run.** Which of the four fall from which length on?
@@ -356,7 +356,7 @@ trained = {
 measured = {
     label: checkpoint(name).card["figures"]["by_length"] for label, name in trained.items()
 }
-figures.curves(
+show.curves(
     [4, 7, 10, 13, 16, 19, 22, 25, 28],
     {label: [at["bleu"] for at in by_length.values()] for label, by_length in measured.items()},
     x_title="English words in the number",
@@ -380,7 +380,7 @@ figures.curves(
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.decoding import greedy
 from nlmcore.inspect import capture
-from nlmcore.recipes.number_words import english as in_words
+from lectures.recipes.number_words import english as in_words
 
 translator, (english, german), card = checkpoint("numbers_attention_20")
 BOS, EOS = 1, 2
@@ -401,7 +401,7 @@ def aligned(number):
 
 def translate(number):
     parts, words, weights = aligned(number)
-    return figures.attention_html(weights, parts, words, title=f"{number:,}")
+    return show.attention_html(weights, parts, words, title=f"{number:,}")
 
 
 widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", "600px"))
@@ -438,7 +438,7 @@ print("Hindi: ", crossings(list(answers.values())), "crossings")
 print("German:", crossings(weights[:-1].argmax(-1).tolist()), "crossings")
 by_hand_links = torch.zeros(len(hindi), len(meaning))
 by_hand_links[list(answers), list(answers.values())] = 1
-HTML(figures.attention_lines_svg(by_hand_links, hindi, meaning))
+HTML(show.attention_lines_svg(by_hand_links, hindi, meaning))
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
@@ -451,7 +451,7 @@ HTML(figures.attention_lines_svg(by_hand_links, hindi, meaning))
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **From letters to sounds.** English spelling is a translation problem, too. A model with attention (two-way encoder, bilinear
 # score) was trained on 112,397 words of a dictionary, letters in, **phonemes** (sounds) out. On words that it has never seen,
-# 8.08 % of the phonemes are wrong, with one vector in place of attention 11.62 % (`python -m nlmcore.recipes pronunciation`).
+# 8.08 % of the phonemes are wrong, with one vector in place of attention 11.62 % (`python -m lectures.recipes pronunciation`).
 #
 # > **Predict before you choose.** Which letters will the K and the S of "box" read? Which letter the F of "enough"? Do the
 # > lines ever cross, as they do in translation?
@@ -482,7 +482,7 @@ def spoken(word, typed):
     if not re.fullmatch(r"[a-z']{1,20}", word):
         raise ValueError(f"one English word of up to 20 letters a to z, please, got {typed!r}")
     sounds, weights = pronounce(word)
-    return figures.attention_html(
+    return show.attention_html(
         weights, sounds, [*word, "<eos>"], title=f"{word}: {' '.join(sounds[:-1])}"
     )
 
@@ -581,7 +581,7 @@ def mean_slope(d, divide):
 
 
 widths = [2, 8, 32, 128, 512, 2048]
-figures.curves(
+show.curves(
     widths,
     {
         "divided by √d": [mean_slope(d, True) for d in widths],
@@ -732,7 +732,7 @@ for name, weights in tape.items():
 # word that reads, one column per word that is read, a thin diagonal where a word reads itself.
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-figures.head_grid(
+show.head_grid(
     torch.cat(list(tape.values())),
     alt="72 small heatmaps, 6 layers of 12 heads. In layer 0, head 2 all weight lies just below "
     "the diagonal; in layer 1, head 8 just above. Many heads, above all in layers 2 to 4, have "
@@ -947,7 +947,7 @@ def caption(number):
     looks = [
         (f"“{word}”", alpha.view(3, 3)) for word, alpha in zip(words, looked[number], strict=True)
     ]
-    return figures.scene_svg(
+    return show.scene_svg(
         image, looks, title=f"scene {number}", note=f"right: {truth}; written: {' '.join(words)}"
     )
 
@@ -989,7 +989,7 @@ for n in (10, 100, 1_000, 2_000, 5_000):
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # **Measured.** The same on three of our own networks of width 128: a recurrent encoder and decoder that hand over one vector, the
 # same two with attention, and a Transformer. One forward pass over a pair of texts of $n = m$ tokens each, on one core
-# (`python -m nlmcore.recipes source_and_target`).
+# (`python -m lectures.recipes source_and_target`).
 #
 # > **Predict before you run.** By what factor does each of the three times grow when $n$ doubles, from 2,048 to 4,096?
 
@@ -999,7 +999,7 @@ print(
     *(f"{cost['lines'][name]:28} {formula}" for name, formula in cost["written"].items()),
     sep="\n",
 )
-figures.curves(
+show.curves(
     [int(n) for n in cost["seconds"]["initial"]],
     {cost["lines"][name]: list(seconds.values()) for name, seconds in cost["seconds"].items()},
     x_title="words, n = m",

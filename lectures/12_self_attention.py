@@ -58,7 +58,7 @@ from nlmcore.positions import (
     sinusoidal,
 )
 from nlmcore.pretrained import checkpoint, minilm, smollm2
-from nlmcore.show import figures, widgets
+from lectures import show, widgets
 from nlmcore.transformer import TransformerConfig, TransformerEncoder, TransformerLM
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -407,7 +407,7 @@ leaky, without = train_on_noise(masked=False)
 print(f"with the mask {with_mask[-1]:.2f}, without {without[-1]:.2f}; ln 10 = {math.log(10):.2f}")
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-figures.curves(
+show.curves(
     list(range(1, 121, 7)),
     {"with the causal mask": with_mask[::7], "without": without[::7]},
     x_title="step of training",
@@ -484,7 +484,7 @@ def leak(changed):
     reached = [
         ", ".join(places[t] for t in range(16) if moved[m, changed, t] > 1e-4) for m in (0, 1)
     ]
-    return figures.heatmap_svg(
+    return show.heatmap_svg(
         moved[:, changed],
         ["with the mask", "without"],
         places,
@@ -631,7 +631,7 @@ print("1 / (t + 1):         ", 1 / torch.arange(1, 9))
 
 # %% slideshow={"slide_type": "fragment"}
 HTML(
-    figures.tables_svg(
+    show.tables_svg(
         [
             ("counting, 4 bits", 2 * binary_counter(16) - 1),
             ("sines of the sinusoids", sinusoidal(16, 8, base=16)[:, 0::2]),
@@ -718,7 +718,7 @@ late = sinusoidal(51, 32)[1:]
 angles = torch.arange(50).unsqueeze(1) * 10_000.0 ** (-torch.arange(16) / 32)
 slow = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 HTML(
-    figures.tables_svg(
+    show.tables_svg(
         [("right", waves), ("A", blocks), ("B", late), ("C", slow)],
         alt="Four tables of 50 positions by 32 columns. A has its fast waves in two places, at the left "
         "edge and in the middle. B looks like the right one but begins one row later. In C the waves "
@@ -772,7 +772,7 @@ alike = [
 ]
 display(
     HTML(
-        figures.tables_svg(
+        show.tables_svg(
             [("MiniLM, learned", alike[0]), ("sinusoids", alike[1])],
             alt="Similarities of 60 position vectors with each other, learned by MiniLM and sinusoids. "
             "Both have a red band along the diagonal: neighbours are alike. The learned ones have "
@@ -903,7 +903,7 @@ comparison = {
     "T5's buckets, learned": {f"head {h}": t5[h] for h in (0, 3)},
     "Shaw et al., clipped at 16": {"one query": clipped[0], "another": clipped[1]},
 }
-figures.distance_panels(
+show.distance_panels(
     distance,
     comparison,
     x_title="the key stands so many words after the query",
@@ -931,7 +931,7 @@ figures.distance_panels(
 # To work on texts longer than those of training is called **extrapolation**. Vaswani et al. (2017, section 3.5) chose sinusoids
 # because they "may allow the model to extrapolate". Do they? We took the numbers in words of lecture 11 once more, English to
 # German, and small Transformers: sinusoids against T5's buckets, trained on up to 12 or up to 20 words, tested on up to 29
-# (`python -m nlmcore.recipes numbers_transformer`).
+# (`python -m lectures.recipes numbers_transformer`).
 #
 # > **Predict before you run.** From which length on does each of the four fall?
 
@@ -942,7 +942,7 @@ transformers = {
     for name, line in results.items()
     if name.startswith("Transformer")
 }
-figures.curves(
+show.curves(
     [4, 7, 10, 13, 16, 19, 22, 25, 28],
     {name: [at["exact"] for at in line.values()] for name, line in transformers.items()},
     x_title="English words in the number",
@@ -1025,7 +1025,7 @@ print(
 # printed her* … The word that decides stands 46 tokens back (lecture 6 asked the same of an LSTM). Which heads look at it? And
 # does the answer depend on them? All 270 heads were measured; then those that look most were silenced. **Silencing a head** is
 # setting its output to zero, here at the last token (after Michel et al. 2019); for comparison, that of as many others, drawn at random
-# (`python -m nlmcore.recipes looking_back`).
+# (`python -m lectures.recipes looking_back`).
 #
 # > **Predict before you run.** Some head gives "tickets" 0.89 of its weight. Silence it: what becomes of the probability of
 # > "tickets", 0.46?
@@ -1039,7 +1039,7 @@ print(
 )
 counts = [0, *(int(count) for count in looking["silenced"])]
 silenced = looking["silenced"].values()
-figures.curves(
+show.curves(
     counts,
     {
         "the heads that look most": [

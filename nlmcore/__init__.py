@@ -8,7 +8,7 @@ One idea carries it: **every language model is the same function**,
 
 `import nlmcore` loads torch and nothing heavier. Submodules load when they are first named, so
 `nlmcore.attention.attend` works without a second import, and matplotlib and ipywidgets are loaded by
-`nlmcore.show` alone.
+`lectures.show` alone.
 """
 
 import importlib

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from autograder.course import notebooks, text
-from autograder.specification import Exercise
+from autograder.exercise.specification import Exercise
 from tests.test_lectures import without_network
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALONE = {"tokens", "corpora", "autodiff", "language_model"}
 MODELS = {"ngram", "feedforward", "convolutional", "recurrent", "transformer", "seq2seq", "word2vec"}
 FOR_ANY_MODEL = {"decoding", "training", "metrics", "diagnostics"}
-NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "prompting", "show", "recipes"}
+NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "prompting"}
 HEAVY = {"matplotlib", "ipywidgets", "IPython", "transformers", "pandas", "sklearn", "nltk", "gensim"}
 
 
@@ -28,8 +28,8 @@ def leaves() -> set[str]:
     return rooms() - NAMED
 
 
-def allowed(room: str, module: str) -> set[str]:
-    """The rooms that `module`, a file of `room`, may import besides its own."""
+def allowed(room: str) -> set[str]:
+    """The rooms that a file of `room` may import besides its own."""
     if room in ALONE:
         return set()
     if room in MODELS:
@@ -41,8 +41,6 @@ def allowed(room: str, module: str) -> set[str]:
         "inspect": MODELS | leaves() | {"tokens"},
         "pretrained": MODELS | leaves() | {"tokens"},
         "prompting": {"language_model", "decoding"},  # for any model, and any tokenizer
-        "recipes": rooms() - {"show"},  # how the checkpoints were trained: above all the rest
-        "show": {"language_model", "decoding", "inspect"} if "widgets" in module else set(),
     }.get(room, leaves())
 
 
@@ -83,8 +81,8 @@ def label(path: Path) -> str:
 def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
     room = room_of(path)
     others = rooms_imported(path) - {room}
-    wrong = others - allowed(room, label(path))
-    assert not wrong, f"{label(path)} imports {sorted(wrong)}; {room} may import {sorted(allowed(room, label(path)))}"
+    wrong = others - allowed(room)
+    assert not wrong, f"{label(path)} imports {sorted(wrong)}; {room} may import {sorted(allowed(room))}"
 
 
 def test_no_room_is_reached_from_itself() -> None:
@@ -107,10 +105,26 @@ def test_no_room_is_reached_from_itself() -> None:
         visit(room, ())
 
 
-@pytest.mark.parametrize("path", [p for p in files("nlmcore") if room_of(p) != "show"], ids=label)
-def test_pictures_and_widgets_are_loaded_by_show_alone(path: Path) -> None:
+@pytest.mark.parametrize("path", [*files("nlmcore"), *files("lectures/recipes")], ids=label)
+def test_pictures_and_widgets_are_loaded_by_show_and_widgets_alone(path: Path) -> None:
     heavy = {name.split(".")[0] for name in imports(path)} & HEAVY
     assert not heavy, f"{label(path)} imports {sorted(heavy)}"
+
+
+LECTURES = {
+    "show": {"lectures.show"},
+    "widgets": {"lectures.show", "lectures.widgets", "nlmcore"},
+    "recipes": {"lectures.recipes", "lectures.FOLDER", "nlmcore"},
+}
+"""What a room of `lectures` may import of ours."""
+
+
+@pytest.mark.parametrize("path", [path for room in LECTURES for path in files(f"lectures/{room}")], ids=label)
+def test_a_room_of_the_lectures_imports_only_what_it_may(path: Path) -> None:
+    ours = {name for name in imports(path) if name.split(".")[0] in ("nlmcore", "lectures", "autograder", "tests")}
+    allowed = LECTURES[path.relative_to(ROOT).parts[1]]
+    wrong = {name for name in ours if not any(f"{name}.".startswith(f"{room}.") for room in allowed)}
+    assert not wrong, f"{label(path)} imports {sorted(wrong)}; it may import {sorted(allowed)}"
 
 
 def test_import_nlmcore_loads_torch_and_nothing_heavier() -> None:
@@ -128,7 +142,10 @@ def texts() -> list[Path]:
 @pytest.mark.parametrize("path", texts(), ids=label)
 def test_notebooks_use_the_package_and_the_visible_check(path: Path) -> None:
     ours = {name for name in imports(path) if name.split(".")[0] in ("autograder", "tests", "lectures", "solutions")}
-    assert all(name.startswith("autograder.check.") or name == "autograder.check" for name in ours), sorted(ours)
+    rooms = {".".join(name.split(".")[:2]) for name in ours}
+    assert rooms <= {"autograder.check", *(f"lectures.{room}" for room in ("show", "widgets", "recipes", "stored"))}, (
+        ours
+    )
     assert not {name.split(".")[0] for name in imports(path)} & {"transformers", "nltk", "gensim"}
 
 

@@ -24,7 +24,7 @@ from autograder.box import places, tiers, wire
 from autograder.box.inside import landlock
 from autograder.box.inside.seccomp import MEMORY_OF_OTHERS, NETWORK, PRIVILEGED, PROCESS, PROGRAM, SANDBOX, SIGNAL
 from autograder.box.job import BoxResult, Cell, CellResult, Ending, Interview, Job, Limits
-from autograder.outcome import Outcome
+from autograder.exercise.outcome import Outcome
 
 _START_SECONDS = 120.0
 _BEGIN_SECONDS = 60.0

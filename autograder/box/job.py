@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from autograder.outcome import Outcome
+from autograder.exercise.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Job:
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Relative path -> content, put into the working folder."""
     pictures: bool = False
-    """Whether the course's own pictures (`nlmcore.show`) are drawn, or stand there as their alternative text."""
+    """Whether the course's own pictures (`lectures.show`) are drawn, or stand there as their alternative text."""
 
     def __post_init__(self) -> None:
         for path in self.files:

@@ -14,10 +14,13 @@ from types import TracebackType
 from typing import Any
 
 import autograder
+import lectures
 import nlmcore
 
 BOX_USER = 64999
 """Who the notebook is, inside; where the grader is root, also outside."""
+OURS = {package.__name__: str(Path(str(package.__file__)).resolve().parent) for package in (nlmcore, lectures)}
+"""What a notebook may import of ours, besides the student's side of the grader, and where it lies."""
 _INSTALLED = (sys.prefix, sys.base_prefix, nlmcore.__file__, autograder.__file__)
 SCRATCH = "/scratch" if any(str(path).startswith("/tmp/") for path in _INSTALLED) else "/tmp"
 """The notebook's own folder. An environment that lies under /tmp itself would be hidden by a folder in its place."""
@@ -35,7 +38,7 @@ _SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/f
 class Staging:
     """A folder with the student's side of the box, as a package `autograder` that holds nothing else.
 
-    It lies under …/lib/python, which `autograder.outcome` takes for library code, not the student's.
+    It lies under …/lib/python, which `autograder.exercise.outcome` takes for library code, not the student's.
     """
 
     def __init__(self) -> None:
@@ -46,7 +49,8 @@ class Staging:
         source = Path(autograder.__file__).parent
         for name, origin in (
             ("__init__.py", None),
-            ("outcome.py", source / "outcome.py"),
+            ("exercise/__init__.py", None),
+            ("exercise/outcome.py", source / "exercise" / "outcome.py"),
             ("check.py", source / "box" / "inside" / "stub_check.py"),
             ("box/__init__.py", None),
             *((f"box/inside/{path.name}", path) for path in sorted((source / "box" / "inside").glob("*.py"))),
@@ -118,7 +122,7 @@ def start(staging: Staging, settings: str, descriptor: int) -> list[str]:
 
 def readable(staging: Staging) -> list[str]:
     """Every file and folder that a notebook may read."""
-    ours = [str(Path(nlmcore.__file__).resolve().parent)] if staging.at != _HOME else []
+    ours = list(OURS.values()) if staging.at != _HOME else []
     return [*_system(), *_python_folders(), staging.at, *ours]
 
 
@@ -133,10 +137,11 @@ def hidden() -> list[str]:
 
 
 def link_ours(staging: Staging) -> None:
-    """Without a file system of our own: `nlmcore` beside the student's side, by a link."""
-    link = Path(staging.library) / "nlmcore"
-    if not link.exists():
-        link.symlink_to(Path(nlmcore.__file__).resolve().parent)
+    """Without a file system of our own: our packages beside the student's side, by links."""
+    for name, folder in OURS.items():
+        link = Path(staging.library) / name
+        if not link.exists():
+            link.symlink_to(folder)
 
 
 def bubblewrap(staging: Staging) -> list[str]:
@@ -145,8 +150,8 @@ def bubblewrap(staging: Staging) -> list[str]:
     As root the notebook becomes BOX_USER without a user namespace around it, for a namespace of root's would
     leave it root's rights on root's files.
     """
-    library = Path(staging.root) / "lib" / "python" / "nlmcore"
-    library.mkdir(exist_ok=True)
+    for name in OURS:
+        (staging.root / "lib" / "python" / name).mkdir(exist_ok=True)
     staging.at = _HOME
     command = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:
@@ -166,8 +171,9 @@ def bubblewrap(staging: Staging) -> list[str]:
         bound.append(path)
     for path in hidden():
         command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
-    ours = str(Path(nlmcore.__file__).resolve().parent)
-    command += ["--ro-bind", str(staging.root), _HOME, "--ro-bind", ours, f"{staging.library}/nlmcore"]
+    command += ["--ro-bind", str(staging.root), _HOME]
+    for name, folder in OURS.items():
+        command += ["--ro-bind", folder, f"{staging.library}/{name}"]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     command += ["--perms", "0755", "--dir", SCRATCH]
     command += [

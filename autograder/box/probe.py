@@ -23,7 +23,7 @@ _TRIES: tuple[tuple[str, str], ...] = (
     ("run a program", "import subprocess; subprocess.run(['/bin/true'], check=True)"),
     ("send a signal to another process", "import os; os.kill({pid}, 0)"),
     ("change the course's package", "import nlmcore; open(nlmcore.__file__, 'a').close()"),
-    ("read the exercises' answers", "import autograder.verdict"),
+    ("read the exercises' answers", "import autograder.exercise.verdict"),
     ("leave its folder", "open('/var/tmp/left-by-a-notebook', 'w')"),
     ("take more memory than it may", "x = bytearray({memory})"),
     ("fill the disk", "for i in range(100): open(f'x{{i}}', 'wb').write(bytes({piece}))"),

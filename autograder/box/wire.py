@@ -19,7 +19,7 @@ from torch import Tensor
 from autograder.box.inside.outputs import MIME
 from autograder.box.inside.wire import DTYPES, NAMES, SIZES, raw
 from autograder.box.job import Interview, Seed
-from autograder.outcome import Fault, Outcome
+from autograder.exercise.outcome import Fault, Outcome
 
 _MOST_AXES = 16
 _MOST_OUTPUTS = 64

@@ -61,7 +61,7 @@ class Checking:
     def _listen(self) -> None:
         """`check` notes what it finds, and stops nothing."""
         import autograder.check as module
-        from autograder.report import Report
+        from autograder.exercise.report import Report
 
         def check(name: str, function: Any, *, hidden: bool = False) -> None:
             if hidden:
@@ -96,7 +96,7 @@ class Checking:
 
     def _left_out(self) -> None:
         """Questions of this assignment that no cell asks any more."""
-        from autograder.check import exercises_of
+        from autograder.exercise.find import exercises_of
 
         for assignment in sorted({name.partition(".")[0] for name in self.asked}):
             for name in exercises_of(assignment):

@@ -17,7 +17,7 @@ from autograder.course import notebooks
 
 RECORD = "exercises/.built.json"
 """What was built last: a digest of everything read, and one of every file written."""
-HANDED_OUT = "autograder/public/exercises"
+HANDED_OUT = "autograder/exercise/public/exercises"
 """In a student's copy of the course, which has no solutions: the exercises as they were released."""
 
 
@@ -93,7 +93,9 @@ def build(root: Path) -> tuple[int, list[str]]:
     before = {path: _digest(path) for path in _outputs(root)}
     done = False
     try:
-        importlib.import_module("autograder.release").build_exercises(root)  # nbgrader is imported here, not before
+        importlib.import_module("autograder.release.build").build_exercises(
+            root
+        )  # nbgrader is imported here, not before
         done = True
     finally:
         released = {path: _digest(path) for path in _outputs(root)}

@@ -11,7 +11,7 @@ from autograder.course.health import Findings, Stamp
 from autograder.course.requirements import Requirement, Wanted
 from autograder.course.steps import Steps
 
-CHECK = "import torch, numpy, jupyterlab, nbgrader, jupytext, nlmcore, autograder"
+CHECK = "import torch, numpy, jupyterlab, nbgrader, jupytext, nlmcore, lectures, autograder"
 SETUPTOOLS = ">=77"
 """What pyproject.toml builds with: where it is installed, the course can be installed without the network."""
 

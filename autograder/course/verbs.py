@@ -68,7 +68,7 @@ VERBS = {
         more=(("--db", "cluster"),),
     ),
     "release": Verb(
-        "a zip for students: exercises and course, no answers", "autograder.archive.release:main", inside=True
+        "a zip for students: exercises and course, no answers", "autograder.release.archive.command:main", inside=True
     ),
     "new": Verb("begin an assignment: text, checks and tests to fill in", "autograder.scaffold.new:main", None),
 }
@@ -80,7 +80,7 @@ FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "doctor", "clean")
 
 def offered(root: Path = ROOT) -> dict[str, Verb]:
     """The rows for this copy of the course: all of them, or a student's (an archive has no maker of archives)."""
-    everything = (root / "autograder" / "archive").is_dir()
+    everything = (root / "autograder" / "release").is_dir()
     return {name: verb for name, verb in VERBS.items() if everything or name in FOR_STUDENTS}
 
 

@@ -24,8 +24,8 @@ from autograder.engine.marking import mark_notebook
 from autograder.engine.plan import Plan, plan_notebook
 from autograder.engine.results import NotebookResult, result_file, to_json, write_whole
 from autograder.engine.seeds import course_secret
+from autograder.exercise.find import exercises_of
 from autograder.preflight.folder import DATA, MOST_BYTES, MOST_OF_ALL
-from autograder.release import exercises_of
 
 _boxes: dict[str, Box] = {}
 

@@ -16,10 +16,10 @@ from autograder.check import INSTRUCTOR
 from autograder.engine.attempt import Attempt
 from autograder.engine.plan import Plan, Test
 from autograder.engine.results import Mark, NotebookResult
-from autograder.interview import Answers
-from autograder.outcome import Fault, Outcome
-from autograder.report import MACHINE, Report
-from autograder.verdict import Verdict, judge
+from autograder.exercise.interview import Answers
+from autograder.exercise.outcome import Fault, Outcome
+from autograder.exercise.report import MACHINE, Report
+from autograder.exercise.verdict import Verdict, judge
 
 Outputs = list[dict[str, Any]]
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from autograder.box import Cell, Interview, Job
 from autograder.engine.seeds import hidden_seed
-from autograder.interview import Question, questions
-from autograder.specification import Exercise
+from autograder.exercise.interview import Question, questions
+from autograder.exercise.specification import Exercise
 
 MODULES = "the course's own modules"
 

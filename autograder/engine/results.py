@@ -20,7 +20,7 @@ class Mark:
     points: float
     of: float
     verdict: dict[str, Any]
-    """What `autograder.report.Report.machine` says: properties, misconceptions, closed names."""
+    """What `autograder.exercise.report.Report.machine` says: properties, misconceptions, closed names."""
     stopped: str = ""
     """Why there was nothing to judge, if the box had to stop the notebook here."""
 

@@ -22,9 +22,9 @@ from autograder.engine.record import Record
 from autograder.engine.seeds import course_secret
 from autograder.engine.task import Done, Task, work
 from autograder.engine.write import Writer
+from autograder.exercise.find import exercises_of
 from autograder.preflight import Master, Prepared, prepare
 from autograder.preflight.finding import shown
-from autograder.release import exercises_of
 
 SAME_FAULT = 5
 """So many submissions, one after the other, with the same fault of the grader: it is broken, and the run stops."""

@@ -12,8 +12,8 @@ from autograder.box.tiers import Isolation
 from autograder.engine.execute import run_plan, shared_box
 from autograder.engine.plan import plan_notebook
 from autograder.engine.results import to_json
-from autograder.release import exercises_of
-from autograder.verdict import GraderFault
+from autograder.exercise.find import exercises_of
+from autograder.exercise.verdict import GraderFault
 
 
 @dataclass(frozen=True, kw_only=True)

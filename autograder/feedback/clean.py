@@ -19,8 +19,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from autograder.exercise.report import coded
 from autograder.feedback.mathematics import mathml
-from autograder.report import coded
 
 MOST_TEXT = 4_000
 """Characters of one output that are shown."""

@@ -1,6 +1,6 @@
 """Expected against got on a public input: tables side by side, and a picture of the difference.
 
-It reads the plain data that `autograder.report.Report.machine` wrote. The picture goes from blue (too small) through
+It reads the plain data that `Report.machine` wrote. The picture goes from blue (too small) through
 white (right) to orange (too large), a pair that every kind of colour vision tells apart; each square says its number
 too, and a screen reader gets the largest difference in words.
 """

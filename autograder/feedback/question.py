@@ -6,7 +6,7 @@ from typing import Any
 
 from nbgrader import utils
 
-from autograder.report import MACHINE
+from autograder.exercise.report import MACHINE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class Question:
     answers: list[Any] = field(default_factory=list)
     """Cells in which the student wrote."""
     public: dict[str, Any] | None = None
-    """The grader's reports on public and on hidden inputs, as `autograder.report.Report.machine` writes them."""
+    """The grader's reports on public and on hidden inputs, as `Report.machine` writes them."""
     hidden: dict[str, Any] | None = None
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.exercise.specification import Exercise
 from autograder.instructor.rows import Asked, Row
-from autograder.specification import Exercise
 
 
 @dataclass(frozen=True, kw_only=True)

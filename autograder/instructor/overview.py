@@ -14,6 +14,7 @@ from autograder.engine import record as records
 from autograder.engine.course import Course
 from autograder.engine.record import Record
 from autograder.engine.results import write_whole
+from autograder.exercise.find import exercises_of
 from autograder.feedback import clean
 from autograder.feedback.frame import number, page, table
 from autograder.instructor.answers import Answers, anonymous, answers_of_class, given, reference
@@ -22,7 +23,6 @@ from autograder.instructor.lessons import Mistaken, difficulties, failures, mist
 from autograder.instructor.likeness import REFERENCE, alike, same_to_the_letter
 from autograder.instructor.pictures import BINS, bar, counts, histogram
 from autograder.instructor.rows import Row, questions_asked, report_rows
-from autograder.release import exercises_of
 
 MOST = 100
 """Lines of a list."""

@@ -24,7 +24,17 @@ MOST_FILES, MOST_BYTES, MOST_OF_ALL = 200, 10 * 2**20, 30 * 2**20
 MOST_FINDINGS = 60
 QUIET = {"timestamp.txt", ".DS_Store", "Thumbs.db", "desktop.ini", "feedback.html"}
 """Left behind without a word; the timestamp is nbgrader's own."""
-MODULES = {"nlmcore", "autograder", "torch", "numpy", "IPython", "nbgrader", "sitecustomize", "usercustomize"}
+MODULES = {
+    "nlmcore",
+    "lectures",
+    "autograder",
+    "torch",
+    "numpy",
+    "IPython",
+    "nbgrader",
+    "sitecustomize",
+    "usercustomize",
+}
 
 
 @dataclass

@@ -7,7 +7,7 @@ import torch
 from nlmcore.corpora import load
 from nlmcore.metrics import key_log_probabilities, key_of
 from nlmcore.pretrained import checkpoint
-from nlmcore.show.figures import surprise_svg
+from lectures.show import surprise_svg
 
 
 def surprise() -> str:

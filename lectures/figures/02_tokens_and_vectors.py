@@ -3,7 +3,7 @@
 import torch
 
 from nlmcore.pretrained import checkpoint
-from nlmcore.show.figures import word_map_svg
+from lectures.show import word_map_svg
 
 GROUPS = (
     "father mother son daughter brother sister",

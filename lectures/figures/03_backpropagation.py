@@ -1,7 +1,7 @@
 """The opening picture of lecture 3: one neuron as a circuit, both passes done."""
 
 from nlmcore.autodiff import evaluate
-from nlmcore.show.figures import circuit_svg
+from lectures.show import circuit_svg
 
 
 def logistic_neuron() -> str:

@@ -3,8 +3,8 @@
 import torch
 
 from nlmcore.convolutional import ConvLM
-from nlmcore.show.figures import reach_svg
-from nlmcore.show.widgets.convolutions import architecture
+from lectures.show import reach_svg
+from lectures.widgets.convolutions import architecture
 
 WORDS = [
     "the",

@@ -3,9 +3,9 @@
 import torch
 
 from nlmcore.pretrained import checkpoint
-from nlmcore.recipes.restore import ids
-from nlmcore.recipes.restore_marks import put_back
-from nlmcore.show.figures import restored_svg
+from lectures.recipes.restore import ids
+from lectures.recipes.restore_marks import put_back
+from lectures.show import restored_svg
 
 TEXT = "friends romans countrymen lend me your ears i come to bury caesar not to praise him"
 

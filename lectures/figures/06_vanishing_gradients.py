@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nlmcore.show.figures import shaded_words_svg
+from lectures.show import shaded_words_svg
 
 FACTS = json.loads((Path(__file__).parents[1] / "results" / "looking_back.json").read_text())
 

@@ -6,7 +6,7 @@ import torch
 from nlmcore.corpora import load
 from nlmcore.pretrained import checkpoint
 from nlmcore.recurrent import unroll
-from nlmcore.show.figures import shaded_words_svg
+from lectures.show import shaded_words_svg
 
 UNIT = 90  # found in section 6 of the lecture, by correlation with the place in the line, on another play
 

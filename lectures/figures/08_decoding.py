@@ -1,15 +1,11 @@
 """The picture at the top of lecture 8: the most probable text beside Shakespeare's, token by token."""
 
-import json
-
-from nlmcore.recipes.recipe import LECTURES
-from nlmcore.show.figures import lines_svg
+from lectures import stored
+from lectures.show import lines_svg
 
 
 def aye() -> str:
-    example = json.loads((LECTURES / "results" / "dullness.json").read_text(encoding="utf-8"))[
-        "example"
-    ]
+    example = stored("dullness")["example"]
     lines = {
         "Shakespeare": example["Shakespeare"]["probabilities"],
         "beam search: “Aye, aye, aye, aye, …”": example["beam 4"]["probabilities"],

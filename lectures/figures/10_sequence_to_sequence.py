@@ -4,9 +4,9 @@ import torch
 
 from nlmcore.decoding import Generation, greedy
 from nlmcore.pretrained import checkpoint
-from nlmcore.recipes.number_words import english, german
-from nlmcore.recipes.pairs import BOS, EOS, as_source
-from nlmcore.show.figures import translation_svg
+from lectures.recipes.number_words import english, german
+from lectures.recipes.pairs import BOS, EOS, as_source
+from lectures.show import translation_svg
 
 
 def one_vector(number: int = 465_721) -> str:

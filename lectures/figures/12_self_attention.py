@@ -1,8 +1,8 @@
 """The picture at the top of lecture 12: four heads of MiniLM draw what looks like a dependency parse."""
 
 from nlmcore.pretrained import minilm
-from nlmcore.show.figures import Edge, edges_svg
-from nlmcore.show.widgets.explorer import all_attention
+from lectures.show import Edge, edges_svg
+from lectures.widgets.explorer import all_attention
 
 SENTENCE = "The young doctor quickly closed the heavy door."
 CHOSEN = {  # (layer, head): which of its edges, by the place of the words

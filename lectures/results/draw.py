@@ -3,7 +3,7 @@
     python lectures/results/draw.py                     all of them
     python lectures/results/draw.py attention_cost      that one
 
-Each function of `PICTURES` reads NAME.json, which `python -m nlmcore.recipes NAME` makes, and returns what is written
+Each function of `PICTURES` reads NAME.json, which `python -m lectures.recipes NAME` makes, and returns what is written
 to NAME.svg. Nothing is measured here, and every number in a picture or in its description is one of the file's.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nlmcore.show.figures import (
+from lectures.show import (
     Law,
     bar_list_svg,
     heatmap_svg,

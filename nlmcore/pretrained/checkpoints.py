@@ -5,7 +5,7 @@
 
 NAME.json, the card, names the model and its configuration (`described` reads them), holds the tokenizers, and tells
 data, split, seed, steps, time and figures. NAME.safetensors holds the weights, in half precision where the card says
-so; they are computed with in single precision. Each is made again by the command in its card; `nlmcore.recipes` has
+so; they are computed with in single precision. Each is made again by the command in its card; `lectures.recipes` has
 them all.
 """
 
@@ -29,7 +29,7 @@ class SourceAndTarget(NamedTuple):
     """The two tokenizers of a translation.
 
     Its source is read as x_1 … x_n <eos>, its target begins with <bos>; without them the model writes nonsense.
-    `nlmcore.recipes.pairs.translate(model, sources, longest)` puts both.
+    `lectures.recipes.pairs.translate(model, sources, longest)` puts both.
     """
 
     source: Any
@@ -92,7 +92,7 @@ def read_card(path: Path) -> dict[str, Any]:
         missing = {"model", "config", "tokenizers", "weights", "made_by"} - set(card)
     except (json.JSONDecodeError, UnicodeDecodeError, TypeError) as error:
         raise ValueError(
-            f"{path.name} is no whole card: {error}. `python -m nlmcore.recipes` lists what makes it"
+            f"{path.name} is no whole card: {error}. `python -m lectures.recipes` lists what makes it"
         ) from None
     if missing:
         raise ValueError(f"{path.name} is no whole card: it lacks {', '.join(sorted(missing))}")

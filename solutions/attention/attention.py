@@ -34,7 +34,7 @@ import torch
 from IPython.display import HTML
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -300,7 +300,7 @@ check("attention.scaled_dot_product_attention", scaled_dot_product_attention, hi
 # The picture shows it for one sentence of length 3, padded to 4. Dark = True = may attend.
 
 # %%
-figures.heatmap(
+show.heatmap(
     [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0]],
     ["0", "1", "2", "pad"],
     ["0", "1", "2", "pad"],
@@ -466,7 +466,7 @@ if passes("attention.multi_head_attention", multi_head_attention):
         output, weights = multi_head_attention(x, W_q, W_k, W_v, attention.output.weight.T, n_heads=12)
     print(f"Largest difference between your weights and MiniLM's own: {(weights - theirs).abs().max():.7f}")
     words = tokenizer.pieces(sentence)
-    picture = figures.attention_html(weights[0, head], words, selected=words.index("it") if "it" in words else None)
+    picture = show.attention_html(weights[0, head], words, selected=words.index("it") if "it" in words else None)
 else:
     picture = "<p>Come back here when question 4 passes.</p>"
 HTML(picture)

@@ -33,7 +33,7 @@
 import torch
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -108,7 +108,7 @@ check("backpropagation.neuron", neuron, hidden=True)
 # %%
 p = torch.tensor([[0.5, 0.375, 0.125], [0.1, 0.1, 0.8]])
 hot = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
-figures.heatmap(
+show.heatmap(
     (p - hot) / 2,
     ["first example", "second example"],
     ["0", "1", "2"],
@@ -390,7 +390,7 @@ if losses:
     draw = torch.Generator().manual_seed(3)
     print(*[spell(draw) for _ in range(12)], sep=", ")
     means = [sum(losses[i : i + 50]) / 50 for i in range(0, 900, 50)]
-    picture = figures.curves(
+    picture = show.curves(
         range(0, 900, 50),
         {"": means},
         x_title="step",

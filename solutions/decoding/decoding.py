@@ -33,7 +33,7 @@ import math
 import torch
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -53,7 +53,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 probabilities = torch.tensor(
     [[0.1, 0.4, 0.2, 0.3], [0.3, 0.1, 0.35, 0.25], [0.2, 0.1, 0.1, 0.6], [0.25, 0.25, 0.25, 0.25]]
 )
-figures.heatmap(
+show.heatmap(
     probabilities,
     ["a", "b", "c", "eos"],
     ["a", "b", "c", "eos"],

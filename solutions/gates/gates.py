@@ -34,7 +34,7 @@ import torch
 from IPython.display import HTML
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
@@ -106,8 +106,8 @@ check("gates.leaky", leaky, hidden=True)
 
 # %%
 HTML(
-    figures.cell_svg(
-        figures.CIRCUITS["UGRNN"],
+    show.cell_svg(
+        show.CIRCUITS["UGRNN"],
         {"x": 1.0, "h": 0.5, "G": 0.378, "R": 0.905, "kept": 0.189, "written": 0.563, "new": 0.752},
         alt="A UGRNN's step as a circuit: x is 1, h is 0.5; G is 0.378, R is 0.905; kept 0.189, written 0.563; the new state is 0.752.",
     )
@@ -164,8 +164,8 @@ check("gates.ugrnn_step", ugrnn_step, hidden=True)
 
 # %%
 HTML(
-    figures.cell_svg(
-        figures.CIRCUITS["GRU"],
+    show.cell_svg(
+        show.CIRCUITS["GRU"],
         {
             "x": 1,
             "h": 0.5,
@@ -235,8 +235,8 @@ check("gates.gru_step", gru_step, hidden=True)
 
 # %%
 HTML(
-    figures.cell_svg(
-        figures.CIRCUITS["LSTM"],
+    show.cell_svg(
+        show.CIRCUITS["LSTM"],
         {
             "c": 0.8,
             "h": 0.5,
@@ -475,7 +475,7 @@ if steps and passes("gates.leaky", leaky):
     left = torch.as_tensor(left).float()
     lines = {f"{share:.0%} of the units keep less": left.quantile(share, dim=1) for share in (0.5, 0.9, 0.99)}
     at_50 = ", ".join(f"{name}: {float(line[49]):.2f}" for name, line in lines.items())
-    picture = figures.curves(
+    picture = show.curves(
         range(1, len(forget) + 1),
         lines,
         x_title="characters read",
@@ -513,7 +513,7 @@ if passes("gates.jacobian_norms", jacobian_norms):
 if powers:
     at_90 = ", ".join(f"{name} {float(line[90]):.1f}" for name, line in powers.items())
     picture = HTML(
-        figures.lines_svg(
+        show.lines_svg(
             range(100),
             powers,
             x_title="distance d",

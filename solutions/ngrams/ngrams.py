@@ -32,7 +32,7 @@ from collections import Counter
 import torch
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -53,7 +53,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # By hand, for the two sentences *a b a* and *b*, with a = 0, b = 1, `bos` = 2, `eos` = 3:
 
 # %%
-figures.heatmap(
+show.heatmap(
     [[0, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0]],
     ["a", "b", "<bos>", "<eos>"],
     ["a", "b", "<bos>", "<eos>"],

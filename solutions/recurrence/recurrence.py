@@ -34,7 +34,7 @@ import torch
 from IPython.display import HTML
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
@@ -52,7 +52,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 
 # %%
 HTML(
-    figures.unrolled_svg(
+    show.unrolled_svg(
         ["x₁", "x₂", "x₃", "x₄"],
         ["h₁", "h₂", "h₃", "h₄"],
         alt="A recurrent network unrolled over four steps: each input enters the state of its time through W, each state goes "
@@ -169,7 +169,7 @@ check("recurrence.rnn_forward", rnn_forward, hidden=True)
 # prediction counts, so $N = 6$.
 
 # %%
-figures.heatmap(
+show.heatmap(
     [[1, 1, 1, 1], [1, 1, 0, 0]],
     ["text 1", "text 2"],
     ["t = 0", "t = 1", "t = 2", "t = 3"],
@@ -309,7 +309,7 @@ check("recurrence.rnn_backward", rnn_backward, hidden=True)
 k, time = 3, 6
 reaches = [[int(step <= loss and step // k == loss // k) for step in range(time)] for loss in range(time)]
 labels = [str(t) for t in range(1, time + 1)]
-figures.heatmap(
+show.heatmap(
     reaches,
     labels,
     labels,
@@ -496,7 +496,7 @@ if losses and passes("recurrence.truncated_backward", truncated_backward):
     for k in every:
         cut = torch.as_tensor(truncated_backward(xs, h0, hs, d_hs, U, k)[1])
         errors.append(float((cut - whole).norm() / whole.norm()))
-    picture = figures.curves(
+    picture = show.curves(
         every,
         {"": errors},
         x_title="steps per piece",

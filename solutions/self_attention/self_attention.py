@@ -31,7 +31,7 @@ import math
 import torch
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -152,7 +152,7 @@ check("self_attention.rotate", rotate, hidden=True)
 # By hand, with $r = 1$, one head and the table $(5, 0, 7)$, four words:
 
 # %%
-figures.heatmap(
+show.heatmap(
     [[0, 7, 7, 7], [5, 0, 7, 7], [5, 5, 0, 7], [5, 5, 5, 0]],
     [str(i) for i in range(4)],
     [str(i) for i in range(4)],

@@ -34,7 +34,7 @@ from collections import Counter
 import torch
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -359,7 +359,7 @@ check("sequences.clipped_precision", clipped_precision, hidden=True)
 
 # %%
 if passes("sequences.teacher_forcing", teacher_forcing) and passes("sequences.write", write):
-    from nlmcore.recipes.number_words import english
+    from lectures.recipes.number_words import english
 
     letters = "___ abcdefghijklmnopqrstuvwxyz-"  # 0, 1 and 2: padding, bos, eos
     names = [[letters.index(letter, 3) for letter in english(number)] for number in range(100)]
@@ -389,7 +389,7 @@ if passes("sequences.teacher_forcing", teacher_forcing) and passes("sequences.wr
 if passes("sequences.clipped_precision", clipped_precision):
     from nlmcore.decoding import greedy
     from nlmcore.pretrained import checkpoint
-    from nlmcore.recipes.number_words import english, german
+    from lectures.recipes.number_words import english, german
 
     model, (source, target), _ = checkpoint("numbers_initial_20")
     draw = torch.Generator().manual_seed(1)
@@ -402,7 +402,7 @@ if passes("sequences.clipped_precision", clipped_precision):
                 written = greedy(model, torch.tensor([[1]]), 50, eos=2, state=state).tokens[0].tolist()
             scores.append(clipped_precision(written, [*target.encode(german(number)), 2], 2))
         measured[digits] = sum(scores) / len(scores)
-    picture = figures.curves(
+    picture = show.curves(
         list(measured),
         {"": list(measured.values())},
         x_title="digits of the number",

@@ -31,7 +31,7 @@ from collections import Counter
 import torch
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 # %% [markdown]
 # ## 1. Which two belong together?
@@ -52,7 +52,7 @@ from nlmcore.show import figures
 # By hand, with l = 0, o = 1, w = 2, e = 3, for the words *low* (5 times) and *wool* (once), and *we* (twice):
 
 # %%
-figures.heatmap(
+show.heatmap(
     [[0, 5, 0, 0], [1, 1, 5, 0], [0, 1, 0, 2], [0, 0, 0, 0]],
     list("lowe"),
     list("lowe"),
@@ -364,7 +364,7 @@ if ready:
         tokens = cut(line, learned[:merges])
         print(f"{merges:2} merges, {len(tokens):2} tokens:  {' '.join(tokens)}")
     lengths = [len(cut(line, learned[:merges])) for merges in range(61)]
-    picture = figures.curves(
+    picture = show.curves(
         range(61),
         {"": lengths},
         x_title="merges",

@@ -33,7 +33,7 @@ from collections import Counter
 import torch
 
 from autograder.check import check, passes
-from nlmcore.show import figures
+from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -56,7 +56,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %%
 places = torch.arange(6)
 apart = (places[:, None] - places[None, :]).abs()
-figures.heatmap(
+show.heatmap(
     ((apart > 0) & (apart <= 2)).float(),
     [str(i) for i in range(6)],
     [str(i) for i in range(6)],
@@ -379,7 +379,7 @@ if all(
         contexts[context] -= 0.1 * torch.as_tensor(d_context)
         contexts.index_add_(0, others, torch.as_tensor(d_noise).float(), alpha=-0.1)
     means = [sum(losses[i : i + 500]) / 500 for i in range(0, len(losses) - 500, 500)]
-    picture = figures.curves(
+    picture = show.curves(
         range(0, len(means) * 500, 500),
         {"": means},
         x_title="pairs seen",

@@ -23,10 +23,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from autograder.audit import exercise_faults, travel_faults, verdict_on
 from autograder.check import examine
-from autograder.specification import Exercise
-from autograder.verdict import Verdict
+from autograder.exercise.audit import exercise_faults, travel_faults, verdict_on
+from autograder.exercise.specification import Exercise
+from autograder.exercise.verdict import Verdict
 
 SEEDS = (None, *range(4))
 """None: the public inputs alone, which a student sees."""

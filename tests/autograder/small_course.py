@@ -12,8 +12,8 @@ from autograder.engine import record as records
 from autograder.engine.course import Course
 from autograder.engine.marking import _display, _public
 from autograder.engine.record import Record
+from autograder.exercise.report import Report
 from autograder.nbgrader_config import _scripts_on_path
-from autograder.report import Report
 
 HIDDEN = 'check("attention.dot_score", dot_score, hidden=True)'
 CHECK = f'check("attention.dot_score", dot_score)\n### BEGIN HIDDEN TESTS\n{HIDDEN}\n### END HIDDEN TESTS'

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder import audited
+from autograder.exercise import audited
 from tests.autograder.test_specification import doubling
 
 FILES = (
-    "autograder/audit.py",
+    "autograder/exercise/audit.py",
     "autograder/checks/__init__.py",
     "autograder/checks/numbers/__init__.py",
-    "autograder/laws/other.py",
-    "autograder/public/form.py",
+    "autograder/exercise/laws/other.py",
+    "autograder/exercise/public/form.py",
     "nlmcore/attention/scores.py",
     "nlmcore/pretrained/checkpoints_data/small.safetensors",
 )

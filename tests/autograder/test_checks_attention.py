@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.audit import verdict_on
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
-from autograder.verdict import GraderFault
+from autograder.exercise.audit import verdict_on
+from autograder.exercise.verdict import GraderFault
 from tests.autograder.assignment_laws import AssignmentLaws
 from tests.autograder.solutions_attention import SOLUTIONS
 from tests.autograder.strangers import attention

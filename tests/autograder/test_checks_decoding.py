@@ -6,7 +6,7 @@ import torch
 
 from autograder.check import examine
 from autograder.checks.decoding import EXERCISES
-from autograder.interview import questions
+from autograder.exercise.interview import questions
 from nlmcore.decoding import beam_search as library_beam_search
 from tests.autograder.assignment_laws import AssignmentLaws
 from tests.autograder.solutions_decoding import SOLUTIONS

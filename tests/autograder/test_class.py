@@ -8,7 +8,7 @@ from autograder.engine.course import Course
 from autograder.engine.run import grade
 from autograder.feedback import write_feedback
 from autograder.instructor import report_rows, write_overview
-from autograder.release import REGIONS, build_exercises
+from autograder.release.build import REGIONS, build_exercises
 from tests.autograder.pages import dangers, unfit
 from tests.autograder.synthetic import fill
 from tests.autograder.test_release import course as masters

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention as quick
 
 import nlmcore.attention
-from autograder.closed import closed_names_used
+from autograder.exercise.closed import closed_names_used
 from nlmcore.attention import attend as theirs
 
 CLOSED = (

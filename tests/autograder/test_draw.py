@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from autograder.draw import Draw
+from autograder.exercise.draw import Draw
 
 
 def everything(seed):

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.box import Limits
 from autograder.course import verbs
-from autograder.judges import inputs_unchanged, same_shapes, same_values
+from autograder.exercise.judges import inputs_unchanged, same_shapes, same_values
 from autograder.scaffold.new import FILES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,7 +1,7 @@
 import torch
 
-from autograder.audit import verdict_on
-from autograder.interview import questions
+from autograder.exercise.audit import verdict_on
+from autograder.exercise.interview import questions
 from tests.autograder.test_specification import doubling
 
 

@@ -7,11 +7,11 @@ from functools import partial
 import pytest
 import torch
 
-from autograder.audit import verdict_on
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
-from autograder.judges import same_values
-from autograder.specification import Misconception, Property, case
+from autograder.exercise.audit import verdict_on
+from autograder.exercise.judges import same_values
+from autograder.exercise.specification import Misconception, Property, case
 from tests.autograder.test_specification import doubling
 
 

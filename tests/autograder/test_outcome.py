@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.outcome import call
+from autograder.exercise.outcome import call
 
 X = torch.tensor([1.0, 2.0])
 

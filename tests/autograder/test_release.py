@@ -9,8 +9,9 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.course import notebooks
+from autograder.exercise.find import exercises_of
 from autograder.nbgrader_config import text_masters
-from autograder.release import NotReleasedError, build_exercises, exercises_of, leaked
+from autograder.release.build import NotReleasedError, build_exercises, leaked
 
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = sorted(path.parent.name for path in (ROOT / "solutions").glob("*/*.py"))

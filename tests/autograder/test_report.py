@@ -3,12 +3,12 @@ import re
 import pytest
 import torch
 
-from autograder.arrays import as_text, describe, grid, worst_slice
-from autograder.audit import verdict_on
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
 from autograder.checks.self_attention.heads import GROUPED_ATTENTION
-from autograder.report import MACHINE, Report, coded
+from autograder.exercise.arrays import as_text, describe, grid, worst_slice
+from autograder.exercise.audit import verdict_on
+from autograder.exercise.report import MACHINE, Report, coded
 from tests.autograder.test_specification import doubling
 
 ATTEND = EXERCISES["attention.attend"]

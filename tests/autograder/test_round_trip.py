@@ -14,7 +14,7 @@ import pytest
 
 from autograder.checks.attention import EXERCISES
 from autograder.nbgrader_config import RELEASE
-from autograder.release import build_exercises
+from autograder.release.build import build_exercises
 from tests.autograder.test_release import course
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

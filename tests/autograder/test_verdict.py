@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-from autograder.audit import verdict_on
-from autograder.interview import questions
-from autograder.judges import inputs_unchanged, same_shapes, same_values
-from autograder.specification import Property, case
-from autograder.verdict import GraderFault
+from autograder.exercise.audit import verdict_on
+from autograder.exercise.interview import questions
+from autograder.exercise.judges import inputs_unchanged, same_shapes, same_values
+from autograder.exercise.specification import Property, case
+from autograder.exercise.verdict import GraderFault
 from tests.autograder.test_specification import NAMES, doubling, one_case
 
 

@@ -9,8 +9,8 @@ import jupytext
 import pytest
 import torch
 
+from lectures.recipes.analogies import QUESTIONS
 from nlmcore.pretrained import checkpoint
-from nlmcore.recipes.analogies import QUESTIONS
 from nlmcore.word2vec import analogy, nearest
 
 LECTURE = Path(__file__).parents[2] / "lectures" / "02_tokens_and_vectors.py"

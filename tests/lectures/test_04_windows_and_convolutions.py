@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from nlmcore.show.widgets.convolutions import architecture
+from lectures.widgets.convolutions import architecture
 
 ROOT = Path(__file__).parents[2]
 LECTURE = ROOT / "lectures" / "04_windows_and_convolutions.py"

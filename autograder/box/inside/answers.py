@@ -15,7 +15,7 @@ from torch import Tensor
 
 from autograder.box.inside import closing, wire
 from autograder.box.inside.clock import TookTooLong, limit
-from autograder.outcome import Fault, Outcome, call
+from autograder.exercise.outcome import Fault, Outcome, call
 
 _LONGEST = 1000
 _MOST_OUTPUTS = 64

@@ -18,7 +18,7 @@ from traitlets.config import Config
 from autograder.box.inside.clock import limit
 from autograder.box.inside.outputs import MIME, Outputs
 
-_PICTURE = ("nlmcore.show.figures.picture", "Picture")
+_PICTURE = ("lectures.show.picture", "Picture")
 _OUTSIDE = "Nothing outside Python is run while a notebook is graded; this line was passed over: {}\n"
 
 

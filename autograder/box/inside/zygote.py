@@ -30,7 +30,7 @@ _WARM = (
     "numpy.random",
     "torch.utils.data",
 )
-_WARM_OURS = ("nlmcore", "nlmcore.checks", "nlmcore.show.figures", "autograder.check", "autograder.outcome")
+_WARM_OURS = ("nlmcore", "nlmcore.checks", "lectures.show", "autograder.check", "autograder.exercise.outcome")
 _QUESTION = {
     "function": "f",
     "arguments": ["x"],
@@ -40,7 +40,7 @@ _QUESTION = {
     "seed": 0,
     "call_wall": 5.0,
 }
-_PICTURE = "from nlmcore.show import figures\nfigures.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='x')"
+_PICTURE = "from lectures import show\nshow.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='x')"
 """The course's own pictures are drawn in SVG, and the first one takes five times as long as the others."""
 _LARGEST_MESSAGE = 1 << 16
 

@@ -6,9 +6,9 @@ from torch import Tensor
 import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF
 from autograder.checks.attention.scores import DIFFERENT_WIDTHS, SCORES
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 
 def _additive(draw: Draw, n: int, d_query: int, d_key: int, d_score: int, label: str) -> Case:

@@ -8,15 +8,15 @@ import nlmcore.attention as reference
 from autograder.checks.attention.common import mask_with_an_empty_row
 from autograder.checks.attention.heads_mistakes import MISCONCEPTIONS, join, split
 from autograder.checks.attention.scaled import CLOSED
-from autograder.draw import Draw
-from autograder.judges import law, same_shapes, same_values
-from autograder.laws.attention import (
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_shapes, same_values
+from autograder.exercise.laws.attention import (
     alone_as_in_a_batch,
     mask_renormalises,
     output_follows_over_heads,
     zero_where_nothing_is_allowed,
 )
-from autograder.specification import Case, Exercise, Property, case
+from autograder.exercise.specification import Case, Exercise, Property, case
 
 RETURNS = ("output", "weights")
 MASK = 6

@@ -8,10 +8,10 @@ from torch import Tensor
 
 import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF
-from autograder.draw import Draw
-from autograder.judges import law, same_values
-from autograder.laws.attention import boolean_mask, last_row_is_known
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_values
+from autograder.exercise.laws.attention import boolean_mask, last_row_is_known
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 RETURNS = ("mask",)
 

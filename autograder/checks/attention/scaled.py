@@ -14,10 +14,10 @@ from autograder.checks.attention.common import (
     mask_with_an_empty_row,
     softmax,
 )
-from autograder.draw import Draw
-from autograder.judges import law, same_shapes, same_values
-from autograder.laws.attention import mask_renormalises, weighted_sum_of, zero_where_nothing_is_allowed
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_shapes, same_values
+from autograder.exercise.laws.attention import mask_renormalises, weighted_sum_of, zero_where_nothing_is_allowed
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 RETURNS = ("output", "weights")
 VALUES, MASK = 2, 3

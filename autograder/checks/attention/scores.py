@@ -4,9 +4,9 @@ import torch
 
 import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 SCORES = ("scores",)
 

@@ -6,15 +6,15 @@ from torch import Tensor
 import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF, mask_with_an_empty_row
 from autograder.checks.attention.weighted_sum_mistakes import MISCONCEPTIONS
-from autograder.draw import Draw
-from autograder.judges import law, same_shapes, same_values
-from autograder.laws.attention import (
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_shapes, same_values
+from autograder.exercise.laws.attention import (
     inputs_left_alone,
     mask_renormalises,
     weighted_sum_of,
     zero_where_nothing_is_allowed,
 )
-from autograder.specification import Case, Exercise, Property, case
+from autograder.exercise.specification import Case, Exercise, Property, case
 
 RETURNS = ("context", "weights")
 VALUES, MASK = 1, 2

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.attention.common import NAN_SENTENCE, UNIFORM_SENTENCE, softmax
-from autograder.specification import Misconception
+from autograder.exercise.specification import Misconception
 
 Pair = tuple[Tensor, Tensor]
 

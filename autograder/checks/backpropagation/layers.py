@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.backpropagation.common import CLOSED
-from autograder.draw import Draw
-from autograder.judges import and_inputs_unchanged, same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import and_inputs_unchanged, same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 GRADIENTS, BACK = ("d_x", "d_W", "d_b"), ("d_z",)
 Three = tuple[Tensor, Tensor, Tensor]

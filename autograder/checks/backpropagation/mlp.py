@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.backpropagation.common import CLOSED, logits_gradient, mean_loss
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 MLP = ("loss", "d_W1", "d_b1", "d_W2", "d_b2")
 Five = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]

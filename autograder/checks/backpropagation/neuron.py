@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.backpropagation.common import CLOSED
-from autograder.draw import Draw
-from autograder.judges import same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 NEURON = ("value", "d_w", "d_x", "d_b")
 Four = tuple[Tensor, Tensor, Tensor, Tensor]

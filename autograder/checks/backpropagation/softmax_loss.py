@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.backpropagation.common import CLOSED, log_softmax, logits_gradient, mean_loss
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 LOSS = ("loss", "d_logits")
 

@@ -8,9 +8,9 @@ from torch import Tensor
 from autograder.checks.decoding.beam_search_mistakes import MISTAKES, most_probable, one_child_each
 from autograder.checks.decoding.common import REFERENCE_ITSELF, greedy, model
 from autograder.checks.decoding.hypotheses import search
-from autograder.draw import Draw
-from autograder.laws.decoding import same_path, scores_its_own_path
-from autograder.specification import Case, Exercise, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.laws.decoding import same_path, scores_its_own_path
+from autograder.exercise.specification import Case, Exercise, Property, case
 
 
 def _model_of(draw: Draw, size: int, rows: dict[int, dict[int, float]]) -> Tensor:

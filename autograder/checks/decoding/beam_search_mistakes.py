@@ -7,7 +7,7 @@ from torch import Tensor
 
 from autograder.checks.decoding.common import greedy
 from autograder.checks.decoding.hypotheses import Hypothesis, extensions, has_ended, log_prob, search, the_best
-from autograder.specification import Misconception
+from autograder.exercise.specification import Misconception
 
 
 def _dropped(table: Tensor, start: int, eos: int, beam: int, longest: int) -> Hypothesis:

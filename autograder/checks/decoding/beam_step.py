@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.decoding.common import REFERENCE_ITSELF
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 STEP = ("scores", "parents", "tokens")
 Three = tuple[Tensor, Tensor, Tensor]

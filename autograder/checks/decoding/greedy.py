@@ -3,9 +3,9 @@
 from torch import Tensor
 
 from autograder.checks.decoding.common import REFERENCE_ITSELF, greedy, model
-from autograder.draw import Draw
-from autograder.laws.decoding import same_path
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.laws.decoding import same_path
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 
 def _path(draw: Draw, least: int, most: int, longest: int, ends: bool, label: str) -> Case:

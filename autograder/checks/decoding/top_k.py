@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.decoding.common import PROBABILITIES, REFERENCE_ITSELF, different_logits, softmax_of
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 
 def _best(logits: Tensor, k: int) -> Tensor:

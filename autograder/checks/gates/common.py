@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from autograder.draw import Draw
-from autograder.specification import Case, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.specification import Case, case
 
 REFERENCE_ITSELF = (
     "nlmcore.recurrent",

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.gates.common import DIFFERENTIATES
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 BACK = ("d_i", "d_f", "d_g", "d_o", "d_c_before")
 Five = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]

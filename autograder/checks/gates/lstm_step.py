@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.gates.common import REFERENCE_ITSELF, any_sizes, blocks, odd_sizes
-from autograder.draw import Draw
-from autograder.judges import law, same_shapes, same_values
-from autograder.laws.gates import remembers, shows
-from autograder.specification import Case, Exercise, Misconception, Property
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_shapes, same_values
+from autograder.exercise.laws.gates import remembers, shows
+from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
 LSTM = ("new_h", "new_c", "gates")
 Three = tuple[Tensor, Tensor, Tensor]

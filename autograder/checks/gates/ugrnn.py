@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.gates.common import REFERENCE_ITSELF, blocks
-from autograder.draw import Draw
-from autograder.judges import law, same_shapes, same_values
-from autograder.laws.gates import mixes
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_shapes, same_values
+from autograder.exercise.laws.gates import mixes
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 UGRNN = ("new", "G", "R")
 Two = tuple[Tensor, Tensor]

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
 from autograder.checks.ngrams.shares import PROBABILITIES
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 
 def _one(draw: Draw) -> list[Case]:

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
+from autograder.exercise.draw import Draw
 
 REFERENCE_ITSELF = ("nlmcore.ngram", "nlmcore.metrics")
 """Closed everywhere: it is what the student writes."""

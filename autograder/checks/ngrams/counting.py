@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.ngrams.common import REFERENCE_ITSELF, Sentences, count, text
-from autograder.draw import Draw
-from autograder.judges import and_inputs_unchanged
-from autograder.laws.ngrams import right_where_known
-from autograder.specification import Case, Exercise, Misconception, Property
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import and_inputs_unchanged
+from autograder.exercise.laws.ngrams import right_where_known
+from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
 COUNTS = ("counts",)
 

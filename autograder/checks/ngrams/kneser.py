@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
-from autograder.draw import Draw
-from autograder.judges import law, same_shapes, same_values
-from autograder.laws.ngrams import shares_out_what_discounting_frees
-from autograder.specification import Case, Exercise, Misconception, Property
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_shapes, same_values
+from autograder.exercise.laws.ngrams import shares_out_what_discounting_frees
+from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
 RETURNS = ("continuation", "probabilities")
 

@@ -5,10 +5,10 @@ from torch import Tensor
 
 from autograder.checks.ngrams.common import REFERENCE_ITSELF, Sentences, count, text
 from autograder.checks.ngrams.measuring_mistakes import MISTAKES, perplexity
-from autograder.draw import Draw
-from autograder.judges import law, same_values
-from autograder.laws.ngrams import exponential_of_the_mean
-from autograder.specification import Case, Exercise, Property
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_values
+from autograder.exercise.laws.ngrams import exponential_of_the_mean
+from autograder.exercise.specification import Case, Exercise, Property
 
 RETURNS = ("log_loss", "perplexity")
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.ngrams.common import Sentences
-from autograder.specification import Misconception
+from autograder.exercise.specification import Misconception
 
 
 def surprises(probabilities: Tensor, sentences: Sentences, bos: int, eos: int) -> list[list[float]]:

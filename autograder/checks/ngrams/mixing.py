@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.ngrams.common import REFERENCE_ITSELF
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 
 def _levels(words: Tensor, context: Sequence[int], vocab_size: int) -> list[Tensor]:

@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
-from autograder.draw import Draw
-from autograder.judges import and_inputs_unchanged, same_shapes, same_values
-from autograder.laws.ngrams import right_where_known, uniform_where_known
-from autograder.specification import Case, Exercise, Misconception, Property
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import and_inputs_unchanged, same_shapes, same_values
+from autograder.exercise.laws.ngrams import right_where_known, uniform_where_known
+from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
 PROBABILITIES = ("probabilities",)
 

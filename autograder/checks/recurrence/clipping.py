@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
-from autograder.judges import and_inputs_unchanged, same_shapes, same_values
-from autograder.laws.recurrence import follows_from_its_own_norm, left_alone
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import and_inputs_unchanged, same_shapes, same_values
+from autograder.exercise.laws.recurrence import follows_from_its_own_norm, left_alone
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 CLIP = ("norm", "clipped")
 Two = tuple[Tensor, Tensor]

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
+from autograder.exercise.draw import Draw
 
 REFERENCE_ITSELF = ("nlmcore.recurrent", "torch.nn.RNN", "torch.nn.RNNCell", "torch.rnn_tanh", "torch.rnn_tanh_cell")
 """Closed everywhere: it is what the student writes."""

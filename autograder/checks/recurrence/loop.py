@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.recurrence.common import REFERENCE_ITSELF, step, weights
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.laws.recurrence import held
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.laws.recurrence import held
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 RUN = ("states", "last")
 

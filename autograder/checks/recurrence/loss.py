@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.recurrence.common import DIFFERENTIATES
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.laws.recurrence import nothing_at_padding
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.laws.recurrence import nothing_at_padding
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 LOSS = ("loss", "d_logits")
 Two = tuple[Tensor, Tensor]

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.recurrence.common import before, states, weights
-from autograder.draw import Draw
+from autograder.exercise.draw import Draw
 
 Four = tuple[Tensor, Tensor, Tensor, Tensor]
 Three = tuple[Tensor, Tensor, Tensor]

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from autograder.checks.recurrence.common import DIFFERENTIATES
 from autograder.checks.recurrence.through_time import Three, at_sums, backward, read, through
-from autograder.draw import Draw
-from autograder.judges import same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 CUT = ("d_W", "d_U", "d_b")
 

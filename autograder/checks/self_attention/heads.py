@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
-from autograder.judges import law, same_shapes, same_values
-from autograder.laws.self_attention import output_of_shared_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_shapes, same_values
+from autograder.exercise.laws.self_attention import output_of_shared_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 GROUPED = ("output", "weights")
 

@@ -5,10 +5,10 @@ from torch import Tensor
 
 import nlmcore.positions as reference
 from autograder.checks.self_attention.angles import REFERENCE_ITSELF, angles
-from autograder.draw import Draw
-from autograder.judges import law, same_values
-from autograder.laws.self_attention import left_as_it_was, lengths_are_kept, scores_depend_on_the_distance
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import law, same_values
+from autograder.exercise.laws.self_attention import left_as_it_was, lengths_are_kept, scores_depend_on_the_distance
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 ROTATED = ("rotated",)
 

@@ -5,9 +5,9 @@ from torch import Tensor
 
 import nlmcore.positions as reference
 from autograder.checks.self_attention.angles import REFERENCE_ITSELF, angles
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 TABLE = ("table",)
 

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
-from autograder.judges import same_values
-from autograder.laws.attention import boolean_mask
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_values
+from autograder.exercise.laws.attention import boolean_mask
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 MASK = ("mask",)
 

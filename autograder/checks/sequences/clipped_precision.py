@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from autograder.draw import Draw
-from autograder.judges import same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 PRECISION = ("precision",)
 Groups = Counter[tuple[int, ...]]

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
-from autograder.judges import inputs_unchanged, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import inputs_unchanged, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 REVERSED = ("reversed",)
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 SHIFTED = ("inputs", "outputs")
 Pair = tuple[Tensor, Tensor]

@@ -2,9 +2,9 @@
 
 import math
 
-from autograder.draw import Draw
-from autograder.judges import same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 SHARE = ("share",)
 

@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
-from autograder.judges import same_values
-from autograder.laws.decoding import same_path
-from autograder.laws.sequences import words_follow_from_the_states
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_values
+from autograder.exercise.laws.decoding import same_path
+from autograder.exercise.laws.sequences import words_follow_from_the_states
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 WRITTEN = ("tokens", "states")
 Written = tuple[list[int], Tensor]

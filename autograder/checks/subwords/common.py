@@ -6,7 +6,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from autograder.draw import Draw
+from autograder.exercise.draw import Draw
 
 REFERENCE_ITSELF = ("nlmcore.tokens", "tokenizers")
 """Closed everywhere: it is what the student writes."""

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.subwords.common import REFERENCE_ITSELF, Word, how_often, pair_table, words
-from autograder.draw import Draw
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 TABLE = ("table",)
 

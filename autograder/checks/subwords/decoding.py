@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from autograder.checks.subwords.common import REFERENCE_ITSELF, Merges, Word, encode, expand, trained
-from autograder.draw import Draw
-from autograder.laws.subwords import same_list
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.laws.subwords import same_list
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 SYMBOLS = ("symbols",)
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from autograder.checks.subwords.common import REFERENCE_ITSELF, Word, best, how_often, learn, merged, pair_table, words
-from autograder.draw import Draw
-from autograder.judges import and_inputs_unchanged
-from autograder.laws.subwords import right_up_to, same_list
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import and_inputs_unchanged
+from autograder.exercise.laws.subwords import right_up_to, same_list
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 MERGES = ("merges",)
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from autograder.checks.subwords.common import REFERENCE_ITSELF, Word, merged
-from autograder.draw import Draw
-from autograder.judges import and_inputs_unchanged
-from autograder.laws.subwords import same_list
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import and_inputs_unchanged
+from autograder.exercise.laws.subwords import same_list
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 WORD = ("merged",)
 

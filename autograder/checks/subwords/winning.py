@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from autograder.checks.subwords.common import REFERENCE_ITSELF, best
-from autograder.draw import Draw
-from autograder.judges import same_values
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import same_values
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 PAIR = ("[left, right]",)
 

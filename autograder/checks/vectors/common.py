@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from autograder.checks.backpropagation.common import CLOSED as DIFFERENTIATES
-from autograder.draw import Draw
-from autograder.specification import Case, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.specification import Case, case
 
 REFERENCE_ITSELF = ("nlmcore.word2vec",)
 """Closed everywhere: it is what the student writes."""

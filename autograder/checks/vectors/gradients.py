@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from autograder.checks.vectors.common import BY_HAND, small_pairs, usual_pairs
-from autograder.judges import same_shapes, same_values
-from autograder.specification import Exercise, Misconception, Property
+from autograder.exercise.judges import same_shapes, same_values
+from autograder.exercise.specification import Exercise, Misconception, Property
 
 GRADIENTS = ("d_centre", "d_context", "d_noise")
 Three = tuple[Tensor, Tensor, Tensor]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from autograder.checks.vectors.common import REFERENCE_ITSELF
-from autograder.draw import Draw
-from autograder.laws.vectors import same_pairs
-from autograder.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.draw import Draw
+from autograder.exercise.laws.vectors import same_pairs
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
 
 PAIRS = ("pairs",)
 Place = tuple[int, int]

@@ -11,14 +11,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.archive import contents as contents_module
-from autograder.archive import make as make_module
-from autograder.archive.contents import contents, students_makefile
-from autograder.archive.leaks import leaks
-from autograder.archive.pack import TOP, pack
-from autograder.archive.release import main
 from autograder.course import environment, verbs
-from autograder.release import secret_lines
+from autograder.release.archive import contents as contents_module
+from autograder.release.archive import make as make_module
+from autograder.release.archive.command import main
+from autograder.release.archive.contents import contents, students_makefile
+from autograder.release.archive.leaks import leaks
+from autograder.release.archive.pack import TOP, pack
+from autograder.release.build import secret_lines
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -114,7 +114,7 @@ def test_a_planted_leak_is_found(name):
 def test_a_secret_in_a_notebook_is_found():
     secret = 'check("attention.attend", attend, hidden=True)'
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"x = 1\n{secret}")])
-    (found,) = leaks(ROOT, {"autograder/public/exercises/a/a.ipynb": nbformat.writes(notebook).encode()})
+    (found,) = leaks(ROOT, {"autograder/exercise/public/exercises/a/a.ipynb": nbformat.writes(notebook).encode()})
     assert secret in found
 
 
@@ -133,7 +133,7 @@ def test_a_leak_stops_the_release_and_nothing_is_written(tmp_path, monkeypatch, 
 
 def test_the_zip_is_the_same_bytes_every_time(files, tmp_path):
     again = contents(ROOT, ["attention"])  # that every notebook is, tests/autograder/test_release.py sees
-    assert "autograder/public/exercises/attention/attention.ipynb" in again
+    assert "autograder/exercise/public/exercises/attention/attention.ipynb" in again
     assert again.items() <= files.items()
     pack(files, tmp_path / "a.zip")
     pack(dict(reversed(files.items())), tmp_path / "b" / "b.zip")
@@ -181,7 +181,8 @@ def test_every_module_of_a_students_copy_can_be_imported(unpacked):
 
 def test_the_check_in_a_students_copy_names_the_mistake_and_confirms_the_answer(unpacked):
     code = (
-        "from autograder.check import check, passes, exercises_of, CheckFailed\n"
+        "from autograder.check import check, passes, CheckFailed\n"
+        "from autograder.exercise.find import exercises_of\n"
         "import importlib.util\n"
         "assert importlib.util.find_spec('autograder.checks') is None\n"
         "print(len(exercises_of('attention')))\n"
@@ -199,7 +200,7 @@ def test_the_check_in_a_students_copy_names_the_mistake_and_confirms_the_answer(
 
 
 def test_the_command_check_tells_the_truth_in_a_students_copy(unpacked, tmp_path):
-    released = unpacked / "autograder/public/exercises/attention/attention.ipynb"
+    released = unpacked / "autograder/exercise/public/exercises/attention/attention.ipynb"
     notebook = nbformat.read(released, as_version=4)
     notebook.cells = [c for c in notebook.cells if "minilm" not in c.source]  # the cell that loads a network
     for cell in notebook.cells:
@@ -220,7 +221,7 @@ def test_work_is_never_overwritten_by_a_newer_archive(files, unpacked, tmp_path)
     every = f"{len(list((root / 'autograder' / 'public').glob('*.json')))} exercises"
     assert every in said.stdout, said.stderr
     released, mine = (
-        root / "autograder/public/exercises/attention/attention.ipynb",
+        root / "autograder/exercise/public/exercises/attention/attention.ipynb",
         root / "exercises/attention/attention.ipynb",
     )
     assert mine.read_bytes() == released.read_bytes()
@@ -233,7 +234,7 @@ def test_work_is_never_overwritten_by_a_newer_archive(files, unpacked, tmp_path)
     work = new.replace(b"NotImplementedError", b"MyOwnWork", 1)
     mine.write_bytes(work)
     assert "up to date" in python(root, *build).stdout
-    released.write_bytes(files["autograder/public/exercises/attention/attention.ipynb"])
+    released.write_bytes(files["autograder/exercise/public/exercises/attention/attention.ipynb"])
     assert "has your work in it and is left as it is" in python(root, *build).stdout
     assert "has your work" not in python(root, *build).stdout
     assert mine.read_bytes() == work

@@ -10,7 +10,7 @@ import zipfile
 from nbformat.v4 import new_code_cell, new_output
 
 from autograder.checks.attention import EXERCISES
-from autograder.interview import questions
+from autograder.exercise.interview import questions
 from tests.autograder.attacks.answers import LAZY
 from tests.autograder.attacks.submissions import NOTEBOOK, Folder, Submission
 

@@ -24,7 +24,7 @@ from autograder.engine.course import Course
 from autograder.engine.gradebook import Scores, scores_of
 from autograder.engine.record import Record
 from autograder.engine.run import grade
-from autograder.release import build_exercises
+from autograder.release.build import build_exercises
 from tests.autograder.attacks.corpus import ATTACKS, VICTIM
 from tests.autograder.attacks.honest import HONEST
 from tests.autograder.attacks.submissions import ANSWERS, Submission, digest, hand_in

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder.box import Box, Cell, Interview, Job, Limits, Seed
-from autograder.outcome import Outcome
+from autograder.exercise.outcome import Outcome
 from tests.autograder.box.conftest import LIMITS, SHORT, asking, cells, is_whole
 
 

@@ -84,7 +84,7 @@ ATTACKS = [
     attack("ptrace", LIBC + "print(libc.ptrace(16, 2, 0, 0))", says="-1", incident="tried to look into another process"),
     attack("all files there are", LOOK.format(roots=["/tmp", "/work", "/home", "/root", "/var", "/opt", "/srv", "/mnt"])),
     attack("the gradebook by name", "open('../../gradebook.db')", says="FileNotFoundError"),
-    attack("the course's package", "import autograder.verdict", says="No module named 'autograder.verdict'"),
+    attack("the course's package", "import autograder.exercise.verdict", says="No module named 'autograder.exercise.verdict'"),
     attack("the exercises", "from autograder.checks.attention import EXERCISES", says="No module named"),
     attack(
         "gc in search of answers",

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.box import Box, BoxFault, BoxResult, Cell, Interview, Job, Limits
-from autograder.outcome import Fault
+from autograder.exercise.outcome import Fault
 from tests.autograder.box.conftest import cells, is_whole, shown
 
 X = torch.randn(3, 4)
@@ -157,9 +157,11 @@ open(os.path.join(root, 'attention', '__init__.py'))
 
 
 def test_the_reference_is_not_in_memory(box: Box) -> None:
-    source = "import gc, types, nlmcore.show.figures\n"
+    source = "import gc, types, lectures.show\n"
     source += "print([f.__module__ for f in gc.get_objects() if isinstance(f, types.FunctionType)"
-    source += " and str(f.__module__).startswith(('nlmcore.attention', 'autograder.checks', 'autograder.verdict'))])"
+    source += (
+        " and str(f.__module__).startswith(('nlmcore.attention', 'autograder.checks', 'autograder.exercise.verdict'))])"
+    )
     assert shown(box.run(Job(name="memory", cells=cells(source), closed=CLOSED))) == "[]\n"
 
 

@@ -35,7 +35,7 @@ HONEST = {
     "the submission's files": ("print(open('data/words.txt').read())", "one two"),
     "torch.save": ("import torch\ntorch.save({'w': torch.ones(2)}, 'm.pt')\nprint(torch.load('m.pt'))", "tensor([1., 1.])"),
     "temporary files": ("import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')\nprint('on')", "on"),
-    "the library": ("import nlmcore\nfrom nlmcore.show import figures\nfrom nlmcore.ngram import NGramLM\nprint(NGramLM.__name__)", "NGramLM"),
+    "the library": ("import nlmcore\nfrom lectures import show\nfrom nlmcore.ngram import NGramLM\nprint(NGramLM.__name__)", "NGramLM"),
     "check": ("from autograder.check import check, passes\ncheck('attention.attend', len)\nif not passes('a.b', len): print('later')", "later"),
     "backward": ("import torch\nx = torch.ones(3, requires_grad=True)\n(x ** 2).sum().backward()\nprint(x.grad)", "tensor([2., 2., 2.])"),
     "data loaders": ("import torch\nfrom torch.utils.data import DataLoader, TensorDataset\nd = DataLoader(TensorDataset(torch.arange(10)), 5, shuffle=True, num_workers=0)\nprint(sum(b[0].sum().item() for b in d))", "45"),
@@ -109,7 +109,7 @@ def test_pictures_are_kept_and_bounded(box: Box) -> None:
 
 
 def test_the_courses_pictures_are_shown_with_their_words(box: Box) -> None:
-    source = "from nlmcore.show import figures\nfigures.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='two weights')"
+    source = "from lectures import show\nshow.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='two weights')"
     assert run(box, source).cells[0].outputs[0]["data"] == {"text/plain": "[picture: two weights]"}
     (drawn,) = run(box, source, pictures=True).cells[0].outputs
     assert drawn["data"]["text/plain"] == "[picture: two weights]"
@@ -117,7 +117,7 @@ def test_the_courses_pictures_are_shown_with_their_words(box: Box) -> None:
 
 
 def test_a_picture_that_cannot_be_made_fails_though_none_is_drawn(box: Box) -> None:
-    source = "from nlmcore.show import figures\nfigures.heatmap([[0, 1]], ['a'], ['b'], alt='one label is missing')"
+    source = "from lectures import show\nshow.heatmap([[0, 1]], ['a'], ['b'], alt='one label is missing')"
     assert run(box, source).cells[0].outputs[0]["ename"] == "ValueError"
 
 

@@ -10,8 +10,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.box import BoxResult, Cell, CellResult, Job
 from autograder.engine.course import Course
-from autograder.outcome import Fault, Outcome, call
-from autograder.release import build_exercises
+from autograder.exercise.outcome import Fault, Outcome, call
+from autograder.release.build import build_exercises
 from tests.autograder.test_release import course as own_course
 
 CONFIG = """

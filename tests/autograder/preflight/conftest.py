@@ -16,7 +16,7 @@ from autograder.preflight.read import notebook_of
 def course_root(tmp_path_factory) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nbgrader and what it stands on warn about themselves
-        from autograder.release import build_exercises
+        from autograder.release.build import build_exercises
         from tests.autograder.test_release import course
 
         root = course(tmp_path_factory.mktemp("course"), "attention")

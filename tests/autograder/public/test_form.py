@@ -8,15 +8,15 @@ import warnings
 import pytest
 import torch
 
-from autograder.audit import verdict_on
-from autograder.check import exercises_of, find
 from autograder.checks.attention import EXERCISES
-from autograder.interview import Recording, questions
-from autograder.judges import inputs_unchanged, same_values
-from autograder.public import read, read_exercises, write
-from autograder.recipe import CannotTravel, Made, make, recipe
-from autograder.report import Report
-from autograder.specification import Case, Property, case
+from autograder.exercise.audit import verdict_on
+from autograder.exercise.find import exercises_of, find
+from autograder.exercise.interview import Recording, questions
+from autograder.exercise.judges import inputs_unchanged, same_values
+from autograder.exercise.public import read, read_exercises, write
+from autograder.exercise.report import Report
+from autograder.exercise.specification import Case, Property, case
+from autograder.exercise.travel import CannotTravel, Made, make, recipe
 from tests.autograder.solutions_attention import SOLUTIONS
 from tests.autograder.test_checks_attention import WRONG
 from tests.autograder.test_specification import doubling
@@ -134,8 +134,8 @@ def test_what_cannot_travel_is_named():
     exercise = doubling()
     (prop,) = exercise.properties
     for changes, words in (
-        ({"judge": lambda c, g, e: None}, "autograder/laws/<assignment>.py"),
-        ({"judge": Made("autograder.checks.attention.masks.x", (), {}, lambda *a: None)}, "autograder/laws"),
+        ({"judge": lambda c, g, e: None}, "autograder/exercise/laws/<assignment>.py"),
+        ({"judge": Made("autograder.checks.attention.masks.x", (), {}, lambda *a: None)}, "autograder/exercise/laws"),
         ({"judge": same_values((object(),))}, "neither a number"),
         ({"cases": lambda draw: [Case(label="l", calls=((object(),),))]}, "an argument is of type object"),
     ):
@@ -149,14 +149,18 @@ def test_what_cannot_travel_is_named():
 def test_a_recipe_leads_only_to_judges():
     judge = same_values(("x",), which=[0])
     assert make(json.loads(json.dumps(recipe(judge)))).options == {"which": [0]}
-    for name in ("os.system", "autograder.judges_of_another.x", "autograder.judges.close.__globals__ x", "judges"):
+    for name in (
+        "os.system",
+        "autograder.judges_of_another.x",
+        "autograder.exercise.judges.close.__globals__ x",
+        "judges",
+    ):
         with pytest.raises(ValueError, match="is no judge"):
             make({"name": name, "arguments": [], "options": {}})
 
 
 def test_a_student_without_declarations_reads_the_data(tmp_path, monkeypatch):
-    import autograder.check
-    import autograder.public.form
+    import autograder.exercise.find
 
     text, tensors = write({"attention.dot_score": EXERCISES["attention.dot_score"]})
     (tmp_path / "elsewhere.json").write_bytes(text)
@@ -164,7 +168,7 @@ def test_a_student_without_declarations_reads_the_data(tmp_path, monkeypatch):
     assert list(read_exercises("elsewhere", tmp_path)) == ["attention.dot_score"]
     assert read_exercises("nothing", tmp_path) == {}
     assert read_exercises("../elsewhere", tmp_path) == {}
-    monkeypatch.setattr(autograder.check, "_recorded", lambda name: read_exercises(name, tmp_path))
+    monkeypatch.setattr(autograder.exercise.find, "_recorded", lambda name: read_exercises(name, tmp_path))
     assert list(exercises_of("elsewhere")) == ["attention.dot_score"]
     with pytest.raises(ValueError, match="there is no assignment 'nothing'"):
         find("nothing.at_all")

@@ -2,7 +2,7 @@
 
 import torch
 
-from nlmcore.recipes.analogies import QUESTIONS, ask, whole_words
+from lectures.recipes.analogies import QUESTIONS, ask, whole_words
 from nlmcore.word2vec import WordVectors
 
 

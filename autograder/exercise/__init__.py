@@ -1,0 +1,1 @@
+"""An exercise, declared once: what is asked, how it is checked, and which mistakes it can name."""

@@ -1,0 +1,205 @@
+"""What must hold of an exercise, and of the notebook that asks it, before either reaches a student.
+
+An exercise whose reference loses a point, or with a misconception that passes or is not recognised, does not
+build; nor does a notebook whose test cells would give a wrong mark. Every function returns sentences, one
+per fault; none is well.
+"""
+
+import ast
+import pkgutil
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from autograder.exercise.interview import answers, questions
+from autograder.exercise.mistakes import alike, known_mistakes
+from autograder.exercise.public import write
+from autograder.exercise.specification import Exercise
+from autograder.exercise.travel import CannotTravel
+from autograder.exercise.verdict import Verdict, judge
+
+HIDDEN_SEEDS = range(5)
+SECONDS = 2.0
+"""Processor time that the reference may take for all questions of one exercise, hidden ones included."""
+
+
+def exercise_faults(exercise: Exercise, seeds: Iterable[int] = HIDDEN_SEEDS) -> list[str]:
+    """The reference earns everything and is quick, every misconception fails and is named, no two look the same,
+    and closed names exist."""
+    return [
+        *_reference_faults(exercise, seeds),
+        *_slowness(exercise),
+        *_misconception_faults(exercise),
+        *_twins(exercise),
+        *_closed_faults(exercise),
+    ]
+
+
+def travel_faults(exercise: Exercise) -> list[str]:
+    """Whether students can have the exercise as data: its judges are where students have them, too."""
+    try:
+        write({exercise.name: exercise})
+    except CannotTravel as error:
+        return [str(error)]
+    return []
+
+
+def _slowness(exercise: Exercise) -> list[str]:
+    asked = questions(exercise, next(iter(HIDDEN_SEEDS)))
+    start = time.process_time()
+    answers(exercise.reference, exercise, asked)
+    took = time.process_time() - start
+    if took < SECONDS:
+        return []
+    return [
+        f"{exercise.name}: the reference takes {took:.1f} s for the questions, and should take less than {SECONDS:g}:"
+        " a class waits for it once per student. Smaller or fewer cases will do"
+    ]
+
+
+def _closed_faults(exercise: Exercise) -> list[str]:
+    found = []
+    for name in exercise.closed:
+        try:
+            pkgutil.resolve_name(name)
+        except (ImportError, AttributeError, ValueError):
+            found.append(f"{exercise.name}: the closed name {name!r} is nothing that can be imported")
+    return found
+
+
+def verdict_on(exercise: Exercise, function: Any, seed: int | None = None) -> Verdict:
+    """The verdict on a function that may use closed names: the reference does."""
+    asked = questions(exercise, seed)
+    return judge(exercise, asked, answers(function, exercise, asked), seed=seed)
+
+
+def _reference_faults(exercise: Exercise, seeds: Iterable[int]) -> list[str]:
+    found = []
+    for seed in (None, *seeds):
+        verdict = verdict_on(exercise, exercise.reference, seed)
+        found += [
+            f"{exercise.name}: the reference fails “{f.about.name}” with seed {seed}: {f.complaint}"
+            for f in verdict.findings
+            if not f.holds
+        ]
+    for row in answers(exercise.reference, exercise, questions(exercise)):
+        if any(o.is_floating_point() and o.isnan().any() for outcome in row for o in outcome.outputs):
+            found.append(f"{exercise.name}: the reference gives NaN, which is never right")
+    return found
+
+
+def _misconception_faults(exercise: Exercise) -> list[str]:
+    found = []
+    for mistake in exercise.misconceptions:
+        for number, implementation in enumerate((mistake.implementation, *mistake.also)):
+            verdict = verdict_on(exercise, implementation)
+            what = f"{exercise.name}: the misconception {mistake.id!r}{f' (way {number + 1})' if number else ''}"
+            names = {m.id for m in verdict.misconceptions}
+            if verdict.passed:
+                found.append(f"{what} passes the visible check")
+            elif not names & {mistake.id, *mistake.looks_like}:
+                found.append(f"{what} is called {', '.join(names) or 'nothing'}")
+            for finding in verdict.findings:
+                named = None if finding.misconception is None else finding.misconception.id
+                alone = number == 0 and named not in (mistake.id, *mistake.looks_like)
+                if not finding.holds and (named is None or alone):
+                    found.append(f"{what} fails “{finding.about.name}” and is called {named or 'nothing'} there")
+    return found
+
+
+def _twins(exercise: Exercise) -> list[str]:
+    return sorted(
+        {
+            f"{exercise.name}: on the public inputs the misconceptions {one.misconception.id!r} and"
+            f" {other.misconception.id!r} cannot be told apart"
+            for one, other in combinations(known_mistakes(exercise), 2)
+            if one.misconception is not other.misconception
+            and other.misconception.id not in one.misconception.looks_like
+            and one.misconception.id not in other.misconception.looks_like
+            and all(alike(a, b, exercise) for a, b in zip(one.given, other.given, strict=True))
+        }
+    )
+
+
+# --- the notebook -----------------------------------------------------------------------------------------
+
+
+def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[str]:
+    """Whether a master notebook asks these exercises, each in one test cell that marks it rightly.
+
+    A test cell shows the visible check and ends with the hidden one, whose value is the mark; the points in
+    its metadata are the exercise's; the text says the minutes, points and difficulty of the declaration.
+    """
+    found, asked = [], []
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or not about.get("grade") or "check(" not in cell.source:
+            continue
+        where = f"test cell {about.get('grade_id')!r}"
+        found += [f"{where}: {fault}" for fault in _form_faults(cell.source)]
+        names = [name for name, _ in _checks(cell.source)]
+        if not names or not _ends_with_hidden_check(cell.source):
+            found.append(f"{where} must end with check(…, hidden=True) as its last line, in the hidden region")
+        for name in sorted(set(names)):
+            asked.append(name)
+            if name not in exercises:
+                found.append(f"{where} checks {name!r}, which is not declared")
+            elif float(about.get("points", -1)) != exercises[name].points:
+                found.append(f"{where} gives {about.get('points')} points, {name} has {exercises[name].points:g}")
+    for name, exercise in exercises.items():
+        if asked.count(name) != 1:
+            found.append(f"{name} is asked in {asked.count(name)} test cells of the notebook, not in one")
+        if stated(exercise) not in text:
+            found.append(f"the text of {name} should say: {stated(exercise)}")
+    return found
+
+
+def stated(exercise: Exercise) -> str:
+    """How a question's heading puts it: "10 minutes · 2 points · easy"."""
+    return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}"
+
+
+def _checks(source: str) -> list[tuple[str, bool]]:
+    """(exercise, hidden) for every call of `check` with a name."""
+    calls = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and node.args:
+            name = node.args[0]
+            if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                calls.append((name.value, any(k.arg == "hidden" for k in node.keywords)))
+    return calls
+
+
+def _form_faults(source: str) -> Iterator[str]:
+    """Calls of `check` that the grader could not follow: in place of the cell it calls the named function itself."""
+    hidden: set[str] = set()
+    told: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"):
+            continue
+        keywords = [(k.arg, isinstance(k.value, ast.Constant) and k.value.value is True) for k in node.keywords]
+        good = len(node.args) == 2 and keywords in ([], [("hidden", True)])
+        good = good and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+        if not good or not _is_dotted(node.args[1]):
+            yield (
+                f'{ast.unparse(node)} should have the form check("assignment.function", function) or'
+                ' check("assignment.function", function, hidden=True), with a plain name, dots allowed, as the function'
+            )
+        else:
+            (hidden if keywords else told).add(ast.unparse(node.args[1]))
+    if len(hidden) > 1 or (hidden and told and hidden != told):
+        yield f"it checks different functions: {', '.join(sorted(hidden | told))}"
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_dotted(node.value))
+
+
+def _ends_with_hidden_check(source: str) -> bool:
+    body = ast.parse(source).body
+    if not body or not isinstance(body[-1], ast.Expr):
+        return False
+    lines = [line for line in source.split("\n") if line.strip() and not line.strip().startswith("#")]
+    return any(hidden for _, hidden in _checks(ast.unparse(body[-1]))) and not lines[-1].rstrip().endswith(";")

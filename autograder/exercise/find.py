@@ -1,0 +1,34 @@
+"""Where the exercises of an assignment are found: declared in `autograder.checks`, or, in a student's copy, as data."""
+
+import functools
+import importlib
+from collections.abc import Mapping
+
+from autograder.exercise.public import read_exercises
+from autograder.exercise.specification import Exercise
+
+_recorded = functools.cache(read_exercises)
+
+
+def exercises_of(assignment: str) -> Mapping[str, Exercise]:
+    """All exercises of an assignment, by name; none if it is made of plain nbgrader tests, or does not exist."""
+    if not assignment.isidentifier():
+        return {}
+    module = f"autograder.checks.{assignment}"
+    try:
+        declared: Mapping[str, Exercise] = importlib.import_module(module).EXERCISES
+    except ModuleNotFoundError as error:
+        if error.name not in ("autograder.checks", module):
+            raise
+        return _recorded(assignment)
+    return declared
+
+
+def find(name: str) -> Exercise:
+    """The exercise "assignment.function". Raises ValueError if there is none; the message lists what there is."""
+    assignment = name.partition(".")[0]
+    known = exercises_of(assignment)
+    if name not in known:
+        there = f"there are {', '.join(known)}" if known else f"there is no assignment {assignment!r}"
+        raise ValueError(f"no exercise is called {name!r}; {there}")
+    return known[name]

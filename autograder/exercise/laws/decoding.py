@@ -1,0 +1,44 @@
+"""Laws of what a search returns: a path through the student's own choice, and its own probability."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+
+from autograder.exercise.judges import close
+from autograder.exercise.outcome import Outcome
+from autograder.exercise.specification import Case, Judge
+from autograder.exercise.travel import travels
+
+
+def scores_its_own_path(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+    """log_prob = Σ table[last, next] along the tokens that came back, be they the right ones; the first `last` is the
+    start.
+
+    The arguments are (table, start, …); the outputs (tokens, log_prob).
+    """
+    for arguments, outcome in zip(case.calls, got, strict=True):
+        table, start = arguments[0], int(arguments[1])
+        tokens, log_prob = outcome.outputs
+        if not tokens.numel() or not ((tokens >= 0) & (tokens < len(table))).all():
+            return "the tokens are none of the vocabulary, or there are none"
+        if log_prob.numel() != 1:
+            return "the log-probability should be a single number"
+        path = [start, *(int(token) for token in tokens.reshape(-1))]
+        total = sum(float(table[a, b]) for a, b in pairwise(path))
+        if not close(log_prob.double().reshape(()), torch.tensor(total, dtype=torch.float64)):
+            return "the log-probability is not that of the tokens that came back"
+    return None
+
+
+@travels
+def same_path(name: str) -> Judge:
+    """The tokens are the reference's, in every call."""
+
+    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+        for mine, right in zip(got, expected, strict=True):
+            if mine.outputs[0].double().reshape(-1).tolist() != right.outputs[0].double().reshape(-1).tolist():
+                return f"{name} are not the expected ones"
+        return None
+
+    return judge

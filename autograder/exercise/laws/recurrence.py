@@ -1,0 +1,67 @@
+"""Laws of recurrence: a state that stays where its text is over, a loss that padding is no part of, a clipped norm.
+
+Students have this file: what would be half an answer is not computed here but compared with a case's `known` numbers,
+or with what the student's own function gave.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from autograder.exercise.judges import close
+from autograder.exercise.outcome import Outcome
+from autograder.exercise.specification import Case
+
+
+def held(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+    """Output 0 (batch, time, hidden) stands still where `known[0]` (batch, time) is True, and moves before."""
+    states, over = got[0].outputs[0].double(), case.known[0]
+    if states.shape != expected[0].outputs[0].shape:
+        return "the shape of states is not the expected one"
+    if not states.isfinite().all():
+        return "there is NaN or infinity in states"
+    moved = (states[:, 1:] - states[:, :-1]).abs().amax(-1) > 1e-6
+    if bool((states == 0).all(-1).any()):
+        return "a state is 0 where it should stay as it was"
+    if not bool(moved[~over[:, 1:]].all()):
+        return "the states do not change while the text lasts"
+    return "a state changes where its text is over" if bool(moved[over[:, 1:]].any()) else None
+
+
+def nothing_at_padding(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+    """Output 1 (batch, time, vocab) is 0 where `known[0]` (batch, time) is True, and nowhere else a row of zeros."""
+    gradient, over = got[0].outputs[1].double(), case.known[0]
+    if gradient.shape != expected[0].outputs[1].shape:
+        return "the shape of d_logits is not the expected one"
+    if not gradient.isfinite().all():
+        return "there is NaN or infinity in d_logits"
+    size = gradient.abs().sum(-1)
+    if not bool((size[~over] > 0).all()):
+        return "a prediction that counts has no gradient"
+    return "padding has a gradient" if bool((size[over] > 0).any()) else None
+
+
+def follows_from_its_own_norm(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+    """Output 1 is `known[0]`, shortened by the norm that came back as output 0 to the limit `known[1]`."""
+    norm, clipped = got[0].outputs[0].double().reshape(-1), got[0].outputs[1].double()
+    gradient, limit = case.known[0].double(), float(case.known[1])
+    if clipped.shape != gradient.shape:
+        return "clipped has not one number per number of the gradients"
+    if len(norm) != 1 or not bool((norm.isfinite() & (norm > 0)).all()):
+        return "the norm is not a positive number"
+    wanted = gradient * min(1.0, limit / float(norm))
+    if close(wanted, gradient):
+        return "by the norm that you returned nothing would have to be clipped"
+    return None if close(clipped, wanted) else "the clipped gradients do not follow from the norm that you returned"
+
+
+def left_alone(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+    """Call 0 has a gradient below its limit, call 1 one above it: the first stays, `known[0]`, the second does not."""
+    below, above = (outcome.outputs[1].double() for outcome in got)
+    if below.shape != case.known[0].shape or above.shape != case.known[1].shape:
+        return "clipped has not one number per number of the gradients"
+    if close(above, case.known[1].double()):
+        return "a gradient above the limit comes back as it was"
+    if not bool(above.isfinite().all() and torch.any(above != 0)):
+        return "a gradient above the limit is gone altogether"
+    return None if close(below, case.known[0].double()) else "a gradient below the limit has been changed"

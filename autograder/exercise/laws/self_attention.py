@@ -1,0 +1,58 @@
+"""Laws of rotations: what holds whatever the angles are."""
+
+from collections.abc import Sequence
+
+import torch
+
+from autograder.exercise.judges import close
+from autograder.exercise.outcome import Outcome
+from autograder.exercise.specification import Case
+
+
+def lengths_are_kept(case: Case, got: Sequence[Outcome]) -> str | None:
+    """Each row is as long as it was, and not every row is what it was."""
+    for arguments, outcome in zip(case.calls, got, strict=True):
+        before, after = arguments[0].double(), outcome.outputs[0].double()
+        if not close(after.norm(dim=-1), before.norm(dim=-1)):
+            return "the vectors have changed their lengths"
+        if len(before) > 1 and close(after[1:], before[1:]):
+            return "nothing was turned"
+    return None
+
+
+def left_as_it_was(case: Case, got: Sequence[Outcome]) -> str | None:
+    """The caller's rows are as they were, and those that came back are not all the same."""
+    for outcome in got:
+        after = outcome.outputs[0]
+        if outcome.changed:
+            return f"after the call, {' and '.join(outcome.changed)} had changed"
+        if close(after, after[:1].expand(after.shape)):
+            return "all positions are the same"
+    return None
+
+
+def scores_depend_on_the_distance(case: Case, got: Sequence[Outcome]) -> str | None:
+    """Two calls, one query and one key at all positions: their products are equal along every diagonal, and differ
+    between diagonals."""
+    query, key = (outcome.outputs[0].double() for outcome in got)
+    scores = query @ key.T
+    diagonals = [scores.diagonal(offset) for offset in range(-len(scores) + 1, len(scores))]
+    if any(not close(d, d[:1].expand(d.shape)) for d in diagonals):
+        return "two places at the same distance have different scores"
+    if close(torch.stack([d[0] for d in diagonals]), diagonals[0][0].expand(len(diagonals))):
+        return "every distance has the same score"
+    return None
+
+
+def output_of_shared_values(case: Case, got: Sequence[Outcome]) -> str | None:
+    """output = weights @ values, with the weights that came back; known: the values that each head reads. The first two
+    calls have other queries."""
+    if close(got[0].outputs[1], got[1].outputs[1]):
+        return "other queries gave the same weights"
+    for values, outcome in zip(case.known, got, strict=True):
+        output, weights = (part.double() for part in outcome.outputs)
+        if not bool((weights.abs() > 1e-3).any()):
+            return "the weights are all zero"
+        if not close(output, weights @ values.double()):
+            return "the output is not that of your own weights"
+    return None

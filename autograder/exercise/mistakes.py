@@ -1,0 +1,124 @@
+"""Which known mistake do these answers look like? Found by comparing numbers, never by looking at code.
+
+A wrong diagnosis is worse than none: where two mistakes explain an answer equally well, none is named, and a
+mistake that would have spoilt an answer which is right is not the student's.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from autograder.exercise.interview import Answers, Question, answers, questions
+from autograder.exercise.specification import Exercise, Misconception, Property
+
+
+@dataclass(frozen=True)
+class Known:
+    """What one way of writing a misconception answers to the public questions, and where it differs from right."""
+
+    misconception: Misconception
+    alone: bool
+    """Its own implementation, with this one mistake; not one of the other ways."""
+    given: list[Answers]
+    differs: list[bool]
+
+
+@functools.cache
+def _right(exercise: Exercise) -> list[Answers]:
+    return answers(exercise.reference, exercise, questions(exercise))
+
+
+@functools.cache
+def known_mistakes(exercise: Exercise) -> list[Known]:
+    """Every way of writing every misconception, put to the public questions."""
+    asked, right = questions(exercise), _right(exercise)
+    known = []
+    for misconception in exercise.misconceptions:
+        for number, implementation in enumerate((misconception.implementation, *misconception.also)):
+            given = answers(implementation, exercise, asked)
+            differs = [not same for same in _agreement(exercise, asked, given, right)]
+            known.append(Known(misconception, number == 0, given, differs))
+    return known
+
+
+def alike(one: Answers, other: Answers, exercise: Exercise, outputs: Sequence[int] | None = None) -> bool:
+    """Whether two answers cannot be told apart: same shapes and numbers (NaN for NaN), same kind of fault.
+
+    With `outputs`, by those results alone.
+    """
+    for a, b in zip(one, other, strict=True):
+        if a.fault is not None or b.fault is not None:
+            if a.fault is None or b.fault is None or a.fault.kind != b.fault.kind:
+                return False
+            continue
+        if outputs is None and a.changed != b.changed:
+            return False
+        which = range(len(a.outputs)) if outputs is None else outputs
+        if not all(_same(a.outputs[i], b.outputs[i], exercise.tolerance) for i in which):
+            return False
+    return True
+
+
+def _same(x: Tensor, y: Tensor, tolerance: float) -> bool:
+    if x.shape != y.shape:
+        return False
+    return bool(x.double().allclose(y.double(), rtol=tolerance, atol=tolerance, equal_nan=True))
+
+
+def _agreement(
+    exercise: Exercise, asked: Sequence[Question], one: Sequence[Answers], other: Sequence[Answers]
+) -> list[bool]:
+    """For every question, whether two answers are alike in what its property is about."""
+    return [alike(a, b, exercise, q.about.outputs) for q, a, b in zip(asked, one, other, strict=True)]
+
+
+def name_mistakes(
+    exercise: Exercise, failed: Sequence[Property], asked: Sequence[Question], given: Sequence[Answers]
+) -> dict[str, Misconception]:
+    """For each failed property, by its name, the misconception that explains it, if there is exactly one.
+
+    It must give the student's own numbers in every public case of that property in which the student has
+    numbers, and in one of them other numbers than the reference: that both raise an exception says nothing.
+    In no public case, of any property, may the student be right where that mistake is not. Of several, one that
+    has no other mistake; of those, the one that agrees with the student in the most cases overall. What is left
+    may be explained by a mistake that was recognised elsewhere, exceptions included.
+    """
+    public = len(questions(exercise))
+    asked, given = asked[:public], given[:public]
+    faulty = [any(outcome.fault is not None for outcome in row) for row in given]
+    right = _agreement(exercise, asked, given, _right(exercise))
+    tables = [
+        (known, _agreement(exercise, asked, given, known.given))
+        for known in known_mistakes(exercise)
+        if not any(same and differs for same, differs in zip(right, known.differs, strict=True))
+    ]
+    places = {prop.name: [i for i, question in enumerate(asked) if question.about is prop] for prop in failed}
+
+    def by_numbers(here: Sequence[int]) -> Misconception | None:
+        explaining = [
+            ((known.alone, sum(agrees)), known.misconception)
+            for known, agrees in tables
+            if all(agrees[i] or faulty[i] for i in here)
+            and any(agrees[i] and known.differs[i] and not faulty[i] for i in here)
+        ]
+        best = max((score for score, _ in explaining), default=None)
+        return _only([misconception for score, misconception in explaining if score == best])
+
+    names = {name: found for name, here in places.items() if (found := by_numbers(here)) is not None}
+
+    def known_elsewhere(here: Sequence[int]) -> Misconception | None:
+        seen = [known.misconception for known, agrees in tables if all(agrees[i] for i in here)]
+        return _only([m for m in seen if any(m is name for name in names.values())])
+
+    rest = {name: known_elsewhere(here) for name, here in places.items() if name not in names}
+    return names | {name: found for name, found in rest.items() if found is not None}
+
+
+def _only(winners: Sequence[Misconception]) -> Misconception | None:
+    """The one winner, or the first of several that are declared to look the same."""
+    if not winners:
+        return None
+    first = winners[0]
+    return first if all(other is first or other.id in first.looks_like for other in winners) else None

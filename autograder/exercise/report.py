@@ -1,0 +1,283 @@
+"""A verdict in words, as plain text and as HTML, for the student and (beside it) for the machine.
+
+A public report shows the example in which a property failed. A report on hidden inputs says which property
+failed and in what kind of situation, and shows no input, no output and no message that could carry one.
+"""
+
+import builtins
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from autograder.exercise.arrays import (
+    as_data,
+    difference,
+    grid,
+    pair,
+    plain_html,
+    table_html,
+    text_of_input,
+    text_of_output,
+)
+from autograder.exercise.outcome import Fault
+from autograder.exercise.specification import Case
+from autograder.exercise.verdict import Finding, Verdict
+
+MACHINE = "application/vnd.nlm-course.verdict+json"
+"""Under this name the verdict travels in a cell's output: what a table over a class is made from."""
+
+_BOX = "border-left:4px solid {colour};padding:.4em 1em;margin:.3em 0;max-width:60em;line-height:1.5"
+_GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
+_STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")
+"""Not the stars of a product or a power."""
+_ROW = '<div style="display:flex;flex-wrap:wrap;gap:.6em 2em;margin:.4em 0;align-items:flex-start">'
+
+
+def coded(escaped: str) -> str:
+    """A sentence that is escaped already, with `what stands so` as code and *what stands so* stressed."""
+    parts = re.split(r"`([^`\n]+)`", escaped)  # text, code, text, …
+    return "".join(
+        f"<code>{part}</code>" if number % 2 else _STRESSED.sub(r"<em>\1</em>", part)
+        for number, part in enumerate(parts)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One call: what went in, and what came out beside what should have."""
+
+    title: str
+    inputs: list[tuple[str, Any]]
+    outputs: list[tuple[str, Tensor, Tensor]]
+
+
+class Report:
+    """What a check says. Shown by Jupyter as HTML, by anything else as text."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        self.hidden = verdict.seed is not None
+
+    def __str__(self) -> str:
+        return "\n".join(self._text())
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {"text/plain": str(self), "text/html": "".join(self._html()), MACHINE: self.machine()}
+
+    def machine(self) -> dict[str, Any]:
+        """For machines: what a page of feedback and a table over a class are made from.
+
+        Of hidden inputs nothing is in it; of public ones the example that the words show.
+        """
+        v = self.verdict
+        example = self._example()
+        return {
+            "headline": self.headline,
+            "explanations": self.explanations(),
+            "example": None if example is None else _as_data(example),
+            "exercise": v.exercise.name,
+            "points": v.points,
+            "of": v.exercise.points,
+            "hidden": self.hidden,
+            "unwritten": v.unwritten,
+            "closed": list(v.closed),
+            "properties": [{"name": f.about.name, "points": f.about.points, "holds": f.holds} for f in v.findings],
+            "misconceptions": [m.id for m in v.misconceptions],
+        }
+
+    # --- the words ----------------------------------------------------------------------------------------
+
+    @property
+    def headline(self) -> str:
+        """One line: the whole result."""
+        v, e = self.verdict, self.verdict.exercise
+        if v.unwritten:
+            waiting = next(o.fault.function for f in v.findings for o in f.got if o.fault is not None)
+            other = f" ({waiting}, which it calls, is still empty)" if waiting not in ("", e.function) else ""
+            return f"{e.function}: not written yet{other}. {points(e.points)} to be had, about {e.minutes} minutes."
+        where = " on fresh inputs" if self.hidden else ""
+        if v.passed:
+            return f"{e.function}: well done, all of it holds{where}. {_of(v.points, e.points)}."
+        return f"{e.function}: {_of(v.points, e.points)}{where}{'' if self.hidden else ' so far'}."
+
+    def _listed(self) -> tuple[Finding, ...]:
+        """The properties to list: none for what is not written, nor where hidden inputs taught nothing new."""
+        nothing_new = self.hidden and not any(f.fresh for f in self.verdict.findings)
+        return () if self.verdict.unwritten or nothing_new else self.verdict.findings
+
+    def explanations(self) -> list[str]:
+        """What went wrong, each thing once: closed names, named mistakes, then what has no name.
+
+        The report on hidden inputs comes after the public one, and adds what that could not know.
+        """
+        v = self.verdict
+        if v.unwritten or v.passed:
+            return []
+        if self.hidden:
+            said = self._complaints([f for f in v.findings if f.fresh])
+            return said or ["The reasons are those given above."]
+        said = [
+            f"It uses {name}, which is closed in this question: the point is to write it yourself." for name in v.closed
+        ]
+        said += [m.sentence for m in v.misconceptions]
+        unnamed = [f for f in v.findings if not f.holds and f.misconception is None]
+        return said + self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
+
+    def _complaints(self, findings: Sequence[Finding]) -> list[str]:
+        """One sentence per complaint, and where it was seen."""
+        together: dict[str, tuple[str, list[str]]] = {}
+        for finding in findings:
+            assert finding.case is not None
+            complaint = self._complaint(finding)
+            fault = next((o.fault for o in finding.got if o.fault is not None and o.fault.line), None)
+            same = complaint if fault is None else f"{fault.kind} {fault.line}"  # messages differ in sizes only
+            where = f"“{finding.about.name}” ({finding.case.label})"
+            together.setdefault(same, (complaint, []))[1].append(where)
+        return [f"{complaint} Seen in {_some(where)}." for complaint, where in together.values()]
+
+    def _complaint(self, finding: Finding) -> str:
+        fault = next((o.fault for o in finding.got if o.fault is not None), None)
+        if fault is None:
+            words = str(finding.complaint)
+        elif self.hidden:
+            words = _without_input(fault)
+        elif fault.kind == "wrong return":
+            words = fault.words
+        elif fault.kind == "NotImplementedError":
+            words = f"{fault.function or 'something that it calls'} is not written yet"
+        elif fault.kind in ("TookTooLong", "Stopped") or not fault.words.startswith(fault.kind):
+            words = fault.words  # said by who called the function, not raised by it
+        else:
+            words = f"your code raised {fault.words}"
+            if fault.line:
+                words = f"{words} ({fault.line})."
+        words = words[0].upper() + words[1:]
+        return words if words.endswith((".", "?", "!")) else f"{words}."
+
+    def _example(self) -> Example | None:
+        """The first failed public case that has numbers to show."""
+        if self.hidden or self.verdict.unwritten:
+            return None
+        for finding in self.verdict.findings:
+            shown = [o for o in finding.got if o.fault is None]
+            if finding.case is not None and shown and not any(o.changed for o in shown):
+                return self._example_of(finding, finding.case)
+        return None
+
+    def _example_of(self, finding: Finding, case: Case) -> Example:
+        """Of several calls, the first whose outputs are not the reference's."""
+        exercise = self.verdict.exercise
+        index = 0
+        for i, (mine, right) in enumerate(zip(finding.got, finding.expected, strict=True)):
+            pairs = zip(mine.outputs, right.outputs, strict=False)
+            if mine.fault is None and any(a.shape != b.shape or not a.double().allclose(b.double()) for a, b in pairs):
+                index = i
+                break
+        outputs = zip(exercise.returns, finding.got[index].outputs, finding.expected[index].outputs, strict=False)
+        return Example(
+            title=_place(finding.about.name, case.label),
+            inputs=list(zip(exercise.arguments, case.calls[index], strict=False)),
+            outputs=list(outputs),
+        )
+
+    # --- plain text ---------------------------------------------------------------------------------------
+
+    def _text(self) -> Iterator[str]:
+        yield self.headline
+        for f in self._listed():
+            yield f"    {'holds  ' if f.holds else 'not yet'}  {f.about.points:>4g}  {f.about.name}"
+        for sentence in self.explanations():
+            yield ""
+            yield sentence
+        example = self._example()
+        if example is not None:
+            yield ""
+            yield f"An example ({example.title})"
+            for name, value in example.inputs:
+                yield from text_of_input(name, value)
+            for name, got, expected in example.outputs:
+                yield from text_of_output(name, got, expected)
+
+    # --- HTML ---------------------------------------------------------------------------------------------
+
+    def _html(self) -> Iterator[str]:
+        v = self.verdict
+        colour = _CALM if v.unwritten else _GOOD if v.passed else _BAD
+        yield f'<div role="status" style="{_BOX.format(colour=colour)}"><p style="margin:0"><strong>'
+        yield f"{html.escape(self.headline)}</strong></p>"
+        listed = self._listed()
+        if listed:
+            yield '<ul style="margin:.3em 0;padding-left:1.2em">'
+            for f in listed:
+                mark = "holds" if f.holds else '<strong style="text-decoration:underline">not yet</strong>'
+                yield f"<li>{html.escape(f.about.name)}: {mark} ({f.about.points:g})</li>"
+            yield "</ul>"
+        for sentence in self.explanations():
+            yield f'<p style="margin:.4em 0">{coded(html.escape(sentence))}</p>'
+        example = self._example()
+        if example is not None:
+            yield f'<p style="margin:.6em 0 .2em"><strong>An example</strong> ({html.escape(example.title)})</p>{_ROW}'
+            for name, value in example.inputs:
+                yield table_html(name, value, grid(value)) if isinstance(value, Tensor) else plain_html(name, value)
+            yield "</div>"
+            for name, got, expected in example.outputs:
+                mine, right = pair(got, expected)
+                tables = table_html(f"{name} expected", expected, right) + table_html(f"{name} yours", got, mine)
+                yield f"{_ROW}{tables}</div>"
+        yield "</div>"
+
+
+def _place(name: str, label: str) -> str:
+    """A property and a case of it; once, where the case adds nothing."""
+    return name if label.casefold() in name.casefold() else f"{name}, {label}"
+
+
+def _met_a_closed_name(finding: Finding) -> bool:
+    return any(outcome.fault is not None and outcome.fault.kind == "ClosedName" for outcome in finding.got)
+
+
+def _without_input(fault: Fault) -> str:
+    """What went wrong on a hidden input. The student chooses an exception's message and the names of its class and of
+    functions and types, so all of them can carry the input; the names of Python's own exceptions cannot."""
+    if fault.kind == "wrong return":
+        return "what your function returned was not of the kind that was asked for"
+    if fault.kind == "NotImplementedError":
+        return "something that it calls is not written yet"
+    if fault.kind in ("Stopped", "TookTooLong"):  # by the box
+        return "your code was stopped before it had answered"
+    known = isinstance(getattr(builtins, fault.kind, None), type)
+    return f"your code raised {fault.kind if known else 'an exception of its own'}"
+
+
+def _as_data(example: Example) -> dict[str, Any]:
+    inputs: list[dict[str, Any]] = []
+    for name, value in example.inputs:
+        shown = as_data(value, grid(value)) if isinstance(value, Tensor) else {"text": repr(value)[:200]}
+        inputs.append({"name": name, **shown})
+    outputs = []
+    for name, got, expected in example.outputs:
+        mine, right = pair(got, expected)
+        both = {"expected": as_data(expected, right), "yours": as_data(got, mine)}
+        outputs.append({"name": name, **both, "difference": difference(got, expected)})
+    return {"title": example.title, "inputs": inputs, "outputs": outputs}
+
+
+def _some(where: Sequence[str]) -> str:
+    """The first two, and how many more."""
+    rest = f" and in {len(where) - 2} more" if len(where) > 2 else ""
+    return " and ".join(where[:2]) + rest if len(where) <= 2 else ", ".join(where[:2]) + rest
+
+
+def points(value: float) -> str:
+    """ "1 point", "2.5 points"."""
+    return f"{value:g} point{'' if value == 1 else 's'}"
+
+
+def _of(earned: float, possible: float) -> str:
+    return f"{earned:g} of {points(possible)}"

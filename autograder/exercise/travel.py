@@ -1,0 +1,95 @@
+"""A judge that remembers how it was made, so that it can be made again where the exercise's code is not.
+
+Students get an exercise as data (`autograder.exercise.public`). A judge's code holds no answer, so it lies in a module
+that they have too, `judges` or one of `laws`; the data says which one, and with what.
+
+    recipe(same_values(("output",)))  ->  {"name": "autograder.exercise.judges.same_values", "arguments": …}
+    make(recipe)                      ->  the same judge
+"""
+
+import functools
+import importlib
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ParamSpec
+
+P = ParamSpec("P")
+
+HOMES = ("autograder.exercise.judges", "autograder.exercise.laws")
+"""Modules, with all that is in them, which students have."""
+
+
+class CannotTravel(ValueError):  # noqa: N818 - said to the instructor
+    """Something in an exercise that cannot be handed to students as data. The text says what, and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A judge, or a rule of one, and how it was made."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+    judge: Callable[..., str | None]
+
+    def __call__(self, *given: Any) -> str | None:
+        return self.judge(*given)
+
+
+def travels(maker: Callable[P, Callable[..., str | None]]) -> Callable[P, Made]:
+    """For a function of `judges` or `laws` that makes judges or rules: what it makes remembers how it was made.
+    Its arguments must be numbers, texts, lists of them, or other such judges."""
+
+    @functools.wraps(maker)
+    def make_and_remember(*arguments: P.args, **options: P.kwargs) -> Made:
+        name = f"{maker.__module__}.{maker.__qualname__}"
+        return Made(name, arguments, options, maker(*arguments, **options))
+
+    return make_and_remember
+
+
+def recipe(value: Any) -> Any:
+    """How to make a judge again, as JSON. Raises CannotTravel for one that lies in no module students have."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [recipe(item) for item in value]
+    if isinstance(value, Made):
+        name = value.name
+        made = {
+            "arguments": recipe(value.arguments),
+            "options": {key: recipe(option) for key, option in sorted(value.options.items())},
+        }
+    elif isinstance(value, types.FunctionType):
+        name, made = f"{value.__module__}.{value.__qualname__}", {}
+    else:
+        raise CannotTravel(f"{value!r} in a judge is neither a number, a text, a list of them nor another judge")
+    if not _at_home(name):
+        raise CannotTravel(
+            f"the judge {name} stands where students do not have it: "
+            "move it to autograder/exercise/laws/<assignment>.py, with @travels above a function that makes judges"
+        )
+    return {"name": name, **made}
+
+
+def make(value: Any) -> Any:
+    """What `recipe` described. Raises ValueError if it names anything outside `HOMES`."""
+    if isinstance(value, list):
+        return [make(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name = str(value["name"])
+    if not _at_home(name):
+        raise ValueError(f"recipe: {name!r} is no judge of {' or '.join(HOMES)}")
+    module, _, attribute = name.rpartition(".")
+    found = getattr(importlib.import_module(module), attribute)
+    if "arguments" not in value:
+        return found
+    options = {key: make(option) for key, option in value["options"].items()}
+    return found(*make(value["arguments"]), **options)
+
+
+def _at_home(name: str) -> bool:
+    module, _, attribute = name.rpartition(".")
+    return attribute.isidentifier() and any(module == home or module.startswith(f"{home}.") for home in HOMES)

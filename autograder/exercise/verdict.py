@@ -1,0 +1,133 @@
+"""From answers to a verdict: which properties hold, and which known mistake the answers look like.
+
+The grader's side: reference, judges, misconceptions. It sees what the student's function answered, never the
+function itself.
+"""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from autograder.exercise.interview import Answers, Question, answers, questions
+from autograder.exercise.mistakes import name_mistakes
+from autograder.exercise.specification import Case, Exercise, Misconception, Property
+
+
+class GraderFault(Exception):  # noqa: N818  (said to students and instructors, not an Error to them)
+    """The grader, not the student, is wrong. It never becomes a mark: grading that submission stops."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What became of one property. For one that does not hold: the first case in which it did not."""
+
+    about: Property
+    complaint: str | None = None
+    case: Case | None = None
+    got: Answers = ()
+    expected: Answers = ()
+    misconception: Misconception | None = None
+    fresh: bool = False
+    """It held on the public inputs; the case is a hidden one."""
+
+    @property
+    def holds(self) -> bool:
+        return self.complaint is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """All that is known about one function."""
+
+    exercise: Exercise
+    findings: tuple[Finding, ...]
+    unwritten: bool = False
+    closed: tuple[str, ...] = ()
+    seed: int | None = None
+    """The seed of the hidden inputs; None if the public ones alone were looked at."""
+
+    @property
+    def points(self) -> float:
+        """Points earned. Whoever uses a closed name earns none."""
+        return 0.0 if self.closed else sum(f.about.points for f in self.findings if f.holds)
+
+    @property
+    def passed(self) -> bool:
+        return not self.closed and all(finding.holds for finding in self.findings)
+
+    @property
+    def misconceptions(self) -> tuple[Misconception, ...]:
+        """The mistakes that were recognised, each once."""
+        seen = {f.misconception.id: f.misconception for f in self.findings if f.misconception is not None}
+        return tuple(seen.values())
+
+
+def judge(
+    exercise: Exercise,
+    asked: Sequence[Question],
+    given: Sequence[Answers],
+    *,
+    closed: Sequence[str] = (),
+    seed: int | None = None,
+) -> Verdict:
+    """The verdict on the answers `given` to the questions `asked`.
+
+    Raises GraderFault if the reference itself has no answer to one of them.
+    """
+    right = _right_answers(exercise, asked)
+    for question, outcomes in zip(asked, right, strict=True):
+        fault = next((o.fault for o in outcomes if o.fault is not None), None)
+        if fault is not None:
+            raise GraderFault(f"{exercise.name}: the reference fails on {question.case.label!r}: {fault.words}")
+    findings, known = [], questions(exercise)
+    for prop in exercise.properties:
+        rows = [row for row in zip(asked, given, right, strict=True) if row[0].about is prop]
+        findings.append(_finding(prop, rows, public=sum(q.about is prop for q in known)))
+    unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
+    verdict = Verdict(exercise=exercise, findings=tuple(findings), unwritten=unwritten, closed=tuple(closed), seed=seed)
+    return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
+
+
+def _right_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
+    """The reference's answers; to the public questions, which everybody is asked, it answers once."""
+    known = questions(exercise)
+    if len(asked) < len(known) or any(one is not other for one, other in zip(asked, known, strict=False)):
+        return answers(exercise.reference, exercise, asked)
+    fresh = asked[len(known) :]
+    return [*_public_answers(exercise), *(answers(exercise.reference, exercise, fresh) if fresh else ())]
+
+
+@functools.cache
+def _public_answers(exercise: Exercise) -> tuple[Answers, ...]:
+    return tuple(answers(exercise.reference, exercise, questions(exercise)))
+
+
+def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], public: int) -> Finding:
+    """The first of the rows in which the property does not hold; the first `public` rows are the public ones."""
+    for number, (question, got, expected) in enumerate(rows):
+        fault = next((outcome.fault for outcome in got if outcome.fault is not None), None)
+        if fault is not None:
+            complaint: str | None = fault.words
+        else:
+            try:
+                complaint = prop.judge(question.case, got, expected)
+            except Exception as error:
+                raise GraderFault(f"judging {prop.name!r} on {question.case.label!r} failed: {error!r}") from error
+        if complaint is not None:
+            return Finding(
+                about=prop,
+                complaint=complaint,
+                case=question.case,
+                got=got,
+                expected=expected,
+                fresh=number >= public,
+            )
+    return Finding(about=prop)
+
+
+def _with_names(verdict: Verdict, asked: Sequence[Question], given: Sequence[Answers]) -> Verdict:
+    """Every property that failed in a public case, with the misconception that explains it, if there is one."""
+    failed = [f.about for f in verdict.findings if not f.holds and not f.fresh]
+    names = name_mistakes(verdict.exercise, failed, asked, given)
+    findings = [replace(f, misconception=names.get(f.about.name)) for f in verdict.findings]
+    return replace(verdict, findings=tuple(findings))

@@ -1,0 +1,1 @@
+"""From masters to what students get: notebooks without answers, and the archive that holds them."""

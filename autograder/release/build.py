@@ -1,0 +1,136 @@
+"""From masters to what students get: `solutions/<assignment>/*.ipynb` → `exercises/<assignment>/*.ipynb`.
+
+nbgrader does it (`generate_assignment`): solutions become stubs, hidden tests and mark schemes are taken out,
+and the gradebook notes cells and points. Before, every master is audited, and every exercise that has not passed
+as it is (`autograder.exercise.audited`); after, every file that is to leave the house is searched for what must stay.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import capture_log
+from traitlets.config import Config
+
+from autograder.exercise.audit import notebook_faults
+from autograder.exercise.audited import faults
+from autograder.exercise.find import exercises_of
+from autograder.nbgrader_config import RELEASE, SOURCE, configure
+
+REGIONS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")
+
+
+class NotReleasedError(ValueError):
+    """Some assignments could not be released; the others were. `why`: what is wrong, by assignment."""
+
+    def __init__(self, why: Mapping[str, str]) -> None:
+        super().__init__("\n".join(why.values()))
+        self.why = why
+
+
+def build_exercises(root: Path) -> list[Path]:
+    """Release every assignment that has a notebook under `solutions/`. Returns the notebooks made.
+
+    One that cannot be released does not keep the others back. Raises NotReleasedError, a ValueError, after the last:
+    with a sentence per fault where an exercise or a master is not fit to be released or a secret would leave, with
+    nbgrader's own words where nbgrader refuses.
+    """
+    made: list[Path] = []
+    why: dict[str, str] = {}
+    for folder in sorted({path.parent for path in (root / SOURCE).glob("*/*.ipynb")}):
+        try:
+            made += _release(root, folder)
+        except (ValueError, RuntimeError) as error:
+            why[folder.name] = str(error)
+    if why:
+        raise NotReleasedError(why)
+    return made
+
+
+def _release(root: Path, folder: Path) -> list[Path]:
+    _audit(folder)
+    _generate(root, folder.name)
+    released = sorted((root / RELEASE / folder.name).glob("*.ipynb"))
+    leaks = [leak for path in released for leak in leaked(folder, path)]
+    if leaks:
+        for path in released:
+            path.unlink()
+        raise ValueError(_list(f"{folder.name} was not released: secrets were left in it", leaks))
+    return released
+
+
+def _audit(folder: Path) -> None:
+    exercises = exercises_of(folder.name)
+    found = [fault for exercise in exercises.values() for fault in faults(exercise)]
+    if exercises:
+        cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in nbformat.read(path, as_version=4).cells]
+        found += notebook_faults(nbformat.v4.new_notebook(cells=cells), exercises)
+    if found:
+        raise ValueError(_list(f"{folder.name} is not fit to be released", found))
+
+
+def _generate(root: Path, assignment: str) -> None:
+    config = Config()
+    configure(config, root)
+    config.CourseDirectory.root = str(root)
+    config.CourseDirectory.assignment_id = assignment
+    course = CourseDirectory(config=config)
+    result = capture_log(GenerateAssignment(coursedir=course, config=config, force=True))
+    if not result["success"]:
+        log = str(result.get("log") or "")
+        if "submissions associated with it" in log:
+            log = (
+                "the gradebook holds submissions to an earlier version with other cells. Either bring those cells"
+                " back, or start a new assignment, or move gradebook.db away if those marks are not needed."
+            )
+        raise RuntimeError(f"nbgrader could not release {assignment}: {log or result.get('error')}")
+
+
+# --- nothing secret leaves --------------------------------------------------------------------------------
+
+
+def leaked(source: Path, released: Path) -> list[str]:
+    """Lines of solutions, hidden tests and mark schemes in `source` that also stand in the file `released`.
+
+    Lines that the students may see anyway, because they stand outside such regions too, are no secrets.
+    """
+    masters = [nbformat.read(path, as_version=4) for path in sorted(source.glob("*.ipynb"))]
+    secret = secret_lines([cell for master in masters for cell in master.cells])
+    there = released.read_text(encoding="utf-8", errors="replace")
+    if released.suffix == ".ipynb":
+        there = "\n".join(cell.source for cell in nbformat.read(released, as_version=4).cells)
+    present = {line.strip() for line in there.split("\n")}
+    found = (line for line in secret if line in present or (len(line) > 30 and line in there))
+    return sorted(f"{released.name}: {line}" for line in found)
+
+
+def secret_lines(cells: Iterable[Any]) -> set[str]:
+    """The lines of a master's cells that stand in a region that students do not get, and nowhere else."""
+    secret: set[str] = set()
+    open_lines: set[str] = set()
+    for cell in cells:
+        for line, hidden in _lines(cell):
+            (secret if hidden else open_lines).add(line)
+    return secret - open_lines
+
+
+def _lines(cell: Any) -> Iterator[tuple[str, bool]]:
+    """(line, secret) for every line of a master's cell that says something."""
+    about = cell.metadata.get("nbgrader", {})
+    regions = any(f"BEGIN {region}" in cell.source for region in REGIONS)
+    inside = bool(about.get("solution")) and not regions  # a solution cell without regions is replaced as a whole
+    for line in cell.source.split("\n"):
+        if re.search(rf"BEGIN ({'|'.join(REGIONS)})", line):
+            inside = True
+        elif re.search(rf"END ({'|'.join(REGIONS)})", line):
+            inside = False
+        elif len(line.strip()) > 3:
+            yield line.strip(), inside
+
+
+def _list(heading: str, faults: list[str]) -> str:
+    return "\n".join([f"{heading}:", *(f"  - {fault}" for fault in faults)])

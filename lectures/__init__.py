@@ -1,0 +1,26 @@
+"""The lectures, and all that draws or trains for them.
+
+lectures.show       pictures from arrays (SVG, matplotlib), and `live`, which redraws one when a control moves
+lectures.widgets    the widgets, one module per lecture, over `show` and `nlmcore`
+lectures.recipes    how the course's models were trained and its results measured, one command each
+lectures/results    what they measured, as data; `stored(name)` reads it
+lectures/figures    pictures that are there without a kernel
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+
+
+def stored(name: str) -> Any:
+    """What `python -m lectures.recipes` measured and stored in `lectures/results/<name>.json`.
+
+    Raises ValueError if there is no such result; the message lists what there is.
+    """
+    path = FOLDER / "results" / f"{name}.json"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.json")))
+        raise ValueError(f"stored: there is no result {name!r}; there are: {known}")
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,159 @@
+"""A small GPT and LSTMs on the same text, tokens and split, at matched parameters and at matched time.
+
+Two trainings for one tokenizer:
+
+    GPT      so many steps
+    LSTM     as many parameters, and as many steps as fit into the time that the GPT's training takes
+
+and beside them, where there is one, the LSTM of part one, as it is committed.
+
+Time is that of a step on one core, measured for all in turns (`seconds_per_step`): the wall time of a training on a
+machine that others share says less. How many steps fit is a constant of the recipe, so that the same seed gives the
+same weights on any machine; the result says how well it met the time here. The curves show the training loss after as
+much text, too; there the rates stand at different points of their schedules.
+
+Every model reads the test plays from their beginning and carries its state along, and predicts every token. Perplexity
+is per token; bits per character compare between tokenizers.
+
+The GPT: pre-norm (Radford et al. 2019), tied embeddings; rotary positions (Su et al. 2021) and a sliding window
+(Beltagy et al. 2020, section 3.1), trained on rows of twice the window, so that it can read and write on without end
+as an LSTM can. Optimiser as in nanoGPT (Karpathy 2022): AdamW, weight decay on matrices only, clipping at 1. The
+LSTMs: `char_lstm`'s optimiser and schedule. None was tuned beyond a few trials on 600,000 characters, in which rotary
+positions reached 2.9 bits per character where learned ones stood at 3.4, and Glorot's first weights were 0.02 bits
+ahead of GPT-2's, which were kept.
+"""
+
+import math
+from bisect import bisect
+from dataclasses import dataclass
+from typing import Any
+
+from nlmcore.pretrained.checkpoints import FOLDER, names
+from nlmcore.pretrained.described import build
+from lectures.recipes.capacity import parameters
+from lectures.recipes.cards import add_figures, compared_with, save_checkpoint
+from lectures.recipes.language_figures import curve, quality
+from lectures.recipes.language_trainings import STRETCH, Trained, train_gpt, train_lstm
+from lectures.recipes.recipe import Run, table
+from lectures.recipes.shakespeare import Plays
+from lectures.recipes.step_time import SECONDS_ARE, random_tokens, seconds_per_step
+from lectures.recipes.streams import Stream, as_document
+
+LARGEST = 1000
+"""Hidden size of an LSTM."""
+MATCHED, PART_ONE = "LSTM, matched parameters and time", "LSTM of part one"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of one comparison."""
+
+    gpt: dict[str, Any]
+    lstm_embedding: int
+    steps: int
+    """Of the GPT."""
+    lstm_steps: int
+    """Of the LSTM: as many as take the GPT's time."""
+    gpt_batch: tuple[int, int]
+    lstm_batch: tuple[int, int]
+    """(rows, tokens) of a batch, in the shape that suits each."""
+    part_one: str | None = None
+    """The checkpoint of part one that was trained on the same tokens."""
+
+
+def gpt_config(vocab_size: int, d_model: int, n_heads: int, n_layers: int, window: int) -> dict[str, Any]:
+    """As a card describes it."""
+    return {
+        "vocab_size": vocab_size,
+        "d_model": d_model,
+        "n_heads": n_heads,
+        "n_layers": n_layers,
+        "max_length": 2 * window,
+        "window": window,
+        "positions": "none",
+        "attention_positions": "rotary",
+    }
+
+
+def lstm_config(vocab_size: int, embedding: int, wanted: int) -> dict[str, Any]:
+    """An LSTM of about `wanted` parameters."""
+
+    def sizes(hidden: int) -> dict[str, Any]:
+        return {"vocab_size": vocab_size, "cell": "lstm", "embedding_size": embedding, "hidden_size": hidden}
+
+    def count(hidden: int) -> int:
+        return parameters(build("RecurrentLM", sizes(hidden)))
+
+    above = bisect(range(LARGEST), wanted, lo=1, key=count)
+    return sizes(min((max(1, above - 1), above), key=lambda hidden: abs(count(hidden) - wanted)))
+
+
+def compare(run: Run, name: str, what: str, plan: Plan, tokenizer: Any, shakespeare: Plays) -> None:
+    """Train both, keep the GPT as checkpoint `name` and the comparison as result `name`."""
+    documents = [as_document(tokenizer.encode(text)) for text in shakespeare.train]
+    gpt = train_gpt(run, name, plan.gpt, Stream(documents, *plan.gpt_batch), plan.steps)
+    facts = {
+        "what": f"{what} of Shakespeare, the next from the text before it",
+        "data": {"source": shakespeare.source, "split": shakespeare.split},
+        "training": gpt.training,
+    }
+    kept, _, _ = save_checkpoint(run, name, gpt.model, gpt.config, [tokenizer], facts, [name])
+    figures = {"GPT": quality(kept, tokenizer, shakespeare.test)}
+    add_figures(run, name, {"test": figures["GPT"]})
+
+    small = lstm_config(tokenizer.vocab_size, plan.lstm_embedding, parameters(gpt.model))
+    lstm = train_lstm(run, f"{name}-lstm-time", small, Stream(documents, *plan.lstm_batch, STRETCH), plan.lstm_steps)
+    figures[MATCHED] = quality(lstm.model, tokenizer, shakespeare.test)
+    trained = {"GPT": gpt, MATCHED: lstm}
+    if plan.part_one is not None:
+        trained[PART_ONE], figures[PART_ONE] = committed(run, plan.part_one)
+    models = {title: (t.model, random_tokens(t.model, t.shape)) for title, t in trained.items()}
+    seconds = seconds_per_step(models, run.size(15, 2))
+    rows = {title: figures[title] | t.row(seconds[title]) for title, t in trained.items()}
+    curves = {
+        title: curve(t.history, math.prod(t.shape), seconds[title])
+        for title, t in trained.items()
+        if t.history is not None
+    }
+    report(run, name, what, rows, curves, shakespeare.split)
+
+
+def committed(run: Run, name: str) -> tuple[Trained, dict[str, float]]:
+    """The LSTM of part one, and what its card says of its quality."""
+    folder = run.checkpoints if name in names(run.checkpoints) else FOLDER
+    model, _, card = compared_with(name, name, folder)
+    found = card["figures"]
+    figures = {"perplexity": found["test_perplexity"], "bits_per_character": found["test_bits_per_character"]}
+    return Trained(model, card["config"], None, card["training"]), figures
+
+
+def report(run: Run, name: str, what: str, rows: dict[str, Any], curves: dict[str, Any], split: str) -> None:
+    lines = [
+        [title, r["parameters"], r["tokens"], r["seconds"], r["perplexity"], r["bits_per_character"]]
+        for title, r in rows.items()
+    ]
+    head = ["", "parameters", "tokens read", "seconds", "perplexity per token", "bits per character"]
+    run.say("\n" + table(head, lines))
+    run.save_result(
+        name,
+        {
+            "question": f"A small GPT against LSTMs on the same {what} of Shakespeare.",
+            "split": split,
+            "rows": rows,
+            "seconds_are": SECONDS_ARE,
+            "curves": curves,
+            "curves_are": "training loss, the mean of each stretch",
+            "what_it_shows": shown(rows),
+        },
+    )
+
+
+def shown(rows: dict[str, Any]) -> str:
+    """Who is ahead, and by how much."""
+    gpt, lstm = rows["GPT"], rows[MATCHED]
+    ours, theirs = gpt["bits_per_character"], lstm["bits_per_character"]
+    ahead = "the GPT" if ours < theirs else "the LSTM" if theirs < ours else "neither"
+    return (
+        f"at matched parameters and time, {ahead} is ahead by {abs(ours - theirs):.3f} bits per character; the LSTM"
+        f" reads {lstm['tokens'] / gpt['tokens']:.1f} times as much text in that time"
+    )

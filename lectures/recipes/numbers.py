@@ -1,0 +1,155 @@
+"""Checkpoints and figure: translation of numbers into German, with and without attention; quality against length.
+
+The shape of Bahdanau, Cho & Bengio (2015), figure 2: a decoder that must carry the whole source in one vector gets
+worse with every word; one that can look back does not. As there, each of the two is trained twice, on short sources
+(up to 12 words) and on longer ones (up to 20), and all four are tested on sources of up to 29 words.
+"""
+
+from functools import partial
+from typing import Any
+
+from nlmcore.metrics import corpus_bleu
+from lectures.recipes.cards import add_figures, save_checkpoint
+from lectures.recipes.number_words import draw_many, english, german
+from lectures.recipes.pairs import PairBatches, translate
+from lectures.recipes.recipe import Recipe, Run, table
+from nlmcore.seq2seq import Seq2Seq
+from nlmcore.tokens import WordTokenizer
+from nlmcore.training import cosine_schedule
+
+SHORT, LONG = 12, 20
+TEST_SEED, TRAIN_SEED = 1, 2
+BUCKETS = [(low, low + 2) for low in range(3, 28, 3)]
+CONTEXTS = {"initial": "one vector", "attention": "attention"}
+LEARNING_RATE, BATCH = 2e-3, 64
+
+Line = dict[str, dict[str, float]]
+"""Quality by the length of the source: BLEU, and the share of numbers that are right in every word."""
+
+
+def longest(source: int) -> int:
+    """German has about as many parts as English has words; the limit is far above."""
+    return 2 * source + 10
+
+
+def test_numbers(count: int) -> dict[tuple[int, int], list[int]]:
+    """`count` numbers for every range of lengths; never trained on."""
+    return {(low, high): draw_many(TEST_SEED + low, count, low, high) for low, high in BUCKETS}
+
+
+def tokenizers() -> tuple[WordTokenizer, WordTokenizer]:
+    """Every word that numbers are made of."""
+    numbers = [*range(1, 130), *(digit * 10**power for digit in (1, 2) for power in range(3, 15))]
+    return WordTokenizer.fit(map(english, numbers)), WordTokenizer.fit(map(german, numbers))
+
+
+def quality(model: Any, tokenizer: Any, numbers: list[int]) -> dict[str, float]:
+    """BLEU, and the share of numbers whose translation is right in every word."""
+    sources = [tokenizer.source.encode(english(n)) for n in numbers]
+    hypotheses = [tokenizer.target.decode(ids) for ids in translate(model, sources, longest)]
+    references = [german(n) for n in numbers]
+    right = sum(h == r for h, r in zip(hypotheses, references, strict=True)) / len(numbers)
+    return {"bleu": round(corpus_bleu(hypotheses, references), 2), "exact": round(right, 4)}
+
+
+def sample(model: Any, tokenizer: Any) -> dict[str, float]:
+    """Quality on 30 numbers of 9 to 11 words."""
+    return quality(model, tokenizer, draw_many(TEST_SEED + 9, 30, 9, 11))
+
+
+def cook(run: Run) -> None:
+    steps, count = run.size({SHORT: 2500, LONG: 2500}, {SHORT: 3, LONG: 3}), run.size(20_000, 100)
+    tests = test_numbers(run.size(200, 4))
+    held = frozenset(n for numbers in tests.values() for n in numbers)
+    source, target = tokenizers()
+    lines: dict[str, Line] = {}
+    for trained_to in (SHORT, LONG):
+        numbers = draw_many(TRAIN_SEED, count, 1, trained_to, held)
+        pairs = [(source.encode(english(n)), target.encode(german(n))) for n in numbers]
+        for context, title in CONTEXTS.items():
+            name = f"numbers_{context}" if trained_to == SHORT else f"numbers_{context}_{trained_to}"
+            config: dict[str, Any] = {
+                "source_vocab_size": source.vocab_size,
+                "target_vocab_size": target.vocab_size,
+                "cell": "gru",
+                "embedding_size": 48,
+                "hidden_size": run.size(128, 8),
+                "context": context,
+                "score": "additive",
+                "bidirectional": True,
+            }
+            model: Any = run.build(name, partial(Seq2Seq, **config))
+            training = {
+                "steps": steps[trained_to],
+                "batch": BATCH,
+                "learning_rate": LEARNING_RATE,
+                "schedule": "cosine to 0, 100 steps of warm-up",
+                "numbers": f"{count:,} different ones of 1 to {trained_to} English words",
+            }
+            total = steps[trained_to]
+            run.fit(
+                name,
+                model,
+                PairBatches(pairs, BATCH, run.seed_of(name)),
+                {**config, **training},
+                steps=total,
+                learning_rate=LEARNING_RATE,
+                schedule=lambda step, total=total: cosine_schedule(step, total, min(100, total - 1)),
+            )
+            facts = {
+                "what": f"numbers from English words into German words, by {title}",
+                "data": data_of(held),
+                "training": training,
+            }
+            model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
+            lines[f"{title}, trained on up to {trained_to} words"] = by_length(run, name, model, tokenizer, tests)
+    report(run, lines, len(next(iter(tests.values()))))
+
+
+def data_of(held: frozenset[int]) -> dict[str, str]:
+    """What a card says about the data; `held`: the test numbers."""
+    return {
+        "source": "num2words (LGPL), numbers of up to 15 digits, drawn with many zeros or few",
+        "split": f"test: {len(held)} numbers of 3 to 29 English words, none of them trained on",
+    }
+
+
+def by_length(run: Run, name: str, model: Any, tokenizer: Any, tests: dict[tuple[int, int], list[int]]) -> Line:
+    """Quality at every length of source: kept in the card, and said."""
+    line = {f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests}
+    add_figures(run, name, {"by_length": line})
+    run.say(f"{name}: " + ", ".join(f"{words} words {q['exact']:.0%}" for words, q in line.items()))
+    return line
+
+
+def say_lines(run: Run, lines: dict[str, Line]) -> None:
+    """All models in one table per measure."""
+    for measure, title in (("bleu", "BLEU"), ("exact", "Every word right")):
+        rows = [[name, *(q[measure] for q in line.values())] for name, line in lines.items()]
+        run.say(f"\n{title} by the length of the source in words\n" + table(["", *next(iter(lines.values()))], rows))
+
+
+def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
+    say_lines(run, lines)
+    run.save_result(
+        "quality_by_length",
+        {
+            "question": "Quality against source length, with and without attention (Bahdanau et al. 2015, figure 2).",
+            "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
+            "numbers_per_length": per_bucket,
+            "lines": lines,
+        },
+    )
+
+
+RECIPE = Recipe(
+    "numbers",
+    "numbers into German with and without attention; quality against source length",
+    (
+        *(f"checkpoint:numbers_{c}{n}" for n in ("", f"_{LONG}") for c in CONTEXTS),
+        "result:quality_by_length",
+    ),
+    6,
+    cook,
+    sample,
+)

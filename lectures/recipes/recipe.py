@@ -1,0 +1,160 @@
+"""A recipe makes trained checkpoints, or the numbers behind a figure, with one printed command.
+
+    python -m lectures.recipes NAME
+
+A recipe is a function of a `Run`, which knows where things go, how large the job is, and how to train so that
+Ctrl-C loses nothing: every training is a call of `Run.fit`, whose file in the work folder is gone on from.
+On a CPU the same seed gives the same weights; what is measured here is measured on one thread.
+"""
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+
+from nlmcore.training import History, fit
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What `python -m lectures.recipes` lists."""
+
+    name: str
+    what: str
+    """One line: what it trains or measures."""
+    makes: tuple[str, ...]
+    """Names of checkpoints (`checkpoint:NAME`) and results (`result:NAME`)."""
+    minutes: float | int
+    """About how long it takes on one quiet CPU core."""
+    cook: Callable[["Run"], None]
+    sample: Callable[[Any, Any], dict[str, float]] | None = None
+    """sample(model, tokenizer): figures on a little of the test data. The card keeps them, and the tests hold a
+    committed checkpoint to them."""
+
+    @property
+    def command(self) -> str:
+        return f"python -m lectures.recipes {self.name}"
+
+
+class Interrupted(Exception):  # noqa: N818 - nothing went wrong
+    """Ctrl-C was pressed; everything so far is saved."""
+
+
+class MissingCheckpoint(Exception):  # noqa: N818
+    """A recipe reads what another one makes, and that is not there. The message says which to run."""
+
+
+@dataclass
+class Run:
+    """One run of one recipe."""
+
+    recipe: Recipe
+    work: Path
+    """Where unfinished trainings are kept."""
+    checkpoints: Path
+    results: Path
+    quick: bool = False
+    """A smoke run of seconds: every line is executed, no figure means anything."""
+    seed: int = 0
+    progress: bool = True
+    say: Callable[[str], None] = print
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Seconds that each training took, interruptions not counted."""
+
+    def size(self, full: T, quick: T) -> T:
+        """A number that a quick run makes smaller."""
+        return quick if self.quick else full
+
+    def build(self, name: str, model: Callable[[], nn.Module]) -> nn.Module:
+        """A model whose first weights depend on the seed and its name alone, not on what was drawn before."""
+        torch.manual_seed(self.seed_of(name))
+        return model()
+
+    def seed_of(self, name: str) -> int:
+        """A seed for one part of the recipe."""
+        return int.from_bytes(hashlib.sha256(f"{self.recipe.name}/{name}/{self.seed}".encode()).digest()[:6])
+
+    def fit(self, name: str, model: nn.Module, batches: Any, settings: dict[str, Any], **options: Any) -> History:
+        """`nlmcore.training.fit`, kept in the work folder and gone on from there.
+
+        settings: what the training depends on (sizes, steps, data), so that a recipe that was changed starts over.
+        """
+        print_of_it = json.dumps([settings, self.seed, self.quick, torch.__version__], sort_keys=True, default=str)
+        file = self.work / f"{name}-{hashlib.sha256(print_of_it.encode()).hexdigest()[:10]}.safetensors"
+        self.say(f"{name}: {sum(p.numel() for p in model.parameters()):,} parameters")
+        torch.manual_seed(self.seed_of(f"{name}: training"))
+        every = options.pop("checkpoint_every", 200)
+        history = fit(
+            model, batches, checkpoint=file, checkpoint_every=every, resume=True, progress=self.progress, **options
+        )
+        if history.stopped == "interrupted":
+            raise Interrupted(name)
+        self.seconds[name] = self.seconds.get(name, 0.0) + history.seconds
+        return history
+
+    def facts(self, *parts: str) -> dict[str, Any]:
+        """What every card and result says about how it was made."""
+        names = parts or tuple(self.seconds)
+        return {
+            "recipe": self.recipe.name,
+            "command": self.recipe.command + (" --quick" if self.quick else ""),
+            "seed": self.seed,
+            "training_seconds": {name: round(self.seconds[name], 1) for name in names if name in self.seconds},
+            "machine": machine(),
+            "torch": torch.__version__,
+            "quick": self.quick,
+        }
+
+    def save_result(self, name: str, facts: dict[str, Any]) -> Path:
+        """The numbers of a figure, as JSON, with how they were made."""
+        path = self.results / f"{name}.json"
+        write_json(path, facts | {"made_by": self.facts()})
+        self.say(f"written: {path.name}")
+        return path
+
+
+def machine() -> str:
+    """The machine in words."""
+    threads = torch.get_num_threads()
+    return f"CPU, {os.cpu_count()} cores, {threads} thread{'s' if threads > 1 else ''} used, shared with other work"
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.writing")
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    text = re.sub(
+        r"\[\s+([-\d.,\s]+?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text
+    )  # numbers in a line
+    beside.write_text(text + "\n", encoding="utf-8")
+    os.replace(beside, path)
+
+
+def table(header: Sequence[Any], rows: Sequence[Sequence[Any]]) -> str:
+    """Rows as text, in columns."""
+    cells = [[f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+class Clock:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._start

@@ -1,0 +1,199 @@
+"""A computational graph as on the board: operations as circles, forward values above each edge, gradients below.
+
+Takes plain data, as `nlmcore.autodiff.Value.graph()` gives it: nodes with `id, op, formula, label, value, grad, layer`,
+in the order of the forward pass, and edges with `source, target, local, message`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lectures.show.svg import INK, Pixels, svg, text
+
+_COLUMN, _ROW, _RADIUS = 128.0, 104.0, 24.0
+_FORWARD, _BACKWARD = "#0072B2", "#B34700"  # blue above, orange below: apart for every kind of colour vision
+_HALO = "paint-order:stroke;stroke:#fff;stroke-width:4px"
+
+
+def circuit_svg(
+    nodes: Sequence[Any],
+    edges: Sequence[Any],
+    *,
+    forward: int | None = None,
+    backward: int | None = None,
+    caption: bool = False,
+) -> str:
+    """The graph from left to right.
+
+    forward: how many nodes have been computed (None: all); backward: how many, from the last, have received
+    their gradient (None: all). So one step of a slider is one step on the board. The node of the last step is filled
+    in; `caption` writes below what was done there (`circuit_step`).
+
+    Raises ValueError for a graph without nodes, or a number of steps that it does not have.
+    """
+    if not nodes:
+        raise ValueError("circuit_svg needs at least one node")
+    forward = len(nodes) if forward is None else forward
+    backward = len(nodes) if backward is None else backward
+    for name, steps in (("forward", forward), ("backward", backward)):
+        if not 0 <= steps <= len(nodes):
+            raise ValueError(f"{name} must lie in [0, {len(nodes)}], the number of nodes, got {steps}")
+    known = {node.id for node in nodes[:forward]}
+    reached = {node.id for node in nodes[len(nodes) - backward :]}
+    places = _places(nodes, edges)
+    last = nodes[-1]
+    parts = []
+    bends = _bends(edges, places)
+    for edge, bend in zip(edges, bends, strict=True):
+        source = nodes[edge.source]
+        value = _number(source.value) if edge.source in known else ""
+        # A message is sent when its sender's gradient is known and the receiver's is being added up.
+        message = _number(edge.message) if edge.source in reached and edge.target in reached else ""
+        parts.append(_edge(places[edge.source], places[edge.target], value, message, bend=bend))
+    x, y = places[last.id]
+    end_value = _number(last.value) if last.id in known else ""
+    end_grad = _number(last.grad) if last.id in reached else ""
+    parts.append(_edge((x, y), (x + _COLUMN * 0.75, y), end_value, end_grad, radius_at_end=0.0))
+    now = _now(nodes, forward, backward) if caption else None
+    parts += [_node(node, *places[node.id], node.id in known, node is now, bool(reached)) for node in nodes]
+    width = max(x for x, _ in places.values()) + _COLUMN
+    height = max(y for _, y in places.values()) + _ROW * 0.6 + max([0.0, *bends]) * 0.4
+    legend = text(8, height + 18, "value, forward", 15, more=f'style="fill:{_FORWARD}"')
+    legend += text(138, height + 18, "gradient, backward", 15, more=f'style="fill:{_BACKWARD}"')
+    says = _describe(nodes, known, reached)
+    if caption:
+        step = circuit_step(nodes, edges, forward=forward, backward=backward)
+        legend += text(8, height + 52, step, 18, more='font-weight="bold"')
+        width, height, says = max(width, len(step) * 12.0), height + 40, f"{step}. {says}" if step else says
+    return svg(width, height + 30, "".join(parts) + legend, says)
+
+
+def circuit_step(nodes: Sequence[Any], edges: Sequence[Any], *, forward: int, backward: int) -> str:
+    """The last step in a line: "q = x + y = (−2) + 5 = 3", or "gradient of q = (−4) × 1 = −4", upstream × local.
+
+    A value that is used several times gets the sum over its uses. "" before the first step.
+    """
+    node = _now(nodes, forward, backward)
+    if node is None:
+        return ""
+    if not backward:
+        operands = [nodes[edge.source] for edge in edges if edge.target == node.id]
+        if not operands:
+            return f"{_name(node)} = {_number(node.value)}"
+        names, numbers = ([*map(say, operands)] for say in (_name, lambda operand: _bracketed(operand.value)))
+        filled = node.formula.format(*numbers).replace("((", "(").replace("))", ")")
+        return f"{_name(node)} = {node.formula.format(*names)} = {filled} = {_number(node.value)}"
+    uses = [edge for edge in edges if edge.source == node.id]
+    if not uses:
+        return f"gradient of {_name(node)} = 1: the output, with respect to itself"
+    products = " + ".join(f"{_bracketed(nodes[e.target].grad)} × {_bracketed(e.local)}" for e in uses)
+    return f"gradient of {_name(node)} = upstream × local = {products} = {_number(node.grad)}"
+
+
+def _now(nodes: Sequence[Any], forward: int, backward: int) -> Any | None:
+    if backward:
+        return nodes[len(nodes) - backward]
+    return nodes[forward - 1] if forward else None
+
+
+def _name(node: Any) -> str:
+    return node.label or (f"({node.op})" if node.op else f"v{node.id}")
+
+
+def _bracketed(value: float) -> str:
+    return f"({_number(value)})" if value < 0 else _number(value)
+
+
+def _places(nodes: Sequence[Any], edges: Sequence[Any]) -> dict[int, tuple[float, float]]:
+    """Columns by layer, an input just before its first use; rows so that operands stand around their operation."""
+    operands: dict[int, list[int]] = {node.id: [] for node in nodes}
+    users: dict[int, list[int]] = {node.id: [] for node in nodes}
+    for edge in edges:
+        operands[edge.target].append(edge.source)
+        users[edge.source].append(edge.target)
+    column = {n.id: n.layer if n.op else min((nodes[u].layer for u in users[n.id]), default=1) - 1 for n in nodes}
+    order, seen, stack = [], set(), [nodes[-1].id]  # inputs from top to bottom, as the formula reads
+    while stack:
+        here = stack.pop()
+        if here in seen:
+            continue
+        seen.add(here)
+        if not operands[here]:
+            order.append(here)
+        stack.extend(reversed(operands[here]))
+    row = {node: float(i) for i, node in enumerate(order)}
+    taken: set[tuple[int, float]] = {(column[node], row[node]) for node in order}
+    for node in nodes:
+        if operands[node.id]:
+            wanted = sum(row[o] for o in operands[node.id]) / len(operands[node.id])
+            while (column[node.id], wanted) in taken:
+                wanted += 0.5
+            row[node.id] = wanted
+            taken.add((column[node.id], wanted))
+    return {n.id: (column[n.id] * _COLUMN + 50, row[n.id] * _ROW + 50) for n in nodes}
+
+
+def _bends(edges: Sequence[Any], places: dict[int, tuple[float, float]]) -> list[float]:
+    """How far each edge swerves (pixels, positive is down): two edges of one pair part, none runs through a node."""
+    bends = []
+    for i, edge in enumerate(edges):
+        (x0, y0), (x1, y1) = places[edge.source], places[edge.target]
+        pair = [j for j, other in enumerate(edges) if (other.source, other.target) == (edge.source, edge.target)]
+        bend = 112.0 * (pair.index(i) - (len(pair) - 1) / 2)
+        between = ((x, y) for x, y in places.values() if x0 < x < x1)
+        if not bend and any(abs(y0 + (x - x0) / (x1 - x0) * (y1 - y0) - y) < _RADIUS + 8 for x, y in between):
+            bend = 190.0
+        bends.append(bend)
+    return bends
+
+
+def _edge(
+    start: tuple[float, float],
+    end: tuple[float, float],
+    value: str,
+    message: str,
+    radius_at_end: float = _RADIUS,
+    bend: float = 0.0,
+) -> str:
+    """A line, or a curve whose middle lies bend/2 lower, from one circle to another with its two numbers."""
+    (x0, y0), (x1, y1) = start, end
+    middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2 + bend / 2
+    x0, y0 = _towards((x0, y0), (middle_x, middle_y + bend / 2), _RADIUS)
+    x1, y1 = _towards((x1, y1), (middle_x, middle_y + bend / 2), radius_at_end)
+    path = f"M{x0:.1f},{y0:.1f} Q{middle_x:.1f},{middle_y + bend / 2:.1f} {x1:.1f},{y1:.1f}"
+    line = f'<path d="{path}" fill="none" stroke="#666" stroke-width="1.8"/>'
+    middle_x = (x0 + x1) / 2
+    above = text(middle_x, middle_y - 7, value, 15, "middle", f'style="fill:{_FORWARD};{_HALO}"')
+    below = text(middle_x, middle_y + 19, message, 15, "middle", f'style="fill:{_BACKWARD};{_HALO}"')
+    return line + above + below
+
+
+def _towards(start: tuple[float, float], aim: tuple[float, float], distance: float) -> tuple[float, float]:
+    (x0, y0), (x1, y1) = start, aim
+    long = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
+    return x0 + distance * (x1 - x0) / long, y0 + distance * (y1 - y0) / long
+
+
+def _node(node: Any, x: Pixels, y: Pixels, is_known: bool, is_now: bool, going_back: bool) -> str:
+    fill = ("#ffd9a8" if going_back else "#a9d1f0") if is_now else "#eef4fa" if is_known else "#ffffff"
+    wide = 3.2 if is_now else 1.8
+    circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="{fill}" stroke="{INK}" stroke-width="{wide}"/>'
+    inside = (node.op or node.label or f"v{node.id}").replace("-", "\N{MINUS SIGN}")
+    size = 17 if len(inside) <= 4 else 15 if len(inside) <= 5 else 12
+    name = text(x, y - _RADIUS - 6, node.label, 15, "middle", 'font-style="italic"') if node.op and node.label else ""
+    return circle + text(x, y + 6, inside, size, "middle") + name
+
+
+def _number(value: float) -> str:
+    plain = value == 0 or 0.005 <= abs(value) < 100_000
+    shown = f"{value:.2f}".rstrip("0").rstrip(".") if plain else f"{value:.2g}"
+    return shown.replace("-", "\N{MINUS SIGN}")
+
+
+def _describe(nodes: Sequence[Any], known: set[int], reached: set[int]) -> str:
+    said = []
+    for node in nodes:
+        name = node.label or (f"{node.op} ({node.id})" if node.op else f"v{node.id}")
+        value = f" value {_number(node.value)}" if node.id in known else ""
+        gradient = f" gradient {_number(node.grad)}" if node.id in reached else ""
+        said.append(f"{name}:{value}{gradient}")
+    return "Computational graph. " + "; ".join(said) + "."
