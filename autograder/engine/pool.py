@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.box import places
@@ -20,7 +21,11 @@ from autograder.box import places
 WAITING = 3
 """Tasks on their way per worker: enough to keep it busy, few enough that a class of 5,000 is not in memory."""
 TRIES = 3
-"""How often a task is begun again when the worker that had it is lost."""
+"""How often a task is begun again when the worker that had it is lost, or its result cannot be fetched."""
+FETCHING = 60
+"""Seconds to wait for the result of a task that is done: the worker that holds it may die before it is asked."""
+SILENCE = 3600
+"""Seconds in which at least one task must come back: a notebook's own limits end it long before."""
 
 
 class PoolLost(Exception):  # noqa: N818 - said to the instructor
@@ -103,15 +108,28 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _next_of(waiting: Any, client: Any) -> Any:
-    """The next future that is done. Raises PoolLost if nobody has been there to work for NOBODY seconds."""
-    seen = time.monotonic()
+    """The next future that is done. Raises PoolLost if nobody has been there to work for NOBODY seconds, or if nothing
+    has come back for SILENCE seconds."""
+    began = seen = time.monotonic()
     while not waiting.has_ready():
         if client.scheduler_info()["workers"]:
             seen = time.monotonic()
         elif time.monotonic() - seen > NOBODY:
             raise PoolLost(f"no worker has been there for {NOBODY} seconds")
+        if time.monotonic() - began > SILENCE:
+            raise PoolLost(f"no submission has come back for {SILENCE} seconds")
         time.sleep(0.01)
     return next(waiting)
+
+
+@dataclass
+class _Sent:
+    """A task on its way."""
+
+    key: Any
+    task: Any
+    again: int = 0
+    """How often it was sent again."""
 
 
 def _handing_out(client: Any) -> Run:
@@ -121,33 +139,48 @@ def _handing_out(client: Any) -> Run:
         work: Callable[[Any], Any], tasks: Iterable[tuple[Any, Any]], lost: Callable[[Any, Exception], Any]
     ) -> Iterator[tuple[Any, Any]]:
         queue = iter(tasks)
-        keys: dict[Any, Any] = {}
+        sent: dict[Any, _Sent] = {}
         waiting = as_completed()
         room = _Room(client)
         more = True
+
+        def send(one: _Sent) -> None:
+            future = client.submit(work, one.task, pure=False, retries=TRIES)
+            sent[future] = one
+            waiting.add(future)
+
         try:
-            while more or keys:
-                while more and len(keys) < room.now():
+            while more or sent:
+                while more and len(sent) < room.now():
                     key, task = next(queue, (None, None))
                     more = task is not None
                     if more:
-                        future = client.submit(work, task, pure=False, retries=TRIES)
-                        keys[future] = key
+                        send(_Sent(key, task))
+                if not sent:
+                    continue
+                future = _next_of(waiting, client)
+                one = sent.pop(future)
+                try:
+                    done = future.result(timeout=FETCHING)
+                except KilledWorker as error:
+                    done = lost(one.key, error)
+                except CancelledError as error:
+                    raise PoolLost("the scheduler has gone away") from error
+                except TimeoutError as error:  # its worker died with the result, or does not hand it over
+                    if future.status == "pending":  # the scheduler knows, and has begun it again
+                        sent[future] = one
                         waiting.add(future)
-                if keys:
-                    future = _next_of(waiting, client)
-                    key = keys.pop(future)
-                    try:
-                        done = future.result()
-                    except KilledWorker as error:
-                        done = lost(key, error)
-                    except CancelledError as error:
-                        raise PoolLost("the scheduler has gone away") from error
-                    future.release()
-                    yield key, done
+                        continue
+                    client.cancel([future], force=True)
+                    if one.again < TRIES:
+                        send(replace(one, again=one.again + 1))
+                        continue
+                    done = lost(one.key, error)
+                future.release()
+                yield one.key, done
         finally:
-            if keys:
-                client.cancel(list(keys), force=True)
+            if sent:
+                client.cancel(list(sent), force=True)
 
     return run
 

@@ -78,3 +78,76 @@ def test_a_pool_without_any_worker_is_said_and_not_waited_for(monkeypatch):
     monkeypatch.setattr(pool_module, "NOBODY", 0.05)
     with pytest.raises(PoolLost, match="no worker has been there"):
         pool_module._next_of(Nobody(), Nobody())
+
+
+class Results:
+    """A scheduler without workers of its own: `answers` says what each attempt at a task's result gives."""
+
+    def __init__(self, monkeypatch, *answers):
+        import distributed
+
+        self.answers, self.futures, self.cancelled = list(answers), [], []
+        monkeypatch.setattr(distributed, "as_completed", lambda: self)
+
+    def nthreads(self):
+        return {"worker": 1}
+
+    def scheduler_info(self):
+        return {"workers": {"worker": {}}}
+
+    def submit(self, work, task, **options):
+        return Future(self)
+
+    def cancel(self, futures, **options):
+        self.cancelled += futures
+
+    def add(self, future):
+        self.futures.append(future)
+
+    def has_ready(self):
+        return bool(self.futures)
+
+    def __next__(self):
+        return self.futures.pop(0)
+
+
+class Future:
+    def __init__(self, results):
+        self.results, self.status = results, "finished"
+
+    def result(self, timeout=None):
+        assert timeout is not None, "a result that went with its worker is waited for without end"
+        answer = self.results.answers.pop(0)
+        if answer in ("pending", "finished"):
+            self.status = answer
+            raise TimeoutError
+        return answer
+
+    def release(self):
+        pass
+
+
+def outcome(results):
+    return list(pool_module._handing_out(results)(str, [("key", 1)], lambda key, why: f"lost: {type(why).__name__}"))
+
+
+def test_a_result_that_went_with_its_worker_is_not_waited_for_without_end(monkeypatch):
+    """The scheduler has begun the task again: it is waited for anew, where a pool without workers is noticed."""
+    results = Results(monkeypatch, "pending", "done")
+    assert outcome(results) == [("key", "done")]
+    assert not results.cancelled
+
+
+def test_a_result_that_cannot_be_fetched_is_asked_for_again_and_then_given_up(monkeypatch):
+    results = Results(monkeypatch, "finished", "done")
+    assert outcome(results) == [("key", "done")]
+    assert len(results.cancelled) == 1
+    results = Results(monkeypatch, *["finished"] * (pool_module.TRIES + 1))
+    assert outcome(results) == [("key", "lost: TimeoutError")]
+
+
+def test_a_pool_from_which_nothing_comes_back_is_said(monkeypatch):
+    results = Results(monkeypatch)
+    monkeypatch.setattr(pool_module, "SILENCE", 0.05)
+    with pytest.raises(PoolLost, match="no submission has come back"):
+        pool_module._next_of(results, results)
