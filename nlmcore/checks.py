@@ -1,35 +1,269 @@
-"""What every model of the library refuses when it is built, said once; and how a part is named in words."""
+"""Checks at the door: a decorator that reads a public function's annotations, and says in words what does not fit.
 
-from functools import partial
+    @door
+    def dot_score(query: Float[Tensor, "*batch query d"], keys: Float[Tensor, "*batch key d"]) -> Tensor: ...
+
+    dot_score(torch.ones(1, 2, 3), torch.ones(1, 4, 5))
+    ValueError: keys must have shape (*batch, key, d) with d = 3 as in query, got (1, 4, 5)
+
+The signature says once what is allowed; behind the door nothing is checked again. What it understands:
+
+    Float[Tensor, "batch time d_model"]   a tensor, its dtype and its axes; an axis that is named twice has one size,
+    Int[…], Bool[…]                       "{self.d_model}" is that attribute; nothing is broadcast
+    Size, Count, Rate, Positive           an integer of at least 1, of at least 0, a number in [0, 1), one above 0
+    bool, int, float, str, Literal[…]     just that: no number passes for a bool, no bool for a number
+    Callable, a class                     something to call, an instance
+    A | None                              the same, or None
+
+Anything else it lets pass. A type or dtype that does not fit is a TypeError; a shape or a value, a ValueError. Each
+names the argument, what was given and what is allowed. Arguments left at their defaults are not checked.
+"""
+
+import functools
+import inspect
+import math
+import types
+from collections.abc import Callable
+from dataclasses import fields
+from operator import attrgetter
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, overload
+
+import torch
+from torch import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Range(NamedTuple):
+    """The numbers that are allowed: from `low` (above it, if `above`) to below `high`."""
+
+    low: float | int
+    high: float | int = math.inf
+    above: bool = False
+
+    def holds(self, number: float | int) -> bool:
+        return (number > self.low if self.above else number >= self.low) and number < self.high
+
+    def __str__(self) -> str:
+        if self.high < math.inf:
+            return f"lie in {'(' if self.above else '['}{self.low:g}, {self.high:g})"
+        return f"be {'above' if self.above else 'at least'} {self.low:g}"
+
+
+Size = Annotated[int, Range(1)]
+Count = Annotated[int, Range(0)]
+Rate = Annotated[float | int, Range(0, 1)]
+Positive = Annotated[float | int, Range(0, above=True)]
+
+Axes = dict[str, tuple[Any, str]]
+"""What the axes named so far are: their sizes, and the argument that gave them."""
+Check = Callable[[str, Any, Axes, Any], None]
+"""(name of the argument, its value, the axes so far, self): raises if the value does not fit."""
+
+KINDS = {"Float": "floating-point numbers", "Int": "integers", "Bool": "booleans (True = may attend)"}
+
+
+def described(value: object) -> str:
+    """A value in a few words, for a message."""
+    if isinstance(value, Tensor):
+        return f"a {value.dtype} tensor of shape {tuple(value.shape)}"
+    words = repr(value)
+    return f"{type(value).__name__} {words if len(words) <= 60 else words[:59] + '…'}"
 
 
 def called(value: object) -> str:
     """A part by its name, and what `partial` has fixed of it, as it would be written; a size as it is."""
-    if isinstance(value, partial):
+    if isinstance(value, functools.partial):
         fixed = [*map(called, value.args), *(f"{name}={called(given)}" for name, given in value.keywords.items())]
         return f"partial({', '.join([called(value.func), *fixed])})"
     return str(getattr(value, "__name__", None) or repr(value))
 
 
+@overload
+def door(function: F) -> F: ...
+@overload
+def door(*, like: str) -> Callable[[F], F]: ...
+def door(function: Any = None, *, like: str | None = None) -> Any:
+    """Check a function's arguments against its annotations before it runs.
+
+    Floating-point tensors must share one dtype, under autocast any. like: for a method, the attribute of `self` whose
+    dtype that is ("projection.weight").
+    """
+    if function is None:
+        return functools.partial(door, like=like)
+    parameters = list(inspect.signature(function).parameters.values())
+    checks = {p.name: check for p in parameters if (check := check_for(p.annotation)) is not None}
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    by_place = [(name, checks.get(name)) for name in names]
+    method, weight = names[:1] == ["self"], attrgetter(like) if like else None
+
+    @functools.wraps(function)
+    def checked(*given: Any, **named: Any) -> Any:
+        me = given[0] if method and given else None
+        axes: Axes = {}
+        dtype = (weight(me).dtype, "the weights") if weight else None
+        for (name, check), value in zip(by_place, given, strict=False):
+            if check is not None:
+                check(name, value, axes, me)
+                dtype = _one_dtype(name, value, dtype)
+        for name, value in named.items():
+            if name in checks:
+                checks[name](name, value, axes, me)
+                dtype = _one_dtype(name, value, dtype)
+        return function(*given, **named)
+
+    return checked
+
+
+def check_fields(config: Any) -> None:
+    """The same for the fields of a dataclass, at the end of its making: call it in `__post_init__`."""
+    for field in fields(config):
+        value, check = getattr(config, field.name), check_for(field.type)  # type: ignore[arg-type]
+        if check is not None and value is not field.default:
+            check(field.name, value, {}, config)
+
+
+def _one_dtype(name: str, value: Any, first: tuple[torch.dtype, str] | None) -> tuple[torch.dtype, str] | None:
+    if not isinstance(value, Tensor) or not value.is_floating_point():
+        return first
+    if first is None:
+        return value.dtype, name
+    if value.dtype != first[0] and not torch.is_autocast_enabled(value.device.type):
+        raise TypeError(f"{name} must have the dtype of {first[1]}, {first[0]}, got {value.dtype}")
+    return first
+
+
+@functools.cache
+def check_for(annotation: Any) -> Check | None:
+    """The check that an annotation asks for; None if it asks for nothing that is known here."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return _either(annotation, arguments)
+    if origin is Annotated:
+        return _number(arguments[0], arguments[1]) if isinstance(arguments[1], Range) else None
+    if origin is Literal:
+        return _choice(arguments)
+    if hasattr(annotation, "dim_str"):
+        return _tensor(annotation.dtype.__name__, annotation.dim_str)
+    if annotation in (int, float):
+        return _number(annotation, None)
+    if annotation is Callable or origin is Callable or getattr(origin, "__name__", "") == "Callable":
+        return _callable
+    unknown = annotation in (Any, object, inspect.Parameter.empty) or getattr(annotation, "_is_protocol", False)
+    return _instance(annotation) if isinstance(annotation, type) and not unknown else None
+
+
+def _either(annotation: Any, choices: tuple[Any, ...]) -> Check | None:
+    """A | None; the union of int and float is a number. Of other unions nothing is known."""
+    rest = tuple(choice for choice in choices if choice is not type(None))
+    inner = _number(float, None) if set(rest) == {int, float} else check_for(rest[0]) if len(rest) == 1 else None
+    if inner is None or len(rest) == len(choices):
+        return inner
+
+    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
+        if value is not None:
+            inner(name, value, axes, me)
+
+    return check
+
+
+def _number(kind: Any, allowed: Range | None) -> Check:
+    whole = kind is int
+    words = "an integer" if whole else "a number"
+
+    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+            raise TypeError(f"{name} must be {words}, got {described(value)}")
+        if allowed is not None and not allowed.holds(value):
+            raise ValueError(f"{name} must {allowed}, got {value}")
+
+    return check
+
+
+def _choice(choices: tuple[Any, ...]) -> Check:
+    words = " or ".join(map(repr, choices))
+
+    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
+        if value not in choices:
+            raise ValueError(f"{name} must be {words}, got {value!r}")
+
+    return check
+
+
+def _callable(name: str, value: Any, axes: Axes, me: Any) -> None:
+    if not callable(value):
+        raise TypeError(f"{name} must be something to call, like a function, got {described(value)}")
+
+
+def _instance(kind: type) -> Check:
+    words = {bool: "True or False", str: "text", Tensor: "a tensor"}.get(kind, f"a {kind.__name__}")
+
+    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be {words}, got {described(value)}")
+
+    return check
+
+
+def _tensor(kind: str, dimensions: str) -> Check:
+    """A tensor of one kind, with axes as jaxtyping writes them: "batch time", "*batch d", "...", "3", "{self.d}"."""
+    wanted = dimensions.split()
+    rest = next((i for i, axis in enumerate(wanted) if axis.startswith("*") or axis == "..."), None)
+    after = 0 if rest is None else len(wanted) - rest - 1
+    labels = [axis.strip("{}").removeprefix("self.") for axis in wanted]
+    shape = f"({', '.join(labels)}{',' * (len(labels) == 1)})"
+    fits = {"Float": Tensor.is_floating_point, "Bool": lambda x: x.dtype is torch.bool}.get(kind, _holds_integers)
+
+    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{name} must be a tensor, got {described(value)}")
+        if not fits(value):
+            raise TypeError(f"{name} must hold {KINDS.get(kind, kind)}, got {value.dtype}")
+        sizes: tuple[Any, ...] = tuple(value.shape)
+        if len(sizes) != len(wanted) if rest is None else len(sizes) < len(wanted) - 1:
+            raise ValueError(f"{name} must have shape {shape}, got {sizes}")
+        end = len(sizes) - after
+        found = sizes if rest is None else (*sizes[:rest], sizes[rest:end], *sizes[end:])
+        for axis, size, label in zip(wanted, found, labels, strict=True):
+            if axis not in axes:
+                axes[axis] = _fixed(axis, me) or (size, name)
+            if axes[axis][0] != size and axis != "...":
+                allowed, source = axes[axis]
+                words = f" with {label} = {allowed} as in {source}" if source else ""
+                raise ValueError(f"{name} must have shape {shape}{words}, got {sizes}")
+
+    return check
+
+
+def _holds_integers(x: Tensor) -> bool:
+    return not (x.is_floating_point() or x.is_complex() or x.dtype is torch.bool)
+
+
+def _fixed(axis: str, me: Any) -> tuple[Any, str] | None:
+    """The size that an axis has whatever is given: a number, or an attribute of `self`; None for a free one."""
+    if axis.startswith("{"):
+        return attrgetter(axis[1:-1].removeprefix("self."))(me), "this model"
+    return (int(axis), "") if axis.isdecimal() else None
+
+
+# --- by hand, where no annotation says it -------------------------------------------------------------------------
+
+
 def check_sizes(**sizes: object) -> None:
-    """Refuse sizes below 1: ValueError, or TypeError for what is no whole number."""
+    """Each must be an integer of at least 1."""
     for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool):
-            raise TypeError(f"{name} must be a whole number, got {type(size).__name__} {size!r}")
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
-
-
-def check_switches(**switches: object) -> None:
-    """Refuse what is neither True nor False with TypeError: "no" would count as True."""
-    for name, switch in switches.items():
-        if not isinstance(switch, bool):
-            raise TypeError(f"{name} must be True or False, got {type(switch).__name__} {switch!r}")
+        _SIZE(name, size, {}, None)
 
 
 def check_dropout(dropout: object) -> None:
-    """Refuse a dropout outside [0, 1) with ValueError, and what is no number with TypeError."""
-    if not isinstance(dropout, float | int) or isinstance(dropout, bool):
-        raise TypeError(f"dropout must be a number in [0, 1), got {type(dropout).__name__} {dropout!r}")
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
+    """A number in [0, 1)."""
+    _RATE("dropout", dropout, {}, None)
+
+
+def check_switches(**switches: object) -> None:
+    """Each must be True or False: "no" would count as True."""
+    for name, switch in switches.items():
+        _SWITCH(name, switch, {}, None)
+
+
+_SIZE, _RATE, _SWITCH = _number(int, Range(1)), _number(float, Range(0, 1)), _instance(bool)

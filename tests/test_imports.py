@@ -80,7 +80,7 @@ def label(path: Path) -> str:
 @pytest.mark.parametrize("path", [p for p in files("nlmcore") if p != ROOT / "nlmcore" / "__init__.py"], ids=label)
 def test_a_file_imports_only_what_its_room_may(path: Path) -> None:
     room = room_of(path)
-    others = rooms_imported(path) - {room}
+    others = rooms_imported(path) - {room, "checks"}  # the door stands before every room
     wrong = others - allowed(room)
     assert not wrong, f"{label(path)} imports {sorted(wrong)}; {room} may import {sorted(allowed(room))}"
 

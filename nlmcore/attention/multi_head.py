@@ -29,7 +29,7 @@ from nlmcore.attention.masks import check_mask, window_mask
 from nlmcore.attention.projections import Rows
 from nlmcore.attention.weighted_sum import attend
 from nlmcore.checks import check_dropout, check_sizes, check_switches
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 
 
 class Memory(NamedTuple):

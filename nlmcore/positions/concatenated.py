@@ -17,7 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import check_sizes
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 from nlmcore.positions.checks import check_text
 from nlmcore.positions.sinusoids import sinusoidal
 

@@ -9,7 +9,7 @@ from typing import Any
 from torch import nn
 
 from nlmcore.attention import MultiHeadAttention
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 from nlmcore.transformer.block import Block
 from nlmcore.transformer.residual import PostNorm, PreNorm
 from nlmcore.transformer.stack import Stack

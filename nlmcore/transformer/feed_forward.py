@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import check_sizes, check_switches
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 
 
 def check_parts(d_model: object, d_ff: object, activation: object, bias: object) -> None:

@@ -31,7 +31,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import check_sizes
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 
 
 class LightweightConvolution(nn.Module):

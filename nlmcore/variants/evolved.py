@@ -32,7 +32,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 from nlmcore.variants.baseline import share_positions
 from nlmcore.variants.separable import SeparableConvolution
 

@@ -24,7 +24,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.checks import check_sizes
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 from nlmcore.variants.encoders import check_places, without_padding
 
 

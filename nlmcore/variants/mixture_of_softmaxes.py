@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import check_sizes
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 from nlmcore.transformer.defaults import build_output
 
 

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import check_sizes
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 
 
 class SeparableConvolution(nn.Module):

@@ -35,7 +35,7 @@ from torch import Tensor, nn
 
 from nlmcore.attention import scaled_dot_product_attention
 from nlmcore.checks import check_sizes
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 from nlmcore.transformer.defaults import build_cross_attention
 from nlmcore.variants.encoders import check_places, real_places
 

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, attend, window_mask
 from nlmcore.attention.masks import check_mask
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 from nlmcore.variants.variant import Times
 
 

@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.linear import Linear
+from nlmcore.fast import Linear
 from nlmcore.transformer.defaults import build_attention, build_cross_attention
 from nlmcore.variants.sandwich import AttentionLayer
 

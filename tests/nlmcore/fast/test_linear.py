@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nlmcore import linear
-from nlmcore.linear import Linear, sum_of_columns
+from nlmcore.fast import linear
+from nlmcore.fast.linear import Linear, sum_of_columns
 
 N_IN, N_OUT = 96, 52
 
