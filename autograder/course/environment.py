@@ -12,7 +12,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.course import requirements
+from autograder.course import health, requirements
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,25 @@ def interpreter_fault(environment: Environment, wanted: requirements.Wanted) -> 
     if not Path(site).exists() or not environment.site.exists() or not Path(site).samefile(environment.site):
         return f"its packages are for another Python than {text}"
     return ""
+
+
+def owner_fault(environment: Environment, name: str) -> str:
+    """Why the environment is not this checkout's to set up; empty if it is.
+
+    It is another's if the course `name` was installed in it from a checkout that is still there. One that lies in this
+    checkout was copied with it and is its own.
+    """
+    other = health.course_location(health.installed(environment.site), name)
+    if other is None or not (other / "pyproject.toml").exists() or other.samefile(environment.root):
+        return ""
+    if environment.prefix.resolve().is_relative_to(environment.root.resolve()):
+        return ""
+    return (
+        f"The environment {environment.prefix} belongs to another checkout of the course, {other}.\n"
+        "To set it up for this one would take it away from that one, so nothing was done. What you can do:\n"
+        "   - without --here and NLM_VENV, and with no conda environment active, this checkout gets its own .venv\n"
+        f"   - to hand the environment over: {environment.python} -m pip uninstall {name}, then the same command again"
+    )
 
 
 def clean_environ() -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import health, requirements, say, torch_build, virtualenv
-from autograder.course.environment import Environment, clean_environ, interpreter_fault, locate, version_of
+from autograder.course.environment import Environment, clean_environ, interpreter_fault, locate, owner_fault, version_of
 from autograder.course.health import Findings, Stamp
 from autograder.course.requirements import Requirement, Wanted
 from autograder.course.steps import Steps
@@ -79,6 +79,8 @@ def _put_right(environment: Environment, wanted: Wanted, extras: tuple[str, ...]
         return environment  # another set-up has just done it
     if environment.here and broken_python:
         raise say.SetupError(f"This Python cannot be used: {broken_python}.")
+    if not broken_python and (not_ours := owner_fault(environment, wanted.name)):
+        raise say.SetupError(not_ours)
     _announce(environment, [broken_python] if broken_python else findings.reasons())
 
     old = Stamp.read(environment.stamp)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import environment, install, say, virtualenv
+from autograder.course import environment, install, requirements, say, virtualenv
 from autograder.course.environment import Environment, interpreter_fault, locate
 from autograder.course.health import Findings
 from autograder.course.install import plan
@@ -173,3 +173,42 @@ def test_an_unhealthy_python_of_the_users_is_refused(root: Path, monkeypatch: py
     monkeypatch.setattr(install, "interpreter_fault", lambda *_: "its Python is 3.9")
     with pytest.raises(say.SetupError, match=r"3\.9"):
         install.ensure(root, here=True)
+
+
+@pytest.fixture
+def two_checkouts(bare: Environment, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Environment]:
+    """(a second checkout, the environment of the first, which is healthy but for that the course is the first's)."""
+    info = bare.site / "thecourse-0.1.dist-info"
+    info.mkdir()
+    (info / "direct_url.json").write_text(f'{{"dir_info": {{"editable": true}}, "url": "{bare.root.as_uri()}"}}')
+    second = bare.root / "second"
+    second.mkdir()
+    for checkout in (bare.root, second):
+        (checkout / "pyproject.toml").touch()
+    monkeypatch.setattr(requirements, "read", lambda root: WANTED)
+    monkeypatch.setattr(Steps, "call", lambda self, *command, **how: pytest.fail(f"it went on with {command}"))
+    return second, bare
+
+
+def test_another_checkouts_environment_is_not_taken_away_from_it(
+    two_checkouts: tuple[Path, Environment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second, first = two_checkouts
+    monkeypatch.setenv("NLM_VENV", str(first.prefix))
+    with pytest.raises(say.SetupError, match=r"(?s)belongs to another checkout.*pip uninstall"):
+        install.ensure(second)
+    used_as_it_is = Environment(second, first.prefix, first.python, first.site, here=True)
+    monkeypatch.setattr(install, "locate", lambda root, here: used_as_it_is)
+    with pytest.raises(say.SetupError, match="belongs to another checkout"):
+        install.ensure(second, here=True)
+    (first.root / "pyproject.toml").unlink()  # the first one has gone: its environment is free
+    assert environment.owner_fault(used_as_it_is, WANTED.name) == ""
+
+
+def test_an_environment_that_was_copied_with_its_checkout_is_the_copys_own(
+    two_checkouts: tuple[Path, Environment],
+) -> None:
+    second, first = two_checkouts
+    (second / ".venv").mkdir()
+    copied = Environment(second, second / ".venv", first.python, first.site)
+    assert environment.owner_fault(copied, WANTED.name) == ""
