@@ -230,7 +230,7 @@ print("e(king) begins", [round(x, 2) for x in E[king, :6].tolist()], "…")
 # %% slideshow={"slide_type": "fragment"}
 lstm, word_ids, _ = checkpoint("word_lstm")
 with torch.no_grad():
-    h, _ = lstm.read(torch.tensor([word_ids.encode("\nMy lord, the")]))
+    h, _ = lstm.hidden_states(torch.tensor([word_ids.encode("\nMy lord, the")]))
     scores = (
         h[0, -1] @ lstm.embedding.weight.T + lstm.output.bias
     )  # e(w) · h, and a number per word

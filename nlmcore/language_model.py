@@ -15,10 +15,10 @@ any model's state, and beam search needs to know nothing of the model.
 
 **Hidden vectors** are optional. Most neural models can also be asked in two halves, and say so by having both:
 
-    hidden, state = model.read(tokens, state)      (batch, time, d_model)
-    logits = model.output(hidden)                  each position by itself
+    hidden, state = model.hidden_states(tokens, state)      (batch, time, d_model)
+    logits = model.output(hidden)                           each position separately
 
-Together they are the one function. Who needs few of the logits, or the vectors themselves, asks this way.
+Together they are the one function. Code that needs few of the logits, or the vectors themselves, calls these two.
 
 Departs from the literature: nothing is claimed here beyond notation. Jurafsky & Martin (2024, chapter 3)
 write the same model as P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its logarithms up to a constant.
@@ -50,9 +50,9 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class NeuralLanguageModel(LanguageModel, Protocol):
-    """A language model with hidden vectors: `output(read(tokens, state))` is what calling it gives."""
+    """A language model with hidden vectors: `output(hidden_states(tokens, state))` is what calling it gives."""
 
-    def read(
+    def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: State = None
     ) -> tuple[Float[Tensor, "batch time d_model"], State]: ...
 
@@ -60,10 +60,10 @@ class NeuralLanguageModel(LanguageModel, Protocol):
 
 
 def shows_hidden(model: object) -> TypeGuard[NeuralLanguageModel]:
-    """Whether `read` and `output` may stand for the call of this model.
+    """Whether `hidden_states` and `output` may stand for the call of this model.
 
-    Not where the call was changed and `read` was not: by a subclass, by a wrapper that passes attributes on, by an
-    assignment to the object, by a hook. Such a model must be called, or the change would be passed by.
+    They may not where the call was changed and `hidden_states` was not: by a subclass, by a wrapper that passes
+    attributes on, by an assignment to the object, by a hook. Such a model must be called, or the change is lost.
     """
     kind, own = type(model), getattr(model, "__dict__", {})
     call = "__call__"
@@ -72,9 +72,19 @@ def shows_hidden(model: object) -> TypeGuard[NeuralLanguageModel]:
         if kind.__call__ is not nn.Module.__call__ or model._forward_hooks or model._forward_pre_hooks:
             return False
     defined = {name: depth for depth, base in reversed([*enumerate(kind.__mro__)]) for name in vars(base)}
-    if call in own or "read" in own or not {call, "read"} <= defined.keys():
+    if call in own or "hidden_states" in own or not {call, "hidden_states"} <= defined.keys():
         return False
-    return defined["read"] <= defined[call] and callable(getattr(model, "output", None))
+    return defined["hidden_states"] <= defined[call] and callable(getattr(model, "output", None))
+
+
+def check_model(model: object, name: str = "model") -> None:
+    """Refuse, with TypeError, anything that is not called like model(tokens, state) or has no vocabulary."""
+    size = getattr(model, "vocab_size", None)
+    if not callable(model) or not isinstance(size, int):
+        raise TypeError(
+            f"{name} must be a language model, called like model(tokens, state), with an integer vocab_size,"
+            f" got {model!r:.80}"
+        )
 
 
 def select(state: State, indices: Tensor) -> State:

@@ -61,10 +61,12 @@ class ConvLM(nn.Module):
 
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...] | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
         """tokens (batch, time) -> logits (batch, time, vocab), new state."""
-        hidden, state = self.read(tokens, state)
+        hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), state
 
-    def read(self, tokens: Tensor, state: tuple[Tensor, ...] | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def hidden_states(
+        self, tokens: Tensor, state: tuple[Tensor, ...] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """h^L (batch, time, d_model), of which `output` makes the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
         h = self.embedding(tokens)  # (batch, time, d_model)

@@ -108,10 +108,10 @@ class ConvSeq2Seq(nn.Module):
 
     def forward(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
         """tokens (batch, time), `<bos>` first -> logits (batch, time, vocab), new state."""
-        hidden, state = self.read(tokens, state)
+        hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), state
 
-    def read(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
+    def hidden_states(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
         """h^L (batch, time, d_model), of which `output` makes the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
         if not isinstance(state, ConvSeq2SeqState):

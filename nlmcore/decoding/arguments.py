@@ -8,7 +8,7 @@ from typing import SupportsIndex
 
 from torch import Tensor
 
-from nlmcore.language_model import LanguageModel, State, check_tokens
+from nlmcore.language_model import LanguageModel, State, check_model, check_tokens
 
 
 def check_request(
@@ -24,12 +24,8 @@ def check_request(
     A batch of prompts is one rectangle: every model reads (batch, time), and no mask says where a shorter
     prompt would end. Prompts of different lengths are decoded one call per length.
     """
-    vocab_size = getattr(model, "vocab_size", None)
-    if not callable(model) or not isinstance(vocab_size, int):
-        raise TypeError(
-            f"{name} must be a language model, called like model(tokens, state), with an integer vocab_size,"
-            f" got {model!r:.80}"
-        )
+    check_model(model, name)
+    vocab_size = model.vocab_size
     if isinstance(prompt, list | tuple):
         raise TypeError(
             f"prompt must be a LongTensor (batch, time), got a {type(prompt).__name__};"

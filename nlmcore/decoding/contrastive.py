@@ -6,7 +6,7 @@ h_w is the model's hidden vector after reading w, h_j those of the text before. 
 the same vectors; the second term, the degeneration penalty, sees that. alpha = 0 or k = 1 is greedy search.
 Source: Su et al. (2022, "A Contrastive Framework for Neural Text Generation", section 3.2, equation 5).
 
-Where the vectors come from: `hidden`, if given; else the model's own `read`, where it has one
+Where the vectors come from: `hidden`, if given; else the model's own `hidden_states`, where it has one
 (`nlmcore.language_model.NeuralLanguageModel`).
 
 Departs from the paper: a model with neither (an n-gram model) is compared by its predictions instead: h = sqrt(P(. |

@@ -47,14 +47,14 @@ def state_after(model: LanguageModel, tokens: Int[Tensor, "batch time"], state: 
 def read_hidden(
     model: NeuralLanguageModel, tokens: Tensor, state: State
 ) -> tuple[Float[Tensor, "batch time d_model"], State]:
-    """model.read(tokens, state), refused if it is not one vector for every token and a state."""
-    answer = in_evaluation_mode(model, model.read, tokens, state)
+    """model.hidden_states(tokens, state), refused if it is not one vector for every token and a state."""
+    answer = in_evaluation_mode(model, model.hidden_states, tokens, state)
     if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise TypeError(f"model.read must return (hidden, state), got {type(answer).__name__}")
+        raise TypeError(f"model.hidden_states must return (hidden, state), got {type(answer).__name__}")
     hidden = answer[0]
     if not isinstance(hidden, Tensor) or hidden.ndim != 3 or hidden.shape[:2] != tokens.shape:
         got = f"shape {tuple(hidden.shape)}" if isinstance(hidden, Tensor) else type(hidden).__name__
-        raise ValueError(f"model.read must give vectors of shape {(*tokens.shape, 'd_model')}, got {got}")
+        raise ValueError(f"model.hidden_states must give vectors of shape {(*tokens.shape, 'd_model')}, got {got}")
     return hidden, answer[1]
 
 

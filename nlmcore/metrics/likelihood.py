@@ -19,7 +19,7 @@ from typing import NamedTuple, SupportsIndex
 import torch
 from torch import Tensor
 
-from nlmcore.language_model import LanguageModel, State, check_tokens, evaluation_mode
+from nlmcore.language_model import LanguageModel, State, check_model, check_tokens, evaluation_mode
 
 
 class Likelihood(NamedTuple):
@@ -45,12 +45,8 @@ def log_likelihood(
     afresh from `state` (as before any text by default). Predictions *of* the id `ignore` do not count: 0 for
     padding, which must stand at the right. Modules are put in evaluation mode and back.
     """
-    vocab_size = getattr(model, "vocab_size", None)
-    if not callable(model) or not isinstance(vocab_size, int):
-        raise TypeError(
-            "model must be a language model, called like model(tokens, state), with an integer vocab_size,"
-            f" got {model!r:.80}"
-        )
+    check_model(model)
+    vocab_size = model.vocab_size
     check_tokens(tokens, vocab_size)
     ignored = _ignored(ignore, vocab_size)
     batch, time = tokens.shape

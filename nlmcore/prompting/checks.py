@@ -7,7 +7,7 @@ from typing import Protocol, SupportsIndex, runtime_checkable
 import torch
 from torch import Tensor
 
-from nlmcore.language_model import LanguageModel, check_tokens
+from nlmcore.language_model import LanguageModel, check_model, check_tokens
 
 
 @runtime_checkable
@@ -21,8 +21,7 @@ class Tokenizer(Protocol):
 
 def check_parts(model: LanguageModel, tokenizer: Tokenizer) -> None:
     """Refuse what is no language model or no tokenizer, with TypeError."""
-    if not callable(model) or not isinstance(getattr(model, "vocab_size", None), int):
-        raise TypeError(f"model must be a language model with an integer vocab_size, got {model!r:.80}")
+    check_model(model)
     if not callable(getattr(tokenizer, "encode", None)) or not callable(getattr(tokenizer, "decode", None)):
         raise TypeError(f"tokenizer must have encode and decode, got {tokenizer!r:.80}")
 

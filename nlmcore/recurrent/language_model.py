@@ -6,8 +6,8 @@ with LSTM cells and dropout: Zaremba, Sutskever & Vinyals (2014); tied weights: 
 
 Symbols: e is `embedding`, V and b are `output`. Lecture 5's U and W are in the cells.
 
-    logits, state = model(tokens, state)          the one function
-    hidden, state = model.read(tokens, state)     what the logits are made of: logits = model.output(hidden)
+    logits, state = model(tokens, state)                  the one function
+    hidden, state = model.hidden_states(tokens, state)    the vectors behind the logits = model.output(hidden)
 
 Initialisation: embeddings N(0, 0.1²), small because with tied weights they are also V; b is 0.
 
@@ -67,10 +67,10 @@ class RecurrentLM(nn.Module):
         self, tokens: Tensor, state: AnyState | None = None
     ) -> tuple[Float[Tensor, "batch time vocab"], RecurrentState]:
         """Score the token after each of `tokens` (batch, time), having read what `state` remembers."""
-        hidden, after = self.read(tokens, state)
+        hidden, after = self.hidden_states(tokens, state)
         return self.output(hidden), after
 
-    def read(
+    def hidden_states(
         self, tokens: Tensor, state: AnyState | None = None
     ) -> tuple[Float[Tensor, "batch time hidden"], RecurrentState]:
         """h_t at every time (V' h_t where there is a V'), and the state after them."""

@@ -1,8 +1,8 @@
 """Encoder and decoder together: P(y | x) = Π_i P(y_i | y_1 … y_{i-1}, x).
 
-    state = model.encode(source, source_mask)      h_1 … h_n = encoder(x)
-    logits, state = model(tokens, state)           P(y_{i+1} | y_1 … y_i, x) = softmax(V s_i + b)
-    hidden, state = model.read(tokens, state)      s_i alone: logits = model.output(hidden)
+    state = model.encode(source, source_mask)               h_1 … h_n = encoder(x)
+    logits, state = model(tokens, state)                    P(y_{i+1} | y_1 … y_i, x) = softmax(V s_i + b)
+    hidden, state = model.hidden_states(tokens, state)      only s_i: logits = model.output(hidden)
 
 Sutskever, Vinyals & Le (2014), "Sequence to sequence learning with neural networks"; Cho et al. (2014),
 "Learning phrase representations using RNN encoder-decoder"; Bahdanau, Cho & Bengio (2015), "Neural machine
@@ -95,10 +95,10 @@ class Seq2Seq(nn.Module):
 
         Raises TypeError for a state without a source, ValueError for one of another batch.
         """
-        hidden, state = self.read(tokens, state)
+        hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), state
 
-    def read(
+    def hidden_states(
         self, tokens: Tensor, state: Seq2SeqState | None = None
     ) -> tuple[Float[Tensor, "batch time hidden"], Seq2SeqState]:
         """s_i at every time, of which `output` makes the logits, and the state after them. Raises as `forward` does."""

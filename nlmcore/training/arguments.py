@@ -34,15 +34,6 @@ def check_count(name: str, value: object, *, minimum: int = 1) -> None:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
 
 
-def check_language_model(model: object) -> None:
-    """Callable, with a vocabulary."""
-    if not callable(model) or not isinstance(getattr(model, "vocab_size", None), int):
-        raise TypeError(
-            "model must be a language model, called like model(tokens, state), with an integer vocab_size,"
-            f" got {model!r:.80}"
-        )
-
-
 def check_run(model, batches, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume) -> None:
     """What `fit` trains, on what, and where it saves."""
     if not isinstance(model, nn.Module):

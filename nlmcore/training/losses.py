@@ -11,8 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from nlmcore.language_model import LanguageModel, State, check_tokens
-from nlmcore.training.arguments import check_language_model
+from nlmcore.language_model import LanguageModel, State, check_model, check_tokens
 
 
 def teacher_forcing_loss(
@@ -81,7 +80,7 @@ def shift(
     model: LanguageModel, tokens: Tensor, targets: Tensor | None, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """What is read, what is predicted, and which predictions count, all (batch, time); arguments are checked."""
-    check_language_model(model)
+    check_model(model)
     check_tokens(tokens, model.vocab_size)
     if targets is not None:
         check_tokens(targets, model.vocab_size, "targets")

@@ -106,10 +106,10 @@ class EncoderDecoder(nn.Module):
 
         Raises TypeError for a state without a source, ValueError for one of another batch or another model.
         """
-        hidden, state = self.read(tokens, state)
+        hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), state
 
-    def read(
+    def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: EncoderDecoderState | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], EncoderDecoderState]:
         """The decoder's last vectors, of which `output` makes the logits, and the state after them."""

@@ -4,8 +4,8 @@
 
 Source: Vaswani et al. (2017), section 3.1 (decoder, without its second sublayer); Radford et al. (2018; 2019).
 
-    logits, state = model(tokens, state)          the one function
-    hidden, state = model.read(tokens, state)     what the logits are made of: logits = model.output(hidden)
+    logits, state = model(tokens, state)                  the one function
+    hidden, state = model.hidden_states(tokens, state)    the vectors behind the logits = model.output(hidden)
 
 The state holds each layer's keys and values (`nlmcore.attention.KeyValueCache`) and how many tokens were read.
 
@@ -46,11 +46,11 @@ class TransformerLM(Trunk):
     def forward(
         self, tokens: Int[Tensor, "batch time"], state: TransformerState | None = None
     ) -> tuple[Float[Tensor, "batch time vocab"], TransformerState]:
-        """logits[b, t] scores the token after tokens[b, :t+1]. Raises as `read` does."""
-        hidden, state = self.read(tokens, state)
+        """logits[b, t] scores the token after tokens[b, :t+1]. Raises as `hidden_states` does."""
+        hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), state
 
-    def read(
+    def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: TransformerState | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], TransformerState]:
         """The last layer's vectors, and the state after them: for what needs few of the logits, or none.

@@ -171,7 +171,7 @@ def adaptive_loss(model: Any, tokens: Int[Tensor, "batch time"], state: Any = No
         raise TypeError(f"model must have an AdaptiveSoftmax as its output, got {type(output).__name__}")
     if tokens.shape[1] < 2 or not len(tokens):
         raise ValueError(f"tokens must have at least two columns and a row, got shape {tuple(tokens.shape)}")
-    hidden, _ = model.read(tokens[:, :-1], state)
+    hidden, _ = model.hidden_states(tokens[:, :-1], state)
     return -output.log_prob(hidden, tokens[:, 1:]).mean()
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from nlmcore.language_model import LanguageModel, check_tokens, evaluation_mode, select, shows_hidden
+from nlmcore.language_model import LanguageModel, check_model, check_tokens, evaluation_mode, select, shows_hidden
 from tests.test_laws import RunningSum
 
 
@@ -84,6 +84,13 @@ def test_a_model_is_recognised_by_what_it_can_do() -> None:
     assert isinstance(RunningSum(), LanguageModel)
 
 
+def test_a_language_model_is_called_and_has_a_vocabulary() -> None:
+    check_model(RunningSum())
+    for wrong in (None, "gpt", nn.Linear(2, 2), lambda tokens, state=None: (tokens, state)):
+        with pytest.raises(TypeError, match=r"draft must be a language model, called like model.*integer vocab_size"):
+            check_model(wrong, "draft")
+
+
 def test_evaluation_mode_puts_every_submodule_back() -> None:
     model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Dropout(0.5))
     model[1].eval()
@@ -109,25 +116,25 @@ class TwoHalves(nn.Module):
         super().__init__()
         self.embedding, self.output = nn.Embedding(5, 3), nn.Linear(3, 5)
 
-    def read(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
+    def hidden_states(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
         return self.embedding(tokens), state
 
     def forward(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
-        hidden, state = self.read(tokens, state)
+        hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), state
 
 
 class Hotter(TwoHalves):
-    """The call was changed, `read` was not."""
+    """The call was changed, `hidden_states` was not."""
 
     def forward(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
         return super().forward(tokens, state)[0] / 2, None
 
 
 class Shifted(TwoHalves):
-    """`read` was changed, and so the call with it."""
+    """`hidden_states` was changed, and so the call with it."""
 
-    def read(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
+    def hidden_states(self, tokens: Tensor, state: None = None) -> tuple[Tensor, None]:
         return self.embedding(tokens) + 1, state
 
 
@@ -168,7 +175,7 @@ def own_call() -> nn.Module:
 def test_a_model_in_two_halves_shows_its_hidden_vectors(model: nn.Module) -> None:
     tokens = torch.tensor([[1, 4, 0]])
     assert shows_hidden(model)
-    assert torch.equal(model.output(model.read(tokens)[0]), model(tokens)[0])
+    assert torch.equal(model.output(model.hidden_states(tokens)[0]), model(tokens)[0])
 
 
 @pytest.mark.parametrize(

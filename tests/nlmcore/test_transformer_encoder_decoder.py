@@ -120,10 +120,10 @@ def test_it_agrees_with_pytorch(norm_position: str) -> None:
     with torch.no_grad():
         source, target = ours.encoder.embed(SOURCE), ours.decoder.embed(TOKENS)
         everything = theirs(source, target, tgt_mask=FUTURE)
-        assert_close(ours.read(TOKENS, ours.encode(SOURCE))[0], everything, "all of the source", TOLERANCE)
+        assert_close(ours.hidden_states(TOKENS, ours.encode(SOURCE))[0], everything, "all of the source", TOLERANCE)
         padded = theirs(source, target, tgt_mask=FUTURE, src_key_padding_mask=~REAL, memory_key_padding_mask=~REAL)
         state = ours.encode(SOURCE, REAL)
-        assert_close(ours.read(TOKENS, state)[0], padded, "a padded source", TOLERANCE)
+        assert_close(ours.hidden_states(TOKENS, state)[0], padded, "a padded source", TOLERANCE)
         assert (padded - everything).abs().max() > 1e-3
         memory = theirs.encoder(source, src_key_padding_mask=~REAL)
         assert_close(state.encoded[REAL], memory[REAL], "the encoder's output", TOLERANCE)

@@ -157,7 +157,7 @@ def test_it_agrees_with_pytorch(norm_position: str) -> None:
         x = ours.embedding.weight[TOKENS] + ours.positions.weight[:7]
         future = torch.ones(7, 7, dtype=torch.bool).triu(1)  # inverted: theirs is True = ignore
         hidden = theirs(x, mask=future)
-        assert_close(ours.read(TOKENS)[0], hidden, "hidden vectors", TOLERANCE)
+        assert_close(ours.hidden_states(TOKENS)[0], hidden, "hidden vectors", TOLERANCE)
         assert_close(ours(TOKENS)[0], hidden @ ours.embedding.weight.T, "logits", TOLERANCE)
 
 
@@ -181,7 +181,7 @@ def test_the_state_says_how_far_it_is_and_takes_no_more_room_than_a_window() -> 
 
 def test_logits_are_made_of_what_read_gives() -> None:
     model = lively(TransformerLM(CONFIG))
-    hidden, state = model.read(TOKENS)
+    hidden, state = model.hidden_states(TOKENS)
     assert hidden.shape == (3, 7, 12)
     assert torch.equal(model.output(hidden), model(TOKENS)[0])
     assert state.position == 7

@@ -8,7 +8,7 @@ from tests.nlmcore.decoding.models import EOS, PROMPTS, Counting, Markov, Runnin
 class WithHidden(RunningSum):
     """RunningSum that shows its sums as hidden vectors."""
 
-    def read(self, tokens, state=None):
+    def hidden_states(self, tokens, state=None):
         sums = self.embedding[tokens].cumsum(dim=1)
         if state is not None:
             sums = sums + state[:, None]
@@ -18,11 +18,11 @@ class WithHidden(RunningSum):
         return hidden @ self.table
 
     def forward(self, tokens, state=None):
-        hidden, state = self.read(tokens, state)
+        hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), state
 
     def with_hidden(self, tokens, state=None):
-        hidden, state = self.read(tokens, state)
+        hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), hidden, state
 
 
@@ -58,7 +58,7 @@ def test_it_is_equation_5_on_each_prompt_alone(eos: int | None, k: int, alpha: f
         options = {"hidden": model.with_hidden} if how == "an argument" else {}
 
         def vectors(whole):
-            return model.read(whole)[0][0]
+            return model.hidden_states(whole)[0][0]
 
     got = contrastive_search(model, PROMPTS, 6, eos=eos, k=k, alpha=alpha, **options)
     for row, prompt in enumerate(PROMPTS):

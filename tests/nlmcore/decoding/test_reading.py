@@ -39,7 +39,7 @@ def test_reading_in_two_halves_is_calling(model) -> None:
     model.eval()
     state = start(model)
     logits, after = model(PROMPTS, state)
-    hidden, after_read = model.read(PROMPTS, state)
+    hidden, after_read = model.hidden_states(PROMPTS, state)
     assert torch.equal(model.output(hidden), logits)
     assert hidden.shape[:2] == PROMPTS.shape
     more = PROMPTS[:, :2]
@@ -92,7 +92,7 @@ def test_contrastive_search_compares_what_read_gives(model) -> None:
     state = start(model)
 
     def hidden(tokens, state):
-        vectors, state = model.read(tokens, state)
+        vectors, state = model.hidden_states(tokens, state)
         return model.output(vectors), vectors, state
 
     own = contrastive_search(model, PROMPTS, 6, state=state, k=3)
@@ -110,7 +110,7 @@ class Wrong(nn.Module):
         super().__init__()
         self.answer = answer
 
-    def read(self, tokens, state=None):
+    def hidden_states(self, tokens, state=None):
         return self.answer
 
     def output(self, hidden):
@@ -123,7 +123,7 @@ class Wrong(nn.Module):
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        (torch.zeros(3, 3, V), TypeError, "model.read must return"),
+        (torch.zeros(3, 3, V), TypeError, "model.hidden_states must return"),
         ((None, None), ValueError, "vectors of shape .* got NoneType"),
         ((torch.zeros(3, 2, V), None), ValueError, "got shape"),
         ((torch.zeros(3, 3, V + 1), None), ValueError, "logits of shape"),
@@ -132,6 +132,6 @@ class Wrong(nn.Module):
 def test_what_is_no_reading_is_refused(plain_errors, answer, error, message: str) -> None:
     with pytest.raises(error, match=message):
         read(Wrong(answer), PROMPTS, None)
-    if "read" in message:
+    if "hidden_states" in message:
         with pytest.raises(error, match=message):
             read_hidden(Wrong(answer), PROMPTS, None)
