@@ -28,12 +28,12 @@ def cell_loop(cell: nn.Module, x: Tensor) -> Tensor:
     return torch.stack(outputs, dim=1)
 
 
-def ratios(cell: str, batch: int, length: int, input_size: int, hidden_size: int, repeats: int) -> dict[str, float]:
+def ratios(cell: str, batch: int, length: int, input_size: int, d_hidden: int, repeats: int) -> dict[str, float]:
     """Speed over torch.nn's, for each way of computing the same layer."""
     layer, single = PEERS[cell]
-    peer = layer(input_size, hidden_size, batch_first=True)
+    peer = layer(input_size, d_hidden, batch_first=True)
     fused, step = Recurrent.from_torch(peer), Recurrent.from_torch(peer, fused=False)
-    loop = single(input_size, hidden_size)
+    loop = single(input_size, d_hidden)
     x = torch.randn(batch, length, input_size)
     ways: dict[str, tuple[nn.Module, Callable[[], Tensor]]] = {
         "torch.nn": (peer, lambda: peer(x)[0]),
@@ -70,8 +70,8 @@ def main() -> None:
     print(f"{'cell':6}{'batch,length,input,hidden':28}{'fused':>8}{'step':>8}{'cell loop':>11}")
     for cell in arguments.cells:
         for sizes in arguments.sizes:
-            batch, length, input_size, hidden_size = map(int, sizes.split(","))
-            r = ratios(cell, batch, length, input_size, hidden_size, arguments.repeats)
+            batch, length, input_size, d_hidden = map(int, sizes.split(","))
+            r = ratios(cell, batch, length, input_size, d_hidden, arguments.repeats)
             print(f"{cell:6}{sizes:28}{r['fused']:8.2f}{r['step']:8.2f}{r['cell loop']:11.2f}", flush=True)
 
 

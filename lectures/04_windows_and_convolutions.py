@@ -524,7 +524,7 @@ print("zeros on both sides:", changed_places((1, 1)))
 
 # %% slideshow={"slide_type": "fragment"}
 for dilations in ([1, 1, 1, 1], [1, 2, 4, 8]):
-    model = ConvLM(50, d_model=16, layers=4, kernel_size=2, dilations=dilations)
+    model = ConvLM(50, d_model=16, n_layers=4, kernel_size=2, dilations=dilations)
     print(
         f"dilations {dilations}: {model.receptive_field()} words, {sum(p.numel() for p in model.parameters()):,} parameters"
     )
@@ -581,9 +581,9 @@ print(f"gated tanh: {torch.autograd.grad(torch.tanh(A) * gate, A)[0]:.3f}")
 tokens = torch.tensor([[4, 5, 6, 7, 8, 9, 10, 11, 6, 7, 8, 12]])  # 6 7 8 stands twice
 with torch.random.fork_rng(), torch.no_grad():
     torch.manual_seed(0)
-    plain_convolution = ConvLM(20, d_model=16, layers=1, kernel_size=3)
+    plain_convolution = ConvLM(20, d_model=16, n_layers=1, kernel_size=3)
     translator = ConvSeq2Seq(
-        20, 20, d_model=16, encoder_layers=1, decoder_layers=1, kernel_size=3, dropout=0.0
+        20, 20, d_model=16, n_encoder_layers=1, n_decoder_layers=1, kernel_size=3
     ).eval()
     without = plain_convolution(tokens)[0][0]
     with_positions = translator(tokens, translator.encode(torch.tensor([[3, 4, 5]])))[0][0]

@@ -298,7 +298,7 @@ plays = [play.text for play in load("shakespeare").train if play.title in ("Haml
 own_chars = CharTokenizer.fit(plays)
 stream = StreamBatches(own_chars.encode("".join(plays)), 32, 32)
 torch.manual_seed(0)
-rnn = RecurrentLM(own_chars.vocab_size, "rnn", embedding_size=32, hidden_size=128)
+rnn = RecurrentLM(own_chars.vocab_size, "rnn", d_embedding=32, d_hidden=128)
 
 
 def written(model, letters_to_write=150):

@@ -474,7 +474,7 @@ def train(n_max, rate, steps=60):
     """Losses, and the gradient's norm before clipping, step by step; n_max None does not clip."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = RecurrentLM(characters.vocab_size, "rnn", embedding_size=32, hidden_size=64)
+        model = RecurrentLM(characters.vocab_size, "rnn", d_embedding=32, d_hidden=64)
         torch.nn.init.orthogonal_(model.recurrent.cells[0].weight_hh, gain=1.2)
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
     losses, norms = [], []

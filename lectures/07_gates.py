@@ -354,9 +354,9 @@ for name, size in sizes.items():
 def with_forget_bias(bias):
     """Builds an LSTM cell whose forget gate starts at σ(bias)."""
 
-    def build(input_size, hidden_size):
-        cell = LSTMCell(input_size, hidden_size)
-        torch.nn.init.constant_(cell.bias_ih[hidden_size : 2 * hidden_size], bias)
+    def build(input_size, d_hidden):
+        cell = LSTMCell(input_size, d_hidden)
+        torch.nn.init.constant_(cell.bias_ih[d_hidden : 2 * d_hidden], bias)
         return cell
 
     return build
@@ -572,7 +572,7 @@ def race(cell, steps=250, delay=10, hidden=48):
     """Share of symbols written right, step by step."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        model = RecurrentLM(VOCAB, cell, hidden_size=hidden)
+        model = RecurrentLM(VOCAB, cell, d_hidden=hidden)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
     texts, right = torch.Generator().manual_seed(1), []
     for _ in range(steps):

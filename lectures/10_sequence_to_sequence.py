@@ -268,8 +268,8 @@ def train(loss=None):
     model = Seq2Seq(
         english_side.vocab_size,
         german_side.vocab_size,
-        embedding_size=32,
-        hidden_size=96,
+        d_embedding=32,
+        d_hidden=96,
         context="initial",
         reverse_source=True,
     )

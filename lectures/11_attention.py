@@ -236,7 +236,7 @@ widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
 # %% slideshow={"slide_type": "fragment"}
 with torch.random.fork_rng():
     torch.manual_seed(0)
-    both_ways = Recurrent("lstm", input_size=3, hidden_size=6, bidirectional=True)
+    both_ways = Recurrent("lstm", input_size=3, d_hidden=6, bidirectional=True)
     step, W = LSTMCell(3 + 12, 6), torch.randn(6, 12)  # W for the bilinear score of section 3
 
 source = torch.randn(1, 5, 3, generator=torch.Generator().manual_seed(1))  # five word vectors

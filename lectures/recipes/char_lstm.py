@@ -43,8 +43,8 @@ def cook(run: Run) -> None:
     config: dict[str, Any] = {
         "vocab_size": tokenizer.vocab_size,
         "cell": "lstm",
-        "embedding_size": 64,
-        "hidden_size": run.size(256, 8),
+        "d_embedding": 64,
+        "d_hidden": run.size(256, 8),
     }
     model = run.build("char_lstm", lambda: RecurrentLM(**config))
     training = {

@@ -168,8 +168,8 @@ def cook(run: Run) -> None:
     config: dict[str, Any] = {
         "vocab_size": tokenizer.vocab_size,
         "cell": "gru",
-        "embedding_size": run.size(64, 6),
-        "hidden_size": run.size(96, 8),
+        "d_embedding": run.size(64, 6),
+        "d_hidden": run.size(96, 8),
         "dropout": 0.2,
     }
     steps = run.size(STEPS, 3)

@@ -230,8 +230,8 @@ def train_one(run: Run, pool: str, vocab_size: int, train: list, training: dict[
         "vocab_size": vocab_size,
         "n_classes": 2,
         "cell": "gru",
-        "embedding_size": 24,
-        "hidden_size": run.size(32, 8),
+        "d_embedding": 24,
+        "d_hidden": run.size(32, 8),
         "dropout": 0.5,
         "pool": pool,
     }

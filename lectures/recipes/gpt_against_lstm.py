@@ -79,7 +79,7 @@ def lstm_config(vocab_size: int, embedding: int, wanted: int) -> dict[str, Any]:
     """An LSTM of about `wanted` parameters."""
 
     def sizes(hidden: int) -> dict[str, Any]:
-        return {"vocab_size": vocab_size, "cell": "lstm", "embedding_size": embedding, "hidden_size": hidden}
+        return {"vocab_size": vocab_size, "cell": "lstm", "d_embedding": embedding, "d_hidden": hidden}
 
     def count(hidden: int) -> int:
         return parameters(build("RecurrentLM", sizes(hidden)))

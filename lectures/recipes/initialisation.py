@@ -26,7 +26,7 @@ DRAWN = {"uniform": lambda U: U, "orthogonal": nn.init.orthogonal_, "identity": 
 
 
 def fresh(hidden: int, initialisation: str) -> nn.Module:
-    model = RecurrentLM(VOCAB, "rnn", hidden, hidden_size=hidden)
+    model = RecurrentLM(VOCAB, "rnn", hidden, d_hidden=hidden)
     U: Any = model.recurrent.cells[0].weight_hh
     with torch.no_grad():
         DRAWN[initialisation](U)
@@ -62,7 +62,7 @@ def cook(run: Run) -> None:
         "initialisation",
         {
             "question": "Does a plain recurrent network remember longer if its recurrent matrix starts orthogonal?",
-            "hidden_size": hidden,
+            "d_hidden": hidden,
             "copy_accuracy": accuracy,
             "copy_task": f"5 symbols of 8, then so many blanks, then write them; a plain RNN, {steps} steps of {batch}"
             " fresh texts, one seed; AdamW at 0.003, clipped at 1; chance is 0.125",

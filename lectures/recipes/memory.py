@@ -94,14 +94,13 @@ def cook(run: Run) -> None:
 
     for cell in CELL_NAMES:
         fresh = [
-            run.build(f"{cell} {i}", partial(RecurrentLM, VOCAB, cell, hidden, hidden_size=hidden))
-            for i in range(seeds)
+            run.build(f"{cell} {i}", partial(RecurrentLM, VOCAB, cell, hidden, d_hidden=hidden)) for i in range(seeds)
         ]
         gradients["at initialisation"][cell] = measured(fresh)  # type: ignore[arg-type]
         accuracy[cell] = {}
         for delay in delays:
             name = f"copy-{cell}-{delay}"
-            model: Any = run.build(name, partial(RecurrentLM, VOCAB, cell, hidden, hidden_size=hidden))
+            model: Any = run.build(name, partial(RecurrentLM, VOCAB, cell, hidden, d_hidden=hidden))
             batches = partial(epoch_of_copying, delay, batch, 100, run.seed_of(name))
             settings = {"cell": cell, "hidden": hidden, "delay": delay, "steps": steps, "batch": batch}
             run.fit(name, model, batches, settings, steps=steps, learning_rate=3e-3, checkpoint_every=500)
@@ -121,7 +120,7 @@ def cook(run: Run) -> None:
         {
             "question": "How far back does a cell remember? Gradient norms against distance; copying after a delay.",
             "cells": TITLES,
-            "hidden_size": hidden,
+            "d_hidden": hidden,
             "gradient_log10": gradients,
             "gradient_is": "log10 of the norm at distance d over that at distance 0, d = 0, 1, …; geometric mean over"
             f" texts, at initialisation also over {seeds} seeds; trained: on copying after {trained_on} blanks",
@@ -130,7 +129,7 @@ def cook(run: Run) -> None:
             f" {batch} fresh texts, one seed; AdamW at 0.003, clipped at 1; chance is {1 / SYMBOLS}",
             "what_it_shows": shown(accuracy, delays),
             "parameters": {
-                cell: sum(p.numel() for p in RecurrentLM(VOCAB, cell, hidden, hidden_size=hidden).parameters())
+                cell: sum(p.numel() for p in RecurrentLM(VOCAB, cell, hidden, d_hidden=hidden).parameters())
                 for cell in CELLS
             },
         },

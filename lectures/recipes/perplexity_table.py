@@ -37,13 +37,13 @@ KINDS: tuple[type[nn.Module], ...] = (BagOfWordsLM, FeedForwardLM, ConvLM, Recur
 def neural_models(vocab_size: int, size: int) -> dict[str, tuple[type[nn.Module], dict[str, Any]]]:
     """Every model's class and configuration."""
     wide = {"d_embedding": size, "d_hidden": size, "window": 4}
-    recurrent = {"embedding_size": size, "hidden_size": size, "tie_weights": True}
+    recurrent = {"d_embedding": size, "d_hidden": size, "tie_embeddings": True}
     return {
         "bag of words (4)": (BagOfWordsLM, {"vocab_size": vocab_size, **wide}),
         "feed-forward (4)": (FeedForwardLM, {"vocab_size": vocab_size, **wide}),
         "convolutional (9)": (
             ConvLM,
-            {"vocab_size": vocab_size, "d_model": size, "layers": 2, "kernel_size": 5, "tie_weights": True},
+            {"vocab_size": vocab_size, "d_model": size, "n_layers": 2, "kernel_size": 5, "tie_embeddings": True},
         ),
         **{
             title: (RecurrentLM, {"vocab_size": vocab_size, "cell": cell, **recurrent})

@@ -144,9 +144,9 @@ def cook(run: Run) -> None:
             "vocab_size": tokenizer.vocab_size,
             "n_tags": N_TAGS,
             "cell": "gru",
-            "embedding_size": 48,
+            "d_embedding": 48,
             # one way, twice the width: as many numbers per word as both ways together
-            "hidden_size": run.size(64 if both else 128, 8),
+            "d_hidden": run.size(64 if both else 128, 8),
             "bidirectional": both,
             "dropout": 0.2,
         }

@@ -43,7 +43,7 @@ TITLES = {
 def models(d_model: int, vocab_size: int, n_heads: int, longest: int) -> dict[str, nn.Module]:
     """The three, untrained: what they cost does not depend on what they say."""
     torch.manual_seed(0)
-    sizes: Any = {"cell": "gru", "embedding_size": d_model, "hidden_size": d_model}
+    sizes: Any = {"cell": "gru", "d_embedding": d_model, "d_hidden": d_model}
     config = TransformerConfig(vocab_size=vocab_size, d_model=d_model, n_heads=n_heads, n_layers=1, max_length=longest)
     built = {
         "initial": Seq2Seq(vocab_size, vocab_size, context="initial", **sizes),

@@ -84,8 +84,8 @@ def cook(run: Run) -> None:
                 "source_vocab_size": source.vocab_size,
                 "target_vocab_size": target.vocab_size,
                 "cell": "gru",
-                "embedding_size": 48,
-                "hidden_size": run.size(128, 8),
+                "d_embedding": 48,
+                "d_hidden": run.size(128, 8),
                 "context": context,
                 "reverse_source": reverse,
             }

@@ -36,14 +36,14 @@ class ConvEncoder(nn.Module):
     """
 
     def __init__(
-        self, vocab_size: int, d_model: int, layers: int, kernel_size: int, max_length: int, dropout: float
+        self, vocab_size: int, d_model: int, n_layers: int, kernel_size: int, max_length: int, dropout: float
     ) -> None:
         super().__init__()
         check_options(
             dropout,
             vocab_size=vocab_size,
             d_model=d_model,
-            layers=layers,
+            n_layers=n_layers,
             kernel_size=kernel_size,
             max_length=max_length,
         )
@@ -52,7 +52,7 @@ class ConvEncoder(nn.Module):
         self.dropout, self.overhang = dropout, (kernel_size - 1) // 2
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.positions = nn.Embedding(max_length, d_model)
-        self.layers = nn.ModuleList(GatedConvolution(d_model, kernel_size, dropout=dropout) for _ in range(layers))
+        self.layers = nn.ModuleList(GatedConvolution(d_model, kernel_size, dropout=dropout) for _ in range(n_layers))
         for table in (self.embedding, self.positions):
             nn.init.normal_(table.weight, std=0.1)
 

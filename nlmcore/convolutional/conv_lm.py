@@ -29,7 +29,7 @@ from nlmcore.language_model import check_tokens
 class ConvLM(nn.Module):
     """`logits, state = model(tokens, state)`; the state is one tensor (batch, (k-1)δ, d_model) per layer.
 
-    `dilations` gives each layer's δ, by default 1; `tie_weights` uses the embedding as U.
+    `dilations` gives each layer's δ, by default 1; `tie_embeddings` uses the embedding as U.
 
     Raises ValueError for sizes below 1, a dropout outside [0, 1), or dilations that are not one per layer.
     """
@@ -38,17 +38,17 @@ class ConvLM(nn.Module):
         self,
         vocab_size: int,
         d_model: int = 128,
-        layers: int = 4,
+        n_layers: int = 4,
         kernel_size: int = 4,
         dilations: Sequence[int] | None = None,
         dropout: float | int = 0.0,
-        tie_weights: bool = False,
+        tie_embeddings: bool = False,
     ) -> None:
         super().__init__()
-        check_options(dropout, vocab_size=vocab_size, d_model=d_model, layers=layers, kernel_size=kernel_size)
-        dilations = [1] * layers if dilations is None else list(dilations)
-        if len(dilations) != layers:
-            raise ValueError(f"dilations must hold one number per layer, got {dilations} for layers={layers}")
+        check_options(dropout, vocab_size=vocab_size, d_model=d_model, n_layers=n_layers, kernel_size=kernel_size)
+        dilations = [1] * n_layers if dilations is None else list(dilations)
+        if len(dilations) != n_layers:
+            raise ValueError(f"dilations must hold one number per layer, got {dilations} for n_layers={n_layers}")
         check_options(**{f"dilations[{i}]": dilation for i, dilation in enumerate(dilations)})
         self.vocab_size, self.d_model, self.dropout = vocab_size, d_model, dropout
         self.past = [(kernel_size - 1) * δ for δ in dilations]  # how many inputs each layer must remember
@@ -56,7 +56,7 @@ class ConvLM(nn.Module):
         self.layers = nn.ModuleList(GatedConvolution(d_model, kernel_size, δ, dropout) for δ in dilations)
         self.output = nn.Linear(d_model, vocab_size)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        if tie_weights:
+        if tie_embeddings:
             self.output.weight = self.embedding.weight
 
     def forward(self, tokens: Tensor, state: tuple[Tensor, ...] | None = None) -> tuple[Tensor, tuple[Tensor, ...]]:

@@ -69,11 +69,11 @@ class ConvSeq2Seq(nn.Module):
         source_vocab_size: int,
         target_vocab_size: int,
         d_model: int = 128,
-        encoder_layers: int = 4,
-        decoder_layers: int = 3,
+        n_encoder_layers: int = 4,
+        n_decoder_layers: int = 3,
         kernel_size: int = 3,
         max_length: int = 1024,
-        dropout: float | int = 0.1,
+        dropout: float | int = 0.0,
     ) -> None:
         super().__init__()
         check_options(
@@ -81,17 +81,17 @@ class ConvSeq2Seq(nn.Module):
             source_vocab_size=source_vocab_size,
             target_vocab_size=target_vocab_size,
             d_model=d_model,
-            encoder_layers=encoder_layers,
-            decoder_layers=decoder_layers,
+            n_encoder_layers=n_encoder_layers,
+            n_decoder_layers=n_decoder_layers,
             kernel_size=kernel_size,
             max_length=max_length,
         )
         self.source_vocab_size, self.vocab_size, self.d_model = source_vocab_size, target_vocab_size, d_model
         self.max_length, self.dropout, self.past = max_length, dropout, kernel_size - 1
-        self.encoder = ConvEncoder(source_vocab_size, d_model, encoder_layers, kernel_size, max_length, dropout)
+        self.encoder = ConvEncoder(source_vocab_size, d_model, n_encoder_layers, kernel_size, max_length, dropout)
         self.embedding = nn.Embedding(target_vocab_size, d_model)
         self.positions = nn.Embedding(max_length, d_model)
-        self.layers = nn.ModuleList(ConvDecoderLayer(d_model, kernel_size, dropout) for _ in range(decoder_layers))
+        self.layers = nn.ModuleList(ConvDecoderLayer(d_model, kernel_size, dropout) for _ in range(n_decoder_layers))
         self.output = nn.Linear(d_model, target_vocab_size)
         for table in (self.embedding, self.positions):
             nn.init.normal_(table.weight, std=0.1)

@@ -49,7 +49,7 @@ class TextCNN(nn.Module):
         d_embedding: int = 128,
         widths: Sequence[int] = (3, 4, 5),
         n_filters: int = 100,
-        dropout: float | int = 0.5,
+        dropout: float | int = 0.0,
     ) -> None:
         super().__init__()
         check_options(dropout, vocab_size=vocab_size, n_classes=n_classes, d_embedding=d_embedding, n_filters=n_filters)

@@ -55,18 +55,18 @@ class Cell(nn.Module, ABC):
     parts: ClassVar[tuple[str, ...]] = ("h",)
     """The vectors of the state: ("h",), or the LSTM's ("h", "c")."""
 
-    def __init__(self, input_size: int, hidden_size: int, two_biases: bool = True) -> None:
+    def __init__(self, input_size: int, d_hidden: int, two_biases: bool = True) -> None:
         super().__init__()
-        check_sizes(input_size=input_size, hidden_size=hidden_size)
-        self.input_size, self.hidden_size = input_size, hidden_size
-        rows = len(self.blocks) * hidden_size
+        check_sizes(input_size=input_size, d_hidden=d_hidden)
+        self.input_size, self.d_hidden = input_size, d_hidden
+        rows = len(self.blocks) * d_hidden
         self.weight_ih = nn.Parameter(torch.empty(rows, input_size))
-        self.weight_hh = nn.Parameter(torch.empty(rows, hidden_size))
+        self.weight_hh = nn.Parameter(torch.empty(rows, d_hidden))
         self.bias_ih = nn.Parameter(torch.zeros(rows))
         self.bias_hh: nn.Parameter
         self.register_parameter("bias_hh", nn.Parameter(torch.zeros(rows)) if two_biases else None)
         self.gate_recorder: Callable[[Gates], None] | None = None  # set by nlmcore.diagnostics.record_gates
-        bound = 1 / math.sqrt(hidden_size)
+        bound = 1 / math.sqrt(d_hidden)
         nn.init.uniform_(self.weight_ih, -bound, bound)
         nn.init.uniform_(self.weight_hh, -bound, bound)
 
@@ -87,7 +87,7 @@ class Cell(nn.Module, ABC):
 
     def zero_state(self, like: Tensor) -> CellState:
         """Nothing read yet: zeros (batch, hidden), with the batch, dtype and device of `like` (batch, …)."""
-        zeros = like.new_zeros(len(like), self.hidden_size)
+        zeros = like.new_zeros(len(like), self.d_hidden)
         return LSTMState(zeros, zeros) if len(self.parts) == 2 else zeros
 
     def project(self, x: Tensor) -> Tensor:
@@ -115,9 +115,9 @@ class Cell(nn.Module, ABC):
             what = "a pair (h, c) of tensors" if len(self.parts) == 2 else "one tensor"
             raise TypeError(f"state of {type(self).__name__} must be {what}, got {type(state).__name__}")
         for name, part in zip(self.parts, parts, strict=True):
-            if part.shape != (batch, self.hidden_size):
+            if part.shape != (batch, self.d_hidden):
                 raise ValueError(
-                    f"{name} of the state must be (batch, hidden_size) = ({batch}, {self.hidden_size}),"
+                    f"{name} of the state must be (batch, d_hidden) = ({batch}, {self.d_hidden}),"
                     f" got {tuple(part.shape)}"
                 )
             check_floats(f"{name} of the state", part, self.weight_hh)
@@ -125,7 +125,7 @@ class Cell(nn.Module, ABC):
 
     def recurrent_matrices(self) -> dict[str, Tensor]:
         """U's blocks by name, each (hidden, hidden): what multiplies h_{t-1} in each equation."""
-        return dict(zip(self.blocks, self.weight_hh.split(self.hidden_size), strict=True))
+        return dict(zip(self.blocks, self.weight_hh.split(self.d_hidden), strict=True))
 
     def copy_weights(self, module: nn.Module) -> None:
         """Take the weights of a torch.nn cell (or of any module with the same four names). Missing biases are zero."""
@@ -136,7 +136,7 @@ class Cell(nn.Module, ABC):
         self.to(module.weight_ih.device, module.weight_ih.dtype)  # type: ignore[arg-type, call-overload]
 
     def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}"
+        return f"{self.input_size}, {self.d_hidden}"
 
 
 def check_torch(module: object, expected: type[nn.Module]) -> None:

@@ -56,5 +56,5 @@ def flatten(cells: list[Cell], directions: int) -> None:
         if all(w.is_cuda and torch.backends.cudnn.is_acceptable(w) and w.dtype == weights[0].dtype for w in weights):
             mode = kernels.index(found.pop())  # cuDNN's numbers are those of this order
             with torch.no_grad(), torch.cuda.device_of(weights[0]):
-                sizes = (layer[0].input_size, mode, layer[0].hidden_size, 0)
+                sizes = (layer[0].input_size, mode, layer[0].d_hidden, 0)
                 torch._cudnn_rnn_flatten_weight(weights, 4, *sizes, 1, False, directions == 2)

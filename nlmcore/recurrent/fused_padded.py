@@ -43,7 +43,7 @@ def _run_held(cell: Cell, x: Tensor, state: CellState, lengths: Tensor) -> tuple
     weights = weights_of([cell])
     if isinstance(state, LSTMState):
         x = torch.cat([x, padding.unsqueeze(-1).to(x.dtype)], dim=-1)
-        hold = x.new_tensor([_CLOSED, _OPEN, 0.0, 0.0]).repeat_interleave(cell.hidden_size)
+        hold = x.new_tensor([_CLOSED, _OPEN, 0.0, 0.0]).repeat_interleave(cell.d_hidden)
         weights[0] = torch.cat([weights[0], hold.unsqueeze(-1)], dim=-1)
     parts = [part.unsqueeze(0) for part in (state if isinstance(state, tuple) else (state,))]
     outputs, *final = kernel_of(cell)(x, pair(parts), weights, *options(1), False)

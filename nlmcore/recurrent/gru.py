@@ -30,7 +30,7 @@ class GRUCell(Cell):
 
     def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
-        sizes = (2 * self.hidden_size, self.hidden_size)
+        sizes = (2 * self.d_hidden, self.d_hidden)
         from_x, n_from_x = projected.split(sizes, 1)
         from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, 1)
         r, z = (from_x + from_h).sigmoid().chunk(2, 1)

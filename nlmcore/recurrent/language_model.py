@@ -30,37 +30,37 @@ from nlmcore.recurrent.recurrent import Recurrent, RecurrentState
 class RecurrentLM(nn.Module):
     """`logits, state = model(tokens, state)` with any recurrent cell. Its state is that of `Recurrent`.
 
-    embedding_size is hidden_size unless given.
+    d_embedding is d_hidden unless given.
 
-    Raises as `Recurrent` does, and ValueError or TypeError for a vocab_size or embedding_size that is no size.
+    Raises as `Recurrent` does, and ValueError or TypeError for a vocab_size or d_embedding that is no size.
     """
 
     def __init__(
         self,
         vocab_size: int,
         cell: str | Callable[[int, int], Cell] = "lstm",
-        embedding_size: int | None = None,
-        hidden_size: int = 256,
-        layers: int = 1,
+        d_embedding: int | None = None,
+        d_hidden: int = 256,
+        n_layers: int = 1,
         residual: bool = False,
         dropout: float | int = 0.0,
-        tie_weights: bool = False,
+        tie_embeddings: bool = False,
         fused: bool = True,
     ) -> None:
         super().__init__()
-        embedding_size = hidden_size if embedding_size is None else embedding_size
-        check_sizes(vocab_size=vocab_size, embedding_size=embedding_size)
+        d_embedding = d_hidden if d_embedding is None else d_embedding
+        check_sizes(vocab_size=vocab_size, d_embedding=d_embedding)
         self.vocab_size, self.dropout = vocab_size, dropout
-        self.embedding = nn.Embedding(vocab_size, embedding_size)
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
         nn.init.normal_(self.embedding.weight, std=0.1)
         self.recurrent = Recurrent(
-            cell, embedding_size, hidden_size, layers, residual=residual, dropout=dropout, fused=fused
+            cell, d_embedding, d_hidden, n_layers, residual=residual, dropout=dropout, fused=fused
         )
-        bridge = tie_weights and embedding_size != hidden_size
-        self.to_embedding = nn.Linear(hidden_size, embedding_size, bias=False) if bridge else nn.Identity()
-        self.output = nn.Linear(embedding_size if tie_weights else hidden_size, vocab_size)
+        bridge = tie_embeddings and d_embedding != d_hidden
+        self.to_embedding = nn.Linear(d_hidden, d_embedding, bias=False) if bridge else nn.Identity()
+        self.output = nn.Linear(d_embedding if tie_embeddings else d_hidden, vocab_size)
         nn.init.zeros_(self.output.bias)
-        if tie_weights:
+        if tie_embeddings:
             self.output.weight = self.embedding.weight
 
     def forward(

@@ -31,9 +31,9 @@ class LSTMCell(Cell):
     parts = ("h", "c")
     blocks = ("input", "forget", "candidate", "output")
 
-    def __init__(self, input_size: int, hidden_size: int) -> None:
-        super().__init__(input_size, hidden_size)
-        nn.init.ones_(self.bias_ih[hidden_size : 2 * hidden_size])
+    def __init__(self, input_size: int, d_hidden: int) -> None:
+        super().__init__(input_size, d_hidden)
+        nn.init.ones_(self.bias_ih[d_hidden : 2 * d_hidden])
 
     def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
         h, c = cast(LSTMState, state)

@@ -39,8 +39,8 @@ RecurrentState = CellState
 """What `Recurrent` remembers: as a cell's state, but each tensor (batch, layers · directions, hidden)."""
 
 
-def build_cell(cell: str | Callable[[int, int], Cell], input_size: int, hidden_size: int) -> Cell:
-    """A cell by its name in CELLS, or from a function of (input_size, hidden_size).
+def build_cell(cell: str | Callable[[int, int], Cell], input_size: int, d_hidden: int) -> Cell:
+    """A cell by its name in CELLS, or from a function of (input_size, d_hidden).
 
     Raises ValueError for an unknown name or a cell of other sizes, TypeError for what builds no Cell.
     """
@@ -48,18 +48,18 @@ def build_cell(cell: str | Callable[[int, int], Cell], input_size: int, hidden_s
         raise ValueError(f"cell must be one of {sorted(CELLS)} or build a Cell, got {cell!r}")
     build = CELLS[cell] if isinstance(cell, str) else cell
     check_function("cell", build)
-    built = build(input_size, hidden_size)
+    built = build(input_size, d_hidden)
     if not isinstance(built, Cell):
-        raise TypeError(f"cell must build a Cell from (input_size, hidden_size), got {type(built).__name__}")
-    if (built.input_size, built.hidden_size) != (input_size, hidden_size):
-        raise ValueError(f"cell must build one of sizes {(input_size, hidden_size)}, got {built}")
+        raise TypeError(f"cell must build a Cell from (input_size, d_hidden), got {type(built).__name__}")
+    if (built.input_size, built.d_hidden) != (input_size, d_hidden):
+        raise ValueError(f"cell must build one of sizes {(input_size, d_hidden)}, got {built}")
     return built
 
 
 class Recurrent(nn.Module):
     """Cells over time: `outputs, state = recurrent(x, state)`.
 
-    `cell` is a name in CELLS, or anything that builds a cell from (input_size, hidden_size).
+    `cell` is a name in CELLS, or anything that builds a cell from (input_size, d_hidden).
     `cells` holds them layer by layer, in each layer forward before backward, as torch.nn orders its weights.
 
     Raises ValueError for an unknown name, sizes below 1 or a dropout outside [0, 1); TypeError for sizes that are no
@@ -70,31 +70,29 @@ class Recurrent(nn.Module):
         self,
         cell: str | Callable[[int, int], Cell],
         input_size: int,
-        hidden_size: int,
-        layers: int = 1,
+        d_hidden: int,
+        n_layers: int = 1,
         bidirectional: bool = False,
         residual: bool = False,
         dropout: float | int = 0.0,
         fused: bool = True,
     ) -> None:
         super().__init__()
-        check_sizes(input_size=input_size, hidden_size=hidden_size, layers=layers)
+        check_sizes(input_size=input_size, d_hidden=d_hidden, n_layers=n_layers)
         check_dropout(dropout)
-        self.input_size, self.hidden_size, self.layers = input_size, hidden_size, layers
+        self.input_size, self.d_hidden, self.n_layers = input_size, d_hidden, n_layers
         self.directions = 2 if bidirectional else 1
-        self.output_size = self.directions * hidden_size
+        self.output_size = self.directions * d_hidden
         self.residual, self.dropout, self.fused = residual, dropout, fused
-        sizes = [input_size] + [self.output_size] * (layers - 1)
-        self.cells = nn.ModuleList(
-            build_cell(cell, size, hidden_size) for size in sizes for _ in range(self.directions)
-        )
+        sizes = [input_size] + [self.output_size] * (n_layers - 1)
+        self.cells = nn.ModuleList(build_cell(cell, size, d_hidden) for size in sizes for _ in range(self.directions))
 
     def forward(
         self, x: Tensor, state: AnyState | None = None, mask: Tensor | None = None
     ) -> tuple[Float[Tensor, "batch time output"], RecurrentState]:
         """Read x (batch, time, input_size); outputs are the last layer's hidden states at every time.
 
-        state: each tensor (batch, layers · directions, hidden_size); None is zeros. mask (batch, time), True = a
+        state: each tensor (batch, layers · directions, d_hidden); None is zeros. mask (batch, time), True = a
         real token: a padded position changes no state, and its output is zero. A text without a real token is
         allowed: it keeps its state.
         The state returned is each cell's last: the backward cells' after the first token.
@@ -110,7 +108,7 @@ class Recurrent(nn.Module):
         states = self._unpack(state, x)
         final: list[CellState] = []
         hidden = x.transpose(0, 1)  # time first: each step's slice is then one piece of memory
-        for layer in range(self.layers):
+        for layer in range(self.n_layers):
             here = slice(layer * self.directions, (layer + 1) * self.directions)
             inputs = hidden if layer == 0 else F.dropout(hidden, self.dropout, self.training)
             outputs, last = self._layer(cells[here], inputs, states[here], mask)
@@ -127,7 +125,7 @@ class Recurrent(nn.Module):
         self._check_input(x)
         states = self._unpack(state, x)
         seen: list[Unrolled] = []
-        for layer in range(self.layers):
+        for layer in range(self.n_layers):
             here = range(layer * self.directions, (layer + 1) * self.directions)
             runs = [unroll(cast(Cell, self.cells[k]), x, states[k], reverse=k > here[0]) for k in here]
             outputs = torch.cat([r.states.h if isinstance(r.states, LSTMState) else r.states for r in runs], dim=-1)
@@ -147,7 +145,7 @@ class Recurrent(nn.Module):
         Raises ValueError for a projected LSTM or one without biases, TypeError for anything else.
         """
         names: dict[str, Callable[[int, int], Cell]] = {"GRU": GRUCell, "LSTM": LSTMCell, "RNN_TANH": RNNCell}
-        names["RNN_RELU"] = lambda input_size, hidden_size: RNNCell(input_size, hidden_size, torch.relu)
+        names["RNN_RELU"] = lambda input_size, d_hidden: RNNCell(input_size, d_hidden, torch.relu)
         if not isinstance(module, nn.RNNBase):
             raise TypeError(f"module must be a torch.nn.RNN, GRU or LSTM, got {type(module).__name__}")
         if module.proj_size or not module.bias:
@@ -188,14 +186,14 @@ class Recurrent(nn.Module):
         if state is None:
             return [cell.zero_state(x) for cell in cells]
         parts = state if isinstance(state, tuple) else (state,)
-        shape = (len(x), len(cells), self.hidden_size)
+        shape = (len(x), len(cells), self.d_hidden)
         if len(parts) != len(cells[0].parts) or not all(isinstance(part, Tensor) for part in parts):
             what = "a pair (h, c) of tensors" if len(cells[0].parts) == 2 else "one tensor"
             raise TypeError(f"state must be {what}, got {type(state).__name__}")
         for name, part in zip(cells[0].parts, parts, strict=True):
             if part.shape != shape:
                 raise ValueError(
-                    f"{name} of the state must be (batch, layers · directions, hidden_size) = {shape},"
+                    f"{name} of the state must be (batch, layers · directions, d_hidden) = {shape},"
                     f" got {tuple(part.shape)}"
                 )
             check_floats(f"{name} of the state", part, self._weight)

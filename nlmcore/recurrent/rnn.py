@@ -24,8 +24,8 @@ class RNNCell(Cell):
 
     blocks = ("hidden",)
 
-    def __init__(self, input_size: int, hidden_size: int, activation: Callable[[Tensor], Tensor] = torch.tanh) -> None:
-        super().__init__(input_size, hidden_size)
+    def __init__(self, input_size: int, d_hidden: int, activation: Callable[[Tensor], Tensor] = torch.tanh) -> None:
+        super().__init__(input_size, d_hidden)
         check_function("activation", activation)
         self.activation = activation
 

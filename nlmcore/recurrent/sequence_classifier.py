@@ -48,9 +48,9 @@ class SequenceClassifier(nn.Module):
         vocab_size: int,
         n_classes: int,
         cell: str | Callable[[int, int], Cell] = "lstm",
-        embedding_size: int = 64,
-        hidden_size: int = 64,
-        layers: int = 1,
+        d_embedding: int = 64,
+        d_hidden: int = 64,
+        n_layers: int = 1,
         bidirectional: bool = False,
         residual: bool = False,
         dropout: float | int = 0.0,
@@ -58,14 +58,14 @@ class SequenceClassifier(nn.Module):
         fused: bool = True,
     ) -> None:
         super().__init__()
-        check_sizes(vocab_size=vocab_size, n_classes=n_classes, embedding_size=embedding_size)
+        check_sizes(vocab_size=vocab_size, n_classes=n_classes, d_embedding=d_embedding)
         if isinstance(pool, str) and pool not in POOLS:
             raise ValueError(f"pool must be one of {sorted(POOLS)} or a function, got {pool!r}")
         check_function("pool", POOLS[pool] if isinstance(pool, str) else pool)
         self.vocab_size, self.n_classes, self.dropout = vocab_size, n_classes, dropout
         self.pool = POOLS[pool] if isinstance(pool, str) else pool
-        self.embedding = nn.Embedding(vocab_size, embedding_size)
-        self.recurrent = Recurrent(cell, embedding_size, hidden_size, layers, bidirectional, residual, dropout, fused)
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, bidirectional, residual, dropout, fused)
         self.output = nn.Linear(self.recurrent.output_size, n_classes)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Float[Tensor, "batch classes"]:

@@ -26,19 +26,19 @@ class SequenceTagger(nn.Module):
         vocab_size: int,
         n_tags: int,
         cell: str | Callable[[int, int], Cell] = "lstm",
-        embedding_size: int = 64,
-        hidden_size: int = 64,
-        layers: int = 1,
+        d_embedding: int = 64,
+        d_hidden: int = 64,
+        n_layers: int = 1,
         bidirectional: bool = True,
         residual: bool = False,
         dropout: float | int = 0.0,
         fused: bool = True,
     ) -> None:
         super().__init__()
-        check_sizes(vocab_size=vocab_size, n_tags=n_tags, embedding_size=embedding_size)
+        check_sizes(vocab_size=vocab_size, n_tags=n_tags, d_embedding=d_embedding)
         self.vocab_size, self.n_tags, self.dropout = vocab_size, n_tags, dropout
-        self.embedding = nn.Embedding(vocab_size, embedding_size)
-        self.recurrent = Recurrent(cell, embedding_size, hidden_size, layers, bidirectional, residual, dropout, fused)
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, bidirectional, residual, dropout, fused)
         self.output = nn.Linear(self.recurrent.output_size, n_tags)
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Float[Tensor, "batch time tag"]:

@@ -25,9 +25,9 @@ class UGRNNCell(Cell):
 
     blocks = ("candidate", "gate")
 
-    def __init__(self, input_size: int, hidden_size: int) -> None:
-        super().__init__(input_size, hidden_size, two_biases=False)
-        torch.nn.init.ones_(self.bias_ih[hidden_size:])
+    def __init__(self, input_size: int, d_hidden: int) -> None:
+        super().__init__(input_size, d_hidden, two_biases=False)
+        torch.nn.init.ones_(self.bias_ih[d_hidden:])
 
     def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)

@@ -37,9 +37,9 @@ class Score(nn.Module, ABC):
 class DotScore(Score):
     """s · h_j. No weights: decoder and encoder must learn one space."""
 
-    def __init__(self, hidden_size: int) -> None:
+    def __init__(self, d_hidden: int) -> None:
         super().__init__()
-        check_sizes(hidden_size=hidden_size)
+        check_sizes(d_hidden=d_hidden)
 
     def prepare(self, states: Tensor) -> Tensor:
         return states
@@ -51,10 +51,10 @@ class DotScore(Score):
 class BilinearScore(Score):
     """s · W h_j: `nlmcore.attention.bilinear_score` with W h_j computed once."""
 
-    def __init__(self, hidden_size: int) -> None:
+    def __init__(self, d_hidden: int) -> None:
         super().__init__()
-        check_sizes(hidden_size=hidden_size)
-        self.W = nn.Parameter(torch.empty(hidden_size, hidden_size))
+        check_sizes(d_hidden=d_hidden)
+        self.W = nn.Parameter(torch.empty(d_hidden, d_hidden))
         nn.init.xavier_uniform_(self.W)
 
     def prepare(self, states: Tensor) -> Tensor:
@@ -67,15 +67,15 @@ class BilinearScore(Score):
 class AdditiveScore(Score):
     """v · tanh(W_query s + W_key h_j): `nlmcore.attention.additive_score` with W_key h_j computed once."""
 
-    def __init__(self, hidden_size: int) -> None:
+    def __init__(self, d_hidden: int) -> None:
         super().__init__()
-        check_sizes(hidden_size=hidden_size)
-        self.W_query = nn.Parameter(torch.empty(hidden_size, hidden_size))
-        self.W_key = nn.Parameter(torch.empty(hidden_size, hidden_size))
-        self.v = nn.Parameter(torch.empty(hidden_size))
+        check_sizes(d_hidden=d_hidden)
+        self.W_query = nn.Parameter(torch.empty(d_hidden, d_hidden))
+        self.W_key = nn.Parameter(torch.empty(d_hidden, d_hidden))
+        self.v = nn.Parameter(torch.empty(d_hidden))
         nn.init.xavier_uniform_(self.W_query)
         nn.init.xavier_uniform_(self.W_key)
-        nn.init.uniform_(self.v, -(hidden_size**-0.5), hidden_size**-0.5)
+        nn.init.uniform_(self.v, -(d_hidden**-0.5), d_hidden**-0.5)
 
     def prepare(self, states: Tensor) -> Tensor:
         return states @ self.W_key.T

@@ -47,9 +47,9 @@ class Decoder(nn.Module, ABC):
 class InitialStateDecoder(Decoder):
     """Idea 1: the last encoder state, the "thought vector", starts the decoder."""
 
-    def __init__(self, cell: CellName, embedding_size: int, hidden_size: int, layers: int, dropout: float, fused: bool):
+    def __init__(self, cell: CellName, d_embedding: int, d_hidden: int, n_layers: int, dropout: float, fused: bool):
         super().__init__()
-        self.recurrent = Recurrent(cell, embedding_size, hidden_size, layers, dropout=dropout, fused=fused)
+        self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, dropout=dropout, fused=fused)
 
     def start(self, outputs: Tensor, state: RecurrentState, mask: Tensor) -> Seq2SeqState:
         return Seq2SeqState(state)
@@ -61,11 +61,9 @@ class InitialStateDecoder(Decoder):
 class EveryStepDecoder(Decoder):
     """Idea 2: it is also read again at every step."""
 
-    def __init__(self, cell: CellName, embedding_size: int, hidden_size: int, layers: int, dropout: float, fused: bool):
+    def __init__(self, cell: CellName, d_embedding: int, d_hidden: int, n_layers: int, dropout: float, fused: bool):
         super().__init__()
-        self.recurrent = Recurrent(
-            cell, embedding_size + hidden_size, hidden_size, layers, dropout=dropout, fused=fused
-        )
+        self.recurrent = Recurrent(cell, d_embedding + d_hidden, d_hidden, n_layers, dropout=dropout, fused=fused)
 
     def start(self, outputs: Tensor, state: RecurrentState, mask: Tensor) -> Seq2SeqState:
         return Seq2SeqState(state, constant=(state.h if isinstance(state, LSTMState) else state)[:, -1])
@@ -80,24 +78,24 @@ class AttentionDecoder(Decoder):
     def __init__(
         self,
         cell: CellName,
-        embedding_size: int,
-        hidden_size: int,
-        layers: int,
+        d_embedding: int,
+        d_hidden: int,
+        n_layers: int,
         dropout: float,
         fused: bool,
         score: Score,
         constant_size: int = 0,
     ) -> None:
         super().__init__()
-        check_sizes(embedding_size=embedding_size, hidden_size=hidden_size, layers=layers)
+        check_sizes(d_embedding=d_embedding, d_hidden=d_hidden, n_layers=n_layers)
         check_dropout(dropout)
         self.attention = Attention(score)
-        self.cell = build_cell(cell, embedding_size + constant_size + hidden_size, hidden_size)
+        self.cell = build_cell(cell, d_embedding + constant_size + d_hidden, d_hidden)
         self.upper = (
-            Recurrent(cell, hidden_size, hidden_size, layers - 1, dropout=dropout, fused=fused) if layers > 1 else None
+            Recurrent(cell, d_hidden, d_hidden, n_layers - 1, dropout=dropout, fused=fused) if n_layers > 1 else None
         )
-        self.combine = nn.Linear(2 * hidden_size, hidden_size, bias=False)
-        self.hidden_size, self.dropout = hidden_size, dropout
+        self.combine = nn.Linear(2 * d_hidden, d_hidden, bias=False)
+        self.d_hidden, self.dropout = d_hidden, dropout
 
     def start(self, outputs: Tensor, state: RecurrentState, mask: Tensor) -> Seq2SeqState:
         return Seq2SeqState(state, keys=self.attention.score.prepare(outputs), values=outputs, mask=mask)
@@ -115,7 +113,7 @@ class AttentionDecoder(Decoder):
     def _first_layer(self, inputs: Tensor, state: Seq2SeqState) -> tuple[Tensor, Tensor, RecurrentState]:
         """The loop over time: look, read, step. W [y; c] = W_y y + W_c c, and W_y y does not wait for the loop."""
         keys, values = cast(Tensor, state.keys), cast(Tensor, state.values)
-        W_y, W_c = self.cell.weight_ih.split([inputs.shape[-1], self.hidden_size], dim=1)
+        W_y, W_c = self.cell.weight_ih.split([inputs.shape[-1], self.d_hidden], dim=1)
         W_c, U = W_c.T.contiguous(), self.cell.weight_hh.T.contiguous()
         projected = F.linear(inputs.transpose(0, 1), W_y, self.cell.input_bias())
         s = _first(state.recurrent)

@@ -67,9 +67,9 @@ class NeuralEditor(nn.Module):
         self,
         vocab_size: int,
         cell: str = "gru",
-        embedding_size: int = 64,
-        hidden_size: int = 128,
-        layers: int = 1,
+        d_embedding: int = 64,
+        d_hidden: int = 128,
+        n_layers: int = 1,
         score: str = "additive",
         bidirectional: bool = True,
         dropout: float | int = 0.0,
@@ -83,14 +83,14 @@ class NeuralEditor(nn.Module):
                 "concentration must be above 0 and 0 <= noise < longest, all finite,"
                 f" got concentration={concentration}, noise={noise}, longest={longest}"
             )
-        self.vocab_size, self.embedding_size = vocab_size, embedding_size
+        self.vocab_size, self.d_embedding = vocab_size, d_embedding
         self.concentration, self.noise, self.longest = concentration, noise, longest
         self.seq2seq = Seq2Seq(
-            vocab_size, vocab_size, cell, embedding_size, hidden_size, layers,
+            vocab_size, vocab_size, cell, d_embedding, d_hidden, n_layers,
             score=score, bidirectional=bidirectional, dropout=dropout,
         )  # fmt: skip
         self.seq2seq.decoder = AttentionDecoder(
-            cell, embedding_size, hidden_size, layers, dropout, True, SCORES[score](hidden_size), 2 * embedding_size
+            cell, d_embedding, d_hidden, n_layers, dropout, True, SCORES[score](d_hidden), 2 * d_embedding
         )
         self.seq2seq.encoder.embedding = self.seq2seq.embedding  # prototype and result are the same language
 
@@ -102,17 +102,17 @@ class NeuralEditor(nn.Module):
     def encode(
         self, prototype: Tensor, prototype_mask: Tensor | None = None, edit: Tensor | None = None
     ) -> Seq2SeqState:
-        """Read prototypes (batch, source). edit z (batch, 2 · embedding_size): from `edit_vector` or `sample_edit`.
+        """Read prototypes (batch, source). edit z (batch, 2 · d_embedding): from `edit_vector` or `sample_edit`.
 
         None is an edit of zeros: no words asked for, none asked away.
         """
         state = self.seq2seq.encode(prototype, prototype_mask)
-        shape = (len(prototype), 2 * self.embedding_size)
+        shape = (len(prototype), 2 * self.d_embedding)
         if edit is None:
             edit = self.edits.weight.new_zeros(shape)
         check_floats("edit", edit, self.edits.weight)
         if edit.shape != shape:
-            raise ValueError(f"edit must be (batch, 2 · embedding_size) = {shape}, got {tuple(edit.shape)}")
+            raise ValueError(f"edit must be (batch, 2 · d_embedding) = {shape}, got {tuple(edit.shape)}")
         return dataclasses.replace(state, constant=edit)
 
     def forward(
@@ -149,8 +149,8 @@ class NeuralEditor(nn.Module):
     def perturb(self, f: Tensor, generator: torch.Generator | None = None) -> Float[Tensor, "batch edit"]:
         """z ~ q: the edit f with noise on its direction and on its length, so that nearby edits mean nearby things."""
         check_floats("f", f, self.edits.weight)
-        if f.ndim != 2 or f.shape[1] != 2 * self.embedding_size:
-            raise ValueError(f"f must be (batch, 2 · embedding_size = {2 * self.embedding_size}), got {tuple(f.shape)}")
+        if f.ndim != 2 or f.shape[1] != 2 * self.d_embedding:
+            raise ValueError(f"f must be (batch, 2 · d_embedding = {2 * self.d_embedding}), got {tuple(f.shape)}")
         length = f.norm(dim=-1, keepdim=True)
         direction = f / length.clamp(min=1e-8)
         direction = direction + torch.randn(f.shape, generator=generator).to(f) / self.concentration**0.5
@@ -161,6 +161,6 @@ class NeuralEditor(nn.Module):
     def sample_edit(self, batch: int, generator: torch.Generator | None = None) -> Float[Tensor, "batch edit"]:
         """z ~ p: any direction, any length up to `longest`."""
         check_sizes(batch=batch)
-        direction = torch.randn(batch, 2 * self.embedding_size, generator=generator)
+        direction = torch.randn(batch, 2 * self.d_embedding, generator=generator)
         length = torch.rand(batch, 1, generator=generator) * self.longest
         return (direction / direction.norm(dim=-1, keepdim=True) * length).to(self.edits.weight)

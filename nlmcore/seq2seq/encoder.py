@@ -7,7 +7,7 @@
 Reversing puts the first source words next to the first target words; the decoder starts in a fresh memory of
 them. Outputs are always in the source's order, whichever way they were read.
 
-Departs from the papers: each direction of a bidirectional encoder has half of hidden_size, so that h_i and the
+Departs from the papers: each direction of a bidirectional encoder has half of d_hidden, so that h_i and the
 decoder's state have one width (in 2015 h_i is twice as wide, and only the backward half starts the decoder).
 """
 
@@ -25,7 +25,7 @@ from nlmcore.recurrent.masks import check_padding_mask
 class Encoder(nn.Module):
     """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each.
 
-    Raises ValueError for sizes below 1, an odd hidden_size for two directions, or a dropout outside [0, 1);
+    Raises ValueError for sizes below 1, an odd d_hidden for two directions, or a dropout outside [0, 1);
     TypeError for a size that is no whole number.
     """
 
@@ -33,25 +33,25 @@ class Encoder(nn.Module):
         self,
         vocab_size: int,
         cell: str | Callable[[int, int], Cell],
-        embedding_size: int,
-        hidden_size: int,
-        layers: int = 1,
+        d_embedding: int,
+        d_hidden: int,
+        n_layers: int = 1,
         bidirectional: bool = False,
         reverse: bool = False,
         dropout: float | int = 0.0,
         fused: bool = True,
     ) -> None:
         super().__init__()
-        check_sizes(vocab_size=vocab_size, embedding_size=embedding_size, hidden_size=hidden_size, layers=layers)
+        check_sizes(vocab_size=vocab_size, d_embedding=d_embedding, d_hidden=d_hidden, n_layers=n_layers)
         check_dropout(dropout)
-        if bidirectional and hidden_size % 2:
-            raise ValueError(f"hidden_size must be even for a bidirectional encoder, got {hidden_size}")
+        if bidirectional and d_hidden % 2:
+            raise ValueError(f"d_hidden must be even for a bidirectional encoder, got {d_hidden}")
         self.reverse, self.dropout = reverse, dropout
-        self.embedding = nn.Embedding(vocab_size, embedding_size)
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        width = hidden_size // 2 if bidirectional else hidden_size
+        width = d_hidden // 2 if bidirectional else d_hidden
         self.recurrent = Recurrent(
-            cell, embedding_size, width, layers, bidirectional=bidirectional, dropout=dropout, fused=fused
+            cell, d_embedding, width, n_layers, bidirectional=bidirectional, dropout=dropout, fused=fused
         )
 
     def forward(self, source: Tensor, mask: Tensor) -> tuple[Tensor, RecurrentState]:
@@ -73,5 +73,5 @@ class Encoder(nn.Module):
     def _join(self, state: RecurrentState) -> RecurrentState:
         """(batch, layers · directions, width) to (batch, layers, hidden): a layer's directions side by side."""
         if isinstance(state, LSTMState):
-            return LSTMState(*(part.unflatten(1, (self.recurrent.layers, -1)).flatten(2) for part in state))
-        return state.unflatten(1, (self.recurrent.layers, -1)).flatten(2)
+            return LSTMState(*(part.unflatten(1, (self.recurrent.n_layers, -1)).flatten(2) for part in state))
+        return state.unflatten(1, (self.recurrent.n_layers, -1)).flatten(2)

@@ -41,7 +41,7 @@ class Seq2Seq(nn.Module):
     Its attention weights are seen by `nlmcore.inspect.capture` as `decoder.attention`.
 
     Raises ValueError for an unknown context or score, sizes below 1, a dropout outside [0, 1), or an odd
-    hidden_size with a bidirectional encoder; TypeError for a size that is no whole number.
+    d_hidden with a bidirectional encoder; TypeError for a size that is no whole number.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Seq2Seq(nn.Module):
         source_vocab_size: int,
         target_vocab_size: int,
         cell: str | Callable[[int, int], Cell] = "gru",
-        embedding_size: int = 64,
-        hidden_size: int = 128,
-        layers: int = 1,
+        d_embedding: int = 64,
+        d_hidden: int = 128,
+        n_layers: int = 1,
         context: str = "attention",
         score: str = "dot",
         reverse_source: bool = False,
@@ -67,17 +67,17 @@ class Seq2Seq(nn.Module):
         check_sizes(source_vocab_size=source_vocab_size, target_vocab_size=target_vocab_size)
         self.source_vocab_size, self.vocab_size, self.dropout = source_vocab_size, target_vocab_size, dropout
         self.encoder = Encoder(
-            source_vocab_size, cell, embedding_size, hidden_size, layers, bidirectional, reverse_source, dropout, fused
+            source_vocab_size, cell, d_embedding, d_hidden, n_layers, bidirectional, reverse_source, dropout, fused
         )
-        self.embedding = nn.Embedding(target_vocab_size, embedding_size)
+        self.embedding = nn.Embedding(target_vocab_size, d_embedding)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        sizes = (cell, embedding_size, hidden_size, layers, dropout, fused)
+        sizes = (cell, d_embedding, d_hidden, n_layers, dropout, fused)
         self.decoder: Decoder
         if context == "attention":
-            self.decoder = AttentionDecoder(*sizes, SCORES[score](hidden_size))
+            self.decoder = AttentionDecoder(*sizes, SCORES[score](d_hidden))
         else:
             self.decoder = {"initial": InitialStateDecoder, "every_step": EveryStepDecoder}[context](*sizes)
-        self.output = nn.Linear(hidden_size, target_vocab_size)
+        self.output = nn.Linear(d_hidden, target_vocab_size)
 
     def encode(self, source: Tensor, source_mask: Tensor | None = None) -> Seq2SeqState:
         """Read source (batch, source); source_mask like it, True = a real token, None: all are.

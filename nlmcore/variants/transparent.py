@@ -39,12 +39,12 @@ class TransparentEncoder(Stack):
 
 
 class TransparentDecoder(Stack):
-    """The decoder: layer j looks at Σ_i s_ij h^i; encoder_layers: N of the encoder."""
+    """The decoder: layer j looks at Σ_i s_ij h^i; n_encoder_layers: N of the encoder."""
 
-    def __init__(self, layers: Iterable[nn.Module], encoder_layers: int, d_model: int) -> None:
+    def __init__(self, layers: Iterable[nn.Module], n_encoder_layers: int, d_model: int) -> None:
         super().__init__(layers)
         self.d_model = d_model
-        self.weights = nn.Parameter(torch.zeros(encoder_layers + 1, len(self)))
+        self.weights = nn.Parameter(torch.zeros(n_encoder_layers + 1, len(self)))
 
     @property
     def shares(self) -> Float[Tensor, "encoder_layer decoder_layer"]:
@@ -57,7 +57,7 @@ class TransparentDecoder(Stack):
         if source.shape[-1] != n * self.d_model:
             raise ValueError(
                 f"transparent attention needs {n} vectors of width {self.d_model} for each token, side by side (the"
-                f" embedding and each of {n - 1} encoder layers), got a width of {source.shape[-1]}. encoder_layers"
+                f" embedding and each of {n - 1} encoder layers), got a width of {source.shape[-1]}. n_encoder_layers"
                 " says how many the encoder has"
             )
         every = source.unflatten(-1, (n, self.d_model))
@@ -77,13 +77,13 @@ class NormOfEach(nn.Module):
         return self.norm(x.unflatten(-1, (-1, self.d_model))).flatten(-2)
 
 
-def build_transparent(c: Any, causal: bool, cross: bool, encoder_layers: int | None = None) -> nn.Module:
-    """A part `stack`, of both sides of an EncoderDecoder; encoder_layers: as many as the decoder has unless given.
+def build_transparent(c: Any, causal: bool, cross: bool, n_encoder_layers: int | None = None) -> nn.Module:
+    """A part `stack`, of both sides of an EncoderDecoder; n_encoder_layers: as many as the decoder has unless given.
 
     Raises ValueError or TypeError for a number of layers below 1 or that is none.
     """
-    n = c.n_layers if encoder_layers is None else encoder_layers
-    check_sizes(encoder_layers=n)
+    n = c.n_layers if n_encoder_layers is None else n_encoder_layers
+    check_sizes(n_encoder_layers=n)
     stack: Any = build_stack(c, causal, cross)
     if cross:
         return TransparentDecoder(stack, n, c.d_model)

@@ -24,7 +24,7 @@ def random(*shapes, seed=0):
 
 def blocks(cell):
     """W, U and the two biases of one of the library's cells, block by block."""
-    n = cell.hidden_size
+    n = cell.d_hidden
     W, U = (w.detach().view(-1, n, w.shape[1]).transpose(1, 2) for w in (cell.weight_ih, cell.weight_hh))
     biases = [None if bias is None else bias.detach().view(-1, n) for bias in (cell.bias_ih, cell.bias_hh)]
     return W, U, *biases

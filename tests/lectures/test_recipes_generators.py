@@ -65,7 +65,7 @@ def test_sentences_of_a_play() -> None:
 @pytest.fixture
 def editor():
     torch.manual_seed(3)
-    return build("NeuralEditor", {"vocab_size": 13, "cell": "gru", "embedding_size": 4, "hidden_size": 6}).eval()
+    return build("NeuralEditor", {"vocab_size": 13, "cell": "gru", "d_embedding": 4, "d_hidden": 6}).eval()
 
 
 PAIRS = [([7, 8, 9], [7, 8, 10]), ([11, 7], [11, 7, 12, 12])]
@@ -99,7 +99,7 @@ def test_figures_of_an_editor_that_copies() -> None:
     """With the prototype as the answer, BLEU of the prototype is 100; an untrained editor writes something else."""
     torch.manual_seed(0)
     tokenizer = WordTokenizer(["where", "is", "my", "lord", "lady"])
-    model = build("NeuralEditor", {"vocab_size": tokenizer.vocab_size, "embedding_size": 3, "hidden_size": 6})
+    model = build("NeuralEditor", {"vocab_size": tokenizer.vocab_size, "d_embedding": 3, "d_hidden": 6})
     same = [(("where", "is", "my", "lord"), ("where", "is", "my", "lord"))] * 2
     measured = edit.figures(model, tokenizer, same)
     assert measured["bleu_of_the_prototype"] == 100.0

@@ -95,7 +95,7 @@ def test_a_batch_of_tags_has_every_piece_once_and_padding_costs_nothing() -> Non
             read.append((tokens[mask].tolist(), tags[mask].tolist()))
     assert sorted(read) == sorted(found)
     torch.manual_seed(0)
-    model = build("SequenceTagger", {"vocab_size": 40, "n_tags": 12, "embedding_size": 3, "hidden_size": 5}).eval()
+    model = build("SequenceTagger", {"vocab_size": 40, "n_tags": 12, "d_embedding": 3, "d_hidden": 5}).eval()
     short = {name: value[:, :3] for name, value in next(iter(batches(0))).items()}
     short["mask"] = torch.ones_like(short["mask"])
     longer = {name: torch.nn.functional.pad(value, (0, 2), value=0) for name, value in short.items()}

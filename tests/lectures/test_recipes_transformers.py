@@ -45,8 +45,8 @@ def a_gpt(vocab_size=11):
 def test_the_lstm_has_as_many_parameters(wanted):
     config = race.lstm_config(11, 5, wanted)
     sizes = range(1, 30)
-    counts = {hidden: parameters(build("RecurrentLM", config | {"hidden_size": hidden})) for hidden in sizes}
-    assert config["hidden_size"] == min(sizes, key=lambda hidden: abs(counts[hidden] - wanted))
+    counts = {hidden: parameters(build("RecurrentLM", config | {"d_hidden": hidden})) for hidden in sizes}
+    assert config["d_hidden"] == min(sizes, key=lambda hidden: abs(counts[hidden] - wanted))
 
 
 def test_weight_decay_pulls_at_matrices_alone():
@@ -88,7 +88,7 @@ def test_a_curve_is_the_mean_of_stretches():
 
 
 def test_a_step_of_a_larger_model_takes_longer():
-    small, large = (build("RecurrentLM", {"vocab_size": 9, "hidden_size": h}) for h in (2, 300))
+    small, large = (build("RecurrentLM", {"vocab_size": 9, "d_hidden": h}) for h in (2, 300))
     before = {name: value.clone() for name, value in large.state_dict().items()}
     draws = {
         "small": (small, step_time.random_tokens(small, (2, 12))),

@@ -18,7 +18,7 @@ from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer, WordTokenizer
 
-CONFIG = {"vocab_size": 9, "cell": "gru", "embedding_size": 5, "hidden_size": 5, "tie_weights": True}
+CONFIG = {"vocab_size": 9, "cell": "gru", "d_embedding": 5, "d_hidden": 5, "tie_embeddings": True}
 
 
 def a_run(folder, **more):
@@ -51,7 +51,7 @@ def test_what_is_loaded_is_what_was_written(written):
 
 
 def test_a_translation_has_two_tokenizers(tmp_path):
-    config = {"source_vocab_size": 7, "target_vocab_size": 8, "embedding_size": 3, "hidden_size": 4}
+    config = {"source_vocab_size": 7, "target_vocab_size": 8, "d_embedding": 3, "d_hidden": 4}
     letters, words = CharTokenizer.fit("abc"), WordTokenizer.fit("x")
     save_checkpoint(a_run(tmp_path), "pair", Seq2Seq(**config), config, [letters, words], {}, [])
     _, (source, target), _ = checkpoint("pair", tmp_path)
@@ -142,7 +142,7 @@ def change(card_file, **entries):
 
 def test_weights_that_do_not_fit_the_configuration_are_refused(written):
     folder, _ = written
-    change(folder / "small.json", config=CONFIG | {"hidden_size": 6, "embedding_size": 6})
+    change(folder / "small.json", config=CONFIG | {"d_hidden": 6, "d_embedding": 6})
     with pytest.raises(ValueError, match=r"does not fit.*lectures.recipes small"):
         checkpoint("small", folder)
 
@@ -185,7 +185,7 @@ def test_missing_weights_and_unknown_names_are_told(written):
 
 
 def test_a_checkpoint_that_is_too_large_is_not_written(tmp_path):
-    config = {"vocab_size": 9000, "hidden_size": 180, "embedding_size": 180}
+    config = {"vocab_size": 9000, "d_hidden": 180, "d_embedding": 180}
     with pytest.raises(ValueError, match="at most 3,000,000"):
         save_checkpoint(a_run(tmp_path), "large", RecurrentLM(**config), config, [CharTokenizer.fit("a")], {}, [])
     assert not list(tmp_path.iterdir())

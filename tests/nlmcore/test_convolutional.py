@@ -15,17 +15,17 @@ TOKENS = torch.randint(0, 11, (3, 9), generator=torch.Generator().manual_seed(3)
 
 def conv_lm(**options: object) -> ConvLM:
     torch.manual_seed(0)
-    return ConvLM(11, **{"d_model": 6, "layers": 2, "kernel_size": 3, **options}).eval()  # type: ignore[arg-type]
+    return ConvLM(11, **{"d_model": 6, "n_layers": 2, "kernel_size": 3, **options}).eval()  # type: ignore[arg-type]
 
 
 SHAPES = [
     {"kernel_size": 1},
-    {"kernel_size": 2, "layers": 1},
-    {"kernel_size": 3, "layers": 3},
-    {"kernel_size": 4, "layers": 2},
-    {"layers": 3, "dilations": (1, 2, 4)},
-    {"kernel_size": 2, "layers": 3, "dilations": (4, 1, 3)},
-    {"tie_weights": True},
+    {"kernel_size": 2, "n_layers": 1},
+    {"kernel_size": 3, "n_layers": 3},
+    {"kernel_size": 4, "n_layers": 2},
+    {"n_layers": 3, "dilations": (1, 2, 4)},
+    {"kernel_size": 2, "n_layers": 3, "dilations": (4, 1, 3)},
+    {"tie_embeddings": True},
     {"dropout": 0.3},
 ]
 
@@ -57,8 +57,8 @@ def test_the_receptive_field_is_measured_as_stated(options: dict[str, object]) -
 
 
 def test_the_receptive_field_of_doubling_dilations() -> None:
-    assert conv_lm(layers=4, kernel_size=2, dilations=(1, 2, 4, 8)).receptive_field() == 16
-    assert conv_lm(layers=4, kernel_size=3).receptive_field() == 9
+    assert conv_lm(n_layers=4, kernel_size=2, dilations=(1, 2, 4, 8)).receptive_field() == 16
+    assert conv_lm(n_layers=4, kernel_size=3).receptive_field() == 9
 
 
 def kernel(layer: GatedConvolution) -> Tensor:
@@ -69,7 +69,7 @@ def kernel(layer: GatedConvolution) -> Tensor:
 @pytest.mark.parametrize("dilation", [1, 2])
 @torch.no_grad()
 def test_the_equations_word_by_word(dilation: int) -> None:
-    model = conv_lm(layers=2, dilations=(dilation, 1))
+    model = conv_lm(n_layers=2, dilations=(dilation, 1))
     logits, _ = model(TOKENS)
     for row in range(3):
         h = [model.embedding.weight[i] for i in TOKENS[row]]
@@ -125,7 +125,7 @@ def test_one_step_costs_the_same_however_long_the_text() -> None:
 
 
 def test_tied_weights_are_one_parameter() -> None:
-    model = conv_lm(tie_weights=True)
+    model = conv_lm(tie_embeddings=True)
     assert model.output.weight is model.embedding.weight
     assert sum(p.numel() for p in conv_lm().parameters()) - sum(p.numel() for p in model.parameters()) == 11 * 6
 
@@ -144,7 +144,7 @@ def test_it_learns_what_a_shorter_window_cannot() -> None:
 
     def loss_after_training(kernel_size: int) -> float:
         torch.manual_seed(0)
-        model = ConvLM(7, d_model=16, layers=2, kernel_size=kernel_size)
+        model = ConvLM(7, d_model=16, n_layers=2, kernel_size=kernel_size)
         optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
         for _ in range(60):
             loss = F.cross_entropy(model(text[:, :-1])[0][:, 3:].flatten(0, 1), text[:, 4:].flatten())
@@ -168,7 +168,7 @@ def test_bad_tokens_and_states() -> None:
             model(TOKENS, bad)
 
 
-@pytest.mark.parametrize("name", ["vocab_size", "d_model", "layers", "kernel_size"])
+@pytest.mark.parametrize("name", ["vocab_size", "d_model", "n_layers", "kernel_size"])
 def test_bad_sizes(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
         ConvLM(**{"vocab_size": 5, name: 0})
@@ -198,7 +198,7 @@ def test_a_leaking_convolution_fails_the_law() -> None:
 
     build: Callable[..., nn.Module] = Leaks
     with pytest.raises(AssertionError):
-        assert_language_model(build(11, d_model=6, layers=1, kernel_size=3), TOKENS)
+        assert_language_model(build(11, d_model=6, n_layers=1, kernel_size=3), TOKENS)
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, "4", None])
@@ -215,7 +215,7 @@ def test_gated_convolutions_refuse_less_than_a_window(shape: tuple[int, ...]) ->
 
 
 def test_states_of_another_dtype_or_batch_are_refused() -> None:
-    model = ConvLM(11, 4, layers=2, kernel_size=3)
+    model = ConvLM(11, 4, n_layers=2, kernel_size=3)
     _, state = model(torch.tensor([[1, 2]]))
     with pytest.raises(ValueError, match="state must"):
         model(torch.tensor([[1], [2]]), state)

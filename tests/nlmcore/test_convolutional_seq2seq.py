@@ -23,7 +23,7 @@ HALF = math.sqrt(0.5)
 
 def conv_seq2seq(**options: object) -> ConvSeq2Seq:
     torch.manual_seed(0)
-    sizes = {"d_model": 10, "encoder_layers": 2, "decoder_layers": 3, "max_length": 12, **options}
+    sizes = {"d_model": 10, "n_encoder_layers": 2, "n_decoder_layers": 3, "max_length": 12, **options}
     return ConvSeq2Seq(13, 11, **sizes).eval()  # type: ignore[arg-type]
 
 
@@ -156,7 +156,7 @@ def test_it_learns_to_reverse() -> None:
     source = torch.randint(3, 9, (64, 5), generator=generator)
     target = torch.cat([torch.ones(64, 1, dtype=torch.int64), source.flip(1)], dim=1)
     torch.manual_seed(0)
-    model = ConvSeq2Seq(9, 9, d_model=32, encoder_layers=1, decoder_layers=2, max_length=8, dropout=0.0)
+    model = ConvSeq2Seq(9, 9, d_model=32, n_encoder_layers=1, n_decoder_layers=2, max_length=8, dropout=0.0)
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(100):
         logits, _ = model(target[:, :-1], model.encode(source))
@@ -194,19 +194,21 @@ def test_texts_beyond_max_length_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"kernel_size": 4}, {"d_model": 0}, {"decoder_layers": 0}, {"dropout": 1.5}, {"max_length": 0}], ids=str
+    "options",
+    [{"kernel_size": 4}, {"d_model": 0}, {"n_decoder_layers": 0}, {"dropout": 1.5}, {"max_length": 0}],
+    ids=str,
 )
 def test_bad_options(options: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         conv_seq2seq(**options)
     with pytest.raises(ValueError, match="odd"):
-        ConvEncoder(5, 4, layers=1, kernel_size=2, max_length=8, dropout=0.0)
+        ConvEncoder(5, 4, n_layers=1, kernel_size=2, max_length=8, dropout=0.0)
 
 
 @pytest.mark.parametrize("size", [0, 1.5, "4", None])
-@pytest.mark.parametrize("name", ["vocab_size", "d_model", "layers", "kernel_size", "max_length"])
+@pytest.mark.parametrize("name", ["vocab_size", "d_model", "n_layers", "kernel_size", "max_length"])
 def test_encoders_refuse_what_is_no_size(name: str, size: object) -> None:
-    options = {"vocab_size": 5, "d_model": 4, "layers": 1, "kernel_size": 3, "max_length": 8, "dropout": 0.0}
+    options = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "kernel_size": 3, "max_length": 8, "dropout": 0.0}
     with pytest.raises((ValueError, TypeError), match=name):
         ConvEncoder(**options | {name: size})
 

@@ -87,7 +87,7 @@ def test_padding_gets_no_gradient() -> None:
 
 
 def test_dropout_acts_in_training_alone() -> None:
-    model = text_cnn()
+    model = text_cnn(dropout=0.5)
     assert torch.equal(model(TOKENS), model(TOKENS))
     model.train()
     assert not torch.equal(model(TOKENS), model(TOKENS))

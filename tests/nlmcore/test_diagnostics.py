@@ -99,7 +99,7 @@ def test_an_lstm_that_keeps_its_memory_keeps_its_gradient() -> None:
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("name", CELLS)
 def test_language_model_norms_are_those_of_its_embeddings_and_states(name: str, fused: bool) -> None:
-    model = RecurrentLM(VOCAB, name, hidden_size=HIDDEN, layers=2, dropout=0.5, fused=fused)
+    model = RecurrentLM(VOCAB, name, d_hidden=HIDDEN, n_layers=2, dropout=0.5, fused=fused)
     tokens = torch.randint(VOCAB, (BATCH, TIME))
     at = 3
     norms = language_model_gradient_norms(model, tokens, at)
@@ -121,7 +121,7 @@ def test_language_model_norms_are_those_of_its_embeddings_and_states(name: str, 
 
 
 def test_by_default_the_last_prediction_is_measured() -> None:
-    model = RecurrentLM(VOCAB, "gru", hidden_size=HIDDEN)
+    model = RecurrentLM(VOCAB, "gru", d_hidden=HIDDEN)
     tokens = torch.randint(VOCAB, (BATCH, TIME))
     assert torch.equal(
         language_model_gradient_norms(model, tokens).state, language_model_gradient_norms(model, tokens, TIME - 2).state
@@ -194,7 +194,7 @@ def test_recorded_gates_are_those_of_unroll_and_leave_the_numbers_alone(name: st
 
 
 def test_calls_in_a_row_are_joined_in_time() -> None:
-    model = RecurrentLM(VOCAB, "lstm", hidden_size=HIDDEN).eval()
+    model = RecurrentLM(VOCAB, "lstm", d_hidden=HIDDEN).eval()
     tokens = torch.randint(VOCAB, (BATCH, TIME))
     at_once = gate_activations(model, tokens)["recurrent.cells.0"]["forget"]
     with record_gates(model) as tape:
@@ -209,7 +209,7 @@ def test_calls_in_a_row_are_joined_in_time() -> None:
 
 
 def test_recording_ends_when_something_fails() -> None:
-    model = RecurrentLM(VOCAB, "lstm", hidden_size=HIDDEN)
+    model = RecurrentLM(VOCAB, "lstm", d_hidden=HIDDEN)
     with pytest.raises(ValueError, match="tokens"), record_gates(model):
         model(torch.tensor([[VOCAB]]))
     assert model.recurrent.cells[0].gate_recorder is None
@@ -281,7 +281,7 @@ def test_bad_input_is_refused() -> None:
         spectrum(torch.full((2, 2), math.nan))
     with pytest.raises(ValueError, match="no recurrent matrix"):
         recurrent_matrices(nn.Linear(2, 2))
-    model = RecurrentLM(VOCAB, hidden_size=HIDDEN)
+    model = RecurrentLM(VOCAB, d_hidden=HIDDEN)
     for at in (0, 5, -1):
         with pytest.raises(ValueError, match=str(at)):
             language_model_gradient_norms(model, torch.randint(VOCAB, (BATCH, TIME)), at)

@@ -39,7 +39,7 @@ TOKENIZERS = {
 
 
 def lstm(vocab_size: int):
-    return RecurrentLM(vocab_size, "lstm", hidden_size=9, dropout=0.4)
+    return RecurrentLM(vocab_size, "lstm", d_hidden=9, dropout=0.4)
 
 
 def transformer(vocab_size: int):

@@ -12,7 +12,7 @@ from nlmcore.tokens import CharTokenizer
 
 PAIRS = [("hot", "cold"), ("up", "down"), ("in", "out")]
 LETTERS = CharTokenizer.fit(["abcdefghijklmnopqrstuvwxyz ->\n:"])
-MODEL = RecurrentLM(LETTERS.vocab_size, "gru", hidden_size=5)
+MODEL = RecurrentLM(LETTERS.vocab_size, "gru", d_hidden=5)
 TASK = Task("opposites", PAIRS)
 
 

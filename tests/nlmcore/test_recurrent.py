@@ -163,7 +163,7 @@ def test_gradients_flow_in_evaluation_mode(name: str) -> None:
 @pytest.mark.parametrize("fused", [True, False])
 @pytest.mark.parametrize("name", CELLS)
 def test_a_stack_is_cells_called_in_a_loop(name: str, fused: bool) -> None:
-    network = Recurrent(name, INPUT, HIDDEN, layers=2, residual=True, fused=fused)
+    network = Recurrent(name, INPUT, HIDDEN, n_layers=2, residual=True, fused=fused)
     x = torch.randn(BATCH, TIME, INPUT)
     outputs, _ = network(x)
     lower, upper = None, None
@@ -188,7 +188,7 @@ def test_the_backward_direction_reads_from_the_end(name: str) -> None:
 
 @pytest.mark.parametrize("name", CELLS)
 def test_reading_in_pieces_is_reading_at_once(name: str) -> None:
-    network = Recurrent(name, INPUT, HIDDEN, layers=2)
+    network = Recurrent(name, INPUT, HIDDEN, n_layers=2)
     x = torch.randn(BATCH, TIME, INPUT)
     whole, end = network(x)
     first, middle = network(x[:, :2])
@@ -199,7 +199,7 @@ def test_reading_in_pieces_is_reading_at_once(name: str) -> None:
 
 
 def test_states_are_batch_first_for_select() -> None:
-    network = Recurrent("lstm", INPUT, HIDDEN, layers=2)
+    network = Recurrent("lstm", INPUT, HIDDEN, n_layers=2)
     x, state = torch.randn(BATCH, TIME, INPUT), random_state(network)
     pick = torch.tensor([2, 0])
     assert_close(network(x[pick], select(state, pick))[0], network(x, state)[0][pick], "selected rows")
@@ -309,10 +309,10 @@ def test_unroll_refuses_what_it_cannot_read() -> None:
 
 
 @pytest.mark.parametrize("fused", [True, False])
-@pytest.mark.parametrize("tie_weights", [False, True])
+@pytest.mark.parametrize("tie_embeddings", [False, True])
 @pytest.mark.parametrize("name", CELLS)
-def test_recurrent_language_models_obey_the_laws(name: str, tie_weights: bool, fused: bool) -> None:
-    model = RecurrentLM(VOCAB, name, 5, HIDDEN, layers=2, residual=True, tie_weights=tie_weights, fused=fused)
+def test_recurrent_language_models_obey_the_laws(name: str, tie_embeddings: bool, fused: bool) -> None:
+    model = RecurrentLM(VOCAB, name, 5, HIDDEN, n_layers=2, residual=True, tie_embeddings=tie_embeddings, fused=fused)
     assert_language_model(model, torch.randint(VOCAB, (3, 6)))
 
 
@@ -320,8 +320,8 @@ def test_recurrent_language_models_obey_the_laws(name: str, tie_weights: bool, f
 def test_every_parameter_of_every_model_gets_a_gradient(name: str) -> None:
     tokens = torch.randint(VOCAB, (3, 6))
     for model in (
-        RecurrentLM(VOCAB, name, hidden_size=HIDDEN, layers=2),
-        RecurrentLM(VOCAB, name, 5, HIDDEN, tie_weights=True),
+        RecurrentLM(VOCAB, name, d_hidden=HIDDEN, n_layers=2),
+        RecurrentLM(VOCAB, name, 5, HIDDEN, tie_embeddings=True),
         SequenceTagger(VOCAB, 3, name, 5, HIDDEN, 2),
         SequenceClassifier(VOCAB, 3, name, 5, HIDDEN, bidirectional=True),
     ):
@@ -329,19 +329,19 @@ def test_every_parameter_of_every_model_gets_a_gradient(name: str) -> None:
         assert_every_parameter_gets_a_gradient(model, output[0] if isinstance(output, tuple) else output)
 
 
-@pytest.mark.parametrize("embedding_size", [None, 5])
-def test_tied_weights_are_one_matrix(embedding_size: int | None) -> None:
-    model = RecurrentLM(VOCAB, "gru", embedding_size, HIDDEN, tie_weights=True)
+@pytest.mark.parametrize("d_embedding", [None, 5])
+def test_tied_weights_are_one_matrix(d_embedding: int | None) -> None:
+    model = RecurrentLM(VOCAB, "gru", d_embedding, HIDDEN, tie_embeddings=True)
     assert model.output.weight is model.embedding.weight
     hidden, _ = model.recurrent(model.embedding(torch.tensor([[3, 1]])))
-    if embedding_size is not None:
+    if d_embedding is not None:
         hidden = hidden @ model.to_embedding.weight.T
     expected = hidden @ model.embedding.weight.T + model.output.bias
     assert_close(model(torch.tensor([[3, 1]]))[0], expected, "logits")
 
 
 def test_dropout_acts_in_training_alone() -> None:
-    model = RecurrentLM(VOCAB, "rnn", hidden_size=HIDDEN, layers=2, dropout=0.5)
+    model = RecurrentLM(VOCAB, "rnn", d_hidden=HIDDEN, n_layers=2, dropout=0.5)
     tokens = torch.randint(VOCAB, (3, 6))
     assert not torch.equal(model(tokens)[0], model(tokens)[0])
     model.eval()
@@ -380,12 +380,12 @@ def test_pools_are_what_they_say() -> None:
 def test_bad_sizes_are_refused() -> None:
     for options, message in (
         ({"cell": "lstn"}, "'lstn'"),
-        ({"layers": 0}, "layers.*0"),
+        ({"n_layers": 0}, "n_layers.*0"),
         ({"dropout": 1.5}, "dropout.*1.5"),
-        ({"hidden_size": 0}, "hidden_size.*0"),
+        ({"d_hidden": 0}, "d_hidden.*0"),
     ):
         with pytest.raises(ValueError, match=message):
-            Recurrent(**{"cell": "rnn", "input_size": 3, "hidden_size": 4} | options)
+            Recurrent(**{"cell": "rnn", "input_size": 3, "d_hidden": 4} | options)
     with pytest.raises(ValueError, match="vocab_size"):
         RecurrentLM(0)
     with pytest.raises(ValueError, match="n_tags"):
@@ -416,7 +416,7 @@ def test_bad_input_is_refused() -> None:
         network(x, mask=torch.ones(BATCH, TIME))
     with pytest.raises(ValueError, match=r"mask.*\(4, 6\).*\(4, 5\)"):
         network(x, mask=torch.ones(BATCH, TIME - 1, dtype=torch.bool))
-    model = RecurrentLM(VOCAB, hidden_size=HIDDEN)
+    model = RecurrentLM(VOCAB, d_hidden=HIDDEN)
     with pytest.raises(ValueError, match=str(VOCAB)):
         model(torch.tensor([[VOCAB]]))
     with pytest.raises(TypeError, match="float32"):
@@ -441,7 +441,7 @@ def test_other_dtypes_are_refused(name: str, fused: bool) -> None:
 
 
 def test_a_state_of_another_batch_is_refused() -> None:
-    model = RecurrentLM(VOCAB, "gru", hidden_size=HIDDEN)
+    model = RecurrentLM(VOCAB, "gru", d_hidden=HIDDEN)
     _, state = model(torch.zeros(1, 2, dtype=torch.long))
     with pytest.raises(ValueError, match="state must"):
         model(torch.zeros(2, 2, dtype=torch.long), state)
@@ -458,7 +458,7 @@ def test_what_builds_no_cell_is_refused(cell: object, error: type[Exception]) ->
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, "4", None, True])
-@pytest.mark.parametrize("name", ["vocab_size", "n_classes", "embedding_size", "hidden_size", "layers"])
+@pytest.mark.parametrize("name", ["vocab_size", "n_classes", "d_embedding", "d_hidden", "n_layers"])
 def test_what_is_no_size_is_refused(name: str, size: object) -> None:
     with pytest.raises((ValueError, TypeError), match=name):
         SequenceClassifier(**{"vocab_size": 5, "n_classes": 2, name: size})

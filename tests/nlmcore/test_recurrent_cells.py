@@ -190,7 +190,7 @@ def test_other_dtypes_are_refused(name: str) -> None:
 @pytest.mark.parametrize("size", [0, 1.5, "4", None])
 @pytest.mark.parametrize("name", CELLS)
 def test_what_is_no_size_is_refused(name: str, size: object) -> None:
-    with pytest.raises((ValueError, TypeError), match="hidden_size"):
+    with pytest.raises((ValueError, TypeError), match="d_hidden"):
         CELLS[name](INPUT, size)
 
 

@@ -25,7 +25,7 @@ def _seed() -> None:
 
 
 def build(**options) -> Seq2Seq:
-    model = Seq2Seq(SOURCE_VOCAB, VOCAB, **{"embedding_size": EMBEDDING, "hidden_size": HIDDEN} | options)
+    model = Seq2Seq(SOURCE_VOCAB, VOCAB, **{"d_embedding": EMBEDDING, "d_hidden": HIDDEN} | options)
     for embedding in (model.embedding, model.encoder.embedding):
         nn.init.normal_(embedding.weight)
     return model
@@ -42,7 +42,7 @@ def h_of(state):
 
 
 VARIANTS = [
-    {"cell": cell, "context": context, "layers": layers}
+    {"cell": cell, "context": context, "n_layers": layers}
     for cell in ("rnn", "ugrnn", "gru", "lstm")
     for context in CONTEXTS
     for layers in (1, 3)
@@ -101,7 +101,7 @@ def test_the_thought_vector_starts_the_decoder(reverse: bool, cell: str) -> None
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_the_context_is_the_top_of_a_stack(cell: str) -> None:
-    model = build(context="every_step", cell=cell, layers=2)
+    model = build(context="every_step", cell=cell, n_layers=2)
     source, mask, _ = batch()
     outputs, _ = model.encoder(source, mask)
     last = outputs[torch.arange(BATCH), mask.sum(1) - 1]
@@ -147,7 +147,7 @@ def test_attention_is_the_lectures_loop(cell: str, score: str) -> None:
 
 
 def test_upper_layers_stand_on_the_one_that_attends() -> None:
-    model = build(layers=3, cell="lstm")
+    model = build(n_layers=3, cell="lstm")
     source, mask, tokens = batch()
     state = model.encode(source, mask)
     _, after = model(tokens, state)
@@ -162,7 +162,7 @@ def test_upper_layers_stand_on_the_one_that_attends() -> None:
 
 
 def test_a_bidirectional_encoder_starts_the_decoder_with_both_ends() -> None:
-    model = build(bidirectional=True, layers=2, context="initial")
+    model = build(bidirectional=True, n_layers=2, context="initial")
     source, mask, _ = batch()
     outputs, _ = model.encoder(source, mask)
     start = model.encode(source, mask).recurrent
@@ -229,7 +229,7 @@ def test_keys_are_projected_once_per_source() -> None:
 
 
 def test_gates_of_every_cell_can_be_recorded() -> None:
-    model = build(cell="lstm", layers=2)
+    model = build(cell="lstm", n_layers=2)
     source, mask, tokens = batch()
     gates = gate_activations(model, tokens, model.encode(source, mask))
     assert gates["decoder.cell"]["forget"].shape == (BATCH, TIME, HIDDEN)
@@ -246,7 +246,7 @@ def test_gradients_of_a_decoder_through_time_can_be_measured() -> None:
 
 
 def test_states_are_selected_with_their_source() -> None:
-    model = build(score="bilinear", layers=2, cell="lstm")
+    model = build(score="bilinear", n_layers=2, cell="lstm")
     source, mask, tokens = batch()
     pick = torch.tensor([2, 2, 0, 1])
     gathered, _ = model(tokens[pick], select(model.encode(source, mask), pick))
@@ -255,8 +255,8 @@ def test_states_are_selected_with_their_source() -> None:
 
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_step_by_step_equals_fused(context: str) -> None:
-    fused = build(context=context, cell="lstm", layers=2, bidirectional=True)
-    step = build(context=context, cell="lstm", layers=2, bidirectional=True, fused=False)
+    fused = build(context=context, cell="lstm", n_layers=2, bidirectional=True)
+    step = build(context=context, cell="lstm", n_layers=2, bidirectional=True, fused=False)
     step.load_state_dict(fused.state_dict())
     source, mask, tokens = batch()
     a, b = (model(tokens, model.encode(source, mask))[0] for model in (fused, step))
@@ -266,7 +266,7 @@ def test_step_by_step_equals_fused(context: str) -> None:
 def test_a_few_steps_of_training_teach_it_to_reverse() -> None:
     """The whole thing learns: a task that needs to look at the source, token by token."""
     generator = torch.Generator().manual_seed(0)
-    model = Seq2Seq(SOURCE_VOCAB, SOURCE_VOCAB, embedding_size=16, hidden_size=32, bidirectional=True)
+    model = Seq2Seq(SOURCE_VOCAB, SOURCE_VOCAB, d_embedding=16, d_hidden=32, bidirectional=True)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     for _ in range(150):
         source = torch.randint(2, SOURCE_VOCAB, (32, 4), generator=generator)
@@ -289,10 +289,10 @@ def test_a_few_steps_of_training_teach_it_to_reverse() -> None:
         ({"context": "none"}, r"context.*initial.*'none'"),
         ({"score": "cosine"}, r"score.*additive.*'cosine'"),
         ({"cell": "lstn"}, "'lstn'"),
-        ({"hidden_size": 5, "bidirectional": True}, "even.*5"),
-        ({"layers": 0}, "layers.*0"),
+        ({"d_hidden": 5, "bidirectional": True}, "even.*5"),
+        ({"n_layers": 0}, "n_layers.*0"),
         ({"dropout": -0.1}, "dropout.*-0.1"),
-        ({"embedding_size": 0}, "embedding_size.*0"),
+        ({"d_embedding": 0}, "d_embedding.*0"),
     ],
 )
 def test_bad_options_are_refused(options: dict, message: str) -> None:
@@ -349,16 +349,16 @@ def test_state_is_a_value_of_tensors() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1.5, "4", None])
-@pytest.mark.parametrize("name", ["vocab_size", "embedding_size", "hidden_size", "layers"])
+@pytest.mark.parametrize("name", ["vocab_size", "d_embedding", "d_hidden", "n_layers"])
 def test_encoders_refuse_what_is_no_size(name: str, size: object) -> None:
     with pytest.raises((ValueError, TypeError), match=name):
-        Encoder(**{"vocab_size": 5, "cell": "gru", "embedding_size": 4, "hidden_size": 6, name: size})
+        Encoder(**{"vocab_size": 5, "cell": "gru", "d_embedding": 4, "d_hidden": 6, name: size})
 
 
 @pytest.mark.parametrize("size", [0, 1.5, "4", None])
 @pytest.mark.parametrize("score", SCORES)
 def test_scores_refuse_what_is_no_size(score: str, size: object) -> None:
-    with pytest.raises((ValueError, TypeError), match="hidden_size"):
+    with pytest.raises((ValueError, TypeError), match="d_hidden"):
         SCORES[score](size)
 
 

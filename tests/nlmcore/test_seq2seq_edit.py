@@ -46,11 +46,11 @@ def test_edit_pairs_are_close_and_not_the_same() -> None:
 
 
 def editor(**options) -> NeuralEditor:
-    return NeuralEditor(11, **{"embedding_size": 3, "hidden_size": 6} | options)
+    return NeuralEditor(11, **{"d_embedding": 3, "d_hidden": 6} | options)
 
 
 def test_an_editor_is_a_language_model_of_the_edited_text() -> None:
-    for options in ({}, {"cell": "lstm", "layers": 2, "score": "dot"}):
+    for options in ({}, {"cell": "lstm", "n_layers": 2, "score": "dot"}):
         model = editor(**options).eval()
         prototype = torch.randint(1, 11, (3, 7))
         mask = torch.arange(7) < torch.tensor([7, 2, 5]).unsqueeze(1)
@@ -106,7 +106,7 @@ def test_prior_edits_fill_the_ball_of_directions() -> None:
 def test_it_learns_to_replace_a_word_as_the_edit_says() -> None:
     """Prototype: three words. Edit: delete one, insert another. The edited text is the prototype with that change."""
     generator = torch.Generator().manual_seed(0)
-    model = NeuralEditor(12, embedding_size=24, hidden_size=48, concentration=1e4)
+    model = NeuralEditor(12, d_embedding=24, d_hidden=48, concentration=1e4)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 
     def draw(n: int):

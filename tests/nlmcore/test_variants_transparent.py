@@ -82,11 +82,11 @@ def test_a_language_model_is_as_usual() -> None:
 
 def test_an_encoder_of_another_depth_is_told_of(plain_errors: None) -> None:
     deep, shallow = (ROW.config(VOCAB, **{**SIZES, "n_layers": n}) for n in (3, 2))
-    told = replace(shallow, stack=partial(build_transparent, encoder_layers=3))
+    told = replace(shallow, stack=partial(build_transparent, n_encoder_layers=3))
     model = stirred(EncoderDecoder(told, deep))
     assert model.decoder.layers.weights.shape == (4, 2)
     assert logits(model, TOKENS).shape == (3, 5, VOCAB)
     with pytest.raises(ValueError, match=r"needs 3 vectors of width 20 .* 2 encoder layers\), got a width of 80"):
         EncoderDecoder(shallow, deep).encode(SOURCE)
-    with pytest.raises(ValueError, match="encoder_layers must be at least 1, got 0"):
-        build_transparent(deep, True, True, encoder_layers=0)
+    with pytest.raises(ValueError, match="n_encoder_layers must be at least 1, got 0"):
+        build_transparent(deep, True, True, n_encoder_layers=0)

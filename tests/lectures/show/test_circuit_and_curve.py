@@ -110,6 +110,6 @@ def test_the_training_curve_is_what_fit_calls() -> None:
 
     curve = widgets.TrainingCurve(every=0)
     tokens = torch.randint(0, 7, (4, 6), generator=torch.Generator().manual_seed(0))
-    history = fit(RecurrentLM(7, hidden_size=8), [tokens], steps=5, on_step=curve, progress=False)
+    history = fit(RecurrentLM(7, d_hidden=8), [tokens], steps=5, on_step=curve, progress=False)
     assert curve.losses == history.losses
     assert "after 5 steps" in curve.picture.value

@@ -185,6 +185,6 @@ def test_fit_takes_pair_batches_as_they_are() -> None:
     from nlmcore.training import fit
 
     batches = PairBatches([([5, 6], [7, 8, 9]), ([6], [8])], 2)
-    history = fit(Seq2Seq(10, 11, hidden_size=8, embedding_size=4), batches, steps=3, progress=False)
+    history = fit(Seq2Seq(10, 11, d_hidden=8, d_embedding=4), batches, steps=3, progress=False)
     assert len(history.losses) == 3
     assert history.losses[-1] < history.losses[0]

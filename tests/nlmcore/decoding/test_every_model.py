@@ -37,12 +37,12 @@ BUILD = {
     "kneser-ney trigrams": lambda: ngram("kneser_ney"),
     "bengio": lambda: FeedForwardLM(V, window=3, d_embedding=6, d_hidden=7),
     "bag of words": lambda: BagOfWordsLM(V, window=2, d_embedding=6, d_hidden=7),
-    "convolutional": lambda: ConvLM(V, d_model=8, layers=2, kernel_size=3, dropout=0.2),
-    "two lstms": lambda: RecurrentLM(V, "lstm", hidden_size=8, layers=2, dropout=0.2),
-    "ugrnn": lambda: RecurrentLM(V, "ugrnn", hidden_size=8),
+    "convolutional": lambda: ConvLM(V, d_model=8, n_layers=2, kernel_size=3, dropout=0.2),
+    "two lstms": lambda: RecurrentLM(V, "lstm", d_hidden=8, n_layers=2, dropout=0.2),
+    "ugrnn": lambda: RecurrentLM(V, "ugrnn", d_hidden=8),
     "thought vector": lambda: Seq2Seq(7, V, "gru", 6, 8, context="initial"),
     "attention": lambda: Seq2Seq(7, V, "lstm", 6, 8, context="attention", bidirectional=True),
-    "convolutional seq2seq": lambda: ConvSeq2Seq(7, V, d_model=8, encoder_layers=1, decoder_layers=2),
+    "convolutional seq2seq": lambda: ConvSeq2Seq(7, V, d_model=8, n_encoder_layers=1, n_decoder_layers=2),
 }
 
 

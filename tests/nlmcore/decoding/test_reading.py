@@ -15,8 +15,8 @@ from tests.nlmcore.decoding.test_every_model import BUILD, EOS, PROMPTS, SOURCES
 
 CONFIG = TransformerConfig(vocab_size=V, d_model=6, n_heads=2, n_layers=2, max_length=19, dropout=0.3)
 SHOW = {
-    "lstm": lambda: RecurrentLM(V, "lstm", hidden_size=7, dropout=0.3),
-    "lstm, tied through a bridge": lambda: RecurrentLM(V, "lstm", 4, 7, dropout=0.3, tie_weights=True),
+    "lstm": lambda: RecurrentLM(V, "lstm", d_hidden=7, dropout=0.3),
+    "lstm, tied through a bridge": lambda: RecurrentLM(V, "lstm", 4, 7, dropout=0.3, tie_embeddings=True),
     "seq2seq": lambda: Seq2Seq(7, V, "gru", 6, 8, context="attention", dropout=0.3),
     "transformer": lambda: TransformerLM(CONFIG),
     "encoder-decoder": lambda: EncoderDecoder(CONFIG, TransformerConfig(**{**vars(CONFIG), "vocab_size": 7})),
