@@ -8,7 +8,7 @@ METHODS = ("turn", "bias", "values")
 
 
 def check_floats(**tensors: object) -> None:
-    """Each must be a tensor of floating-point numbers, all of one dtype. Raises TypeError that names it."""
+    """Each must be a tensor of floating-point numbers, all of one dtype, under autocast any. Raises TypeError."""
     first: tuple[str, torch.dtype] | None = None
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
@@ -16,7 +16,7 @@ def check_floats(**tensors: object) -> None:
         if not tensor.is_floating_point():
             raise TypeError(f"{name} must hold floating-point numbers, got {tensor.dtype}")
         first = first or (name, tensor.dtype)
-        if tensor.dtype != first[1]:
+        if tensor.dtype != first[1] and not torch.is_autocast_enabled(tensor.device.type):
             raise TypeError(f"{name} must have the dtype of {first[0]}, {first[1]}, got {tensor.dtype}")
 
 

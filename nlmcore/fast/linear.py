@@ -50,6 +50,8 @@ class Linear(nn.Linear):
         worth = WORTH_WITH_GRADIENT if torch.is_grad_enabled() else WORTH
         if numbers * self.out_features < worth or not _single_on_cpu(x, weight) or (multiply := _onednn()) is None:
             return F.linear(x, weight, bias)
+        if torch.is_autocast_enabled("cpu"):  # which knows F.linear, and no other way
+            return F.linear(x, weight, bias)
         if torch.is_grad_enabled():
             return Product.apply(x, weight, bias)
         if numbers == self.in_features and FBGEMM and weight.t().is_contiguous():

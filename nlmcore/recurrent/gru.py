@@ -35,7 +35,7 @@ class GRUCell(Cell):
         from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, 1)
         r, z = (from_x + from_h).sigmoid().chunk(2, 1)
         n = torch.addcmul(n_from_x, r, n_from_h).tanh()  # n_from_x + r ⊙ n_from_h
-        h = torch.lerp(n, h, z)  # n + z ⊙ (h − n) = z h + (1 − z) n
+        h = torch.lerp(n, h.to(n.dtype), z)  # n + z ⊙ (h − n) = z h + (1 − z) n
         return h, {"reset": r, "update": z, "candidate": n}
 
     def input_bias(self) -> Tensor:

@@ -85,7 +85,8 @@ class MixtureOfExperts(nn.Module):
         for e, expert in enumerate(self.experts):
             rows, choice = ((chosen == e) & granted).flatten(0, 1).nonzero(as_tuple=True)
             if len(rows):  # each expert reads its own tokens alone, (1, chosen, d_model)
-                y = y.index_add(0, rows, gates.flatten(0, 1)[rows, choice, None] * expert(tokens[None, rows])[0])
+                share = gates.flatten(0, 1)[rows, choice, None]
+                y = y.index_add(0, rows, (share * expert(tokens[None, rows])[0]).to(y.dtype))
         return y.view_as(x)
 
     def last_matrices(self) -> list[nn.Linear]:

@@ -29,8 +29,12 @@ from nlmcore.variants.encoders import check_places, without_padding
 
 
 def fourier(x: Float[Tensor, "*batch time d_model"]) -> Float[Tensor, "*batch time d_model"]:
-    """The real part of the discrete Fourier transform along both; Lee-Thorp et al. (2022), equation 3."""
-    return torch.fft.fft2(x).real
+    """The real part of the discrete Fourier transform along both; Lee-Thorp et al. (2022), equation 3.
+
+    In float32 at least: there is no transform of half precision.
+    """
+    exact = torch.promote_types(x.dtype, torch.float32)
+    return torch.fft.fft2(x.to(exact)).real.to(x.dtype)
 
 
 class FourierMixing(nn.Module):
