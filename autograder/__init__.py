@@ -1,4 +1,4 @@
-"""The course's tools: the launcher (`autograder.course`), exercises and their checks, release and grading.
+"""The course's tools: the launcher (`autograder.launcher`), exercises and their checks, release and grading.
 
 Importing `autograder` imports nothing else: the launcher runs before anything is installed.
 """

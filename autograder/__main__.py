@@ -18,7 +18,7 @@ if sys.version_info < (3, 11):  # before any import that an older Python would t
         )
     )
 
-from autograder.course.verbs import main
+from autograder.launcher.verbs import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -24,7 +24,7 @@ def configure(c: Any, root: Path) -> None:
     )
 
     from autograder.engine.execute import CourseExecute
-    from autograder.feedback.exporter import FeedbackExporter
+    from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
     from autograder.preflight.sanitise import repair_first
 

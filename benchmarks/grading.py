@@ -34,7 +34,6 @@ from traitlets.config import Config
 
 import autograder.engine.execute as execute_module
 import autograder.engine.run as run_module
-import autograder.engine.task as task_module
 from autograder.box.box import Box, _Session
 from autograder.engine.course import Course
 from autograder.engine.gradebook import Scores, scores_of
@@ -45,7 +44,7 @@ SEED = "20251121"
 """The seed of the hidden inputs, the same for all: both ways are asked the same questions."""
 PHASES = (
     ("pre-flight", run_module, "prepare"),
-    ("plan", task_module, "plan_notebook"),
+    ("plan", execute_module, "plan_notebook"),
     ("box", execute_module, "attempt"),
     ("judge", execute_module, "mark_notebook"),
     ("write", Writer, "write"),

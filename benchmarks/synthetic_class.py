@@ -19,8 +19,8 @@ import nbformat
 from nbformat.v4 import new_code_cell
 from written_out import mistaken, second_solutions
 
-from autograder.course import notebooks
 from autograder.exercise.find import exercises_of, find
+from autograder.launcher import notebooks
 from autograder.release.build import build_exercises
 
 ROOT = Path(__file__).resolve().parents[1]

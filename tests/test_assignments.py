@@ -12,8 +12,8 @@ import jupytext
 import nbformat
 import pytest
 
-from autograder.course import notebooks, text
 from autograder.exercise.specification import Exercise
+from autograder.launcher import notebooks, text
 from tests.test_lectures import without_network
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from autograder.course import requirements
-from autograder.course.requirements import Requirement, canonical
+from autograder.launcher import requirements
+from autograder.launcher.requirements import Requirement, canonical
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base", "playwright": "playwright-python"}

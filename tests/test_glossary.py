@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import glossary
+from autograder.launcher import glossary
 
 ROOT = Path(__file__).resolve().parents[1]
 LECTURES = glossary.lectures(ROOT)

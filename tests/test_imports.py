@@ -154,7 +154,109 @@ def test_the_package_knows_nothing_of_course_or_grading() -> None:
         assert not {name.split(".")[0] for name in imports(path)} & {"autograder", "lectures", "solutions", "tests"}
 
 
-LAUNCHER = [ROOT / "autograder" / "__init__.py", ROOT / "autograder" / "__main__.py", *files("autograder/course")]
+# --- autograder -------------------------------------------------------------------------------------------
+
+GRADER = {
+    "exercise": {"checks"},  # by name, where there are any: a student's copy has none
+    "check": {"exercise"},
+    "checks": {"exercise"},
+    "box": {"exercise.outcome"},
+    "preflight": set(),
+    "engine": {"box", "check", "checks", "exercise", "preflight"},
+    "feedback": {"engine", "exercise"},
+    "instructor": {"engine", "exercise", "feedback"},
+    "nbgrader_config": {"engine", "feedback", "preflight"},
+    "release": {"exercise", "launcher", "nbgrader_config"},
+    "launcher": {"release.build"},  # when exercises are built; else the standard library alone
+    "commands": {"box", "check", "engine", "exercise", "feedback", "instructor", "launcher", "preflight", "release"},
+    "scaffold": {"commands", "launcher"},
+    "__main__": {"launcher"},
+    "__init__": set(),
+}
+"""What a room of `autograder` may import of the others, wherever the import stands."""
+INSIDE = {"autograder.box.inside", "autograder.exercise.outcome"}
+"""All that the student's side of the box may import of ours: nothing in it knows an answer."""
+
+
+def grader_modules() -> dict[str, Path]:
+    """By full name: every module of `autograder`."""
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files("autograder")}
+    return {name.removesuffix(".__init__"): path for path, name in names.items() if "template" not in path.parts}
+
+
+def by_path(path: Path) -> set[str]:
+    """The modules that a file imports by a path that is written down: `importlib.import_module("a.b")`."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).endswith("import_module"):
+            asked = node.args[0].values[0] if isinstance(node.args[0], ast.JoinedStr) else node.args[0]
+            if isinstance(asked, ast.Constant):
+                found.add(str(asked.value).rstrip("."))
+    return found
+
+
+def grader_imports(path: Path) -> set[str]:
+    """The modules of `autograder` that a file imports, in functions and by path too."""
+    known = grader_modules()
+    found = set()
+    for name in imports(path) | by_path(path):
+        while name.startswith("autograder.") and name not in known:
+            name = name.rpartition(".")[0]
+        if name.startswith("autograder.") and known[name] != path:
+            found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("path", files("autograder"), ids=label)
+def test_a_room_of_the_grader_imports_only_what_it_may(path: Path) -> None:
+    room = path.relative_to(ROOT / "autograder").parts[0].removesuffix(".py")
+    allowed = {f"autograder.{name}" for name in GRADER[room] | {room}}
+    wrong = {n for n in grader_imports(path) if not any(f"{n}.".startswith(f"{known}.") for known in allowed)}
+    assert not wrong, f"{label(path)} imports {sorted(wrong)}; {room} may import {sorted(allowed)}"
+
+
+@pytest.mark.parametrize("path", files("autograder/box/inside"), ids=label)
+def test_the_students_side_of_the_box_imports_nothing_that_knows_an_answer(path: Path) -> None:
+    wrong = {n for n in grader_imports(path) if not any(f"{n}.".startswith(f"{known}.") for known in INSIDE)}
+    assert not wrong, f"{label(path)} imports {sorted(wrong)}"
+
+
+def test_no_module_of_the_grader_is_reached_from_itself() -> None:
+    """A package's own `__init__`, which gives out the names of its modules, apart."""
+    known = grader_modules()
+    graph = {name: grader_imports(path) for name, path in known.items() if path.name != "__init__.py"}
+    for name, path in known.items():
+        if path.name == "__init__.py":
+            graph[name] = {other for other in grader_imports(path) if not other.startswith(f"{name}.")}
+    done: set[str] = set()
+
+    def visit(module: str, above: tuple[str, ...]) -> None:
+        assert module not in above, " -> ".join([*above[above.index(module) :], module])
+        if module not in done:
+            for other in sorted(graph[module]):
+                visit(other, (*above, module))
+            done.add(module)
+
+    for module in sorted(graph):
+        visit(module, ())
+
+
+def test_no_name_of_a_module_of_the_grader_stands_for_two() -> None:
+    """Packages too; a module may be called like its own package. Under `checks` names are those of assignments."""
+    homes: dict[str, set[str]] = {}
+    for name in grader_modules():
+        parts = name.split(".")
+        if parts[1:2] != ["checks"] and parts[1:3] != ["exercise", "laws"]:
+            homes.setdefault(parts[-1], set()).add(name)
+    twice = {
+        short: sorted(names)
+        for short, names in homes.items()
+        if len(names) > 1 and not any(f"{name}.{short}" in names for name in names)
+    }
+    assert not twice, twice
+
+
+LAUNCHER = [ROOT / "autograder" / "__init__.py", ROOT / "autograder" / "__main__.py", *files("autograder/launcher")]
 
 
 @pytest.mark.parametrize("path", LAUNCHER, ids=label)
@@ -169,7 +271,7 @@ def test_the_launcher_imports_the_standard_library_alone(path: Path) -> None:
         else:
             continue
         for name in names:
-            ours = name.startswith("autograder.course") or name == "autograder"
+            ours = name.startswith("autograder.launcher") or name == "autograder"
             assert ours or name.split(".")[0] in sys.stdlib_module_names, f"{label(path)} imports {name}"
 
 

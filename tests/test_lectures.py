@@ -13,8 +13,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course import notebooks, text
-from autograder.course.notebooks import Pair
+from autograder.launcher import notebooks, text
+from autograder.launcher.notebooks import Pair
 from tests import lecture_outputs
 from tests.pictures import nameless_pictures, nameless_widgets
 

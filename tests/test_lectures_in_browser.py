@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import text
+from autograder.launcher import text
 from tests import lecture_outputs
 from tests.lab import (
     CHROMIUM_FLAGS,

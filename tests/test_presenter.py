@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course import notebooks, text
+from autograder.launcher import notebooks, text
 from tests.lab import CHROMIUM_FLAGS, PATIENCE, find_chromium, running_lab
 
 ROOT = Path(__file__).resolve().parents[1]

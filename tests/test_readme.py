@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import verbs
+from autograder.launcher import verbs
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")]

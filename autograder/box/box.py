@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
-from autograder.box import places, tiers, wire
+from autograder.box import places, replies, tiers
 from autograder.box.inside import landlock
 from autograder.box.inside.seccomp import MEMORY_OF_OTHERS, NETWORK, PRIVILEGED, PROCESS, PROGRAM, SANDBOX, SIGNAL
 from autograder.box.job import BoxResult, Cell, CellResult, Ending, Interview, Job, Limits
@@ -271,15 +271,15 @@ class _Session:
             at = None
         except _Stopped as stop:
             ended, words = stop.how, str(stop)
-        except wire.Late:
+        except replies.Late:
             if not self.begun:
                 raise _ParentLost("it did not answer in time") from None
             ended, words = "wall", "It took longer than it may, and did not stop when it was interrupted."
-        except wire.TooLarge as error:
+        except replies.TooLarge as error:
             ended, words = "result-too-large", f"It sent {error}, more than any answer needs."
-        except wire.BadReply as error:
+        except replies.BadReply as error:
             ended, words = "protocol", f"What it sent is no answer to what was asked: {error}."
-        except wire.Closed:
+        except replies.Closed:
             ended = "left"
         status = self._status(_DYING_SECONDS if ended == "left" else 0)
         if ended == "left":
@@ -303,7 +303,7 @@ class _Session:
     # --- questions and answers ----------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        body = wire.Body()
+        body = replies.Body()
         files = [[path, *body.add(content)] for path, content in self.job.files.items()]
         header = {"files": files, "seed": self.job.seed, "output": self.limits.output}
         header["pictures"] = self.job.pictures
@@ -316,7 +316,7 @@ class _Session:
             header = {"do": "run", "source": cell.source, "seconds": self.limits.cell_wall}
             reply, _ = self._ask(header, b"", 0, time.monotonic() + self.limits.cell_wall + _GRACE_SECONDS)
             _expect(reply, {"outputs", "closed", "noted"})
-            shown = self._kept(wire.outputs(reply["outputs"], self.limits.output))
+            shown = self._kept(replies.outputs(reply["outputs"], self.limits.output))
             done.append(CellResult(id=cell.id, outputs=shown, closed=self._touched(reply)))
             return
         outcomes: list[tuple[Outcome, ...]] = []
@@ -330,14 +330,14 @@ class _Session:
             done.append(CellResult(id=cell.id, outcomes=tuple(outcomes), closed=tuple(closed)))
 
     def _interview(self, interview: Interview) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
-        body = wire.Body()
+        body = replies.Body()
         header = {
             "do": "ask",
             "function": interview.function,
             "arguments": list(interview.arguments),
             "returns": list(interview.returns),
             "closed": list(interview.closed),
-            "calls": [[wire.coded(value, body) for value in call] for call in interview.calls],
+            "calls": [[replies.coded(value, body) for value in call] for call in interview.calls],
             "seed": self.job.seed,
             "call_wall": self.limits.call_wall,
             "largest": self.limits.result,
@@ -345,28 +345,28 @@ class _Session:
         patience = self.limits.call_wall * len(interview.calls) + _GRACE_SECONDS
         reply, given = self._ask(header, bytes(body), self.limits.result, time.monotonic() + patience)
         _expect(reply, {"outcomes", "closed", "noted"})
-        return wire.outcomes(reply["outcomes"], given, interview), self._touched(reply)
+        return replies.outcomes(reply["outcomes"], given, interview), self._touched(reply)
 
     def _ask(self, header: dict[str, Any], body: bytes, most: int, deadline: float) -> tuple[dict[str, Any], bytes]:
         """Put a question; the answer to this very question."""
         ticket = secrets.token_hex(16)
         deadline = min(deadline, self._deadline)
-        wire.send(self._orders, {**header, "ticket": ticket}, body, deadline)
-        reply, given = wire.receive(self._replies, 8 * self.limits.output + (1 << 20), most, deadline)
+        replies.send(self._orders, {**header, "ticket": ticket}, body, deadline)
+        reply, given = replies.receive(self._replies, 8 * self.limits.output + (1 << 20), most, deadline)
         if not self.begun and "fault" in reply:  # none of the student's code has run yet
             raise BoxFault(f"{self.job.name}: {reply['fault']}")
         self.begun = True
         if reply.pop("ticket", None) != ticket:
-            raise wire.BadReply("an answer to another question")
+            raise replies.BadReply("an answer to another question")
         return reply, given
 
     def _touched(self, reply: dict[str, Any]) -> tuple[str, ...]:
         self._note(reply)
         known = {*self.job.closed, *self._closed_somewhere()}
-        return tuple(name for name in wire.texts(reply["closed"], 200) if name in known)
+        return tuple(name for name in replies.texts(reply["closed"], 200) if name in known)
 
     def _note(self, reply: dict[str, Any]) -> None:
-        for words in wire.notes(reply["noted"], 50):
+        for words in replies.notes(reply["noted"], 50):
             if len(self.noted) < _MOST_NOTES:
                 self.noted[words] = None
 
@@ -374,7 +374,7 @@ class _Session:
         """What a cell showed, or in short where the cells before it and this one have shown too much."""
         size = len(json.dumps(shown)) if self._room > 0 and shown else 0
         self._room -= size
-        return shown if self._room >= 0 or not shown else wire.in_short(shown, self.limits.shown)
+        return shown if self._room >= 0 or not shown else replies.in_short(shown, self.limits.shown)
 
     # --- the beginning and the end ------------------------------------------------------------------------
 
@@ -439,7 +439,7 @@ class _Session:
 
 def _expect(reply: dict[str, Any], parts: set[str]) -> None:
     if set(reply) != parts:
-        raise wire.BadReply("a reply with other parts than agreed")
+        raise replies.BadReply("a reply with other parts than agreed")
 
 
 def _incidents(status: dict[str, Any]) -> list[str]:

@@ -5,11 +5,12 @@ For `autograder doctor`. A wall that does not hold is named, whatever the tier p
 
 import os
 import socket
+import sys
 import tempfile
 from dataclasses import dataclass
 
 from autograder.box import places
-from autograder.box.box import Box
+from autograder.box.box import Box, BoxFault
 from autograder.box.job import Cell, Job, Limits
 from autograder.box.tiers import Isolation, IsolationMissing, Tier, choose
 
@@ -114,3 +115,30 @@ def _source(body: str, targets: _Targets) -> str:
         piece=_LIMITS.file_size // 2,
     )
     return _TRY.format(body="\n".join(f"    {line}" for line in filled.split("\n")))
+
+
+def main() -> int:
+    """`doctor`'s section on the sandbox: `python -m autograder.box.probe`.
+
+    0: students' code is contained here; 1: it is not, or not by all that was tried."""
+    try:
+        facts = probe()
+    except BoxFault as fault:
+        print(f"sandbox      does not start: {fault}")
+        return 1
+    if facts.tier is None:
+        print("sandbox      none: `grade` refuses to run students' code here")
+    else:
+        held = sum(one.stopped for one in facts.attempts)
+        print(f"sandbox      {facts.tier.name}: {held} of {len(facts.attempts)} attempts to break out were stopped;")
+        print(f"             an empty notebook costs {facts.seconds:.2f} s")
+    for line in facts.missing.splitlines():
+        print(f"  ! {line.strip()}")
+    for one in facts.attempts:
+        if not one.stopped:
+            print(f"  ! a notebook can {one.what} ({one.said})")
+    return 0 if facts.holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -105,8 +105,8 @@ def _trial(staging: places.Staging) -> str:
     user = places.BOX_USER if os.getuid() == 0 else None
     return (
         f"import sys; sys.path.insert(0, {staging.library!r})\n"
-        "from autograder.box.inside import trial\n"
-        f"trial.main({user!r}, {places.OUTSIDE!r})"
+        "from autograder.box.inside import kernel\n"
+        f"kernel.try_namespaces({user!r}, {places.OUTSIDE!r})"
     )
 
 

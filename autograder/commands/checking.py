@@ -1,20 +1,119 @@
-"""The process in which `check` runs a notebook: cell after cell, an error stops its cell, and checks are noted.
+"""`check NOTEBOOK`: run a notebook's visible checks from a terminal; the exit code tells the truth.
+
+The notebook runs in a process of its own, in its folder, without a kernel: cell after cell, an error stops its cell,
+and checks are noted.
 
     python -m autograder.commands.checking NOTEBOOK ANSWER.json
 
 The answer is written after every question, so that a notebook that is stopped has said how far it came.
 """
 
+import argparse
 import contextlib
 import json
+import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
+
+from autograder.commands import shared
+from autograder.launcher.environment import Environment
+
+STATES = {True: "holds", False: "NOT YET"}
+
+
+def parser() -> argparse.ArgumentParser:
+    made = shared.parser(
+        "check",
+        "Run a notebook and say of every question whether its visible check holds. Exit code 0: all of it holds and\n"
+        "every question is answered; 1: something is missing; 2: there is no such notebook. Nothing is changed.",
+        """
+check exercises/attention/attention.ipynb
+check exercises/attention/attention.ipynb --json
+""",
+        assignment=False,
+    )
+    made.add_argument("notebook", metavar="NOTEBOOK", type=Path)
+    made.add_argument("--seconds", type=float, default=300, metavar="S", help="stop it after so long (default: 300)")
+    made.add_argument("--show", action="store_true", help="let the cells print what they print")
+    made.add_argument("--json", action="store_true", help="the result for a program")
+    return made
+
+
+def check_notebook(
+    place: Environment, *, notebook: Path, seconds: float = 300, show: bool = False, json: bool = False
+) -> int:
+    """Say of every question whether its check holds."""
+    path = shared.here(notebook)
+    if not path.is_file():
+        print(f"There is no notebook {notebook}.", file=sys.stderr)
+        return 2
+    found = run(path.resolve(), seconds, show)
+    if "misuse" in found:
+        print(found["misuse"], file=sys.stderr)
+        return 2
+    if json:
+        shared.as_json(found)
+    else:
+        _tell(found)
+    return 0 if found["holds"] else 1
+
+
+def check(place: Environment, words: list[str]) -> int:
+    """The command. A student's copy of the course has no grader, so `shared.Command` is not for it."""
+    return check_notebook(place, **vars(parser().parse_args(words)))
+
+
+def run(notebook: Path, seconds: float, show: bool = False) -> dict[str, Any]:
+    """What `checking` says of a notebook; if it did not come to its end, that nothing holds, and why."""
+    with tempfile.TemporaryDirectory(prefix="check-") as folder:
+        answer = Path(folder) / "answer.json"
+        line = [sys.executable, "-m", "autograder.commands.checking", str(notebook), str(answer)]
+        out = None if show else subprocess.DEVNULL
+        variables = {**os.environ, "MPLBACKEND": "Agg", "IPYTHONDIR": folder}
+        roots = [str(Path(__file__).resolve().parents[2]), variables.get("PYTHONPATH", "")]
+        variables["PYTHONPATH"] = os.pathsep.join(filter(None, roots))
+        try:
+            code = subprocess.run(
+                line, cwd=notebook.parent, env=variables, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                timeout=seconds, check=False,
+            ).returncode  # fmt: skip
+            why = f"the notebook ended its own process (exit code {code})"
+        except subprocess.TimeoutExpired:
+            why = f"it had not come to its end after {seconds:g} seconds: is there a loop that does not stop?"
+        try:
+            found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = {"questions": []}
+    if not found.pop("whole", False) and "misuse" not in found:
+        found = {**found, "holds": False, "ended": why}
+    return found
+
+
+def _tell(found: dict[str, Any]) -> None:
+    for question in found["questions"]:
+        print(f"{STATES[question['holds']]:8} {question['name']}")
+        for line in question["words"].split("\n"):
+            print(f"         {line}")
+    for error in found.get("errors", []):
+        print(f"{'note':8} {error}")
+    if "ended" in found:
+        print(f"{'NOT YET':8} {found['ended']}")
+    missing = sum(not question["holds"] for question in found["questions"])
+    if found["holds"]:
+        print(f"All {shared.count(len(found['questions']), 'question')} hold.")
+    else:
+        print(f"{missing} of {shared.count(len(found['questions']), 'question')} not yet.")
+
+
+# --- in a process of its own ------------------------------------------------------------------------------
 
 NOT_ANSWERED = "Not answered yet."
 
 
-def main(notebook: Path, answer: Path) -> None:
+def note_all(notebook: Path, answer: Path) -> None:
     """Run the notebook and write the answer."""
     try:
         import nbformat
@@ -110,4 +209,4 @@ class Checking:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    note_all(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from autograder.commands import common
+from autograder.commands import shared
+from autograder.launcher.environment import Environment
 
 if TYPE_CHECKING:
-    from autograder.course.environment import Environment
     from autograder.engine.run import Line
 
 EXAMPLES = """
@@ -30,10 +30,10 @@ STATES = {"graded": "graded", "blocked": "NOT GRADED", "fault": "GRADER'S FAULT"
 
 
 def parser() -> argparse.ArgumentParser:
-    made = common.parser(
+    made = shared.parser(
         "grade", "Grade what was handed in: each notebook in a sandbox, marks into nbgrader's gradebook.", EXAMPLES
     )
-    common.students(made)
+    shared.students(made)
     made.add_argument("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)")
     made.add_argument("--scheduler", metavar="URL", help="hand the work out to a Dask cluster")
     made.add_argument("--resume", action="store_true", help="go on where a run was stopped: what it does anyway")
@@ -60,36 +60,36 @@ def _positive(text: str) -> int:
     return number
 
 
-def main(place: "Environment", words: Sequence[str]) -> int:
-    given = parser().parse_args(words)
-    if given.again and given.resume:
-        parser().error("--again begins anew, --resume goes on: say one of them")
-    lines: list[Line] = []
-    return common.run(lambda: _grade_and_tell(place, given, lines))
+def main(place: Environment, words: Sequence[str]) -> int:
+    """`grade` as a function. Ctrl-C is heard between two submissions."""
+    return _run(place, words, at_once=False)
 
 
-def program(place: "Environment", words: Sequence[str]) -> int:
+def program(place: Environment, words: Sequence[str]) -> int:
     """`main` in a process of its own: Ctrl-C ends it at once, and its workers with it.
 
     What is done is on the disk, and what is half done is done again, as after any other sudden end.
     """
-    global _at_once
-    _at_once = True
-    return main(place, words)
+    return _run(place, words, at_once=True)
 
 
-_at_once = False
+def _run(place: Environment, words: Sequence[str], at_once: bool) -> int:
+    given = parser().parse_args(words)
+    if given.again and given.resume:
+        parser().error("--again begins anew, --resume goes on: say one of them")
+    lines: list[Line] = []
 
+    def work() -> int:
+        if at_once:
+            signal.signal(signal.SIGINT, lambda number, frame: _leave(given, lines))
+        try:
+            _grade(place, given, lines)
+        except KeyboardInterrupt:
+            _tell_stopped(given, lines)
+            return shared.STOPPED
+        return _summary(given, lines)
 
-def _grade_and_tell(place: "Environment", given: argparse.Namespace, lines: "list[Line]") -> int:
-    if _at_once:
-        signal.signal(signal.SIGINT, lambda number, frame: _leave(given, lines))
-    try:
-        _grade(place, given, lines)
-    except KeyboardInterrupt:
-        _tell_stopped(given, lines)
-        return common.STOPPED
-    return _summary(given, lines)
+    return shared.run(work)
 
 
 def _leave(given: argparse.Namespace, lines: "list[Line]") -> NoReturn:
@@ -102,7 +102,7 @@ def _leave(given: argparse.Namespace, lines: "list[Line]") -> NoReturn:
         end_at_once()
         abandon_boxes()
     finally:
-        os._exit(common.STOPPED)
+        os._exit(shared.STOPPED)
 
 
 def _tell_stopped(given: argparse.Namespace, lines: "list[Line]") -> None:
@@ -112,10 +112,10 @@ def _tell_stopped(given: argparse.Namespace, lines: "list[Line]") -> None:
     print(f"\nStopped: {told}. The same command goes on{again}.", file=sys.stderr, flush=True)
 
 
-def _grade(place: "Environment", given: argparse.Namespace, lines: "list[Line]") -> None:
+def _grade(place: Environment, given: argparse.Namespace, lines: "list[Line]") -> None:
     from autograder.engine.run import grade
 
-    course = common.course(place, given)
+    course = shared.course(place, given.course, given.db)
     if not given.json:
         _begin(given)
     run = grade(
@@ -182,7 +182,7 @@ def _with_bar(run: "Iterator[Line]") -> "Iterator[Line]":
                 continue
             if bar is None:
                 if before:
-                    print(f"{common.count(before, 'submission')} graded already.")
+                    print(f"{shared.count(before, 'submission')} graded already.")
                 bar = tqdm(total=line.of, initial=line.number, unit=" submissions", dynamic_ncols=True, file=sys.stderr)
             else:
                 bar.update()
@@ -209,14 +209,14 @@ def _summary(given: argparse.Namespace, lines: "list[Line]") -> int:
     loose = sum(line.record.isolation == "none" for line in lines)
     new = sum(line.new for line in lines)
     if given.json:
-        common.as_json({"summary": {**states, "new": new, "to look at": looks, "not isolated": loose}})
+        shared.as_json({"summary": {**states, "new": new, "to look at": looks, "not isolated": loose}})
         return 1 if states["fault"] or states["blocked"] else 0
     name = given.assignment
     if not lines:
         print(f"Nothing was handed in for {name}: submitted/STUDENT/{name}/ is where it is looked for.")
         return 0
     print(
-        f"\n{common.count(len(lines), 'submission')}: {states['graded']} graded, {states['blocked']} not gradable,"
+        f"\n{shared.count(len(lines), 'submission')}: {states['graded']} graded, {states['blocked']} not gradable,"
         f" {states['fault']} failed through the grader's fault; {new} of them in this run."
     )
     if states["blocked"]:

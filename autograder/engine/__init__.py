@@ -3,13 +3,12 @@
     plan       which cells are run in the box, and which functions are asked which questions
     attempt    run a plan in the box, going on after a cell that does not end
     marking    answers -> verdicts -> the outputs that nbgrader reads as marks
-    execute    the seam: nbgrader's own Execute replaced, by one line of its configuration
-    results    what became of one notebook, as plain data that can be kept and sent
+    execute    the seam: nbgrader's own Execute replaced, by one line of its configuration; one submission as a task
     course     a course as nbgrader sees it: configuration, folders, masters
-    task       one submission, as a worker gets it (pool: in this process, on several cores, on a cluster)
+    pool       workers: in this process, on several cores, on a cluster
     run        a class: what is to be graded, in turn; gone on with wherever it was stopped
     write      graded notebooks, gradebook, record, in this order, by one process
-    record     what is known of one submission
+    records    what became of a notebook and of a submission, as plain data that can be kept and sent
 
 Student code runs in `autograder.box` and nowhere else; the verdict is computed here, outside.
 """

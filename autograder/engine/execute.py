@@ -1,13 +1,16 @@
 """Where students' code is run during grading: nbgrader's Execute, replaced by the box.
 
-Wired by `Autograde.autograde_preprocessors` (see `autograder.nbgrader_config`), so that `nbgrader autograde` and
-formgrader's button come through here; `autograder.engine.task` does the same for our own command. No kernel is started.
+`CourseExecute` is wired by `Autograde.autograde_preprocessors` (see `autograder.nbgrader_config`), so that `nbgrader
+autograde` and formgrader's button come through here. `work` does the same for our own command, as a task that any
+worker can do: it needs no gradebook and no folder of the course. No kernel is started.
 
 - Student code runs in the box; marks are computed here, outside, and put into the outputs that nbgrader reads.
 - A fault of the grader itself never becomes a mark: it raises, nbgrader says so and leaves that submission ungraded.
 """
 
 import atexit
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +19,16 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Unicode
 
-from autograder.box import Box
+from autograder.box import Box, BoxFault, IsolationMissing
 from autograder.box.tiers import Isolation
 from autograder.engine.attempt import Runs, attempt
 from autograder.engine.course import master_files
 from autograder.engine.marking import mark_notebook
 from autograder.engine.plan import Plan, plan_notebook
-from autograder.engine.results import NotebookResult, result_file, to_json, write_whole
+from autograder.engine.records import NotebookResult, result_file, to_json, write_whole
 from autograder.engine.seeds import course_secret
 from autograder.exercise.find import exercises_of
+from autograder.exercise.verdict import GraderFault
 from autograder.preflight.folder import DATA, MOST_BYTES, MOST_OF_ALL
 
 _boxes: dict[str, Box] = {}
@@ -98,3 +102,46 @@ def data_files(folder: Path) -> dict[str, bytes]:
             room -= size
             found[inside.as_posix()] = path.read_bytes()
     return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One submission."""
+
+    student: str
+    assignment: str
+    notebooks: Mapping[str, list[dict[str, Any]]]
+    """By name: the repaired cells, as plain dictionaries."""
+    files: Mapping[str, bytes]
+    secret: bytes
+    isolation: Isolation
+    pictures: bool = False
+    """Whether the course's own pictures are drawn into the graded notebook."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What became of it."""
+
+    student: str
+    results: Mapping[str, str]
+    """By notebook: `records.to_json`."""
+    fault: str = ""
+    """What is wrong with the grader, if something is. Then there are no marks."""
+
+
+def work(task: Task) -> Done:
+    """Run and judge. A student's failure is a result; what raises here is a fault of the grader's, and said."""
+    results = {}
+    try:
+        box = shared_box(task.isolation)
+        exercises = exercises_of(task.assignment)
+        for name, cells in task.notebooks.items():
+            place = (task.assignment, name, task.student)
+            plan = plan_notebook("/".join(place), cells, exercises, task.secret, place, task.files, task.pictures)
+            results[name] = to_json(run_plan(box, plan, cells))
+    except (GraderFault, BoxFault, IsolationMissing) as fault:
+        return Done(student=task.student, results={}, fault=str(fault))
+    except Exception as fault:
+        return Done(student=task.student, results={}, fault=f"{type(fault).__name__}: {fault}")
+    return Done(student=task.student, results=results)

@@ -15,7 +15,7 @@ from autograder.box import CellResult
 from autograder.check import INSTRUCTOR
 from autograder.engine.attempt import Attempt
 from autograder.engine.plan import Plan, Test
-from autograder.engine.results import Mark, NotebookResult
+from autograder.engine.records import Mark, NotebookResult
 from autograder.exercise.interview import Answers
 from autograder.exercise.outcome import Fault, Outcome
 from autograder.exercise.report import MACHINE, Report

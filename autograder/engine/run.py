@@ -8,19 +8,22 @@ gradebook, then the record. The record comes last, so what has one is done, and 
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from autograder.box.tiers import Isolation, choose
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
+from autograder.engine.execute import Done, Task, work
 from autograder.engine.gradebook import Scores, scores_of
-from autograder.engine.lock import only_one
 from autograder.engine.pool import pool
-from autograder.engine.record import Record
+from autograder.engine.records import Record
 from autograder.engine.seeds import course_secret
-from autograder.engine.task import Done, Task, work
 from autograder.engine.write import Writer
 from autograder.exercise.find import exercises_of
 from autograder.preflight import Master, Prepared, prepare
@@ -28,6 +31,10 @@ from autograder.preflight.finding import shown
 
 SAME_FAULT = 5
 """So many submissions, one after the other, with the same fault of the grader: it is broken, and the run stops."""
+
+
+class AlreadyRunning(Exception):  # noqa: N818 - said to the instructor
+    """Another process is grading this assignment."""
 
 
 class Broken(Exception):  # noqa: N818 - said to the instructor
@@ -113,6 +120,28 @@ def grade(
                 last = done.fault
                 if last and same == SAME_FAULT:
                     raise Broken(f"the grader failed {SAME_FAULT} times in a row, with the same words: {last}")
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Hold an assignment's lock: two runs would write the same folders. It goes with the process, however that ends.
+
+    Raises AlreadyRunning, which says what process has it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock, holder = FileLock(folder / ".lock"), folder / ".graded-by"
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        who = holder.read_text(encoding="ascii") if holder.is_file() else ""
+        raise AlreadyRunning(
+            f"{folder.name} is being graded by another process{f' ({who})' if who else ''}: wait for it, or stop it"
+        ) from None
+    try:
+        holder.write_text(f"{os.getpid()}", encoding="ascii")
+        yield
+    finally:
+        lock.release()
 
 
 def _lost(waiting: _Waiting, error: Exception) -> Done:

@@ -6,13 +6,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
-from autograder.engine.execute import show
+from autograder.engine.execute import Done, show
 from autograder.engine.gradebook import Scores, save_marks, timestamp_of
-from autograder.engine.record import Record
-from autograder.engine.results import WRITING, NotebookResult, from_json, result_file, sweep, write_whole
-from autograder.engine.task import Done
+from autograder.engine.records import WRITING, NotebookResult, Record, from_json, result_file, sweep, write_whole
 from autograder.preflight import Prepared
 
 

@@ -4,13 +4,12 @@
     facts         marks, comments, penalty and what happened to the submission, from the gradebook and the record
     page          both -> the page (example: expected against got; frame: the head and the style of every page)
     clean         a student's text, pictures and HTML, made harmless (mathematics: LaTeX -> MathML)
-    exporter      the seam to nbgrader: `nbgrader generate_feedback` and formgrader's button
-    write         the same for a class, by our own command
+    deliver       the pages of a class, by our own command; the seam to `nbgrader generate_feedback` and formgrader
 
 Nothing in a page is fetched, and nothing in it runs: there is no script, and a policy in its head forbids both.
 """
 
+from autograder.feedback.deliver import write_feedback
 from autograder.feedback.hide import HideFromStudents
-from autograder.feedback.write import write_feedback
 
 __all__ = ["HideFromStudents", "write_feedback"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from nbgrader.api import MissingEntry
 
-from autograder.engine import record as records
+from autograder.engine import records
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,10 +2,8 @@
 
 rows        one row per student, from the gradebook and the records; not marked is not zero
 table       the rows as CSV or JSON, as this course's own or as an LMS takes them
-lessons     what the class has understood and what it has not: questions, properties, misconceptions
-eyes        submissions that a person should look at
-answers     what the students wrote, without what was given to them
-likeness    answers that are nearly the same (winnowing, indexed): a hint, never a mark
+lessons     what to teach again: questions, properties, misconceptions; submissions that a person should look at
+likeness    what the students wrote; answers that are nearly the same (winnowing, indexed): a hint, never a mark
 pictures    the distribution of marks
 overview    all of it on one page
 """

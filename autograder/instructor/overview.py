@@ -10,17 +10,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
-from autograder.engine.record import Record
-from autograder.engine.results import write_whole
+from autograder.engine.records import Record, write_whole
 from autograder.exercise.find import exercises_of
 from autograder.feedback import clean
 from autograder.feedback.frame import number, page, table
-from autograder.instructor.answers import Answers, anonymous, answers_of_class, given, reference
-from autograder.instructor.eyes import KINDS, to_look_at, uncontained
-from autograder.instructor.lessons import Mistaken, difficulties, failures, mistakes
-from autograder.instructor.likeness import REFERENCE, alike, same_to_the_letter
+from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
+from autograder.instructor.likeness import (
+    REFERENCE,
+    Answers,
+    alike,
+    anonymous,
+    answers_of_class,
+    given,
+    reference,
+    same_to_the_letter,
+)
 from autograder.instructor.pictures import BINS, bar, counts, histogram
 from autograder.instructor.rows import Row, questions_asked, report_rows
 

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from nbgrader import api
 
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
-from autograder.engine.record import Record
+from autograder.engine.records import Record
 
 State = Literal["graded", "waiting", "blocked", "fault", "not graded", "missing"]
 

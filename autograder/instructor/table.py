@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.engine.course import Course
-from autograder.engine.results import write_whole
+from autograder.engine.records import write_whole
 from autograder.instructor.rows import Asked, Row, questions_asked, report_rows
 
 Table = list[list[Any]]

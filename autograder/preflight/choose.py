@@ -6,17 +6,13 @@ released notebook beside `attention (1).ipynb`), nor where it is no copy of the 
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from autograder.preflight.finding import Finding, listed, shown
+from autograder.preflight.finding import Finding, Prepared, left_behind, listed, shown
 from autograder.preflight.master import Master
 from autograder.preflight.names import likeness, worked_on
 from autograder.preflight.read import Unreadable, read_notebook
 from autograder.preflight.repair import repair
-from autograder.preflight.scan import left_behind
-
-if TYPE_CHECKING:
-    from autograder.preflight.folder import Prepared
 
 MOST_NOTEBOOKS = 20
 ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")
@@ -28,7 +24,7 @@ def is_notebook(name: str) -> bool:
     return name.lower().endswith(ENDINGS) and not name.startswith(".")
 
 
-def choose(paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: "Prepared") -> Path | None:
+def choose(paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: Prepared) -> Path | None:
     """Put the repaired notebooks into `made`, and what was found. Returns the file that the first of them came from.
 
     paths: (file, its path inside the submission), in the order in which they are preferred.

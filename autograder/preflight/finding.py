@@ -1,8 +1,13 @@
-"""One thing that was found before grading."""
+"""One thing that was found before grading; and what plain files lie below a folder.
 
+Links, devices and pipes are found, not followed and not opened.
+"""
+
+import os
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
 
 Kind = Literal["repaired", "ignored", "blocked", "note"]
 
@@ -20,6 +25,22 @@ class Finding:
     """A sentence for the student and the instructor."""
 
 
+@dataclass
+class Prepared:
+    """A submission, ready to be graded as far as it can be."""
+
+    notebooks: dict[str, Any] = field(default_factory=dict)
+    """By the master's name, repaired."""
+    files: dict[str, Path] = field(default_factory=dict)
+    """Data files to take along, by their path as seen from the notebook."""
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def blocked(self) -> bool:
+        """Whether a notebook cannot be graded."""
+        return any(finding.kind == "blocked" for finding in self.findings)
+
+
 def shown(name: object, most: int = 80) -> str:
     """A name that a student chose, on one line and without control characters, for the words of a finding."""
     escaped = str(name).encode("unicode_escape", "surrogatepass").decode("ascii")
@@ -32,3 +53,55 @@ def listed(names: Iterable[str], most: int = 4) -> str:
     given = list(names)
     rest = f" and {len(given) - most} more" if len(given) > most else ""
     return ", ".join(given[:most]) + rest
+
+
+MOST_ENTRIES, MOST_DEPTH = 5_000, 20
+SKIPPED = {".ipynb_checkpoints", "__pycache__", ".git", "__MACOSX"}
+"""Folders that programs leave, without a word."""
+
+
+def scan(folder: Path, findings: list[Finding]) -> list[tuple[str, Path]]:
+    """(path inside the folder, path) of every plain file, the shallow ones first, by name."""
+    found: list[tuple[str, Path]] = []
+    waiting, seen = [("", folder)], 0
+    for _ in range(MOST_DEPTH + 1):
+        below: list[tuple[str, Path]] = []
+        for inside, place in waiting:
+            try:
+                with os.scandir(place) as opened:
+                    entries = sorted(_first(opened, MOST_ENTRIES + 1 - seen), key=lambda entry: entry.name)
+            except OSError as error:
+                findings.append(left_behind(inside or folder.name, f"it cannot be opened ({error.strerror})"))
+                continue
+            for entry in entries:
+                seen += 1
+                if seen > MOST_ENTRIES:
+                    findings.append(left_behind("the rest", f"a submission may hold {MOST_ENTRIES} files"))
+                    return found
+                name = f"{inside}{entry.name}"
+                if entry.is_symlink():
+                    findings.append(left_behind(name, "it is a link"))
+                elif entry.is_dir(follow_symlinks=False):
+                    if entry.name.startswith(".") and entry.name not in SKIPPED:
+                        findings.append(left_behind(name, "it is a hidden folder"))
+                    elif entry.name not in SKIPPED:
+                        below.append((f"{name}/", Path(entry.path)))
+                elif not entry.is_file(follow_symlinks=False):
+                    findings.append(left_behind(name, "it is no plain file"))
+                elif entry.stat(follow_symlinks=False).st_nlink > 1:
+                    why = "it is a hard link to another file (if you linked the folder yourself, copy it instead)"
+                    findings.append(left_behind(name, why))
+                else:
+                    found.append((name, Path(entry.path)))
+        waiting = below
+    findings.extend(left_behind(inside, f"more than {MOST_DEPTH} folders in folders") for inside, _ in waiting)
+    return found
+
+
+def _first(entries: "os.ScandirIterator[str]", most: int) -> list["os.DirEntry[str]"]:
+    return [entry for entry, _ in zip(entries, range(max(1, most)), strict=False)]
+
+
+def left_behind(inside: str, why: str, what: str | None = None) -> Finding:
+    """A finding about a file that is not taken along."""
+    return Finding(kind="ignored", what=what or "extra-file", words=f"{shown(inside)} was left behind: {why}.")

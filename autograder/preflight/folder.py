@@ -9,15 +9,13 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.preflight.archive import OTHERS, is_archive, unpack
 from autograder.preflight.choose import choose, is_notebook
-from autograder.preflight.finding import Finding, shown
+from autograder.preflight.finding import Finding, Prepared, left_behind, scan, shown
 from autograder.preflight.master import Master
-from autograder.preflight.scan import left_behind, scan
 
 DATA = {".txt", ".csv", ".tsv", ".json", ".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".npy", ".npz", ".safetensors"}
 MOST_FILES, MOST_BYTES, MOST_OF_ALL = 200, 10 * 2**20, 30 * 2**20
@@ -35,22 +33,6 @@ MODULES = {
     "sitecustomize",
     "usercustomize",
 }
-
-
-@dataclass
-class Prepared:
-    """A submission, ready to be graded as far as it can be."""
-
-    notebooks: dict[str, Any] = field(default_factory=dict)
-    """By the master's name, repaired."""
-    files: dict[str, Path] = field(default_factory=dict)
-    """Data files to take along, by their path as seen from the notebook."""
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def blocked(self) -> bool:
-        """Whether a notebook cannot be graded."""
-        return any(finding.kind == "blocked" for finding in self.findings)
 
 
 def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None) -> Prepared:
@@ -157,3 +139,31 @@ def _unwanted(name: str, path: Path) -> str:
     if path.suffix.lower() not in DATA:
         return "only the notebook and data files are taken"
     return ""
+
+
+# --- in words ---------------------------------------------------------------------------------------------
+
+_HEADS = {"blocked": "NOT GRADABLE", "repaired": "repaired", "note": "note", "ignored": "left behind"}
+"""The kinds of findings, in the order in which they are said."""
+
+
+def report(prepared: Prepared) -> str:
+    """One line per finding, kinds apart; "nothing to say" if there is none."""
+    width = max(map(len, _HEADS.values()))
+    lines = [
+        f"{head:<{width}}  {finding.words}"
+        for kind, head in _HEADS.items()
+        for finding in prepared.findings
+        if finding.kind == kind
+    ]
+    return "\n".join(lines) or "nothing to say"
+
+
+def check_folder(course: Any, assignment: str, students: Sequence[str] | None = None) -> list[tuple[str, Prepared]]:
+    """(student, what was found) for everybody, or for these students; one who has handed in nothing is blocked.
+
+    course: `autograder.engine.course.Course`, or anything with its `masters`, `students` and `submission`.
+    """
+    masters = course.masters(assignment)
+    chosen = course.students(assignment) if students is None else students
+    return [(student, prepare(course.submission(student, assignment), masters)) for student in chosen]

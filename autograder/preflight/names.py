@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nbformat import from_dict
+
 from autograder.preflight.finding import Finding, listed, shown
 from autograder.preflight.master import Master, MasterCell, defined, same_text
 
@@ -159,3 +161,9 @@ def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list
 def _fixed(cell: Any, known: Mapping[str, MasterCell]) -> bool:
     name = grade_id(cell)
     return name is not None and known[name].fixed
+
+
+def new_cell(kind: str, source: str, metadata: dict[str, Any], name: str) -> Any:
+    """A cell without outputs."""
+    made = {"id": name, "cell_type": kind, "metadata": metadata, "source": source}
+    return from_dict(made | ({"outputs": [], "execution_count": None} if kind == "code" else {}))

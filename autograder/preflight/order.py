@@ -5,8 +5,7 @@ from typing import Any
 
 from autograder.preflight.finding import Finding, listed
 from autograder.preflight.master import Master, MasterCell
-from autograder.preflight.names import grade_id
-from autograder.preflight.restore import new_cell
+from autograder.preflight.names import grade_id, new_cell
 
 MISSING = "This answer cell was missing from the submission and was put back empty."
 

@@ -11,12 +11,15 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.preflight.finding import Finding, shown
-from autograder.preflight.skim import TooMuch, skim
 
 MOST_BYTES, MOST_TEXT, SMALL = 300 * 2**20, 30 * 2**20, 4 * 2**20
 """Of the file; of what is left of it without outputs; below which it is parsed as it is."""
 MOST_CELLS = 5_000
 TOO_LARGE = "Edit → Clear Outputs of All Cells, save, and hand it in again"
+
+
+class TooMuch(ValueError):  # noqa: N818 - about the file
+    """There is more in the file than a notebook can hold."""
 
 
 class Unreadable(Exception):  # noqa: N818 - said to a human, not an error of ours
@@ -167,3 +170,38 @@ def _kept(cell: dict[str, Any], made: dict[str, Any]) -> bool:
     source = cell.get("source", "")
     text = "".join(p if isinstance(p, str) else "\0" for p in source) if isinstance(source, list) else source
     return bool(made["cell_type"] == cell.get("cell_type") and made["source"] == text)
+
+
+# --- very large notebooks ---------------------------------------------------------------------------------
+
+HIDDEN_KEYS = (b'"outputs"', b'"widgets"')
+MOST_TOKENS, MOST_KEPT = 10_000_000, 1_000_000
+
+# A string, a mark of JSON's, or anything else (numbers, names). Possessive: nothing is remembered, nothing tried twice.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[][{},:]|[^][\s"{},:]++', re.S)
+
+
+def skim(content: bytes) -> bytes:
+    """The same JSON with `[]` for every value of `HIDDEN_KEYS` that is a list or an object: what is not graded.
+
+    A notebook of 200 MB is a few kilobytes of code and many pictures. Parsed whole, its JSON would take gigabytes; here
+    it is passed over once, string by string and bracket by bracket. Text that is no JSON stays none. Raises TooMuch.
+    """
+    kept: list[bytes] = []
+    begin = depth = count = 0
+    before = last = b""
+    for tokens, token in enumerate(_TOKEN.finditer(content)):
+        mark = content[token.start() : token.start() + 1]
+        if depth:
+            depth += (mark in b"[{") - (mark in b"]}")
+            if depth == 0:
+                begin = token.end()
+        elif mark in b"[{" and last == b":" and before in HIDDEN_KEYS:
+            kept.append(content[begin : token.start()] + b"[]")
+            depth = 1
+        else:
+            count += 1
+            before, last = last, token.group() if token.end() - token.start() < 20 else b""
+        if tokens > MOST_TOKENS or count > MOST_KEPT:
+            raise TooMuch
+    return b"".join([*kept, content[begin:] if not depth else b""])

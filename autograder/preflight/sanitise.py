@@ -26,12 +26,11 @@ from nbgrader.preprocessors import (
     OverwriteKernelspec,
 )
 
-from autograder.preflight.finding import Finding
+from autograder.preflight.finding import Finding, scan
 from autograder.preflight.master import from_gradebook, order_in_source
 from autograder.preflight.names import likeness
 from autograder.preflight.read import Unreadable, read_notebook
 from autograder.preflight.repair import repair
-from autograder.preflight.scan import scan
 
 
 def repair_first(c: Any) -> None:

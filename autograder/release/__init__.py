@@ -1,1 +1,1 @@
-"""From masters to what students get: notebooks without answers, and the archive that holds them."""
+"""What leaves the house: exercises without their answers (`build`), and the student's archive (`student_zip`)."""

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands import common
+from autograder.commands import shared
 
 if TYPE_CHECKING:
-    from autograder.course.environment import Environment
+    from autograder.launcher.environment import Environment
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
 FILES = {
@@ -34,7 +34,7 @@ FILES = {
 
 
 def parser() -> argparse.ArgumentParser:
-    made = common.parser(
+    made = shared.parser(
         "new",
         "Begin an assignment: five small files with one worked question, to be changed into yours.",
         "new temperature\nnew beam_search --title 'Beam search'",

@@ -8,10 +8,10 @@ from nbgrader.api import Gradebook
 
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.marking import _display, _public
-from autograder.engine.record import Record
+from autograder.engine.records import Record
 from autograder.exercise.report import Report
 from autograder.nbgrader_config import _scripts_on_path
 

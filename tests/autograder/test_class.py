@@ -9,9 +9,9 @@ from autograder.engine.run import grade
 from autograder.feedback import write_feedback
 from autograder.instructor import report_rows, write_overview
 from autograder.release.build import REGIONS, build_exercises
+from tests.autograder.courses import course as masters
 from tests.autograder.pages import dangers, unfit
 from tests.autograder.synthetic import fill
-from tests.autograder.test_release import course as masters
 from tests.lab import CHROMIUM_FLAGS, find_chromium
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

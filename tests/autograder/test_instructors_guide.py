@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from autograder.box import Limits
-from autograder.course import verbs
 from autograder.exercise.judges import inputs_unchanged, same_shapes, same_values
+from autograder.launcher import verbs
 from autograder.scaffold.new import FILES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ import pytest
 from autograder.checks.attention import EXERCISES
 from autograder.nbgrader_config import RELEASE
 from autograder.release.build import build_exercises
-from tests.autograder.test_release import course
+from tests.autograder.courses import course
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

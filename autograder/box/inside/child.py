@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from autograder.box.inside import answers, closing, kernel, landlock, seccomp, wire
+from autograder.box.inside import calls, closing, frames, kernel, landlock, seccomp
 from autograder.box.inside.notebook import Notebook
 from autograder.box.inside.watch import Watch
 
@@ -155,17 +155,17 @@ class Supervisor:
         try:
             os.close(self.leash)
             kernel.die_with_parent()
-            orders, body = wire.read(self.orders)
+            orders, body = frames.read(self.orders)
             work = self._settle(orders["files"], body)
             self._lock(channel, work)
             watch = Watch((*self.walls.read, work))
             watch.noted += self.unplaced[:10]
             serve(self.shell, self.orders, self.replies, orders, self.plans, watch)
-        except wire.Gone:
+        except frames.Gone:
             pass
         except BaseException as error:
             with contextlib.suppress(OSError):  # before the student's code: the grader is told why
-                wire.write(self.replies, {"fault": f"{type(error).__name__}: {error}"})
+                frames.write(self.replies, {"fault": f"{type(error).__name__}: {error}"})
         finally:
             os._exit(0)
 
@@ -227,9 +227,9 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
     shell.draw(first["pictures"])
     gc.enable()
     watch.begin()
-    wire.write(replies, {"ticket": first["ticket"], "ready": True, "noted": watch.noted})
+    frames.write(replies, {"ticket": first["ticket"], "ready": True, "noted": watch.noted})
     while True:
-        order, body = wire.read(orders)
+        order, body = frames.read(orders)
         closing.touched.clear()
         watch.noted.clear()
         if order["do"] == "run":
@@ -237,10 +237,10 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
             given = b""
         else:
             shell.outputs.begin()
-            outcomes, given = answers.interview(shell.user_ns, order, body, order["largest"])
+            outcomes, given = calls.interview(shell.user_ns, order, body, order["largest"])
             header = {"outcomes": outcomes}
         header.update(ticket=order["ticket"], closed=list(closing.touched), noted=list(watch.noted))
-        wire.write(replies, header, given)
+        frames.write(replies, header, given)
 
 
 def seed(number: int) -> None:

@@ -80,6 +80,24 @@ def map_user(user: int, group: int, where: str = "/proc/self") -> None:
             file.write(content)
 
 
+def try_namespaces(user: int | None, scratch: str) -> None:
+    """The supervisor's first steps, tried once: print "stands", or raise what went wrong."""
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    gain_nothing()
+    me, group = os.getuid(), os.getgid()
+    unshare(NEW_USER | NEW_PID | NEW_MOUNT | NEW_IPC | NEW_UTS)
+    show_memory()
+    map_user(me, group)
+    mount("", "/", "", RECURSIVE_PRIVATE)
+    mount("tmpfs", scratch, "tmpfs", NO_SUID | NO_DEVICES | NO_EXEC, "size=1m")
+    mount("tmpfs", "/proc", "tmpfs", READ_ONLY, "size=4k")
+    drop_capabilities()
+    print("stands")
+
+
 def huge_pages() -> int:
     """Gather this process's own memory in pages of 2 MB (MADV_COLLAPSE, Linux 6.1), and say how many there are.
 

@@ -15,8 +15,8 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from autograder.box.inside.clock import limit
 from autograder.box.inside.outputs import MIME, Outputs
+from autograder.box.inside.watch import limit
 
 _PICTURE = ("lectures.show.picture", "Picture")
 _OUTSIDE = "Nothing outside Python is run while a notebook is graded; this line was passed over: {}\n"

@@ -1,9 +1,38 @@
-"""What the notebook asks for outside its folder, noted for the report. A note, not a lock: the kernel is the lock."""
+"""What is kept an eye on while the student's code runs: the time, and what it asks for outside its folder.
 
+Both are a courtesy, not a lock. Code that swallows every interrupt, or that never comes back from C, is ended from
+outside by the wall limit; files are guarded by the kernel, and what is noted here is for the report.
+"""
+
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any
+
+_AGAIN = 0.5
+
+
+class TookTooLong(KeyboardInterrupt):
+    """Raised in the student's code when its time is up."""
+
+
+@contextlib.contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raise TookTooLong in the block after so many seconds."""
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise TookTooLong(f"it did not finish in {seconds:g} seconds")
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
 
 _EVENTS = {"open", "os.listdir", "os.scandir", "os.chdir"}
 _MOST = 20

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from autograder.box.inside import answers, closing, kernel
+from autograder.box.inside import calls, closing, kernel
 from autograder.box.inside.child import Supervisor, Walls, seed
 
 _WARM = (
@@ -121,7 +121,7 @@ def _warm_up() -> Any:
     shell.run("def f():\n    return 1 / 0\nf()", 5.0)  # what an error needs is loaded at the first one
     shell.run("1 +", 5.0)
     seed(0)
-    answers.interview({"f": lambda x: x}, _QUESTION, b"", 1)
+    calls.interview({"f": lambda x: x}, _QUESTION, b"", 1)
     shell.reset(new_session=True)
     shell.outputs.begin()
     sys.stdout.flush()

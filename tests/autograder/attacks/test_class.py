@@ -19,16 +19,16 @@ import nlmcore
 from autograder.box import Box, Limits
 from autograder.box.tiers import bubblewrap_fault
 from autograder.checks.attention import EXERCISES
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.gradebook import Scores, scores_of
-from autograder.engine.record import Record
+from autograder.engine.records import Record
 from autograder.engine.run import grade
 from autograder.release.build import build_exercises
 from tests.autograder.attacks.corpus import ATTACKS, VICTIM
 from tests.autograder.attacks.honest import HONEST
 from tests.autograder.attacks.submissions import ANSWERS, Submission, digest, hand_in
-from tests.autograder.test_release import course
+from tests.autograder.courses import course
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -5,15 +5,15 @@ import signal
 from pathlib import Path
 from unittest import mock
 
-import autograder.engine.task as task_module
-from autograder.engine.task import Done, Task
-from tests.autograder.engine.conftest import FakeBox
+import autograder.engine.execute as execute_module
+from autograder.engine.execute import Done, Task
+from tests.autograder.courses import FakeBox
 
 
 def work(task: Task) -> Done:
-    """`autograder.engine.task.work` with a box that is none; afterwards the real one is back."""
-    with mock.patch.object(task_module, "shared_box", side_effect=lambda isolation: FakeBox()):
-        return task_module.work(task)
+    """`autograder.engine.execute.work` with a box that is none; afterwards the real one is back."""
+    with mock.patch.object(execute_module, "shared_box", side_effect=lambda isolation: FakeBox()):
+        return execute_module.work(task)
 
 
 def work_and_die_once(task: Task) -> Done:

@@ -6,15 +6,14 @@ import nbformat
 import pytest
 
 import autograder.engine.execute as execute_module
-import autograder.engine.task as task_module
 from autograder.box import Box, Limits
 from autograder.box.tiers import bubblewrap_fault
 from autograder.checks.attention import EXERCISES
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
 from tests.autograder import solutions_attention
-from tests.autograder.engine.conftest import copy, hand_in, nothing, snapshot, writes
+from tests.autograder.courses import copy, hand_in, nothing, snapshot, writes
 from tests.autograder.engine.test_own import by_nbgrader
 
 pytestmark = [
@@ -105,7 +104,7 @@ def both(own_template, tmp_path_factory):
     hand_in(ours, "attention", "nothing", nothing)
     theirs = copy(ours, tmp_path_factory.mktemp("theirs") / "course")
     with pytest.MonkeyPatch.context() as patch, Box(QUICK) as box:
-        for module in (execute_module, task_module):
+        for module in (execute_module,):
             patch.setattr(module, "shared_box", lambda isolation: box)
         lines = {line.record.student: line for line in grade(Course.load(ours), "attention")}
         (theirs / "grading").mkdir()

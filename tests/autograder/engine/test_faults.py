@@ -15,20 +15,19 @@ import pytest
 
 import autograder.engine.execute as execute_module
 import autograder.engine.gradebook as gradebook_module
-import autograder.engine.results as results_module
+import autograder.engine.records as results_module
 import autograder.engine.run as run_module
 import autograder.engine.write as write_module
 from autograder.box import Box
 from autograder.box.tiers import bubblewrap_fault
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
+from autograder.engine.execute import Done
+from autograder.engine.execute import work as real_work
 from autograder.engine.gradebook import GradebookBusy
-from autograder.engine.lock import AlreadyRunning, only_one
-from autograder.engine.run import Broken, grade
-from autograder.engine.task import Done
-from autograder.engine.task import work as real_work
+from autograder.engine.run import AlreadyRunning, Broken, grade, only_one
+from tests.autograder.courses import ANSWERS, copy, hand_in, nothing, snapshot, writes
 from tests.autograder.engine import fake
-from tests.autograder.engine.conftest import ANSWERS, copy, hand_in, nothing, snapshot, writes
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.engine.course import Course
-from autograder.engine.record import Record
+from autograder.engine.records import Record
 from autograder.engine.run import Line
 
 

@@ -9,12 +9,11 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
 
 import autograder.engine.execute as execute_module
-import autograder.engine.task as task_module
 from autograder.checks.attention import EXERCISES
-from autograder.engine import record as records
+from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
-from tests.autograder.engine.conftest import FakeBox, copy, hand_in, nothing, snapshot, writes
+from tests.autograder.courses import FakeBox, copy, hand_in, nothing, snapshot, writes
 from tests.autograder.solutions_attention import SOLUTIONS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -52,7 +51,7 @@ def both(own_template, tmp_path_factory):
     (ours / "grading" / "secret").write_text("17" * 32 + "\n")
     theirs = copy(ours, tmp_path_factory.mktemp("theirs") / "course")
     with pytest.MonkeyPatch.context() as patch:
-        for module in (execute_module, task_module):
+        for module in (execute_module,):
             patch.setattr(module, "shared_box", lambda isolation: FakeBox(mistaken))
         list(grade(Course.load(ours), "attention"))
         by_nbgrader(theirs, "attention")
@@ -105,6 +104,6 @@ def test_a_mark_does_not_depend_on_who_was_graded_before(both, tmp_path):
     root = copy(both[0], tmp_path / "course")
     before = snapshot(root, "attention")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task_module, "shared_box", lambda isolation: FakeBox(mistaken))
+        patch.setattr(execute_module, "shared_box", lambda isolation: FakeBox(mistaken))
         list(grade(Course.load(root), "attention", [STUDENTS[-1]], again=True))
     assert snapshot(root, "attention") == before

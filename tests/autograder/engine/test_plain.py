@@ -9,7 +9,7 @@ import pytest
 
 from autograder.engine.course import Course
 from autograder.engine.run import grade
-from tests.autograder.engine.conftest import ANSWERS, hand_in, nothing, snapshot, writes
+from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

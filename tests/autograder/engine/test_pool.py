@@ -7,8 +7,8 @@ import autograder.engine.run as run_module
 from autograder.engine.course import Course
 from autograder.engine.pool import PoolLost, pool
 from autograder.engine.run import grade
+from tests.autograder.courses import ANSWERS, copy, hand_in, snapshot, writes
 from tests.autograder.engine import fake
-from tests.autograder.engine.conftest import ANSWERS, copy, hand_in, snapshot, writes
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed: python -m autograder grade … --jobs 2")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

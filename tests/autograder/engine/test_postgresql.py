@@ -12,8 +12,8 @@ import autograder.engine.gradebook as gradebook_module
 import autograder.engine.run as run_module
 from autograder.engine.course import Course
 from autograder.engine.run import grade
+from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
 from tests.autograder.engine import fake
-from tests.autograder.engine.conftest import ANSWERS, hand_in, nothing, snapshot, writes
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -17,7 +17,7 @@ def course_root(tmp_path_factory) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nbgrader and what it stands on warn about themselves
         from autograder.release.build import build_exercises
-        from tests.autograder.test_release import course
+        from tests.autograder.courses import course
 
         root = course(tmp_path_factory.mktemp("course"), "attention")
         build_exercises(root)

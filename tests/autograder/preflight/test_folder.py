@@ -14,11 +14,9 @@ import pytest
 
 from autograder.preflight import prepare, report
 from autograder.preflight.choose import is_notebook
-from autograder.preflight.finding import shown
-from autograder.preflight.folder import MOST_FINDINGS
+from autograder.preflight.finding import MOST_DEPTH, scan, shown
+from autograder.preflight.folder import MOST_FINDINGS, check_folder
 from autograder.preflight.master import Master
-from autograder.preflight.say import check_folder
-from autograder.preflight.scan import MOST_DEPTH, scan
 from tests.autograder.preflight.conftest import kinds
 from tests.autograder.preflight.test_repair import STOCK, stock
 
@@ -293,7 +291,7 @@ def test_folders_in_folders_without_end(folder, solved, master):
 
 
 def test_a_thousand_files_too_many(folder, monkeypatch):
-    monkeypatch.setattr("autograder.preflight.scan.MOST_ENTRIES", 10)
+    monkeypatch.setattr("autograder.preflight.finding.MOST_ENTRIES", 10)
     for number in range(30):
         (folder / f"{number:02}.csv").write_text("1")
     found = []

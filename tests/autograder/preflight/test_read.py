@@ -9,8 +9,7 @@ import nbformat
 import pytest
 
 from autograder.preflight import read
-from autograder.preflight.read import Unreadable, read_notebook
-from autograder.preflight.skim import TooMuch, skim
+from autograder.preflight.read import TooMuch, Unreadable, read_notebook, skim
 
 NOTEBOOK = {
     "nbformat": 4,

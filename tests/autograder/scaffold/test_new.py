@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course import environment
+from autograder.launcher import environment
 from autograder.scaffold.new import FILES, main, scaffold
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,0 +1,163 @@
+"""One interview: the student's function is called on what the grader sent, and its results are made ready to send.
+
+A result is looked at before it is touched: what is no ordinary tensor of a reasonable size becomes a `Fault` in
+words, so that no output, however odd, ends the notebook.
+"""
+
+import math
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from autograder.box.inside import closing, frames
+from autograder.box.inside.watch import TookTooLong, limit
+from autograder.exercise.outcome import Fault, Outcome, call
+
+_LONGEST = 1000
+_MOST_OUTPUTS = 64
+_MOST_AXES = 16
+"""As `autograder.box.replies` reads."""
+
+
+class WrongReturn(TypeError):  # noqa: N818  (said to students)
+    """What came back cannot be compared, in words for the student."""
+
+
+def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> tuple[Any, bytes]:
+    """The outcomes of one interview, as a JSON value and the bytes of its tensors (`largest` at most)."""
+    function, fault = _find(namespace, asked["function"])
+    outcomes, pieces, used = [], [], 0
+    late: Fault | None = None
+    with torch.random.fork_rng(devices=[]), closing.kernels_closed(asked["closed"]):
+        torch.manual_seed(asked["seed"])
+        closing.arm(asked["closed"])
+        for arguments in asked["calls"]:
+            if fault is not None or late is not None:
+                outcomes.append(_coded(Outcome(fault=fault or late), []))
+                continue
+            outcome = _one_call(function, [frames.value(v, body) for v in arguments], asked, largest - used)
+            if outcome.fault is not None and outcome.fault.kind == TookTooLong.__name__:
+                late = Fault(kind=outcome.fault.kind, words=f"{outcome.fault.words}, and was not asked again")
+            tensors = [frames.raw(tensor) for tensor in outcome.outputs]
+            outcomes.append(_coded(outcome, [used + sum(map(len, tensors[:i])) for i in range(len(tensors))]))
+            pieces += tensors
+            used += sum(map(len, tensors))
+        closing.arm(())
+    return outcomes, b"".join(pieces)
+
+
+def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dict[str, Any], room: int) -> Outcome:
+    returns = asked["returns"]
+
+    def looked_at(*given: Any) -> Any:
+        result = function(*given)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        return _plain(result, returns, room)
+
+    try:
+        with limit(asked["call_wall"]):
+            outcome = call(looked_at, arguments, asked["arguments"], returns)
+    except TookTooLong as error:
+        return Outcome(fault=Fault(kind="TookTooLong", words=str(error)))
+    except BaseException as error:  # an argument left in a state that cannot be looked at
+        words = f"it left its arguments or results in a state that cannot be read ({type(error).__name__})"
+        return Outcome(fault=Fault(kind="wrong return", words=words))
+    fault = outcome.fault
+    if fault is not None and fault.kind == WrongReturn.__name__:
+        words = fault.words.removeprefix(f"{WrongReturn.__name__}: ")
+        return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
+    odd = next((t for t in outcome.outputs if t.dtype not in frames.NAMES), None)
+    if odd is not None:
+        words = f"it returned a tensor of dtype {str(odd.dtype).removeprefix('torch.')}, which cannot be compared"
+        return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
+    axes = max((t.ndim for t in outcome.outputs), default=0)
+    if axes > _MOST_AXES:
+        words = f"it returned a tensor with {axes} axes: far more than was asked for"
+        return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
+    return outcome
+
+
+def _find(namespace: Mapping[str, Any], name: str) -> tuple[Any, Fault | None]:
+    """The function by its dotted name, or why there is none."""
+    first, *rest = name.split(".")
+    if first not in namespace:
+        return None, Fault(
+            kind="NameError", words=f"there is no {first!r}: the cell that defines it raised or is missing"
+        )
+    try:
+        value = namespace[first]
+        for part in rest:
+            value = getattr(value, part)
+        if callable(value):
+            return value, None
+    except Exception as error:
+        return None, Fault(kind=type(error).__name__, words=f"{name} cannot be looked up ({type(error).__name__})")
+    return None, Fault(kind="TypeError", words=f"{name} should be a function, and it is a {type(value).__name__}")
+
+
+def _plain(result: Any, returns: Sequence[str], room: int) -> Any:
+    """The result with subclasses of Tensor made ordinary; too many or too large raise WrongReturn."""
+    if isinstance(result, (tuple, list)) and len(returns) > 1:
+        if len(result) > _MOST_OUTPUTS:
+            raise WrongReturn(f"it returned {len(result)} things, and {len(returns)} were asked for")
+        return tuple(_item(item, room) for item in result)
+    if isinstance(result, tuple) and len(result) == 1:
+        return (_item(result[0], room),)
+    return _item(result, room)
+
+
+def _item(value: Any, room: int) -> Any:
+    if isinstance(value, Tensor):
+        with torch._C.DisableTorchFunctionSubclass():
+            try:
+                _check_size(value.numel() * value.element_size(), tuple(value.shape), room)
+                return value.detach() if type(value) is Tensor else value.detach().as_subclass(Tensor)
+            except WrongReturn:
+                raise
+            except Exception as error:
+                raise WrongReturn(f"it returned a {type(value).__name__} that cannot be read as a tensor") from error
+    if isinstance(value, np.ndarray):
+        _check_size(value.nbytes, value.shape, room)
+        return np.asarray(value)
+    if isinstance(value, list):
+        _check_size(8 * len(value), (len(value),), room)
+        _check_size(8 * _count(value, room // 8), (len(value),), room)
+    return value
+
+
+def _check_size(size: int, shape: tuple[int, ...], room: int) -> None:
+    if size > room:
+        many = f"{math.prod(shape):,}" if len(shape) < 9 else "very many"
+        raise WrongReturn(f"it returned {many} numbers, shape {shape}: far more than was asked for")
+
+
+def _count(value: Any, most: int, depth: int = 0) -> int:
+    """How many numbers are in nested lists; it stops at more than `most`."""
+    if not isinstance(value, list):
+        return value.numel() if isinstance(value, Tensor) else 1
+    if depth > 16:
+        raise WrongReturn("it returned lists nested more than 16 deep")
+    total = 0
+    for item in value:
+        total += _count(item, most, depth + 1)
+        if total > most:
+            break
+    return total
+
+
+def _coded(outcome: Outcome, places: Sequence[int]) -> dict[str, Any]:
+    fault = outcome.fault
+    return {
+        "outputs": [
+            {"dtype": frames.NAMES[t.dtype], "shape": list(t.shape), "start": start}
+            for t, start in zip(outcome.outputs, places, strict=True)
+        ],
+        "fault": None
+        if fault is None
+        else [str(part)[:_LONGEST] for part in (fault.kind, fault.words, fault.line, fault.function)],
+        "changed": list(outcome.changed),
+    }

@@ -1,0 +1,102 @@
+"""Frames on a pipe, and values in them: a JSON header and the raw bytes of its tensors.
+
+    frame = size of the header (8 bytes) · size of the body (8 bytes) · header · body
+
+The student's side. What arrives here comes from the grader and is trusted; what leaves here is read by
+`autograder.box.replies`, which trusts nothing.
+"""
+
+import json
+import os
+import struct
+from typing import Any
+
+import torch
+from torch import Tensor
+
+SIZES = struct.Struct(">QQ")
+DTYPES = {
+    "bool": torch.bool,
+    "uint8": torch.uint8,
+    "int8": torch.int8,
+    "int16": torch.int16,
+    "int32": torch.int32,
+    "int64": torch.int64,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float32": torch.float32,
+    "float64": torch.float64,
+}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+class Gone(Exception):  # noqa: N818  (not an error: the other side has hung up)
+    """The other side has closed the pipe."""
+
+
+class Generator:
+    """A seeded generator: every copy of it is a fresh `torch.Generator`, so that each call draws the same."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> torch.Generator:
+        return torch.Generator().manual_seed(self.seed)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, torch.Generator)  # that it has been drawn from is no change
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def read(descriptor: int) -> tuple[dict[str, Any], bytes]:
+    """The next frame. Raises Gone at the end."""
+    head, body = SIZES.unpack(_exactly(descriptor, SIZES.size))
+    return json.loads(_exactly(descriptor, head)), _exactly(descriptor, body)
+
+
+def write(descriptor: int, header: dict[str, Any], body: bytes = b"") -> None:
+    text = json.dumps(header, allow_nan=False).encode()
+    waiting = memoryview(SIZES.pack(len(text), len(body)) + text + body)
+    while waiting:
+        waiting = waiting[os.write(descriptor, waiting) :]
+
+
+def value(coded: Any, body: bytes) -> Any:
+    """What `autograder.box.replies.coded` has written down."""
+    if not isinstance(coded, dict):
+        return coded
+    ((kind, content),) = coded.items()
+    if kind == "tensor":
+        return _tensor(content, body)
+    if kind == "dict":
+        return {key: value(item, body) for key, item in content}
+    if kind == "float":
+        return float(content)
+    if kind == "generator":
+        return Generator(content)
+    items = [value(item, body) for item in content]
+    return tuple(items) if kind == "tuple" else items
+
+
+def _tensor(about: dict[str, Any], body: bytes) -> Tensor:
+    dtype = DTYPES[about["dtype"]]
+    start, end = about["bytes"]
+    flat = torch.frombuffer(bytearray(body[start:end]), dtype=dtype) if end > start else torch.empty(0, dtype=dtype)
+    return torch.empty_strided(about["shape"], about["stride"], dtype=dtype).copy_(flat.reshape(about["shape"]))
+
+
+def raw(tensor: Tensor) -> bytes:
+    """The elements in order, as they lie in memory."""
+    return tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+def _exactly(descriptor: int, size: int) -> bytes:
+    pieces = []
+    while size:
+        piece = os.read(descriptor, min(size, 1 << 20))
+        if not piece:
+            raise Gone
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)

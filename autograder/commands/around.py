@@ -1,0 +1,195 @@
+"""What is done before grading and after it: preflight, report, feedback, release; and worker, which helps."""
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands import shared
+from autograder.launcher import lab
+from autograder.launcher.environment import Environment
+
+if TYPE_CHECKING:
+    from autograder.engine.course import Course
+
+
+def _preflight() -> argparse.ArgumentParser:
+    made = shared.parser(
+        "preflight",
+        "Say of every submission what would be repaired, left behind, or not be gradable. Runs none.",
+        """
+preflight attention
+preflight attention --student ada
+preflight attention --json
+""",
+    )
+    shared.students(made)
+    made.add_argument("--json", action="store_true", help="everything that was found, for a program")
+    return made
+
+
+@shared.command(_preflight)
+def preflight(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
+    """Look at what was handed in, before any of it runs."""
+    from dataclasses import asdict
+
+    from autograder.preflight import check_folder, report
+
+    found = check_folder(course, assignment, students)
+    blocked = sum(prepared.blocked for _, prepared in found)
+    if json:
+        rows = {student: [asdict(finding) for finding in prepared.findings] for student, prepared in found}
+        shared.as_json({"assignment": assignment, "students": rows})
+        return 1 if blocked else 0
+    for student, prepared in found:
+        if prepared.findings:
+            print(student)
+            print("\n".join(f"    {line}" for line in report(prepared).split("\n")))
+    clean = sum(not prepared.findings for _, prepared in found)
+    print(
+        f"{shared.count(len(found), 'submission')}: {clean} with nothing to say, {len(found) - clean - blocked} put"
+        f" right or noted, {blocked} not gradable as they are."
+    )
+    return 1 if blocked else 0
+
+
+def _report() -> argparse.ArgumentParser:
+    made = shared.parser(
+        "report",
+        "Write the marks per student and question (what is ungraded stays empty), and the overview.",
+        """
+report attention                         grading/attention/report.csv and overview.html
+report attention --format json
+report attention --lms moodle --out marks.csv
+""",
+    )
+    made.add_argument("--format", choices=("csv", "json"), default="csv")
+    made.add_argument("--lms", choices=("canvas", "moodle"), help="columns as this system takes them")
+    made.add_argument("--out", metavar="FILE", help="where to, if not grading/ASSIGNMENT/")
+    made.add_argument("--json", action="store_true", help="the files that were written, for a program")
+    return made
+
+
+@shared.command(_report)
+def report(
+    course: "Course",
+    *,
+    assignment: str,
+    format: str = "csv",
+    lms: str | None = None,
+    out: str | None = None,
+    json: bool = False,
+) -> int:
+    """The marks as a table, and a page on what the class has understood."""
+    from autograder.instructor import report_rows, write_overview, write_report
+
+    table = write_report(course, assignment, format, lms, shared.here(out) if out else None)
+    overview = write_overview(course, assignment)
+    if json:
+        shared.as_json({"table": str(table), "overview": str(overview)})
+        return 0
+    print(f"The marks: {table}\nWhat to teach again, and whom to look at: {overview}")
+    rows = report_rows(course, assignment)
+    words = {"waiting": "waiting for a person", "blocked": "not gradable"}
+    states = Counter(words.get(row.state, row.state) for row in rows).most_common()
+    told = ", ".join(f"{number} {state}" for state, number in states) or "nobody"
+    print(f"{shared.count(len(rows), 'student')}: {told}.")
+    if lms and any(row.state != "graded" for row in rows):
+        print(f"  Only who is graded has a mark for {lms}; the other lines are empty, which is no zero.")
+    if any(row.state == "waiting" for row in rows):
+        print("  Who waits needs a person: python -m autograder lab, then Nbgrader, Formgrader, Manual Grading.")
+    return 0
+
+
+def _feedback() -> argparse.ArgumentParser:
+    made = shared.parser(
+        "feedback",
+        "Write feedback/STUDENT/ASSIGNMENT/*.html from the marks in the gradebook.",
+        """
+feedback attention
+feedback attention --student ada
+""",
+    )
+    shared.students(made)
+    made.add_argument("--json", action="store_true", help="the files that were written, for a program")
+    return made
+
+
+@shared.command(_feedback)
+def feedback(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
+    """A page for every student."""
+    from autograder.feedback import write_feedback
+
+    unknown = sorted(set(students or ()) - set(course.students(assignment)))
+    if unknown:
+        raise shared.Misuse(f"nothing was handed in for {assignment} by {', '.join(unknown)}")
+    written = write_feedback(course, assignment, students)
+    if json:
+        shared.as_json([str(path) for path in written])
+    elif written:
+        print(f"{shared.count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
+        print("To hand them out: nbgrader release_feedback, or send them by your own means.")
+    else:
+        print(f"Nothing was handed in for {assignment}.")
+    return 0
+
+
+def _release() -> argparse.ArgumentParser:
+    made = shared.parser(
+        "release",
+        "Write a zip for students: the course, the exercises, and data in place of answers. Every file of it is\n"
+        "searched for solutions, hidden tests and the like first; if any is found, nothing is written.",
+        """
+release                        every assignment, into release/
+release attention              one; students unpack it over what they have
+release --to /srv/course
+""",
+        assignment=False,
+    )
+    made.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)")
+    made.add_argument("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)")
+    return made
+
+
+@shared.command(_release)
+def release(place: Environment, *, assignments: Sequence[str] = (), to: str | None = None) -> int:
+    """The zip that students unpack; 1 if it is not fit to be released, and nothing is written."""
+    from autograder.release.student_zip import write_zip
+
+    try:
+        path = write_zip(place.root, shared.here(to) if to else Path(place.root) / "release", assignments)
+    except (ValueError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{path}  ({path.stat().st_size / 1e6:.1f} MB)")
+    print("Students unpack it and run, in the folder that it makes:  make lab   (or: python3 -m autograder lab)")
+    return 0
+
+
+def _worker() -> argparse.ArgumentParser:
+    made = shared.parser(
+        "worker",
+        "Join a Dask scheduler: this machine then grades submissions that it hands out, until Ctrl-C.\n"
+        "It needs the course (this checkout), not the submissions or the gradebook. Dask's connections are neither\n"
+        "encrypted nor protected: use them in a network that you trust.",
+        """
+worker tcp://10.0.0.5:8786
+worker tcp://10.0.0.5:8786 --cores 4
+""",
+        assignment=False,
+    )
+    made.add_argument("scheduler", metavar="URL", help="tcp://HOST:8786, as the scheduler says when it starts")
+    made.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="how many to lend (default: all)")
+    return made
+
+
+@shared.command(_worker)
+def worker(place: Environment, *, scheduler: str, cores: int) -> int:
+    """Lend this machine's cores to a run of `grade --scheduler URL`."""
+    line = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
+    line += ["--nworkers", str(cores), "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    return lab.become(line, variables, place.root)

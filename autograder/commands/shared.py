@@ -1,0 +1,124 @@
+"""What the commands share: how a command line becomes a call, options of a course, and errors said in words."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.launcher.environment import Environment
+from autograder.launcher.lab import FROM
+
+if TYPE_CHECKING:
+    from autograder.engine.course import Course
+
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+
+class Misuse(Exception):  # noqa: N818 - said to the user
+    """Exit code 2."""
+
+
+def parser(verb: str, does: str, examples: str, assignment: bool = True) -> argparse.ArgumentParser:
+    """A parser with the options that every command on a course has."""
+    lines = "\n".join(f"  python -m autograder {line}".rstrip() for line in examples.strip().split("\n"))
+    made = argparse.ArgumentParser(
+        prog=f"python -m autograder {verb}",
+        description=does,
+        epilog=f"examples\n{lines}\n\nexit code: 0 done, 1 failed or something is missing, 2 misuse",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    if assignment:
+        made.add_argument("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT")
+        made.add_argument("--course", metavar="FOLDER", help="the course's folder (where nbgrader_config.py lies)")
+        made.add_argument("--db", metavar="URL", help="the gradebook, if it is not the course's own: postgresql://…")
+    return made
+
+
+class Command:
+    """A command: its options, and a function that gets them as keyword arguments.
+
+    Called with (place, words) as the launcher does it, where `course` and `db` among the options become the course:
+    the one that was named, or the one of this checkout.
+    """
+
+    def __init__(self, parser: Callable[[], argparse.ArgumentParser], main: Callable[..., int]) -> None:
+        self.parser, self.main = parser, main
+
+    def __call__(self, place: Environment, words: Sequence[str]) -> int:
+        given = vars(self.parser().parse_args(words))
+        return run(lambda: self.main(**self._with_course(place, given)))
+
+    def _with_course(self, place: Environment, given: dict[str, Any]) -> dict[str, Any]:
+        if "course" not in given:
+            return {"place": place, **given}
+        found = course(place, given.pop("course"), given.pop("db"))
+        return {"course": found, **given}
+
+
+def command(parser: Callable[[], argparse.ArgumentParser]) -> Callable[[Callable[..., int]], Command]:
+    """Make a function the `main` of a command with this parser."""
+    return lambda main: Command(parser, main)
+
+
+def course(place: Environment, folder: str | None, db: str | None) -> "Course":
+    """The course that was named, or the one of this checkout."""
+    from autograder.engine.course import Course
+
+    return Course.load(here(folder) if folder else place.root, db)
+
+
+def students(made: argparse.ArgumentParser) -> None:
+    made.add_argument(
+        "--student", metavar="NAME", action="append", dest="students", help="only this one; may be given several times"
+    )
+
+
+def here(path: str | Path) -> Path:
+    """A path as the user meant it: from the folder in which the command was given."""
+    return Path(os.environ.get(FROM) or Path.cwd()) / path
+
+
+def run(work: Callable[[], int]) -> int:
+    """The exit code of `work`. Errors that a user can do something about are said, without a traceback."""
+    import warnings
+
+    from nbgrader.api import MissingEntry
+    from sqlalchemy.exc import SAWarning
+
+    from autograder.box import BoxFault, IsolationMissing
+    from autograder.engine.course import NotACourse
+    from autograder.engine.gradebook import GradebookBusy
+    from autograder.engine.pool import PoolLost
+    from autograder.engine.run import AlreadyRunning, Broken
+
+    warnings.filterwarnings("ignore", category=SAWarning)  # of nbgrader's own models, and nothing to do about
+    try:
+        return work()
+    except (Misuse, NotACourse, MissingEntry, ValueError) as error:
+        _say(error)
+        return 2
+    except (AlreadyRunning, GradebookBusy, PoolLost, Broken, IsolationMissing, BoxFault, OSError) as error:
+        _say(error)
+        return 1
+
+
+def _say(error: Exception) -> None:
+    words = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error)
+    print(f"{words[:1].upper()}{words[1:]}{'' if words.endswith(('.', '?')) else '.'}", file=sys.stderr)
+
+
+def as_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    import json
+
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
+    print()
+
+
+def count(number: int, what: str) -> str:
+    """ "1 submission", "2 submissions"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,166 @@
+"""What is kept of a submission under `grading/<assignment>/<student>/`, as plain data: results and a record.
+
+The result of a notebook comes from a worker; a student's own live objects never do: outputs are nbformat's
+dictionaries, marks are floats. The record is written last, after the graded notebook and the gradebook, so a submission
+whose record fits it is done, and every other is graded again.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """One test cell of ours."""
+
+    cell: str
+    exercise: str
+    points: float
+    of: float
+    verdict: dict[str, Any]
+    """What `autograder.exercise.report.Report.machine` says: properties, misconceptions, closed names."""
+    stopped: str = ""
+    """Why there was nothing to judge, if the box had to stop the notebook here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotebookResult:
+    """One notebook."""
+
+    outputs: dict[str, list[dict[str, Any]]]
+    """The outputs of each code cell, by the number of the cell in the notebook."""
+    marks: list[Mark] = field(default_factory=list)
+    incidents: list[str] = field(default_factory=list)
+    """What the box refused, and what it had to stop."""
+    isolation: str = ""
+    """The tier under which it ran; "none" means that it was not contained."""
+    seconds: float = 0.0
+
+
+def to_json(result: NotebookResult) -> str:
+    facts = vars(result) | {"marks": [vars(mark) for mark in result.marks]}
+    return json.dumps(facts, ensure_ascii=False)
+
+
+def from_json(text: str) -> NotebookResult:
+    """The result; ValueError if the text is not a whole one."""
+    try:
+        facts = json.loads(text)
+        marks = [Mark(**mark) for mark in facts.pop("marks")]
+        return NotebookResult(marks=marks, **facts)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"this is no whole result: {error}") from None
+
+
+def result_file(root: Path, assignment: str, notebook: str, student: str) -> Path:
+    """Where the result of a notebook is kept."""
+    return root / "grading" / assignment / student / f"{notebook}.result.json"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """The file is there whole or not at all, whenever the process dies or the disk is full."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}{WRITING}")
+    try:
+        with open(beside, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+WRITING = ".writing"
+"""How the names of half-made files and folders end: whoever finds one may remove it."""
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a process that was killed left half-made in a folder."""
+    for path in folder.glob(f".*{WRITING}"):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+State = Literal["graded", "blocked", "fault"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One submission."""
+
+    student: str
+    assignment: str
+    fingerprint: str
+    """Of the submitted files and of the assignment's masters: with another one, the submission is graded anew."""
+    state: State
+    """graded; blocked: it cannot be graded as it is, and is not zero but ungraded; fault: the grader's own."""
+    words: str
+    """One line."""
+    findings: list[dict[str, str]] = field(default_factory=list)
+    incidents: list[str] = field(default_factory=list)
+    marks: list[dict[str, Any]] = field(default_factory=list)
+    """`Mark` of every test cell of ours."""
+    scores: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    """By notebook and cell: the automatic marks that were written into the gradebook."""
+    isolation: str = ""
+    seconds: float = 0.0
+
+
+def record_file(root: Path, assignment: str, student: str) -> Path:
+    return root / "grading" / assignment / student / "record.json"
+
+
+def save(root: Path, record: Record) -> None:
+    path = record_file(root, record.assignment, record.student)
+    write_whole(path, json.dumps(vars(record), ensure_ascii=False) + "\n")
+
+
+def load(root: Path, assignment: str, student: str) -> Record | None:
+    """The record; None if there is none, or no whole one."""
+    try:
+        return Record(**json.loads(record_file(root, assignment, student).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def forget(root: Path, assignment: str, student: str) -> None:
+    """From here on the submission counts as not graded."""
+    record_file(root, assignment, student).unlink(missing_ok=True)
+
+
+LARGE = 100 * 2**20
+"""Files with more bytes are known by their size and time alone."""
+
+
+def fingerprint(folder: Path, basis: str) -> str:
+    """Of every plain file in the folder, by path and content, and of `basis`, what the masters ask."""
+    made = hashlib.sha256(basis.encode())
+    there = [] if folder.is_symlink() or folder.parent.is_symlink() else sorted(folder.rglob("*"))
+    if not folder.exists() and folder.parent.is_dir():  # handed in as an archive, in the place of a folder
+        there = sorted(folder.parent.glob(f"{folder.name}.*"))
+    for path in there:
+        if path.is_symlink() or not path.is_file():
+            continue
+        made.update(f"\0{path.relative_to(folder.parent).as_posix()}\0".encode("utf-8", "surrogateescape"))
+        made.update(_content(path))
+    return made.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        about = path.stat()
+        if about.st_size > LARGE:
+            return f"{about.st_size} {about.st_mtime_ns}".encode()
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError as error:
+        return f"unreadable: {error.errno}".encode()

@@ -1,0 +1,71 @@
+"""Feedback for a class: `feedback/<student>/<assignment>/<notebook>.html`, where nbgrader too puts and looks for it.
+
+A submission that could not be graded gets a page as well: it says why, and that this is no zero. nbgrader's own command
+and formgrader's button give the same pages, through `FeedbackExporter`.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import Exporter
+from nbgrader.api import Gradebook
+from traitlets import default
+
+from autograder.engine.course import Course
+from autograder.engine.records import write_whole
+from autograder.feedback.facts import facts
+from autograder.feedback.hide import HideFromStudents
+from autograder.feedback.page import feedback_page
+
+
+def write_feedback(course: Course, assignment: str, students: Sequence[str] | None = None) -> list[Path]:
+    """A page for every notebook of everybody who handed something in, or of these students. Returns the files.
+
+    Raises NotACourse for an assignment that the gradebook does not know.
+    """
+    names = [master.name for master in course.masters(assignment)]
+    chosen = course.students(assignment) if students is None else students
+    directory = course.directory
+    written = []
+    with course.gradebook() as gradebook:
+        notebooks = gradebook.find_assignment(assignment).notebooks
+        kept = [(nb.grade_cells, nb.solution_cells, nb.task_cells) for nb in notebooks]  # held: read once for a class
+        for student in chosen:
+            folder = Path(directory.format_path(directory.feedback_directory, student, assignment))
+            for name in names:
+                known = facts(gradebook, course.root, assignment, name, student)
+                graded = course.autograded(student, assignment) / f"{name}.ipynb"
+                write_whole(folder / f"{name}.html", feedback_page(_cells(graded, known.state), known))
+                written.append(folder / f"{name}.html")
+        del kept
+    return written
+
+
+def _cells(graded: Path, state: str) -> list[Any]:
+    """The cells that a student may see; none of an older grading where the newest submission has not been graded."""
+    if state != "graded" or not graded.is_file():
+        return []
+    notebook, _ = HideFromStudents().preprocess(nbformat.read(graded, as_version=4), {})
+    cells: list[Any] = notebook.cells
+    return cells
+
+
+class FeedbackExporter(Exporter):  # type: ignore[misc]
+    """`GenerateFeedback.exporter_class`. The preprocessors run before, `HideFromStudents` among them."""
+
+    output_mimetype = "text/html"
+
+    @default("file_extension")
+    def _html(self) -> str:
+        return ".html"
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> tuple[Any, Any]:
+        nb, resources = super().from_notebook_node(nb, resources, **kw)
+        about = resources["nbgrader"]
+        converter: Any = self.parent
+        course = converter.coursedir
+        with Gradebook(about["db_url"], course.course_id) as gradebook:
+            known = facts(gradebook, Path(course.root), about["assignment"], about["notebook"], about["student"])
+        return feedback_page(nb.cells, known), resources

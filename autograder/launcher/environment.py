@@ -1,0 +1,137 @@
+"""Where the course's packages live, and whether that place can be used.
+
+By default a virtual environment `.venv` in the checkout (NLM_VENV names another folder). Inside an activated conda
+environment, or with `--here`, the interpreter that runs this is used as it is, and only what it lacks is installed.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.launcher import health, requirements
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where the packages of the course live."""
+
+    root: Path
+    prefix: Path
+    python: Path
+    site: Path
+    here: bool = False
+    """Whether it is an environment that the user made (conda, `--here`), to be touched as little as possible."""
+
+    @property
+    def stamp(self) -> Path:
+        return self.prefix / "nlmcourse.json"
+
+    @property
+    def log(self) -> Path:
+        return self.prefix / "setup.log"
+
+    @property
+    def active(self) -> bool:
+        """Whether this very process runs in it."""
+        return self.here or (Path(sys.prefix).exists() and self.prefix.exists() and self.prefix.samefile(sys.prefix))
+
+
+def conda_prefix() -> Path | None:
+    """The activated conda environment that this interpreter belongs to; never `base`."""
+    named = os.environ.get("CONDA_PREFIX")
+    if not named or os.environ.get("CONDA_DEFAULT_ENV", "base") == "base":
+        return None
+    prefix = Path(named)
+    return prefix if prefix.exists() and prefix.samefile(sys.prefix) else None
+
+
+def site_of(prefix: Path) -> Path:
+    """The site-packages folder of a virtual environment, without running it."""
+    if os.name == "nt":
+        return prefix / "Lib" / "site-packages"
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    found = sorted(prefix.glob("lib/python3.*/site-packages"))
+    return found[0] if len(found) == 1 else prefix / "lib" / version / "site-packages"
+
+
+def locate(root: Path, here: bool = False) -> Environment:
+    """The environment to use from the checkout at `root`."""
+    if here or conda_prefix() is not None:
+        site = Path(sysconfig.get_path("purelib"))
+        return Environment(root, Path(sys.prefix), Path(sys.executable), site, here=True)
+    prefix = Path(os.environ.get("NLM_VENV") or root / ".venv").expanduser()
+    if not prefix.is_absolute():
+        prefix = root / prefix
+    python = prefix / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    return Environment(root, prefix, python, site_of(prefix))
+
+
+def interpreter_fault(environment: Environment, wanted: requirements.Wanted) -> str:
+    """Why the environment's interpreter cannot be used; empty if it can."""
+    if not environment.prefix.exists():
+        return "there is no environment yet"
+    if not environment.python.exists():
+        return "its Python is gone" if environment.python.is_symlink() else "it has no Python"
+    if not environment.here and not (environment.prefix / "pyvenv.cfg").exists():
+        return "pyvenv.cfg is missing"
+    ask = (
+        "import json, sys, sysconfig as s; print(json.dumps([sys.version_info[:3], s.get_path('purelib'), sys.prefix]))"
+    )
+    try:
+        answer = subprocess.run(
+            [environment.python, "-I", "-c", ask], capture_output=True, text=True, timeout=60, check=True
+        )
+        version, site, prefix = json.loads(answer.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        return f"its Python does not start ({type(error).__name__})"
+    text = ".".join(map(str, version))
+    if not requirements.satisfies(text, wanted.python):
+        return f"its Python is {text}, the course needs {wanted.python}"
+    if not Path(prefix).exists() or not Path(prefix).samefile(environment.prefix):
+        return f"its Python belongs to {prefix}"
+    if not Path(site).exists() or not environment.site.exists() or not Path(site).samefile(environment.site):
+        return f"its packages are for another Python than {text}"
+    return ""
+
+
+def owner_fault(environment: Environment, name: str) -> str:
+    """Why the environment is not this checkout's to set up; empty if it is.
+
+    It is another's if the course `name` was installed in it from a checkout that is still there. One that lies in this
+    checkout was copied with it and is its own.
+    """
+    other = health.course_location(health.installed(environment.site), name)
+    if other is None or not (other / "pyproject.toml").exists() or other.samefile(environment.root):
+        return ""
+    if environment.prefix.resolve().is_relative_to(environment.root.resolve()):
+        return ""
+    return (
+        f"The environment {environment.prefix} belongs to another checkout of the course, {other}.\n"
+        "To set it up for this one would take it away from that one, so nothing was done. What you can do:\n"
+        "   - without --here and NLM_VENV, and with no conda environment active, this checkout gets its own .venv\n"
+        f"   - to hand the environment over: {environment.python} -m pip uninstall {name}, then the same command again"
+    )
+
+
+def clean_environ() -> dict[str, str]:
+    """The environment variables for pip: none that would lead it to other packages than those of the environment."""
+    drop = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PIP_TARGET", "PIP_PREFIX", "PIP_USER"}
+    kept = {name: value for name, value in os.environ.items() if name not in drop}
+    return {**kept, "PYTHONUNBUFFERED": "1", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+
+def base_python() -> str:
+    """The interpreter that virtual environments are made with: not one that itself lives in a virtual environment."""
+    return getattr(sys, "_base_executable", None) or sys.executable
+
+
+def version_of(environment: Environment) -> str:
+    """The version of the environment's Python."""
+    ask = "import platform; print(platform.python_version())"
+    return subprocess.run(
+        [environment.python, "-I", "-c", ask], capture_output=True, text=True, check=True
+    ).stdout.strip()

@@ -1,0 +1,166 @@
+"""Students' notebooks under `exercises/`, built from `solutions/` by `autograder.release`; nobody's work is lost.
+
+`autograder.release` (nbgrader underneath) writes every exercise anew. Here it is called only when something that it
+reads has changed, and a notebook that a student has worked in since it was released is put back as it was.
+Standard library only at import.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import json
+import shutil
+from collections.abc import Container, Iterator, Mapping
+from pathlib import Path
+
+from autograder.launcher import notebooks
+
+RECORD = "exercises/.built.json"
+"""What was built last: a digest of everything read, and one of every file written."""
+HANDED_OUT = "autograder/exercise/public/exercises"
+"""In a student's copy of the course, which has no solutions: the exercises as they were released."""
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _inputs(root: Path) -> Iterator[Path]:
+    for folder, patterns in {"solutions": ("**/*",), "autograder": ("*.py", "checks/**/*.py")}.items():
+        for pattern in patterns:
+            for path in sorted((root / folder).glob(pattern)):
+                hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
+                if path.is_file() and not hidden and path.suffix != ".ipynb":
+                    yield path
+    yield from (path for path in [root / "nbgrader_config.py"] if path.exists())
+
+
+def fingerprint(root: Path) -> str:
+    """Changes when the exercises may have to be built again."""
+    whole = hashlib.sha256()
+    for path in _inputs(root):
+        whole.update(f"{path.relative_to(root).as_posix()} {_digest(path)}\n".encode())
+    return whole.hexdigest()[:16]
+
+
+def _outputs(root: Path) -> list[Path]:
+    """The files of the students' folders: `exercises/<assignment>/…`."""
+    folder = root / "exercises"
+    found = (path for path in folder.glob("*/**/*") if path.is_file())
+    return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts and "__pycache__" not in path.parts)
+
+
+def _record(root: Path) -> dict[str, dict[str, str]]:
+    try:
+        document = json.loads((root / RECORD).read_text(encoding="utf-8"))
+        return {"inputs": dict(document["inputs"]), "files": dict(document["files"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"inputs": {}, "files": {}}
+
+
+def worked_in(root: Path) -> list[Path]:
+    """Files under `exercises/` that are not as they were released: somebody's work."""
+    files = _record(root)["files"]
+    return [path for path in _outputs(root) if files.get(path.relative_to(root).as_posix()) != _digest(path)]
+
+
+def available() -> bool:
+    """Whether this checkout has the part that releases exercises."""
+    return importlib.util.find_spec("autograder.release") is not None
+
+
+def current(root: Path) -> bool:
+    """Whether there is nothing to build: all that a build reads and writes is as the last one left it, or worked in."""
+    if not available() or not any((root / "solutions").glob("*/*.py")):
+        files = _record(root)["files"]
+        return all(
+            place.exists() and files.get(place.relative_to(root).as_posix()) == _digest(released)
+            for released, place in _handed_out(root)
+        )
+    record = _record(root)
+    complete = bool(record["files"]) and all((root / name).exists() for name in record["files"])
+    return complete and record["inputs"].get("digest") == fingerprint(root)
+
+
+def build(root: Path) -> tuple[int, list[str]]:
+    """Build the exercises where needed. Returns how many notebooks are new, and what the user should know."""
+    if current(root):
+        return 0, []
+    if (root / HANDED_OUT).exists():
+        return hand_out(root)
+    record, digest = _record(root), fingerprint(root)
+    mine = {path: notebooks.keep(path, root) for path in worked_in(root)}
+    before = {path: _digest(path) for path in _outputs(root)}
+    done = False
+    try:
+        importlib.import_module("autograder.release.build").build_exercises(
+            root
+        )  # nbgrader is imported here, not before
+        done = True
+    finally:
+        released = {path: _digest(path) for path in _outputs(root)}
+        for path, copy in mine.items():  # they were copied aside first: nothing is lost even if this is killed
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(copy, path)
+            copy.unlink()
+        if not done:  # what was released before the fault is noted, or it would pass for somebody's work
+            untouched = {path for path in mine if released.get(path) == before[path]}
+            _write_record(root, "", record["files"] | _named(root, released, leave_out=untouched))
+    notes = []
+    for path in mine:
+        name = path.relative_to(root).as_posix()
+        if path in released and record["files"].get(name) not in (None, released[path]):
+            notes.append(_changed_since(name))
+    _write_record(root, digest, _named(root, released))
+    new = [p for p, value in released.items() if p.suffix == ".ipynb" and p not in mine and before.get(p) != value]
+    return len(new), notes
+
+
+def _named(root: Path, released: Mapping[Path, str], leave_out: Container[Path] = ()) -> dict[str, str]:
+    """Digests by name, of the files that are there."""
+    there = (path for path in sorted(released) if path.exists() and path not in leave_out)
+    return {path.relative_to(root).as_posix(): released[path] for path in there}
+
+
+def _changed_since(name: str) -> str:
+    return (
+        f"{name} has your work in it and is left as it is; the exercise itself has changed since.\n"
+        "    To get the new one: rename yours, then build again."
+    )
+
+
+def _write_record(root: Path, digest: str, files: dict[str, str]) -> None:
+    text = json.dumps({"inputs": {"digest": digest}, "files": files}, indent=1, sort_keys=True)
+    (root / RECORD).write_text(text + "\n", encoding="utf-8")
+
+
+# --- a student's copy -------------------------------------------------------------------------------------
+
+
+def _handed_out(root: Path) -> Iterator[tuple[Path, Path]]:
+    """(the exercise as it was released, where the student works in it) for every file."""
+    folder = root / HANDED_OUT
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file() and not hidden:
+            yield path, root / "exercises" / path.relative_to(folder)
+
+
+def hand_out(root: Path) -> tuple[int, list[str]]:
+    """Put into `exercises/` what is not there, or is there as it was handed out and has a new version.
+
+    What a student has worked in is left alone. Returns how many notebooks are new, and what the student should know.
+    """
+    files, notes, new = _record(root)["files"], [], 0
+    for released, place in _handed_out(root):
+        name, digest = place.relative_to(root).as_posix(), _digest(released)
+        if place.exists() and _digest(place) not in (files.get(name), digest):
+            if files.get(name) != digest:
+                notes.append(_changed_since(name))
+        elif not place.exists() or _digest(place) != digest:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(released, place)  # as of now: the archive's files are all of one day long ago
+            new += place.suffix == ".ipynb"
+        files[name] = digest
+    _write_record(root, "", files)
+    return new, notes

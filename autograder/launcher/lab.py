@@ -1,0 +1,97 @@
+"""JupyterLab, started on the first lecture with the course's own settings. Standard library only."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from autograder.launcher.environment import Environment
+
+FROM = "NLM_FROM"
+"""The variable that tells the second process in which folder the command was given."""
+SETTINGS = "autograder/jupyter"
+"""The course's settings for Jupyter; in `labextensions/` the presenter view (`nlm-slides`), plain JavaScript."""
+
+
+def first_lecture(root: Path) -> Path | None:
+    """The lecture with the lowest number, as a notebook if that is built."""
+    found = [path for path in (root / "lectures").glob("*.py") if re.match(r"\d+_", path.name)]
+    if not found:
+        return None
+    text = min(found, key=lambda path: (int(path.name.split("_")[0]), path.name))
+    return text.with_suffix(".ipynb")
+
+
+def lecture_called(root: Path, name: str) -> Path | None:
+    """The lecture with this number, or whose name has these letters in it, as a notebook if that is built."""
+    wanted = name.casefold()
+    for path in sorted((root / "lectures").glob("*.py")):
+        number = re.match(r"(\d+)_", path.name)
+        called = number and (int(wanted) == int(number[1]) if wanted.isdigit() else wanted in path.stem.casefold())
+        if called:
+            return path.with_suffix(".ipynb")
+    return None
+
+
+def command(
+    environment: Environment, arguments: Sequence[str], environ: Mapping[str, str], present: Path | None = None
+) -> list[str]:
+    """The command line of JupyterLab. What the user adds comes last, so that it wins.
+
+    `present`: a lecture that is to be shown slide by slide (the extension under SETTINGS does that).
+    """
+    root = environment.root
+    line = [str(environment.python), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
+    lecture = present or first_lecture(root)
+    if lecture is not None:
+        name = quote(lecture.relative_to(root).as_posix())
+        page = f"/doc/tree/{name}?present" if present else f"/lab/tree/{name}"
+        line.append(f"--LabApp.default_url={page}")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        line.append("--allow-root")
+    browser = environ.get("NLM_BROWSER", "")
+    if browser:
+        line.append("--no-browser" if browser.lower() in ("none", "no", "0", "false") else f"--browser={browser}")
+    return [*line, *arguments]
+
+
+def variables(environment: Environment, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment variables: the course's settings first, and the environment's own kernel before all others.
+
+    A kernel called `python3` in the user's home folder, left there by another installation, would otherwise run the
+    lectures with another Python.
+    """
+    result = dict(environ)
+    settings = environment.root / SETTINGS
+    for name, first in {
+        "JUPYTER_CONFIG_PATH": [settings],
+        "JUPYTER_PATH": [environment.prefix / "share" / "jupyter", settings],
+    }.items():
+        result[name] = os.pathsep.join([*map(str, first), *filter(None, [environ.get(name, "")])])
+    result["JUPYTER_PREFER_ENV_PATH"] = "1"
+    scripts = str(environment.python.parent)
+    result["PATH"] = os.pathsep.join([scripts, environ.get("PATH", "")])
+    for name in ("PYTHONHOME", "PYTHONPATH"):
+        result.pop(name, None)
+    if not environment.here:
+        result["VIRTUAL_ENV"] = str(environment.prefix)
+    return result
+
+
+def become(line: Sequence[str], environ: Mapping[str, str], folder: Path) -> int:
+    """Turn this process into another program (on Windows: run it and wait). Returns only on Windows."""
+    os.chdir(folder)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name != "nt":
+        os.execve(line[0], list(line), dict(environ))
+    import subprocess
+
+    process = subprocess.Popen(line, env=dict(environ))
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # Ctrl-C reaches both; JupyterLab asks its question, this only waits
+            continue

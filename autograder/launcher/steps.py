@@ -1,0 +1,97 @@
+"""Numbered steps with their time; what the commands of a step print goes to a log, not to the screen."""
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from autograder.launcher import say
+
+TAIL = 20
+"""How many lines of the log are shown when a step fails."""
+
+
+class Steps:
+    """A numbered list that is worked through: `with steps.step("pip"): steps.call(python, "-m", "ensurepip")`."""
+
+    def __init__(self, total: int, log: Path, environ: Mapping[str, str]) -> None:
+        self.total, self.log, self.environ = total, log, dict(environ)
+        self.number = 0
+        self.head, self.started = "", 0.0
+        self.terminal = sys.stdout.isatty()
+
+    @contextlib.contextmanager
+    def step(self, what: str, instead: bool = False) -> Iterator[None]:
+        """One step. `instead`: another way to do the step before, under the same number."""
+        self.number += not instead
+        self.head, self.started = f"  {self.number}/{self.total}  {what} ... ", time.monotonic()
+        print(self.head, end="\r" if self.terminal else "", flush=True)
+        try:
+            yield
+        except say.SetupError:
+            self._end(f"failed after {say.took(time.monotonic() - self.started)}")
+            raise
+        if self.head:
+            self._end(say.took(time.monotonic() - self.started))
+
+    def give_up(self, why: str) -> None:
+        """End the step's line with words instead of its time; the step counts as dealt with."""
+        self._end(why)
+        self.head = ""
+
+    def call(self, *command: str, may_fail: bool = False, stop_at: Callable[[str], bool] | None = None) -> bool:
+        """Run one command of the step; True when it has ended well.
+
+        A command that fails raises `SetupError` with the last lines of the log, or with `may_fail` gives False.
+        `stop_at` is shown what the command has printed so far; when it says True the command is stopped: False.
+        """
+        code = self._run(command, stop_at)
+        if code and not may_fail:
+            raise say.SetupError(self.failure())
+        return code == 0
+
+    def last_output(self) -> str:
+        """What the last command has printed."""
+        text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+        return text[text.rfind("\n$ ") + 1 :]
+
+    def failure(self) -> str:
+        """The last command's failure, as the user should read it."""
+        text = self.last_output()
+        tail = "\n".join("    " + row for row in text.splitlines()[-TAIL:])
+        return f"\nThe last lines of {self.log}:\n\n{tail}\n\n{say.advice(text)}"
+
+    def _run(self, command: tuple[str, ...], stop_at: Callable[[str], bool] | None) -> int | None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write("\n$ " + " ".join(command) + "\n")
+            log.flush()
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environ, cwd=self.log.parent
+            )
+            try:
+                while True:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        return process.wait(timeout=0.2)
+                    if self.terminal:
+                        print(f"\r{self.head}{say.took(time.monotonic() - self.started)} ", end="\r", flush=True)
+                    if stop_at is not None and stop_at(self.last_output()):
+                        _stop(process)
+                        return None
+            except BaseException:
+                _stop(process)
+                raise
+
+    def _end(self, result: str) -> None:
+        say.line(f"\r{self.head}{result:<20}".rstrip(" ") if self.terminal else result)
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

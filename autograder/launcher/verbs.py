@@ -1,0 +1,279 @@
+"""What `python -m autograder VERB` does: a table of verbs, and one way to run them. Standard library only.
+
+A new verb is one row of `VERBS`. `setup` says what must be installed for it, `inside` whether its function needs
+those packages (then it is called in a second process, run by the environment's own Python).
+"""
+
+import argparse
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from autograder.launcher import environment, exercises, glossary, install, lab, notebooks, say, torch_build
+from autograder.launcher.environment import Environment
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One row of the table."""
+
+    does: str
+    run: str
+    """`module:function`, under `autograder`; it takes the environment and the rest of the command line, and returns the
+    exit code."""
+    extras: tuple[str, ...] | None = ()
+    """Extras of pyproject.toml that must be installed first; None: nothing has to be."""
+    inside: bool = False
+    """Whether the function imports what is installed, and so must run under the environment's Python."""
+    more: tuple[tuple[str, str], ...] = ()
+    """(option, extra): what must be installed besides if that option is given (`--jobs 1` is as good as none)."""
+
+    @property
+    def module(self) -> str:
+        return f"autograder.{self.run.partition(':')[0]}"
+
+    @property
+    def function(self) -> Callable[[Environment, list[str]], int]:
+        found: Callable[[Environment, list[str]], int]
+        found = getattr(importlib.import_module(self.module), self.run.partition(":")[2])
+        return found
+
+
+DATABASE = (("--db", "cluster"),)
+SEVERAL = (("--jobs", "cluster"), ("--scheduler", "cluster"))
+VERBS = {
+    "lab": Verb("set up what is missing, build the notebooks, open JupyterLab", "launcher.verbs:open_lab"),
+    "present": Verb("show a lecture slide by slide, with live widgets: present 11", "launcher.verbs:present"),
+    "test": Verb("the same set-up, then the tests", "launcher.verbs:run_tests", ("cluster", "likeness", "tests")),
+    "setup": Verb("only the set-up", "launcher.verbs:set_up"),
+    "build": Verb("make the notebooks from their text sources", "launcher.verbs:build", inside=True),
+    "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync", inside=True),
+    "lint": Verb("ruff, mypy and the size of files", "launcher.upkeep:lint", ("tests",)),
+    "format": Verb("let ruff put the code in order", "launcher.upkeep:tidy", ("tests",)),
+    "doctor": Verb("say what the environment has and what it lacks", "launcher.upkeep:doctor", None),
+    "clean": Verb("remove built notebooks and caches (never your work)", "launcher.upkeep:clean", None),
+    "check": Verb("say what a notebook's checks say", "commands.checking:check", inside=True),
+    "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight", inside=True),
+    "grade": Verb(
+        "grade what was handed in, each notebook in a sandbox",
+        "commands.grade:program",
+        inside=True,
+        more=SEVERAL + DATABASE,
+    ),
+    "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",), inside=True),
+    "feedback": Verb("a page for every student", "commands.around:feedback", inside=True, more=DATABASE),
+    "report": Verb("marks as a table, and what to teach again", "commands.around:report", inside=True, more=DATABASE),
+    "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release", inside=True),
+    "new": Verb("begin an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
+}
+FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "doctor", "clean")
+"""What a student's copy of the course offers: it has no solutions, and nothing to grade or to test."""
+
+
+def offered(root: Path = ROOT) -> dict[str, Verb]:
+    """The rows for this copy of the course: all of them, or a student's (an archive has no maker of archives)."""
+    everything = (root / "autograder" / "release").is_dir()
+    return {name: verb for name, verb in VERBS.items() if everything or name in FOR_STUDENTS}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the launcher itself understands; everything else goes on to the verb."""
+
+    torch: str | None = None
+    here: bool = False
+    ready: bool = False
+    """Given by the launcher to itself: the environment has just been looked at."""
+    help: bool = False
+
+
+def parse(words: Sequence[str]) -> tuple[Options, list[str]]:
+    """Take out the launcher's options; after `--` nothing is the launcher's any more. Raises argparse.ArgumentError."""
+    cut = words.index("--") if "--" in words else len(words)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--torch", choices=torch_build.BUILDS)
+    parser.add_argument("--here", action="store_true")
+    parser.add_argument("--ready", action="store_true")
+    parser.add_argument("-h", "--help", action="store_true")
+    own, rest = parser.parse_known_args(words[:cut])
+    return Options(**vars(own)), [*rest, *words[cut + 1 :]]
+
+
+def usage() -> str:
+    rows = "\n".join(f"  {name:11}{verb.does}" for name, verb in offered().items())
+    return (
+        "usage: python -m autograder VERB [--torch cpu|cuda|default] [--here] [-- options of the verb's program]\n\n"
+        f"{rows}\n\n"
+        "  --torch  which build of PyTorch to install (a CPU build unless you ask otherwise)\n"
+        "  --here   use this very Python instead of .venv (the default inside an activated conda environment)\n\n"
+        "examples\n"
+        "  python -m autograder lab\n"
+        "  python -m autograder lab -- --no-browser --port 9999\n"
+        + ("  python -m autograder test -- -k attention\n" if "test" in offered() else "")
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit codes: 0 done, 1 failed, 2 misuse."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help", "help"):
+        say.line(usage())
+        return 0
+    name, rest = words[0], words[1:]
+    if name not in offered():
+        print(f"There is no {name!r}.\n\n{usage()}", file=sys.stderr)
+        return 2
+    try:
+        options, rest = parse(rest)
+    except argparse.ArgumentError as error:
+        print(f"{error}\n\n{usage()}", file=sys.stderr)
+        return 2
+    if options.help:
+        say.line(help_of(name))
+        return 0
+    try:
+        return run(VERBS[name], name, options, rest)
+    except say.SetupError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing is lost: the same command goes on where this one ended.", file=sys.stderr)
+        return 130
+
+
+def help_of(name: str) -> str:
+    """The verb's own help where it has a `parser`, else its line of the table."""
+    verb = VERBS[name]
+    parser = getattr(verb.function, "parser", None) or getattr(sys.modules[verb.module], "parser", None)
+    return parser().format_help() if parser is not None else f"{name}: {verb.does}\n\n{usage()}"
+
+
+def extras(verb: Verb, rest: Sequence[str]) -> tuple[str, ...]:
+    """What must be installed for a verb with these words behind it."""
+    said = [word for text in rest for word in text.split("=", 1)]
+    asked = {word for word, value in pairwise([*said, ""]) if (word, value) != ("--jobs", "1")}
+    more = {extra for option, extra in verb.more if option in asked}
+    return tuple(sorted({*(verb.extras or ()), *more}))
+
+
+def run(verb: Verb, name: str, options: Options, rest: list[str]) -> int:
+    if verb.extras is None or options.ready:
+        place = environment.locate(ROOT, options.here)
+    else:
+        place = install.ensure(ROOT, extras(verb, rest), options.torch, options.here)
+    if verb.inside and not place.active:
+        variables = {**lab.variables(place, os.environ), lab.FROM: os.getcwd()}
+        return lab.become(line_inside(place, name, rest), variables, place.root)
+    return verb.function(place, rest)
+
+
+def inside(place: Environment, name: str, rest: Sequence[str] = ()) -> int:
+    """Run a verb in a process of its own, under the environment's Python, and come back."""
+    line = line_inside(place, name, rest)
+    return subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False).returncode
+
+
+def line_inside(place: Environment, name: str, rest: Sequence[str]) -> list[str]:
+    here = ["--here"] if place.here else []
+    return [str(place.python), "-m", "autograder", name, "--ready", *here, "--", *rest]
+
+
+def _build_if_stale(place: Environment, take_in: bool) -> int:
+    """Build what is out of date, in the environment's Python; a fraction of a second where nothing is."""
+    if all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)) and exercises.current(place.root):
+        return 0
+    say.line("Building notebooks and exercises (some seconds) ...")
+    return inside(place, "build", ["--take-in"] if take_in else [])
+
+
+def set_up(place: Environment, rest: list[str]) -> int:
+    say.line(f"Ready: {place.python}")
+    return 0
+
+
+def open_lab(place: Environment, rest: list[str]) -> int:
+    code = _build_if_stale(place, take_in=True)
+    if code:
+        return code
+    lecture = lab.first_lecture(place.root)
+    on = f" on {lecture.relative_to(place.root).as_posix()}" if lecture else ""
+    say.line(f"Opening JupyterLab{on}. To stop it: Ctrl-C, twice.")
+    return _become_lab(place, lab.command(place, rest, os.environ))
+
+
+def present(place: Environment, rest: list[str]) -> int:
+    """Open a lecture in the presenter view: the first word is its number or a part of its name."""
+    name, options = (rest[0], rest[1:]) if rest and not rest[0].startswith("-") else ("", rest)
+    lecture = lab.lecture_called(place.root, name) if name else lab.first_lecture(place.root)
+    if lecture is None:
+        there = ", ".join(path.stem for path in sorted((place.root / "lectures").glob("[0-9]*_*.py")))
+        print(f"No lecture is called {name!r}. There are: {there}", file=sys.stderr)
+        return 2
+    code = _build_if_stale(place, take_in=True)
+    if code:
+        return code
+    say.line(f"Presenting {lecture.stem}. Page Down goes on, n opens your notes, Escape shows the notebook.")
+    return _become_lab(place, lab.command(place, options, os.environ, present=lecture))
+
+
+def _become_lab(place: Environment, line: list[str]) -> int:
+    if "--allow-root" in line:
+        say.line("(You are root, so JupyterLab gets --allow-root.)")
+    return lab.become(line, lab.variables(place, os.environ), place.root)
+
+
+def run_tests(place: Environment, rest: list[str]) -> int:
+    code = _build_if_stale(place, take_in=False)
+    if code:
+        return code
+    line = [str(place.python), "-m", "pytest", *_shared(rest), *rest]
+    return lab.become(line, lab.variables(place, os.environ), place.root)
+
+
+def _shared(rest: Sequence[str]) -> list[str]:
+    """Options that share the tests among the cores, unless the caller shares them or wants to see and stop."""
+    workers = min(4, os.cpu_count() or 1)
+    if workers == 1 or any(option in ("-s", "--pdb") or option.startswith(("-n", "--dist")) for option in rest):
+        return []
+    return ["-n", str(workers), "--dist", "loadgroup", "--no-loadscope-reorder"]
+
+
+def build(place: Environment, rest: list[str]) -> int:
+    written, notes = notebooks.build(place.root, take_in="--take-in" in rest)
+    try:
+        released, more = exercises.build(place.root)
+    except (ValueError, RuntimeError) as error:  # what `autograder.release` says of masters that are not fit
+        print(error, file=sys.stderr)
+        if "--take-in" not in rest:
+            return 1
+        released, more = 0, ["The exercises were not built; the lectures open all the same."]
+    if written or released:
+        say.line(f"Built from text: {say.count(written, 'notebook')}, {say.count(released, 'exercise')}.")
+    elif not rest:
+        say.line("Every notebook is up to date.")
+    for note in [*notes, *more]:
+        say.line(f"  ! {note}")
+    return 0
+
+
+def sync(place: Environment, rest: list[str]) -> int:
+    written, conflicts = notebooks.sync(place.root)
+    try:
+        conflicts += glossary.gather(place.root)[1]
+        written += [glossary.WHERE] if glossary.renew(place.root) else []
+    except ValueError as error:  # a list of words that cannot be read
+        conflicts.append(str(error))
+    for name in written:
+        say.line(f"  wrote {name}")
+    for conflict in conflicts:
+        say.line(f"  ! {conflict}")
+    if not written and not conflicts:
+        say.line("Every text is up to date.")
+    return 1 if conflicts else 0

@@ -1,0 +1,135 @@
+"""What goes into the student's archive, and where: package, lectures, launcher, examples, exercises.
+
+Of `autograder` only what a student's commands import when they start, found by following the imports from `START`. The
+exercises' declarations cannot be among it: `autograder.check` asks for those by name, and does without.
+"""
+
+import ast
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from autograder.exercise.find import exercises_of
+from autograder.exercise.public import write
+from autograder.exercise.specification import Exercise
+from autograder.launcher import notebooks
+from autograder.launcher.exercises import HANDED_OUT
+from autograder.launcher.verbs import FOR_STUDENTS, VERBS
+from autograder.nbgrader_config import RELEASE, SOURCE
+from autograder.release.build import build_exercises
+
+HANDED = Path(__file__).resolve().parent / "handout"
+WHOLE: tuple[str, ...] = (
+    "LICENSE",
+    "pyproject.toml",
+    "environment.yml",
+    "lectures/**/*",
+    "nlmcore/**/*",
+    "autograder/jupyter/**/*",
+    "autograder/exercise/laws/*.py",
+)
+START = (
+    "autograder.__main__",
+    "autograder.check",
+    "autograder.exercise.public",
+    "autograder.exercise.judges",
+    "autograder.commands.checking",
+)
+HANDOUT = {
+    "README.md": "STUDENTS.md",
+    "exercises/README.md": "EXERCISES.md",
+    "autograder/jupyter/labconfig/page_config.json": "page_config.json",
+}
+"""What is another for students, and the files beside this one that it is made from: pages, and what their JupyterLab
+leaves out (nbgrader's panels for instructors)."""
+
+
+def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
+    """Every file of the archive, by its path in it. `assignments`: all that there are if none is named.
+
+    Raises ValueError for an assignment that does not exist, and for one that is not fit to be released.
+    """
+    chosen = _chosen(root, assignments)
+    files = {name: (root / name).read_bytes() for name in [*_whole(root), *_imported(root)]}
+    files["Makefile"] = students_makefile((root / "Makefile").read_text(encoding="utf-8")).encode()
+    for place, name in HANDOUT.items():
+        files[place] = (HANDED / name).read_bytes()
+    files |= _exercises(root, chosen)
+    for name in chosen:
+        exercises: Mapping[str, Exercise] = exercises_of(name)
+        if exercises:
+            text, tensors = write(exercises)
+            files[f"autograder/exercise/public/{name}.json"] = text
+            files[f"autograder/exercise/public/{name}.safetensors"] = tensors
+    return files
+
+
+def _chosen(root: Path, assignments: Sequence[str]) -> list[str]:
+    there = sorted({pair.text.parent.name for pair in notebooks.pairs(root) if pair.text.parts[-3] == SOURCE})
+    for name in assignments:
+        if name not in there:
+            raise ValueError(f"there is no assignment {name!r}; there are: {', '.join(there) or 'none'}")
+    return sorted(set(assignments)) if assignments else there
+
+
+def _whole(root: Path) -> Iterator[str]:
+    for pattern in WHOLE:
+        for path in sorted(root.glob(pattern)):
+            name = path.relative_to(root)
+            if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in name.parts):
+                yield name.as_posix()
+
+
+def _imported(root: Path) -> list[str]:
+    """The files of `autograder` that a student's commands import."""
+    rows = (VERBS[name].module for name in FOR_STUDENTS)
+    waiting, found = [*START, *rows], set()
+    while waiting:
+        path = _file(root, waiting.pop())
+        if path is None or path in found:
+            continue
+        found.add(path)
+        package = ".".join(path.relative_to(root).parts[:-1])
+        waiting += [package, *_imports(path)]
+    return sorted(path.relative_to(root).as_posix() for path in found)
+
+
+def _file(root: Path, module: str) -> Path | None:
+    base = root.joinpath(*module.split("."))
+    return next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
+
+
+def _imports(path: Path) -> Iterable[str]:
+    """Names under `autograder` that a file imports at its top: modules, and what may be one. (What a function imports
+    is for other commands than a student's; a test runs those.)"""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("autograder"))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograder"):
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def students_makefile(text: str) -> str:
+    """The Makefile with a student's targets only."""
+    text = re.sub(r"^VERBS := .*$", f"VERBS := {' '.join(FOR_STUDENTS)}", text, flags=re.M)
+    return "".join(line for line in text.splitlines(keepends=True) if not re.match(r"#\s+make test\b", line))
+
+
+def _exercises(root: Path, assignments: Sequence[str]) -> dict[str, bytes]:
+    """The released notebooks and the files that come with them, made afresh in a folder of their own.
+
+    So nobody's work in `exercises/` gets into the archive, and no gradebook is touched.
+    """
+    with tempfile.TemporaryDirectory(prefix="release-") as folder:
+        copy = Path(folder)
+        for name in assignments:
+            shutil.copytree(root / SOURCE / name, copy / SOURCE / name, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
+        for name in ("pyproject.toml", "nbgrader_config.py"):
+            shutil.copy(root / name, copy / name)
+        notebooks.build(copy)
+        build_exercises(copy)
+        made = (path for path in sorted((copy / RELEASE).glob("*/**/*")) if path.is_file())
+        return {f"{HANDED_OUT}/{path.relative_to(copy / RELEASE).as_posix()}": path.read_bytes() for path in made}

@@ -1,0 +1,95 @@
+"""What must not be in the student's archive, looked for in every file of it.
+
+    paths      solutions, declarations, tests, gradebooks, submissions, what graders keep
+    lines      of solutions, hidden tests and mark schemes of every master, of assignments yet to come too
+    code       of the exercises' declarations: references, misconceptions, inputs
+    hosts      of package registries
+
+A line that students see anyway is no secret: one that also stands outside a secret region of a master. Short lines,
+and such as only hand back one name, are nobody's. `nlmcore` and the lectures say in their own form what the exercises
+ask for, and single lines coincide: there only a run of three secret lines counts.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from autograder.launcher.text import from_text
+from autograder.nbgrader_config import SOURCE
+from autograder.release.build import secret_lines
+
+FORBIDDEN = {"solutions", "checks", "tests", "submitted", "autograded", "feedback", "grading", "release", "downloaded"}
+"""Folders; `autograder/exercise/public/exercises` and the like are none of them."""
+NAMES = re.compile(r"gradebook\.db|grades\.csv|\.log$|^\.")
+HOSTS = re.compile("py" + r"pi\.org|python" + r"hosted|download\.pytorch|anaconda\.org")
+"""Of package registries; put together, so that this file names none."""
+SHORTEST = 12
+NOBODYS = re.compile(r"return \w+$")
+RUN = {"nlmcore": 3, "lectures": 3}
+
+
+def leaks(root: Path, files: Mapping[str, bytes]) -> list[str]:
+    """A sentence for everything in `files` that students must not get. `root` is the instructor's checkout."""
+    masters, seen = _of_masters(root)
+    declared = _of_declarations(root) - seen
+    found = []
+    for name, content in files.items():
+        parts = PurePosixPath(name).parts
+        forbidden = FORBIDDEN.intersection(parts[:-1]) or any(NAMES.search(part) for part in parts)
+        if forbidden:
+            found.append(f"{name}: this file stays with the instructor")
+        if name.endswith(".safetensors"):
+            continue  # numbers
+        lines = list(_lines(name, content.decode(errors="replace")))
+        run = RUN.get(parts[0], 1)
+        found += [f"{name}: {line}" for line in _runs(lines, masters, run)]
+        found += [f"{name}: {line} (from autograder/checks)" for line in _runs(lines, declared, run)]
+        found += [f"{name}: the host of a package registry: {line}" for line in lines if HOSTS.search(line)]
+    return found
+
+
+def _of_masters(root: Path) -> tuple[set[str], set[str]]:
+    """(secret lines, lines that students see) of every master."""
+    cells = []
+    for path in sorted((root / SOURCE).glob("*/*.py")):
+        text = path.read_text(encoding="utf-8")
+        if re.search(r"^# %%", text, re.M):
+            cells += from_text(text, root).cells
+    secret = secret_lines(cells)
+    everything = {line.strip() for cell in cells for line in cell.source.split("\n")}
+    return {line for line in secret if len(line) >= SHORTEST and not NOBODYS.match(line)}, everything - secret
+
+
+def _of_declarations(root: Path) -> set[str]:
+    """The lines of `autograder/checks` that are code: no imports, no texts, which students read in reports."""
+    found = set()
+    for path in sorted((root / "autograder" / "checks").rglob("*.py")):
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            line = line.strip()
+            if (
+                len(line) >= SHORTEST
+                and not NOBODYS.match(line)
+                and not re.match(r"""(from|import) |[frb]?["'“#]|\w+=["'(]|\(|\w+\($""", line)
+            ):
+                found.add(line)
+    return found
+
+
+def _lines(name: str, text: str) -> Iterator[str]:
+    """The lines of a file as a person would read them; of a notebook, those of its cells."""
+    if name.endswith(".ipynb"):
+        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if stripped:
+            yield stripped
+
+
+def _runs(lines: list[str], secret: set[str], length: int) -> Iterator[str]:
+    """The first line of every run of `length` lines or more that are all secret."""
+    run = 0
+    for number, line in enumerate(lines):
+        run = run + 1 if line in secret else 0
+        if run == length:
+            yield lines[number - length + 1]

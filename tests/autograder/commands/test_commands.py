@@ -1,0 +1,282 @@
+"""The commands: what they say, what their exit codes mean."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import autograder.engine.execute as execute_module
+import autograder.engine.run as run_module
+from autograder.commands import grade
+from autograder.commands.around import feedback, preflight, report, worker
+from autograder.commands.checking import check
+from autograder.commands.checking import parser as check_parser
+from autograder.engine.execute import Done
+from autograder.launcher import verbs
+from autograder.launcher.environment import Environment
+from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
+from tests.autograder.engine import fake
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+ROOT = Path(__file__).resolve().parents[3]
+PARSERS = {
+    "check": check_parser,
+    "grade": grade.parser,
+    "feedback": feedback.parser,
+    "preflight": preflight.parser,
+    "report": report.parser,
+    "worker": worker.parser,
+}
+
+
+@pytest.fixture
+def place(plain, monkeypatch):
+    monkeypatch.setattr(run_module, "work", fake.work)
+    prefix = Path(sys.prefix)
+    return Environment(plain, prefix, Path(sys.executable), prefix / "lib")
+
+
+@pytest.fixture
+def class_of_three(place):
+    hand_in(place.root, "plain", "ada", writes(ANSWERS))
+    hand_in(place.root, "plain", "bob", nothing)
+    gone = hand_in(place.root, "plain", "eve", writes(ANSWERS))
+    (gone / "one.ipynb").write_text("{")
+    return place
+
+
+def test_grade_counts_tells_the_limits_and_what_to_do_next(class_of_three, capsys):
+    assert grade.main(class_of_three, ["plain"]) == 1  # one is not gradable
+    said = capsys.readouterr().out
+    assert "Limits per notebook: 120 s" in said
+    assert "ada: 5 of 10, and 4 for a human to give" in said  # no box here, and so no files
+    assert (
+        "3 submissions: 2 graded, 1 not gradable, 0 failed through the grader's fault; 3 of them in this run." in said
+    )
+    assert "Not gradable, which is no zero: eve." in said
+    assert "Who waits for that, and the class: python -m autograder report plain" in said
+    assert grade.main(class_of_three, ["plain", "--resume", "--student", "ada"]) == 0
+    assert "1 submission: 1 graded, 0 not gradable" in capsys.readouterr().out
+
+
+def test_grade_speaks_json(class_of_three, capsys):
+    assert grade.main(class_of_three, ["plain", "--student", "ada", "--json"]) == 0
+    first, rest = capsys.readouterr().out.split("\n", 1)
+    assert json.loads(first)["scores"]["one"]["test_double"] == 3.0
+    assert json.loads(rest)["summary"]["graded"] == 1
+
+
+def test_what_is_not_isolated_is_said_line_by_line(class_of_three, capsys, monkeypatch):
+    def loose(task):
+        done = fake.work(task)
+        results = {n: text.replace('"isolation": "fake"', '"isolation": "none"') for n, text in done.results.items()}
+        return Done(student=done.student, results=results)
+
+    monkeypatch.setattr(run_module, "work", loose)
+    assert grade.main(class_of_three, ["plain", "--student", "ada", "--isolation", "none"]) == 0
+    said = capsys.readouterr().out
+    assert "without isolation" in said
+    assert "[NOT ISOLATED]" in said
+    assert "1 ran WITHOUT ISOLATION" in said
+
+
+def test_no_isolation_unless_it_is_asked_for(class_of_three, capsys, monkeypatch):
+    from autograder.box import tiers
+
+    monkeypatch.setattr(tiers, "bubblewrap_fault", lambda: "no bwrap")
+    monkeypatch.setattr(tiers, "landlock_fault", lambda: "no Landlock")
+    assert grade.main(class_of_three, ["plain"]) == 1
+    assert "--isolation none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["maths"], "knows no assignment 'maths'"),
+        (["plain", "--student", "zoe"], "nothing was handed in for plain by zoe"),
+        (["plain", "--course", "/nowhere"], "has no nbgrader_config.py"),
+    ],
+)
+def test_misuse_is_2(class_of_three, capsys, words, said):
+    assert grade.main(class_of_three, words) == 2
+    assert said.lower() in capsys.readouterr().err.lower()
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["plain", "--jobs", "0"], ["plain", "--jobs", "x"], ["plain", "--again", "--resume"]]
+)
+def test_misuse_of_options_is_2(place, words):
+    with pytest.raises(SystemExit) as stop:
+        grade.main(place, words)
+    assert stop.value.code == 2
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_help_has_examples_and_needs_nothing_installed(name):
+    line = [sys.executable, "-S", "-m", "autograder", name, "--help"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "examples" in done.stdout
+    assert f"python -m autograder {name} " in done.stdout
+    assert PARSERS[name]().format_help() == done.stdout.rstrip("\n") + "\n"
+
+
+def test_preflight_says_what_is_wrong_and_changes_nothing(class_of_three, capsys):
+    before = sorted(class_of_three.root.rglob("*"))
+    assert preflight(class_of_three, ["plain"]) == 1
+    said = capsys.readouterr().out
+    assert "NOT GRADABLE" in said
+    assert "one.ipynb" in said
+    assert preflight(class_of_three, ["plain", "--student", "ada"]) == 0
+    assert preflight(class_of_three, ["plain", "--student", "ada", "--json"]) == 0
+    assert sorted(class_of_three.root.rglob("*")) == before
+
+
+def test_feedback_and_report_write_files(class_of_three, capsys):
+    grade.main(class_of_three, ["plain"])
+    capsys.readouterr()
+    assert feedback(class_of_three, ["plain", "--json"]) == 0
+    pages = [Path(path) for path in json.loads(capsys.readouterr().out)]
+    assert pages
+    assert all(page.is_file() for page in pages)
+    assert feedback(class_of_three, ["plain", "--student", "zoe"]) == 2
+    assert report(class_of_three, ["plain", "--out", str(class_of_three.root / "marks.csv")]) == 0
+    assert "ada" in (class_of_three.root / "marks.csv").read_text()
+    said = capsys.readouterr().out
+    assert "3 students: 3 waiting for a person." in said
+    assert "has a mark for" not in said
+    assert report(class_of_three, ["plain", "--lms", "moodle"]) == 0
+    assert "Only who is graded has a mark for moodle" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(class_of_three, capsys, monkeypatch):
+    def interrupted(task):
+        if task.student == "bob":
+            os.kill(os.getpid(), signal.SIGINT)
+        return fake.work(task)
+
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs in the background ignores it
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(run_module, "work", interrupted)
+            assert grade.main(class_of_three, ["plain"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    assert "Stopped: 1 of 3 are done, and stay so. The same command goes on." in capsys.readouterr().err
+    assert grade.main(class_of_three, ["plain"]) == 1
+    assert "2 of them in this run" in capsys.readouterr().out
+
+
+def test_as_a_program_ctrl_c_ends_it_in_the_middle_of_a_notebook(class_of_three, capsys, monkeypatch):
+    ready, begun = os.pipe()
+
+    def endless(task):
+        if task.student != "bob":
+            return fake.work(task)
+        os.write(begun, b"x")
+        while True:
+            time.sleep(0.01)
+
+    child = os.fork()
+    if child == 0:
+        try:
+            execute_module._boxes.clear()  # those of the process that runs the tests
+            run_module.work = endless
+            grade.program(class_of_three, ["plain"])
+        finally:
+            os._exit(99)
+    assert os.read(ready, 1) == b"x"
+    os.kill(child, signal.SIGINT)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 130
+    capsys.readouterr()
+    assert grade.main(class_of_three, ["plain"]) == 1
+    assert "2 of them in this run" in capsys.readouterr().out
+
+
+# --- check --------------------------------------------------------------------------------------------------
+
+
+def checked(place, capsys, notebook, *words):
+    code = check(place, [str(notebook), "--json", *words])
+    said = capsys.readouterr()
+    return code, (json.loads(said.out) if said.out else said.err)
+
+
+def test_check_tells_the_truth_about_stock_tests(place, capsys, tmp_path):
+    right = hand_in(place.root, "plain", "ada", writes(ANSWERS))
+    code, found = checked(place, capsys, right / "one.ipynb")
+    assert (code, found["holds"]) == (0, True)
+    wrong = hand_in(place.root, "plain", "bob", writes(ANSWERS | {"double": "def double(x):\n    return x"}))
+    code, found = checked(place, capsys, wrong / "one.ipynb")
+    assert (code, found["holds"]) == (1, False)
+    assert {q["name"]: q["holds"] for q in found["questions"]} == {
+        "test_double": False,
+        "test_triple": True,
+        "why": True,
+    }
+    before = (wrong / "one.ipynb").read_bytes()
+    assert check(place, [str(wrong / "one.ipynb")]) == 1
+    said = capsys.readouterr().out
+    assert "NOT YET  test_double" in said
+    assert "1 of 3 questions not yet." in said
+    assert (wrong / "one.ipynb").read_bytes() == before
+
+
+def test_check_says_what_is_not_answered_yet(place, capsys):
+    empty = hand_in(place.root, "plain", "eve", nothing)
+    code, found = checked(place, capsys, empty / "one.ipynb")
+    assert code == 1
+    assert "Not answered yet." in {q["words"] for q in found["questions"]}
+
+
+@pytest.mark.parametrize(
+    ("source", "seconds", "said"),
+    [("while True: pass", "5", "not come to its end"), ("import os; os._exit(0)", "120", "ended its own process")],
+)
+def test_check_of_a_notebook_that_does_not_end_or_ends_itself(place, capsys, source, seconds, said):
+    folder = hand_in(place.root, "plain", "ada", writes(ANSWERS | {"triple": source}))
+    code, found = checked(place, capsys, folder / "one.ipynb", "--seconds", seconds)
+    assert code == 1
+    assert said in found["ended"]
+
+
+def test_check_of_nothing_is_misuse(place, capsys, tmp_path):
+    (tmp_path / "x.ipynb").write_text("{")
+    assert check(place, [str(tmp_path / "x.ipynb")]) == 2
+    assert check(place, [str(tmp_path / "y.ipynb")]) == 2
+    assert "There is no notebook" in capsys.readouterr().err
+
+
+def test_check_of_the_courses_own(place, own, capsys):
+    released = own / "exercises" / "attention" / "attention.ipynb"
+    code, found = checked(place, capsys, released)
+    assert code == 1
+    assert sum("not written yet" in q["words"] for q in found["questions"]) == 7
+    notebook = nbformat.read(released, as_version=4)
+    notebook.cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != "check_attend"]
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "dot_score":
+            cell.source = "def dot_score(query, keys):\n    return keys @ query"
+    nbformat.write(notebook, released)
+    code, found = checked(place, capsys, released)
+    states = {q["name"]: (q["holds"], q["words"]) for q in found["questions"]}
+    assert code == 1
+    assert states["attention.dot_score"][0]
+    assert states["attention.attend"] == (False, "Its check is not in the notebook, or was not reached.")
+
+
+def test_what_is_installed_depends_on_what_is_asked_for():
+    verb = verbs.VERBS["grade"]
+    assert verbs.extras(verb, ["attention"]) == ()
+    assert verbs.extras(verb, ["attention", "--jobs", "1"]) == ()
+    assert verbs.extras(verb, ["attention", "--jobs", "16"]) == ("cluster",)
+    assert verbs.extras(verb, ["attention", "--jobs=2"]) == ("cluster",)
+    assert verbs.extras(verb, ["attention", "--scheduler", "tcp://x:1"]) == ("cluster",)

@@ -1,0 +1,36 @@
+"""Small courses, made once for all tests of the grader and copied."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def plain_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.autograder.courses import plain_course
+
+    return plain_course(tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="session")
+def own_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from autograder.release.build import build_exercises
+    from tests.autograder.courses import course
+
+    root = course(tmp_path_factory.mktemp("own"), "attention")
+    build_exercises(root)
+    return root
+
+
+@pytest.fixture
+def plain(plain_template: Path, tmp_path: Path) -> Path:
+    from tests.autograder.courses import copy
+
+    return copy(plain_template, tmp_path / "course")
+
+
+@pytest.fixture
+def own(own_template: Path, tmp_path: Path) -> Path:
+    from tests.autograder.courses import copy
+
+    return copy(own_template, tmp_path / "own")

@@ -1,0 +1,155 @@
+"""The table and the instructor's page, from a gradebook and records."""
+
+import csv
+import json
+
+import pytest
+
+from autograder.engine import records
+from autograder.instructor import report_rows, write_overview, write_report
+from autograder.instructor.lessons import to_look_at, uncontained
+from autograder.instructor.likeness import anonymous
+from autograder.instructor.overview import hours
+from autograder.instructor.pictures import counts, histogram
+from tests.autograder.pages import Page, dangers, unfit
+from tests.autograder.small_course import SEED, small_course
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    return small_course(tmp_path_factory.mktemp("course"))
+
+
+def lines(path):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_state_is_told_from_every_other_and_ungraded_is_not_zero(course):
+    found = {row.student: (row.state, row.score) for row in report_rows(course, "attention")}
+    assert found == {
+        "ada": ("graded", 4.5),
+        "bob": ("waiting", 0.0),
+        "cat": ("graded", 0.0),
+        "dan": ("blocked", None),
+        "eve": ("fault", None),
+        "fay": ("missing", None),
+        "gus": ("not graded", None),
+    }
+
+
+def test_a_row_has_every_question_penalty_and_extra_credit(course):
+    rows = {row.student: row for row in report_rows(course, "attention")}
+    ada = rows["ada"]
+    assert ada.questions == {"check_dot_score": 2.0, "written": 3.5}
+    assert (ada.penalty, ada.extra, ada.of) == (1.0, 0.5, 6.0)
+    assert rows["bob"].questions == {"check_dot_score": 0.0, "written": None}
+    assert rows["bob"].waiting == ("written",)
+
+
+def test_the_csv_keeps_empty_from_zero_and_defuses_formulas(course):
+    rows = {row["student"]: row for row in lines(write_report(course, "attention"))}
+    assert rows["cat"]["score"] == "0"
+    assert rows["bob"]["written"] == ""
+    assert rows["dan"]["score"] == rows["fay"]["score"] == rows["dan"]["check_dot_score"] == ""
+    assert rows["fay"]["first name"] == "'=cmd()"
+    assert rows["fay"]["last name"] == "'+1"
+    assert rows["fay"]["email"] == "'-x@y.z"
+    assert rows["ada"]["late penalty"] == "1.0"
+
+
+def test_the_json_says_null(course):
+    facts = json.loads(write_report(course, "attention", "json").read_text(encoding="utf-8"))
+    assert facts["points"] == 6
+    rows = {row["student"]: row for row in facts["students"]}
+    assert rows["bob"]["questions"] == {"check_dot_score": 0.0, "written": None}
+    assert rows["dan"]["score"] is None
+
+
+def test_an_lms_gets_final_marks_only(course):
+    canvas = {row["SIS Login ID"]: row for row in lines(write_report(course, "attention", lms="canvas"))}
+    assert canvas[""]["attention"] == "6"
+    moodle = {row["Username"]: row for row in lines(write_report(course, "attention", lms="moodle"))}
+    for rows in (canvas, moodle):
+        marks = {student: row["attention"] for student, row in rows.items() if student}
+        assert marks == {"ada": "4.5", "bob": "", "cat": "0", "dan": "", "eve": "", "fay": "", "gus": ""}
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [({"format": "xml"}, "csv or json"), ({"lms": "x"}, "canvas"), ({"format": "json", "lms": "moodle"}, "takes csv")],
+)
+def test_what_is_not_known_is_refused_in_words(course, about, words):
+    with pytest.raises(ValueError, match=words):
+        write_report(course, "attention", **about)
+
+
+def test_the_page_says_what_to_teach_and_whom_to_look_at(course):
+    page = write_overview(course, "attention").read_text(encoding="utf-8")
+    said = " ".join(Page(page).text.split())
+    assert dangers(page) == []
+    assert unfit(page) == []
+    assert "6 of 7 students handed something in" in said
+    assert "You multiplied the numbers pairwise" in said
+    assert "1 of 2 who wrote it" in said  # cat's is not written
+    assert "return query * keys" in said
+    assert "Bob" not in said  # the docstring is his
+    assert "1 of 5 submissions ran without isolation" in said
+    assert "tried to open a network connection" in said
+    assert "its JSON breaks off" in said
+    assert "the reference fails" in said
+    assert "put back" in said
+    assert "Handed in and not graded yet: 1" in said
+    assert SEED not in page
+
+
+def test_a_mark_that_asks_for_a_second_look_is_not_final(tmp_path):
+    course = small_course(tmp_path)
+    with course.gradebook() as book:
+        book.find_grade("written", "attention", "attention", "ada").needs_manual_grade = True  # as after a regrade
+        book.db.commit()
+    ada = report_rows(course, "attention")[0]
+    assert (ada.state, ada.score, ada.waiting) == ("waiting", 4.5, ("written",))
+
+
+def test_the_page_names_who_is_late_and_what_it_cost(course, tmp_path):
+    assert "Handed in late" not in write_overview(course, "attention").read_text(encoding="utf-8")
+    course = small_course(tmp_path)
+    with course.gradebook() as book:
+        book.update_or_create_assignment("attention", duedate="2026-01-05 12:00:00 UTC")
+        book.update_or_create_submission("attention", "ada", timestamp="2026-01-08 00:00:00 UTC")
+    said = " ".join(Page(write_overview(course, "attention").read_text(encoding="utf-8")).text.split())
+    assert "Handed in late: 1" in said
+    assert "ada 2.5 days 1" in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(5, "1 minute"), (1200, "20 minutes"), (7200, "2 hours"), (172800, "2 days")]
+)
+def test_lateness_is_said_as_a_person_would(seconds, words):
+    assert hours(seconds) == words
+
+
+def test_reasons_to_look_are_told_apart(course):
+    known = [records.load(course.root, "attention", student) for student in ("ada", "bob", "cat", "dan", "eve")]
+    found = {(look.student, look.kind) for look in to_look_at(known)}
+    changed = {(student, "changed") for student in ("ada", "bob", "cat")}
+    assert found == {("bob", "refused"), ("dan", "blocked"), ("eve", "fault"), *changed}
+    assert uncontained(known) == ["cat"]
+
+
+def test_tenths_and_their_words():
+    assert counts([0.0, 0.099, 0.1, 0.3, 0.95, 1.0, 1.2]) == [2, 1, 0, 1, 0, 0, 0, 0, 0, 3]
+    drawn = histogram([0.3, 0.7, 0.7])
+    assert "of 3 students" in drawn
+    assert "The median is 70%" in drawn
+    assert histogram([])
+
+
+def test_an_example_carries_no_name():
+    code = '"""Bob."""\ndef f(x):\n    """By Bob."""\n    return x  # Bob'
+    assert anonymous(code) == "def f(x):\n    return x"
+    assert anonymous("def f(:") == ""
+    assert anonymous("def f():\n    '''Bob'''") == "def f():\n    pass"

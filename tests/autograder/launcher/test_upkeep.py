@@ -1,0 +1,66 @@
+"""Lint, doctor and clean: what is removed can be made again, and what is reported is true."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from autograder.launcher import notebooks, upkeep
+from autograder.launcher.environment import Environment
+
+
+@pytest.fixture
+def place(tmp_path: Path, root: Path) -> Environment:
+    """A checkout with two lectures, built, and no environment."""
+    (tmp_path / "lectures").mkdir()
+    for name in ("01_one.py", "02_two.py"):
+        (tmp_path / "lectures" / name).write_text("# %%\n1 + 1\n")
+    shutil.copy(root / "pyproject.toml", tmp_path)
+    notebooks.build(tmp_path)
+    prefix = tmp_path / ".venv"
+    return Environment(tmp_path, prefix, prefix / "bin" / "python", prefix / "site")
+
+
+def test_clean_removes_what_is_built_and_keeps_what_was_worked_in(
+    place: Environment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (place.root / "lectures" / name for name in ("01_one.ipynb", "02_two.ipynb"))
+    second.write_text(second.read_text().replace("1 + 1", "my idea"))
+    (place.root / "artefacts").mkdir()
+    (place.root / "kept").mkdir()
+    assert upkeep.clean(place, []) == 0
+    assert not first.exists()
+    assert "my idea" in second.read_text()
+    assert "02_two.ipynb" in capsys.readouterr().out
+    assert not (place.root / "artefacts").exists()
+    assert (place.root / "kept").exists()
+    assert (place.root / "lectures" / "01_one.py").exists()
+
+
+def test_clean_all_takes_the_environment_too_if_it_is_one(place: Environment) -> None:
+    place.prefix.mkdir()
+    (place.prefix / "precious.txt").touch()
+    upkeep.clean(place, ["--all"])
+    assert place.prefix.exists()  # without pyvenv.cfg it may be anything
+    (place.prefix / "pyvenv.cfg").touch()
+    upkeep.clean(place, [])
+    assert place.prefix.exists()
+    upkeep.clean(place, ["--all"])
+    assert not place.prefix.exists()
+
+
+def test_doctor_says_what_to_do_where_there_is_no_environment(
+    place: Environment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert upkeep.doctor(place, []) == 1
+    assert "make setup" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="no git here")
+def test_files_over_the_limit_are_found_and_checkpoints_let_through(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    for name, size in {"small.py": 10, "large.bin": upkeep.LIMIT + 1, "model.safetensors": upkeep.LIMIT + 1}.items():
+        (tmp_path / name).write_bytes(b"0" * size)
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    assert [row.split(":")[0] for row in upkeep.too_large(tmp_path)] == ["large.bin"]

@@ -1,0 +1,129 @@
+"""The door: what is understood, what is refused, and what each verb needs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.launcher import install, lab, say, verbs
+from autograder.launcher.environment import Environment
+from autograder.launcher.verbs import Options, Verb, main, parse
+
+
+@pytest.mark.parametrize("name", sorted(verbs.VERBS))
+def test_every_verb_of_the_table_exists(name: str) -> None:
+    verb = verbs.VERBS[name]
+    assert callable(verb.function)
+    assert name in verbs.usage()
+    assert verb.does in verbs.usage()
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "rest"),
+    [
+        ([], Options(), []),
+        (["--torch", "cuda", "--", "-x"], Options(torch="cuda"), ["-x"]),
+        (["--torch=default"], Options(torch="default"), []),
+        (["--no-browser", "--port", "9999"], Options(), ["--no-browser", "--port", "9999"]),
+        (["--here", "-k", "attention"], Options(here=True), ["-k", "attention"]),
+        (["--", "--here", "--torch", "x"], Options(), ["--here", "--torch", "x"]),
+        (["-h"], Options(help=True), []),
+    ],
+)
+def test_the_launchers_own_options_are_taken_out(words: list[str], options: Options, rest: list[str]) -> None:
+    assert parse(words) == (options, rest)
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["lab", "--torch", "gpu"], ["lab", "--torch"]])
+def test_misuse_is_2_and_says_what_is_allowed(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert "usage" in told or "cpu, cuda, default" in told
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["help"], ["lab", "--help"]])
+def test_help_is_0(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    assert "python -m autograder lab" in capsys.readouterr().out
+
+
+def test_a_failed_set_up_is_1_and_told_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_) -> Environment:
+        raise say.SetupError("The disk is full.")
+
+    monkeypatch.setattr(install, "ensure", fail)
+    assert main(["setup"]) == 1
+    assert capsys.readouterr().err == "The disk is full.\n"
+
+
+def test_ctrl_c_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(*_) -> Environment:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(install, "ensure", stop)
+    assert main(["setup"]) == 130
+    assert "Nothing is lost" in capsys.readouterr().err
+
+
+def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def ensure(root: Path, extras: tuple[str, ...], torch: str | None, here: bool) -> Environment:
+        asked.append(tuple(extras))
+        return Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path)
+
+    monkeypatch.setattr(install, "ensure", ensure)
+    monkeypatch.setattr(lab, "become", lambda *_: 0)
+    monkeypatch.setattr(verbs, "_build_if_stale", lambda *_, **__: 0)
+    assert main(["lab"]) == main(["test"]) == 0
+    assert asked == [(), ("cluster", "likeness", "tests")]
+
+
+def test_a_verb_for_the_inside_runs_under_the_environments_python(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
+    seen: list[tuple[list[str], str, Path]] = []
+    monkeypatch.setattr(verbs.environment, "locate", lambda *_: place)
+    monkeypatch.setattr(
+        lab, "become", lambda line, variables, folder: seen.append((line, variables[lab.FROM], folder)) or 7
+    )
+    monkeypatch.chdir(tmp_path.parent)
+    verb = Verb("", "launcher.verbs:build", inside=True)
+    assert verbs.run(verb, "build", Options(ready=True), ["--take-in"]) == 7
+    line = [str(place.python), "-m", "autograder", "build", "--ready", "--", "--take-in"]
+    assert seen == [(line, str(tmp_path.parent), tmp_path)]
+
+
+def test_make_and_the_door_have_the_same_verbs(root: Path) -> None:
+    makefile = (root / "Makefile").read_text()
+    listed = next(line for line in makefile.splitlines() if line.startswith("VERBS :="))
+    assert set(listed.split()[2:]) == set(verbs.VERBS)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["nonsense"]])
+def test_the_door_opens_from_a_shell(root: Path, words: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "autograder", *words], cwd=root, capture_output=True, text=True)
+    assert done.returncode == (0 if words == ["--help"] else 2)
+
+
+@pytest.mark.parametrize(
+    ("rest", "cores", "added"),
+    [
+        ([], 8, ["-n", "4", "--dist", "loadgroup", "--no-loadscope-reorder"]),
+        (["-k", "attention"], 2, ["-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder"]),
+        ([], 1, []),
+        (["-s", "-k", "attention"], 2, []),
+        (["--pdb"], 2, []),
+        (["-n", "0"], 2, []),
+        (["-n3"], 2, []),
+    ],
+)
+def test_tests_are_shared_among_the_cores_unless_somebody_wants_to_see_them(
+    monkeypatch: pytest.MonkeyPatch, rest: list[str], cores: int, added: list[str]
+) -> None:
+    monkeypatch.setattr(verbs.os, "cpu_count", lambda: cores)
+    assert verbs._shared(rest) == added

@@ -1,0 +1,182 @@
+"""From masters to students' notebooks: nothing secret leaves, and what arrives does not look broken."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.exercise.find import exercises_of
+from autograder.launcher import notebooks
+from autograder.nbgrader_config import text_masters
+from autograder.release.build import NotReleasedError, build_exercises, leaked
+from tests.autograder.courses import ASSIGNMENTS, ROOT, course
+
+# nbgrader and what it stands on warn about themselves. All are slow: so all assignments are released once for them.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    root = course(tmp_path_factory.mktemp("course"))
+    build_exercises(root)
+    return root
+
+
+def run(path: Path):
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(
+        notebook, timeout=120, allow_errors=True, resources={"metadata": {"path": str(path.parent)}}
+    ).execute()
+    return notebook
+
+
+def outputs(notebook, kind):
+    return [o for c in notebook.cells if c.cell_type == "code" for o in c.outputs if o.output_type == kind]
+
+
+def test_every_assignment_is_released_and_nothing_but_its_notebook(released):
+    files = {path.relative_to(released / "exercises") for path in (released / "exercises").rglob("*") if path.is_file()}
+    assert ASSIGNMENTS
+    assert files == {Path(name) / f"{name}.ipynb" for name in ASSIGNMENTS}
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_no_line_of_a_solution_a_hidden_test_or_a_mark_scheme_is_left(released, assignment):
+    master = (released / "solutions" / assignment / f"{assignment}.py").read_text(encoding="utf-8")
+    assert all(f"BEGIN {kind}" in master for kind in ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME"))
+    for path in (released / "exercises" / assignment).rglob("*"):
+        if path.is_file():
+            assert leaked(released / "solutions" / assignment, path) == []
+            assert "BEGIN" not in path.read_text(encoding="utf-8")
+
+
+def test_building_again_gives_the_same_bytes(released):
+    before = {path: path.read_bytes() for path in sorted((released / "exercises").rglob("*.ipynb"))}
+    assert [path for path in build_exercises(released)] == list(before)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_cell_ids_are_the_grade_ids_and_tests_are_locked(released):
+    for path in (released / "exercises").rglob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        for cell in notebook.cells:
+            about = cell.metadata.get("nbgrader")
+            if about:
+                assert cell.id == about["grade_id"]
+                if about["grade"] and not about["solution"]:
+                    assert cell.metadata["editable"] is False
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_an_empty_release_runs_through_and_says_calmly_that_nothing_is_written(released, assignment):
+    notebook = run(released / "exercises" / assignment / f"{assignment}.ipynb")
+    assert outputs(notebook, "error") == []
+    said = [o.data["text/plain"] for o in outputs(notebook, "display_data") if "text/plain" in o.data]
+    assert sum("not written yet" in words for words in said) == len(exercises_of(assignment))
+
+
+def test_in_a_real_kernel_a_failed_check_shows_words_and_no_traceback():
+    source = "from autograder.check import check\ncheck('attention.dot_score', lambda query, keys: query * keys)"
+    notebook = new_notebook(cells=[new_code_cell(source)])
+    NotebookClient(notebook, timeout=60, allow_errors=True).execute()
+    shown, error = notebook.cells[0].outputs
+    assert "did not add them up" in shown.data["text/plain"]
+    assert 'role="status"' in shown.data["text/html"]
+    assert error.ename == "CheckFailed"
+    assert error.traceback == ["dot_score: 0 of 2 points so far. What is missing is said above."]
+
+
+# --- what must not be released ----------------------------------------------------------------------------
+
+
+def broken(tmp_path, old, new, count=1):
+    root = course(tmp_path, "attention")
+    master = root / "solutions/attention/attention.py"
+    text = master.read_text(encoding="utf-8")
+    assert old in text
+    master.write_text(text.replace(old, new, count), encoding="utf-8")
+    notebooks.build(root)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"points": 2', '"points": 5', "gives 5 points"),
+        ("hidden=True)\n", "hidden=True);\n", "must end with check"),
+        ("*5 minutes · 2 points · easy*", "*quick*", "should say: 5 minutes · 2 points · easy"),
+    ],
+)
+def test_a_master_with_a_fault_is_not_released(tmp_path, old, new, words):
+    with pytest.raises(ValueError, match="attention is not fit to be released") as caught:
+        build_exercises(broken(tmp_path, old, new))
+    assert words in str(caught.value)
+    assert not (tmp_path / "exercises/attention/attention.ipynb").exists()
+
+
+def test_what_cannot_be_released_keeps_nothing_else_back(tmp_path):
+    root = broken(tmp_path, '"points": 2', '"points": 5')
+    plain = root / "solutions/plain/plain.ipynb"
+    plain.parent.mkdir()
+    nbformat.write(new_notebook(cells=[new_markdown_cell("Nothing is asked here.")]), plain)
+    with pytest.raises(NotReleasedError) as caught:
+        build_exercises(root)
+    assert list(caught.value.why) == ["attention"]
+    assert (root / "exercises/plain/plain.ipynb").exists()
+
+
+def test_a_master_from_which_a_solution_would_leak_is_not_released(tmp_path):
+    leak = "# # Assignment: attention\n#\n# The answer: `largest = scores.amax(dim=-1, keepdim=True)` does it"
+    with pytest.raises(ValueError, match="secrets were left in it") as caught:
+        build_exercises(broken(tmp_path, "# # Assignment: attention", leak))
+    assert "largest = scores.amax" in str(caught.value)
+    assert not (tmp_path / "exercises/attention/attention.ipynb").exists()
+
+
+def test_leaks_are_found_by_lines_and_what_is_open_anyway_is_none(tmp_path):
+    solution = "def f(x):\n    ### BEGIN SOLUTION\n    return x + 12345\n    ### END SOLUTION"
+    master = new_notebook(
+        cells=[
+            new_code_cell(solution, metadata={"nbgrader": {"solution": True}}),
+            new_markdown_cell("my own model answer", metadata={"nbgrader": {"solution": True, "grade": True}}),
+            new_code_cell("import math"),
+        ]
+    )
+    (tmp_path / "a").mkdir()
+    nbformat.write(master, tmp_path / "a/a.ipynb")
+    copy = tmp_path / "released.txt"
+    for text, found in (
+        ("def f(x):\n    pass\nimport math", []),
+        ("nothing\n  return x + 12345  \n", ["released.txt: return x + 12345"]),
+        ("my own model answer", ["released.txt: my own model answer"]),
+    ):
+        copy.write_text(text)
+        assert leaked(tmp_path / "a", copy) == found
+
+
+def test_the_text_masters_are_exactly_what_nbgrader_must_not_copy(tmp_path):
+    folder = tmp_path / "solutions/one"
+    folder.mkdir(parents=True)
+    (folder / "one.py").write_text("# %%\nprint()\n")
+    (folder / "helper.py").write_text("def helper(): ...\n")
+    assert text_masters(tmp_path) == ["one.py"]
+    assert text_masters(ROOT) == sorted(f"{name}.py" for name in ASSIGNMENTS)
+
+
+def test_a_release_that_would_orphan_submissions_is_refused_in_words(tmp_path):
+    from nbgrader.api import Gradebook
+
+    root = course(tmp_path, "attention")
+    build_exercises(root)
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:
+        book.add_student("ada")
+        book.add_submission("attention", "ada")
+    build_exercises(root)  # the same cells: nothing to refuse
+    master = root / "solutions/attention/attention.py"
+    master.write_text(master.read_text(encoding="utf-8").replace('"grade_id": "written"', '"grade_id": "essay"'))
+    notebooks.build(root)
+    with pytest.raises(NotReleasedError, match="the gradebook holds submissions to an earlier version"):
+        build_exercises(root)

@@ -1,0 +1,259 @@
+"""The student's archive: what is in it works, what is not in it stays, and the bytes are the same every time."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.commands.around import release as main
+from autograder.launcher import environment, verbs
+from autograder.release import contents as contents_module
+from autograder.release import student_zip as make_module
+from autograder.release.build import secret_lines
+from autograder.release.contents import contents, students_makefile
+from autograder.release.leaks import leaks
+from autograder.release.student_zip import TOP, pack
+
+ROOT = Path(__file__).resolve().parents[3]
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]  # nbgrader warns about itself
+
+
+@pytest.fixture(scope="module")
+def files():
+    return contents(ROOT)
+
+
+@pytest.fixture(scope="module")
+def unpacked(files, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("student")
+    pack(files, folder / "a.zip")
+    with zipfile.ZipFile(folder / "a.zip") as archive:
+        archive.extractall(folder)
+    return folder / TOP
+
+
+BLIND = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)]\n"
+"""This checkout is installed in the tests' Python. A student has no such thing, so its finder is taken out."""
+
+
+def python(folder, *line):
+    """Run Python as a student would, in the folder."""
+    site = folder.parent / "site"
+    site.mkdir(exist_ok=True)
+    (site / "sitecustomize.py").write_text(BLIND)
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(site)])}
+    command = [sys.executable, *line]
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+
+
+# --- nothing leaks ----------------------------------------------------------------------------------------
+
+
+def test_the_archive_holds_no_secret(files):
+    assert leaks(ROOT, files) == []
+
+
+def test_no_secret_line_of_a_master_stands_in_any_file_but_where_the_library_says_it_too(files):
+    """The same once more, without the code of `leaks`: longer lines, anywhere in any text, the library apart."""
+    secret = set()
+    for path in (ROOT / "solutions").glob("*/*.ipynb"):
+        secret |= secret_lines(nbformat.read(path, as_version=4).cells)
+    assert len(secret) > 30
+    for name, content in files.items():
+        if name.endswith(".safetensors") or name.startswith(("nlmcore/", "lectures/")):
+            continue
+        text = content.decode()
+        assert not [line for line in secret if len(line) > 30 and line in text], name
+        for kind in ("BEGIN SOLUTION", "BEGIN HIDDEN", "MARK SCHEME", "hidden=True)\\n"):
+            assert kind not in text, name
+
+
+def test_no_declaration_and_no_misconception_is_in_the_archive(files):
+    assert not [name for name in files if name.startswith(("autograder/checks", "autograder/engine", "autograder/box"))]
+    assert not [name for name in files if name.startswith(("tests", "solutions", "benchmarks"))]
+    code = "\n".join(content.decode() for name, content in files.items() if name.endswith(".py"))
+    for path in (ROOT / "autograder/checks").glob("*/*.py"):
+        text = path.read_text(encoding="utf-8")
+        functions = [line.strip() for line in text.split("\n") if line.strip().startswith("def ") and len(line) > 30]
+        assert not [line for line in functions if line in code], path
+
+
+SOLUTION = """
+    largest = scores.amax(dim=-1, keepdim=True)
+    largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key
+    e = torch.exp(scores - largest)
+"""
+MISTAKE = "    return (torch.tanh(query @ W_query.T) + torch.tanh(keys @ W_key.T)) @ v"
+PLANTED = {
+    "lectures/more.py": (SOLUTION, "largest ="),
+    "nlmcore/more.py": (SOLUTION, "largest ="),
+    "README.md": (MISTAKE, "autograder/checks"),
+    "nlmcore/notes.py": ("HOST = 'https://pypi" + ".org/simple'", "registry"),
+    "solutions/a/a.py": ("", "stays with the instructor"),
+    "autograder/checks/a.py": ("", "stays with the instructor"),
+    "gradebook.db": ("", "stays with the instructor"),
+    "lectures/.env": ("", "stays with the instructor"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_leak_is_found(name):
+    content, words = PLANTED[name]
+    (found,) = leaks(ROOT, {name: content.encode()})
+    assert found.startswith(f"{name}: ")
+    assert words in found
+
+
+def test_a_secret_in_a_notebook_is_found():
+    secret = 'check("attention.attend", attend, hidden=True)'
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"x = 1\n{secret}")])
+    (found,) = leaks(ROOT, {"autograder/exercise/public/exercises/a/a.ipynb": nbformat.writes(notebook).encode()})
+    assert secret in found
+
+
+def test_a_leak_stops_the_release_and_nothing_is_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(make_module, "contents", lambda root, names: {"solutions/a.py": b""})
+    monkeypatch.setattr(make_module.exercises, "build", lambda root: (0, []))
+    monkeypatch.setattr(make_module.notebooks, "build", lambda root: (0, []))
+    place = environment.locate(ROOT, here=True)
+    assert main(place, ["--to", str(tmp_path / "out")]) == 1
+    assert "solutions/a.py: this file stays with the instructor" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+# --- the same bytes ---------------------------------------------------------------------------------------
+
+
+def test_the_zip_is_the_same_bytes_every_time(files, tmp_path):
+    again = contents(ROOT, ["attention"])  # that every notebook is, tests/autograder/release/test_build.py sees
+    assert "autograder/exercise/public/exercises/attention/attention.ipynb" in again
+    assert again.items() <= files.items()
+    pack(files, tmp_path / "a.zip")
+    pack(dict(reversed(files.items())), tmp_path / "b" / "b.zip")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b" / "b.zip").read_bytes()
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["b.zip"]
+
+
+def test_an_assignment_can_be_left_for_later_and_one_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr(contents_module, "_exercises", lambda root, names: {f"made/{name}": b"" for name in names})
+    assert "made/attention" in contents(ROOT, ["attention"])
+    with pytest.raises(ValueError, match="no assignment 'attentoin'; there are: attention"):
+        contents(ROOT, ["attentoin"])
+
+
+def test_misuse_is_2_and_an_unknown_assignment_1(monkeypatch, capsys):
+    place = environment.locate(ROOT, here=True)
+    with pytest.raises(SystemExit, match="2"):
+        main(place, ["--what"])
+    monkeypatch.setattr(make_module.exercises, "build", lambda root: (0, []))
+    monkeypatch.setattr(make_module.notebooks, "build", lambda root: (0, []))
+    assert main(place, ["nothing"]) == 1
+    assert "there is no assignment 'nothing'" in capsys.readouterr().err
+
+
+# --- a student's copy works -------------------------------------------------------------------------------
+
+
+def test_a_student_is_offered_what_a_student_can_do(unpacked):
+    said = python(unpacked, "-m", "autograder", "--help")
+    assert said.returncode == 0, said.stderr
+    for name in verbs.VERBS:
+        assert (f"\n  {name} " in said.stdout) == (name in verbs.FOR_STUDENTS), name
+    refused = python(unpacked, "-m", "autograder", "release")
+    assert refused.returncode == 2
+    assert "There is no 'release'" in refused.stderr
+
+
+def test_every_module_of_a_students_copy_can_be_imported(unpacked):
+    modules = [p.relative_to(unpacked).with_suffix("") for p in sorted((unpacked / "autograder").rglob("*.py"))]
+    names = [".".join(m.parts).removesuffix(".__init__") for m in modules if m.name != "__main__"]
+    code = f"import importlib, autograder\nassert {str(unpacked)!r} in autograder.__file__\n"
+    said = python(unpacked, "-c", code + f"[importlib.import_module(name) for name in {names}]")
+    assert said.returncode == 0, said.stderr
+
+
+def test_the_check_in_a_students_copy_names_the_mistake_and_confirms_the_answer(unpacked):
+    code = (
+        "from autograder.check import check, passes, CheckFailed\n"
+        "from autograder.exercise.find import exercises_of\n"
+        "import importlib.util\n"
+        "assert importlib.util.find_spec('autograder.checks') is None\n"
+        "print(len(exercises_of('attention')))\n"
+        "try: check('attention.dot_score', lambda query, keys: query * keys)\n"
+        "except CheckFailed as error: print(error)\n"
+        "check('attention.dot_score', lambda query, keys: keys @ query)\n"
+        "print(passes('attention.dot_score', lambda query, keys: keys @ query))\n"
+        "try: check('attention.dot_score', lambda query, keys: keys @ query, hidden=True)\n"
+        "except ValueError as error: print(error)\n"
+    )
+    said = python(unpacked, "-c", code)
+    assert said.returncode == 0, said.stderr
+    for words in ("7\n", "did not add them up", "well done", "\nTrue\n", "public examples only"):
+        assert words in said.stdout
+
+
+def test_the_command_check_tells_the_truth_in_a_students_copy(unpacked, tmp_path):
+    released = unpacked / "autograder/exercise/public/exercises/attention/attention.ipynb"
+    notebook = nbformat.read(released, as_version=4)
+    notebook.cells = [c for c in notebook.cells if "minilm" not in c.source]  # the cell that loads a network
+    for cell in notebook.cells:
+        if cell.id == "dot_score":
+            cell.source = "def dot_score(query, keys):\n    return query * keys"
+    nbformat.write(notebook, tmp_path / "attention.ipynb")
+    said = python(unpacked, "-m", "autograder", "check", "--ready", "--here", "--", str(tmp_path / "attention.ipynb"))
+    assert said.returncode == 1, said.stderr
+    assert "did not add them up" in said.stdout
+    assert "not written yet" in said.stdout
+
+
+def test_work_is_never_overwritten_by_a_newer_archive(files, unpacked, tmp_path):
+    root = tmp_path / "mine"
+    shutil.copytree(unpacked, root)
+    build = ("-m", "autograder", "build", "--ready", "--here")
+    said = python(root, *build)
+    every = f"{len(list((root / 'autograder/exercise/public').glob('*.json')))} exercises"
+    assert every in said.stdout, said.stderr
+    released, mine = (
+        root / "autograder/exercise/public/exercises/attention/attention.ipynb",
+        root / "exercises/attention/attention.ipynb",
+    )
+    assert mine.read_bytes() == released.read_bytes()
+
+    new = released.read_bytes().replace(b"dot_score", b"dot_Score", 1)
+    released.write_bytes(new)  # a newer archive, and nothing written yet
+    assert "1 exercise" in python(root, *build).stdout
+    assert mine.read_bytes() == new
+
+    work = new.replace(b"NotImplementedError", b"MyOwnWork", 1)
+    mine.write_bytes(work)
+    assert "up to date" in python(root, *build).stdout
+    released.write_bytes(files["autograder/exercise/public/exercises/attention/attention.ipynb"])
+    assert "has your work in it and is left as it is" in python(root, *build).stdout
+    assert "has your work" not in python(root, *build).stdout
+    assert mine.read_bytes() == work
+    mine.unlink()
+    assert "1 exercise" in python(root, *build).stdout
+    assert mine.read_bytes() == released.read_bytes()
+
+
+def test_a_students_jupyterlab_is_without_nbgraders_panels_for_instructors(files):
+    panels = json.loads(files["autograder/jupyter/labconfig/page_config.json"])["disabledExtensions"]
+    assert "autograder/jupyter/labconfig/default_setting_overrides.json" in files
+    installed = Path(sys.prefix) / "share" / "jupyter" / "labextensions" / "@jupyter" / "nbgrader" / "static"
+    code = " ".join(path.read_text(encoding="utf-8") for path in installed.glob("*.js"))
+    assert [name for name in panels if f'"{name}"' not in code] == []
+    assert "@jupyter/nbgrader:validate-assignment" not in panels
+
+
+def test_the_makefile_has_a_students_targets(files):
+    text = files["Makefile"].decode()
+    assert "make test" not in text
+    assert students_makefile(text) == text
+    assert f"VERBS := {' '.join(verbs.FOR_STUDENTS)}\n" in text
