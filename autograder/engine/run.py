@@ -184,13 +184,14 @@ def _basis(assignment: str, masters: Sequence[Master], files: dict[str, bytes]) 
 
 
 def _code(assignment: str) -> list[Path]:
-    """The files in which the exercises of an assignment are declared."""
+    """The files in which the exercises of an assignment are declared: the solutions are the references."""
     if not exercises_of(assignment):
         return []
     import importlib
 
-    package = importlib.import_module(f"autograder.checks.{assignment}")
-    return sorted(Path(str(package.__file__)).parent.glob("*.py"))
+    folder = Path(str(importlib.import_module(f"autograder.checks.{assignment}").__file__)).parent
+    master = folder.parents[2] / "solutions" / assignment / f"{assignment}.py"
+    return [*sorted(folder.glob("*.py")), *([master] if master.exists() else [])]
 
 
 def _is_done(course: Course, record: Record, known: Scores) -> bool:

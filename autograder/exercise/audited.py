@@ -1,9 +1,9 @@
 """Which exercises have passed their audit exactly as they are: those are not audited again.
 
 An audit asks every reference and every misconception all questions, which takes seconds for each exercise. What it
-depends on is files: the declarations of the assignment, the autograder, the package that the references call. A
-digest of them all is kept for each exercise that passed; a change anywhere in them, and it is audited anew. Faults
-are never remembered.
+depends on is files: the declarations of the assignment, its master, the autograder, the package that the references
+call. A digest of them all is kept for each exercise that passed; if anything in them changes, it is audited again.
+Faults are never remembered.
 """
 
 import contextlib
@@ -71,7 +71,7 @@ def _is_declared(exercise: Exercise, assignment: str) -> bool:
 
 
 def _files(assignment: str, checkout: Path) -> Iterator[Path]:
-    for pattern in (*WHOLE, f"autograder/checks/{assignment}/**/*"):
+    for pattern in (*WHOLE, f"autograder/checks/{assignment}/**/*", f"solutions/{assignment}/*.py"):
         for path in sorted(checkout.glob(pattern)):
             if path.suffix != ".pyc" and path.is_file():
                 yield path

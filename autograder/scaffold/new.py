@@ -2,8 +2,8 @@
 
     solutions/NAME/NAME.py                         the notebook, with its solution
     autograder/checks/NAME/__init__.py             which exercises there are
-    autograder/checks/NAME/tempered.py             one exercise: reference, inputs, properties, misconceptions
-    tests/autograder/test_checks_NAME.py           that all of it holds, with a second solution
+    autograder/checks/NAME/tempered.py             one exercise: inputs, properties, misconceptions
+    tests/autograder/answers/NAME.txt              answers that must be right, or wrong: a second solution to begin with
     autograder/notes/NAME.md                       for who teaches: what goes wrong, what to ask in the oral
 
 What is written is a small real assignment (a softmax with a temperature): it builds, releases and grades as it is.
@@ -27,7 +27,7 @@ FILES = {
     "master.txt": "solutions/{name}/{name}.py",
     "package.txt": "autograder/checks/{name}/__init__.py",
     "exercise.txt": "autograder/checks/{name}/tempered.py",
-    "tests.txt": "tests/autograder/test_checks_{name}.py",
+    "answers.txt": "tests/autograder/answers/{name}.txt",
     "note.txt": "autograder/notes/{name}.md",
 }
 """Template -> where it goes. In a template NAME_ stands for the name, TITLE_ for the title."""
@@ -58,7 +58,7 @@ def main(place: "Environment", words: Sequence[str]) -> int:
     print(
         "Now:\n"
         f"  1. change the question in {written[0]} and its declaration in {written[2]}\n"
-        f"  2. python -m autograder test -- {written[3]}\n"
+        f"  2. python -m autograder test -- tests/autograder/test_checks.py -k {given.name}\n"
         "  3. python -m autograder build, then work through the exercise as a student would\n"
         "The guide: INSTRUCTORS.md"
     )

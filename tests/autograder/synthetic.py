@@ -3,7 +3,6 @@
 The notebooks are the released ones with answers written into them; they are graded by the real engine.
 """
 
-import inspect
 import json
 import random
 import re
@@ -14,7 +13,7 @@ import nbformat
 from nbformat.v4 import new_output
 
 from autograder.checks.attention import EXERCISES
-from tests.autograder import solutions_attention
+from tests.autograder.answers import sources
 
 NAMES = [exercise.function for exercise in EXERCISES.values()]
 SOFTMAX = (
@@ -96,7 +95,7 @@ def fill(root: Path, count: int, seed: int = 0) -> dict[str, str]:
     """Hand in for `count` students. Returns what is special about some: student -> a word."""
     chance = random.Random(seed)
     reference = answers(root)
-    second = {name: f"import numpy as np\n\n{inspect.getsource(getattr(solutions_attention, name))}" for name in NAMES}
+    second = sources("attention")
     special = dict(zip((f"student{n:04d}" for n in range(count)), _special(), strict=False))
     for number in range(count):
         student = f"student{number:04d}"

@@ -13,6 +13,7 @@ FILES = (
     "autograder/exercise/audit.py",
     "autograder/checks/__init__.py",
     "autograder/checks/numbers/__init__.py",
+    "solutions/numbers/numbers.py",
     "autograder/exercise/laws/other.py",
     "autograder/exercise/public/form.py",
     "nlmcore/attention/scores.py",

@@ -1,38 +1,29 @@
 """Question 3b: the LSTM's step, backwards."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 from autograder.checks.gates.common import DIFFERENTIATES
+from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_shapes, same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
-
-BACK = ("d_i", "d_f", "d_g", "d_o", "d_c_before")
-Five = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+from autograder.exercise.specification import Case, case
 
 
 def _passed(draw: Draw, batch: int, hidden: int) -> tuple[Tensor, ...]:
     """gates, c_before, d_h and d_c of a step that has been made."""
-    squashed = [torch.sigmoid(draw.normal(batch, hidden)) for _ in range(3)]
-    i, f, o = squashed
+    i, f, o = (torch.sigmoid(draw.normal(batch, hidden)) for _ in range(3))
     g = torch.tanh(draw.normal(batch, hidden))
     before = draw.normal(batch, hidden)
-    gates = torch.stack([i, f, g, o])
-    return gates, before, draw.normal(batch, hidden), draw.normal(batch, hidden)
+    return torch.stack([i, f, g, o]), before, draw.normal(batch, hidden), draw.normal(batch, hidden)
 
 
 def _steps(draw: Draw) -> list[Case]:
-    batch, hidden = draw.sizes(2)
-    return [case("a batch", *_passed(draw, batch, hidden))]
+    return [case("a batch", *_passed(draw, *draw.sizes(2)))]
 
 
 def _nothing_shown(draw: Draw) -> list[Case]:
-    batch, hidden = draw.sizes(2)
-    gates, before, d_h, d_c = _passed(draw, batch, hidden)
-    return [case("nothing comes back by h", gates, before, torch.zeros_like(d_h), d_c)]
+    gates, before, d_h, d_c = _passed(draw, *draw.sizes(2))
+    return [case("no gradient arrives by h", gates, before, torch.zeros_like(d_h), d_c)]
 
 
 def _odd_steps(draw: Draw) -> list[Case]:
@@ -40,255 +31,109 @@ def _odd_steps(draw: Draw) -> list[Case]:
     gates, before, d_h, d_c = _passed(draw, 2, hidden)
     gates[1], gates[0] = 1.0, 0.0
     return [
-        case("gates wide open and shut", gates, before * 3, d_h, d_c),
+        case("gates fully open and closed", gates, before * 3, d_h, d_c),
         case("one text, one unit", *_passed(draw, 1, 1)),
     ]
 
 
-def _memory(gates: Tensor, c_before: Tensor) -> Tensor:
-    i, f, g, _ = gates
-    return f * c_before + i * g
-
-
-def _to_memory(gates: Tensor, c: Tensor, d_h: Tensor, d_c: Tensor) -> Tensor:
-    """The whole gradient of the new memory: its own, and by what is shown."""
-    return d_c + d_h * gates[3] * (1 - c.tanh() ** 2)
-
-
-def _from_memory(gates: Tensor, c_before: Tensor, c: Tensor, d_h: Tensor, whole: Tensor) -> Five:
-    i, f, g, o = gates
-    return (
-        whole * g * i * (1 - i),
-        whole * c_before * f * (1 - f),
-        whole * i * (1 - g**2),
-        d_h * c.tanh() * o * (1 - o),
-        whole * f,
-    )
-
-
-def _backward(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    c = _memory(gates, c_before)
-    return _from_memory(gates, c_before, c, d_h, _to_memory(gates, c, d_h, d_c))
-
-
-def _with_whole(whole: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]) -> Callable[..., Five]:
-    """Right, but for the gradient of the new memory, which `whole` makes from o, tanh(c), d_h and d_c."""
-
-    def implementation(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-        c = _memory(gates, c_before)
-        return _from_memory(gates, c_before, c, d_h, whole(gates[3], c.tanh(), d_h, d_c))
-
-    return implementation
-
-
-def _slopes_skipped(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    i, f, g, _ = gates
-    c = _memory(gates, c_before)
-    whole = _to_memory(gates, c, d_h, d_c)
-    return whole * g, whole * c_before, whole * i, d_h * c.tanh(), whole * f
-
-
-def _own_factors(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    _, d_f, _, d_o, d_before = _backward(gates, c_before, d_h, d_c)
-    i, _, g, _ = gates
-    whole = _to_memory(gates, _memory(gates, c_before), d_h, d_c)
-    return whole * i * i * (1 - i), d_f, whole * g * (1 - g**2), d_o, d_before
-
-
-def _new_memory_for_old(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    c = _memory(gates, c_before)
-    return _from_memory(gates, c, c, d_h, _to_memory(gates, c, d_h, d_c))
-
-
-def _old_memory_for_new(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    return _from_memory(gates, c_before, c_before, d_h, _to_memory(gates, c_before, d_h, d_c))
-
-
-def _slope_of_c(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    """1 − c², in the place of 1 − tanh² c."""
-    c = _memory(gates, c_before)
-    return _from_memory(gates, c_before, c, d_h, d_c + d_h * gates[3] * (1 - c**2))
-
-
-def _never_squashed(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    d_i, d_f, d_g, _, d_before = _slope_of_c(gates, c_before, d_h, d_c)
-    return d_i, d_f, d_g, _tanh_forgotten(gates, c_before, d_h, d_c)[3], d_before
-
-
-def _tanh_forgotten(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    d_i, d_f, d_g, _, d_before = _backward(gates, c_before, d_h, d_c)
-    o = gates[3]
-    return d_i, d_f, d_g, d_h * _memory(gates, c_before) * o * (1 - o), d_before
-
-
-def _output_from_memory(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    d_i, d_f, d_g, _, d_before = _backward(gates, c_before, d_h, d_c)
-    o, c = gates[3], _memory(gates, c_before)
-    return d_i, d_f, d_g, _to_memory(gates, c, d_h, d_c) * c.tanh() * o * (1 - o), d_before
-
-
-def _all_sigmoid(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    d_i, d_f, _, d_o, d_before = _backward(gates, c_before, d_h, d_c)
-    i, _, g, _ = gates
-    return d_i, d_f, _to_memory(gates, _memory(gates, c_before), d_h, d_c) * i * g * (1 - g), d_o, d_before
-
-
-def _by_the_input_gate(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    d_i, d_f, d_g, d_o, _ = _backward(gates, c_before, d_h, d_c)
-    return d_i, d_f, d_g, d_o, _to_memory(gates, _memory(gates, c_before), d_h, d_c) * gates[0]
-
-
-def _not_through_forget(gates: Tensor, c_before: Tensor, d_h: Tensor, d_c: Tensor) -> Five:
-    d_i, d_f, d_g, d_o, _ = _backward(gates, c_before, d_h, d_c)
-    return d_i, d_f, d_g, d_o, _to_memory(gates, _memory(gates, c_before), d_h, d_c)
-
-
-LSTM_BACKWARD = Exercise(
-    name="gates.lstm_backward",
-    title="The LSTM, backwards",
-    signature="lstm_backward(gates, c_before, d_h, d_c)",
-    arguments=("gates", "c_before", "d_h", "d_c"),
-    returns=BACK,
+LSTM_BACKWARD = question(
+    "gates.lstm_backward",
     minutes=35,
     difficulty="hard",
-    reference=_backward,
-    properties=(
-        Property(name="the shapes are right", points=0.25, cases=_steps, judge=same_shapes(BACK)),
-        Property(
-            name="the memory's road alone",
-            points=0.75,
-            cases=_nothing_shown,
-            judge=same_values(BACK, [4]),
-            outputs=(4,),
-        ),
-        Property(name="the output gate", points=0.75, cases=_steps, judge=same_values(BACK, [3]), outputs=(3,)),
-        Property(
-            name="input gate, forget gate, candidate",
-            points=1.5,
-            cases=_steps,
-            judge=same_values(BACK, [0, 1, 2]),
-            outputs=(0, 1, 2),
-        ),
-        Property(name="the memory, by both roads", points=1, cases=_steps, judge=same_values(BACK, [4]), outputs=(4,)),
-        Property(
-            name="open and shut gates, one unit",
-            points=0.75,
-            cases=_odd_steps,
-            judge=same_values(BACK),
-            outputs=(0, 1, 2, 3, 4),
-        ),
-    ),
-    misconceptions=(
-        Misconception(
-            id="shown-road-forgotten",
-            sentence=(
-                "To the memory you let back only what comes from later times, d_c. The memory was also shown: add what"
-                " comes by h, d_h ⊙ o ⊙ (1 − tanh² c), before you go on."
-            ),
-            implementation=_with_whole(lambda o, shown, d_h, d_c: d_c),
-        ),
-        Misconception(
-            id="memory-road-forgotten",
-            sentence=(
-                "To the memory you let back only what comes by h. It was also handed on to the next step: add d_c. That"
-                " is the road on which gradients survive."
-            ),
-            implementation=_with_whole(lambda o, shown, d_h, d_c: d_h * o * (1 - shown**2)),
-        ),
-        Misconception(
-            id="slope-of-the-last-tanh",
-            sentence=(
-                "From h back to c the slope of the last tanh is missing: h = o ⊙ tanh(c), so it is 1 − tanh²(c). Here"
-                " c is what goes *in*."
-            ),
-            implementation=_with_whole(lambda o, shown, d_h, d_c: d_c + d_h * o),
-        ),
-        Misconception(
-            id="slope-of-the-memory",
-            sentence=(
-                "Your slope of the last tanh is 1 − c². It is 1 − tanh²(c): 1 minus the square of what comes *out*, and"
-                " c is what goes in."
-            ),
-            implementation=_never_squashed,
-            also=(_slope_of_c,),
-        ),
-        Misconception(
-            id="output-gate-forgotten",
-            sentence=(
-                "What comes by h to the memory has gone past the output gate. h = o ⊙ tanh(c): tanh(c) gets what comes"
-                " times the *other* factor, o."
-            ),
-            implementation=_with_whole(lambda o, shown, d_h, d_c: d_c + d_h * (1 - shown**2)),
-        ),
-        Misconception(
-            id="memory-road-through-the-tanh",
-            sentence=(
-                "d_c went through the slope of the tanh, too. It is with respect to c itself, which was handed on as it"
-                " is: only what comes by h has the tanh on its way."
-            ),
-            implementation=_with_whole(lambda o, shown, d_h, d_c: (d_c + d_h * o) * (1 - shown**2)),
-            also=(_with_whole(lambda o, shown, d_h, d_c: (d_c + d_h) * o * (1 - shown**2)),),
-        ),
-        Misconception(
-            id="slopes-of-the-gates",
-            sentence=(
-                "Those are the gradients of the gates themselves. Asked are those of the sums *before* the squashing:"
-                " multiply by σ (1 − σ), and by 1 − g² for the candidate."
-            ),
-            implementation=_slopes_skipped,
-        ),
-        Misconception(
-            id="own-factors",
-            sentence=(
-                "At the product i ⊙ g each factor gets what comes times itself. It gets it times the *other*: i gets g,"
-                " and g gets i."
-            ),
-            implementation=_own_factors,
-        ),
-        Misconception(
-            id="new-memory-for-the-old",
-            sentence="f was multiplied with the memory *before* the step; your d_f takes the one after it.",
-            implementation=_new_memory_for_old,
-        ),
-        Misconception(
-            id="old-memory-for-the-new",
-            sentence=(
-                "What was shown is tanh of the *new* memory, and you take the old one. Make the new one first,"
-                " f ⊙ c_before + i ⊙ g."
-            ),
-            implementation=_old_memory_for_new,
-        ),
-        Misconception(
-            id="tanh-forgotten-at-the-output",
-            sentence="o was multiplied with tanh(c), not with c: that is the factor that d_o gets.",
-            implementation=_tanh_forgotten,
-        ),
-        Misconception(
-            id="output-gate-from-the-memory",
-            sentence=(
-                "Your d_o is made from what arrives at the memory. o stands after the memory, in h = o ⊙ tanh(c): what"
-                " arrives there is d_h, and nothing of d_c."
-            ),
-            implementation=_output_from_memory,
-        ),
-        Misconception(
-            id="sigmoid-slope-for-the-candidate",
-            sentence="The candidate g came out of a tanh: its slope is 1 − g², not g (1 − g).",
-            implementation=_all_sigmoid,
-        ),
-        Misconception(
-            id="back-by-the-input-gate",
-            sentence="The old memory came in through f, and its gradient goes back through f. You used i.",
-            implementation=_by_the_input_gate,
-        ),
-        Misconception(
-            id="back-without-a-gate",
-            sentence=(
-                "The old memory gets all that arrived at the new one. Forward, f let only a part of it through: back,"
-                " the gradient goes through f as well."
-            ),
-            implementation=_not_through_forget,
-        ),
-    ),
+    returns=("d_i", "d_f", "d_g", "d_o", "d_c_before"),
+    properties=[
+        shapes(0.25, _steps),
+        values("the memory's path alone", 0.75, _nothing_shown, "d_c_before"),
+        values("the output gate", 0.75, _steps, "d_o"),
+        values("input gate, forget gate, candidate", 1.5, _steps, "d_i", "d_f", "d_g"),
+        values("the memory, by both paths", 1, _steps, "d_c_before"),
+        values("open and closed gates, one unit", 0.75, _odd_steps),
+    ],
     closed=DIFFERENTIATES,
+    mistakes="""
+shown-road-forgotten: Your gradient of the memory is d_c, which comes from later steps only. The memory also produced h:
+add d_h ⊙ o ⊙ (1 − tanh² c) before you continue.
+- d_c + d_h * o * (1 - shown**2)
++ d_c
+
+memory-road-forgotten: Your gradient of the memory contains only the part through h. The memory was also passed on to
+the next step: add d_c. Along that path gradients survive.
+- d_c + d_h
++ d_h
+
+slope-of-the-last-tanh: From h back to c you left out the slope of the last tanh: h = o ⊙ tanh(c), so the slope is 1 −
+tanh²(c). Here c is the *input* of the tanh.
+- d_h * o * (1 - shown**2)
++ d_h * o
+
+slope-of-the-memory: You took 1 − c² as the slope of the last tanh. It is 1 − tanh²(c): 1 minus the square of its
+*output*, and c is its input.
+- torch.tanh(f * c_before + i * g)
++ f * c_before + i * g
+or
+- (1 - shown**2)
++ (1 - (f * c_before + i * g) ** 2)
+
+output-gate-forgotten: The gradient that reaches the memory through h has passed the output gate. In h = o ⊙ tanh(c) the
+factor tanh(c) gets the upstream gradient times the *other* factor, o.
+- d_h * o * (1 - shown**2)
++ d_h * (1 - shown**2)
+
+memory-road-through-the-tanh: You multiplied d_c by the slope of the tanh as well. It is the gradient of c itself, which
+was passed on unchanged: only the gradient through h passes the tanh.
+- d_c + d_h * o * (1 - shown**2)
++ (d_c + d_h * o) * (1 - shown**2)
+or
+- d_c + d_h * o * (1 - shown**2)
++ (d_c + d_h) * o * (1 - shown**2)
+
+slopes-of-the-gates: Those are the gradients of the gates themselves. Return the gradients of the sums *before* the
+sigmoids and the tanh: multiply by σ (1 − σ), and by 1 − g² for the candidate.
+- g * i * (1 - i)
++ g
+- c_before * f * (1 - f)
++ c_before
+- i * (1 - g**2)
++ i
+- shown * o * (1 - o)
++ shown
+
+own-factors: In the product i ⊙ g you multiplied the upstream gradient of each factor by that factor itself. Multiply it
+by the *other* one: i gets g, and g gets i.
+- arriving * g * i * (1 - i)
++ arriving * i * i * (1 - i)
+- arriving * i * (1 - g**2)
++ arriving * g * (1 - g**2)
+
+new-memory-for-the-old: f was multiplied by the memory *before* the step; your d_f uses the one after it.
+- arriving * c_before
++ arriving * (f * c_before + i * g)
+
+old-memory-for-the-new: h is computed from the tanh of the *new* memory, but you use the old one. Compute the new one
+first: f ⊙ c_before + i ⊙ g.
+- torch.tanh(f * c_before + i * g)
++ torch.tanh(c_before)
+
+tanh-forgotten-at-the-output: o was multiplied by tanh(c), not by c, so d_o gets the factor tanh(c).
+- d_h * shown
++ d_h * (f * c_before + i * g)
+
+output-gate-from-the-memory: You computed d_o from the gradient of the memory. But o acts after the memory, in h = o ⊙
+tanh(c): it gets d_h, and nothing of d_c.
+- d_h * shown
++ arriving * shown
+
+sigmoid-slope-for-the-candidate: The candidate g is the output of a tanh: its slope is 1 − g², not g (1 − g).
+- (1 - g**2)
++ g * (1 - g)
+
+back-by-the-input-gate: The old memory was multiplied by f, so its gradient is multiplied by f as well. You used i.
+- arriving * f
++ arriving * i
+
+back-without-a-gate: You pass the whole gradient of the new memory back to the old one. The forward pass multiplied the
+old memory by f: multiply the gradient by f as well.
+- , arriving * f
++ , arriving
+""",
 )

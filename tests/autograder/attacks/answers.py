@@ -1,8 +1,6 @@
 """Answers to the attention assignment as texts of cells: right in several hands, and of no worth."""
 
-import inspect
-
-from tests.autograder import solutions_attention
+from tests.autograder.answers import sources
 
 HEADS = """
 def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
@@ -120,10 +118,7 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return torch.cat(contexts, dim=2) @ W_o, torch.stack(weights, dim=1)
 """,
 }
-NUMPY = {
-    name: f"import numpy as np\n\n{inspect.getsource(getattr(solutions_attention, name))}"
-    for name in (one.__name__ for one in solutions_attention.SOLUTIONS.values())
-}
+NUMPY = sources("attention")
 DOUBLE_AND_IN_PLACE = {
     **IDIOMATIC,
     "dot_score": "def dot_score(query, keys):\n    return keys.double() @ query.double()",

@@ -1,7 +1,5 @@
 """A class in the real box: every kind of submission gets what it deserves, whoever was graded before, both ways."""
 
-import inspect
-
 import nbformat
 import pytest
 
@@ -12,7 +10,7 @@ from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
-from tests.autograder import solutions_attention
+from tests.autograder.answers import sources
 from tests.autograder.courses import copy, hand_in, nothing, snapshot, writes
 from tests.autograder.engine.test_own import by_nbgrader
 
@@ -89,9 +87,7 @@ def solved(root):
 
 def second(own):
     """The second solutions as a student would write them."""
-    head = "import math\nimport numpy as np\nimport torch\n"
-    functions = {name: inspect.getsource(getattr(solutions_attention, name)) for name in POINTS}
-    return {**own, **{name: head + source for name, source in functions.items()}}
+    return {**own, **sources("attention")}
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
+from tests.autograder.answers import answers, second
 from tests.autograder.courses import FakeBox, copy, hand_in, nothing, snapshot, writes
-from tests.autograder.solutions_attention import SOLUTIONS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -36,7 +36,7 @@ def mistaken(name, function):
     exercise = EXERCISES[f"attention.{function}"]
     student = name.rpartition("/")[2]
     if student == "right":
-        return SOLUTIONS[exercise.name]
+        return second(answers("attention"))[function]
     number = int(student.rpartition("-")[2]) % len(exercise.misconceptions)
     return exercise.misconceptions[number].implementation
 

@@ -17,8 +17,7 @@ from autograder.exercise.public import read, read_exercises, write
 from autograder.exercise.report import Report
 from autograder.exercise.specification import Case, Property, case
 from autograder.exercise.travel import CannotTravel, Made, make, recipe
-from tests.autograder.solutions_attention import SOLUTIONS
-from tests.autograder.test_checks_attention import WRONG
+from tests.autograder.answers import answers, second
 from tests.autograder.test_specification import doubling
 
 FORMS = {name: (exercise, read(*write({name: exercise}))[name]) for name, exercise in EXERCISES.items()}
@@ -54,18 +53,18 @@ def test_right_empty_failing_and_shapeless_functions_are_told_in_the_same_words(
     def fails(*arguments):
         return arguments[0].no_such_thing
 
-    assert same_report(name, SOLUTIONS[name]).verdict.passed
+    assert same_report(name, second(answers("attention"))[EXERCISES[name].function]).verdict.passed
     assert same_report(name, EXERCISES[name].reference).verdict.passed
     assert same_report(name, empty).verdict.unwritten
     for function in (fails, lambda *a: None, lambda *a: torch.zeros(1), lambda *a: (a[0], a[0] * math.nan)):
         assert not same_report(name, function).verdict.passed
 
 
-@pytest.mark.parametrize(("name", "function"), WRONG, ids=[f"{row[0]}-{i}" for i, row in enumerate(WRONG)])
-def test_mistakes_in_no_list_are_told_in_the_same_words(name, function):
+@pytest.mark.parametrize("wrong", [a for a in answers("attention") if a.earns == "wrong"], ids=lambda a: a.function)
+def test_mistakes_in_no_list_are_told_in_the_same_words(wrong):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        same_report(f"attention.{name}", function)
+        same_report(f"attention.{wrong.function}", wrong.call)
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -1,0 +1,163 @@
+'''How an exercise of the course is declared: what its master cannot say, and nothing twice.
+
+    LEAKY = question(
+        "gates.leaky",
+        minutes=15,
+        difficulty="easy",
+        returns=("states", "left"),
+        properties=[shapes(0.25, runs), values("the states", 1.25, runs, "states")],
+        mistakes="""
+    written-in-full: You added the new value in full. Mixing takes g of the old state and 1 − g of the new value.
+    - (1 - g) * r
+    + r
+    """,
+    )
+
+Title, reference, signature and the names of the arguments come from the master: the heading above the solution, and the
+solution. A mistake is an edit of that solution:
+
+    id: a sentence, as long as it needs to be; ids are counted over a class, so they are never renamed
+    - text that occurs exactly once in the solution        * text, every time that it occurs
+    + what replaces it (nothing: it is deleted)            ^ a line that is put before the first one
+
+Several edits may follow one another; text of several lines is several lines with the same mark. `+` lines alone are a
+whole new solution. A line `or` begins another way of making the same mistake, a line `looks like: id, id` names
+mistakes that give the same answers everywhere. Blank lines separate mistakes. An edit that does not apply is an error
+when the declaration is imported.
+'''
+
+import importlib
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from autograder.exercise.draw import Draw
+from autograder.exercise.judges import TOLERANCE, law, same_shapes, same_values
+from autograder.exercise.master import Edit, EditError, Master, edited, master_of
+from autograder.exercise.specification import Case, Exercise, Misconception, Property
+
+Cases = Callable[[Draw], Sequence[Case]]
+Row = Callable[[tuple[str, ...]], Property]
+"""A property that still has to be told the names of the results."""
+
+
+def shapes(points: float, cases: Cases, name: str = "the shapes are right", boolean: bool = False) -> Row:
+    return lambda names: Property(name=name, points=points, cases=cases, judge=same_shapes(names, boolean))
+
+
+def values(name: str, points: float, cases: Cases, *results: str, tolerance: float = TOLERANCE) -> Row:
+    """The named results are the reference's (all results if none is named)."""
+
+    def row(names: tuple[str, ...]) -> Property:
+        which = tuple(names.index(result) for result in results) or None
+        judge = same_values(names, which, tolerance)
+        return Property(name=name, points=points, cases=cases, judge=judge, outputs=which)
+
+    return row
+
+
+def holds(name: str, points: float, cases: Cases, *rules: Any) -> Row:
+    """The rules of a law hold between the results."""
+    return lambda names: Property(name=name, points=points, cases=cases, judge=law(*rules))
+
+
+def question(
+    name: str,
+    *,
+    minutes: int,
+    difficulty: Literal["easy", "medium", "hard"],
+    returns: tuple[str, ...],
+    properties: Iterable[Row | Property],
+    mistakes: str,
+    closed: Sequence[str] = (),
+    tolerance: float = TOLERANCE,
+) -> Exercise:
+    """The exercise "assignment.function" of the checkout that the calling module lies in.
+
+    Raises EditError, a ValueError, if the master has no such solution or a mistake's edit does not apply to it.
+    """
+    assignment, _, function = name.partition(".")
+    declared_in = Path(sys._getframe(1).f_globals["__file__"]).resolve()
+    master = master_of(declared_in.parents[3] / "solutions" / assignment / f"{assignment}.py")
+    return Exercise(
+        name=name,
+        title=master.title(function),
+        signature=master.signature(function),
+        arguments=master.arguments(function),
+        returns=returns,
+        minutes=minutes,
+        difficulty=difficulty,
+        reference=master.make(function),
+        properties=tuple(row if isinstance(row, Property) else row(returns) for row in properties),
+        misconceptions=tuple(_misconceptions(mistakes, master, name)),
+        closed=tuple(closed),
+        tolerance=tolerance,
+    )
+
+
+def exercises_in(package: str) -> Mapping[str, Exercise]:
+    """The exercises that the modules of a package declare, by name, in the order of the master."""
+    folder = importlib.import_module(package).__path__
+    modules = [importlib.import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(folder)]
+    found = {e.name: e for module in modules for e in vars(module).values() if isinstance(e, Exercise)}
+    assignment = package.rpartition(".")[2]
+    master = master_of(Path(next(iter(folder))).resolve().parents[2] / "solutions" / assignment / f"{assignment}.py")
+    order = {f"{assignment}.{function}": number for number, function in enumerate(master.functions)}
+    return {name: found[name] for name in sorted(found, key=lambda name: order[name])}
+
+
+# --- mistakes ---------------------------------------------------------------------------------------------
+
+MARKS: Mapping[str, Literal["once", "everywhere", "in front"]] = {"-": "once", "*": "everywhere", "^": "in front"}
+
+
+def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconception]:
+    function = name.rpartition(".")[2]
+    for block in re.split(r"\n\s*\n", text.strip("\n")):
+        head = re.match(r"([a-z0-9]+(?:-[a-z0-9]+)*): (.*)", block)
+        if head is None:
+            raise EditError(f"{name}: a mistake begins with “id: sentence”, and this one does not: {block[:60]!r}")
+        id_, (said, *lines) = head[1], head[2].split("\n") + block[head.end() :].split("\n")[1:]
+        try:
+            while lines and not re.match(r"[-*^+]( |$)|or$|looks like: ", lines[0]):
+                said += f" {lines.pop(0).strip()}"
+            looks_like, ways = _ways(lines)
+            first, *also = (master.make(function, edited(master.solution(function), way)) for way in ways)
+        except (EditError, SyntaxError) as error:
+            raise EditError(f"{name}, mistake {id_!r}: {error}") from None
+        yield Misconception(id=id_, sentence=said, implementation=first, also=tuple(also), looks_like=looks_like)
+
+
+def _ways(lines: Iterable[str]) -> tuple[tuple[str, ...], list[list[Edit]]]:
+    """(ids of mistakes that look the same, the edits of each way) of a mistake's lines below its sentence."""
+    looks_like: tuple[str, ...] = ()
+    ways: list[list[tuple[str, list[str], list[str]]]] = [[]]
+    last = ""
+    for line in lines:
+        mark, text = line[:1], line[2:]
+        if line == "or":
+            ways.append([])
+        elif line.startswith("looks like: "):
+            looks_like = tuple(line.removeprefix("looks like: ").split(", "))
+        elif mark not in MARKS and mark != "+":
+            raise EditError(f"this line is neither an edit (- * ^ +), nor “or”, nor “looks like:”: {line!r}")
+        elif mark == "+":
+            if not ways[-1]:
+                ways[-1].append(("whole", [], []))
+            ways[-1][-1][2].append(text)
+        elif mark == "^":
+            if last != "^":
+                ways[-1].append(("in front", [], []))
+            ways[-1][-1][2].append(text)
+        else:
+            if mark != last:
+                ways[-1].append((MARKS[mark], [], []))
+            ways[-1][-1][1].append(text)
+        last = "" if line == "or" else mark
+    if not all(ways):
+        raise EditError("there is no edit")
+    made = [[Edit(kind, "\n".join(find), "\n".join(new)) for kind, find, new in way] for way in ways]  # type: ignore[arg-type]
+    return looks_like, made

@@ -1,0 +1,144 @@
+"""The master of an assignment as the source of its answers: the solutions in it, and edits of them.
+
+The reference of a question is the solution that `solutions/<assignment>/<assignment>.py` holds between
+`### BEGIN SOLUTION` and `### END SOLUTION`; a misconception is an edit of that text. Both are compiled with what the
+master itself imports and defines, and with nothing else of it: no other cell runs.
+"""
+
+import ast
+import functools
+import math
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+
+class EditError(ValueError):
+    """An edit that cannot be applied to a solution. The text names the question, the misconception and the edit."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a solution's text."""
+
+    kind: Literal["once", "everywhere", "in front", "whole"]
+    """`once`: `find` occurs exactly once. `in front`: `replace` goes before the first line. `whole`: `replace` is the
+    new solution."""
+    find: str
+    replace: str
+
+
+def edited(solution: str, edits: Sequence[Edit]) -> str:
+    """The text of a solution after all edits, one after the other. Raises EditError for one that does not apply."""
+    for edit in edits:
+        if edit.kind == "whole":
+            solution = edit.replace
+        elif edit.kind == "in front":
+            solution = f"{edit.replace}\n{solution}"
+        else:
+            count = solution.count(edit.find)
+            if count == 0 or (edit.kind == "once" and count > 1):
+                wanted = "exactly once" if edit.kind == "once" else "at least once"
+                raise EditError(
+                    f"the text {edit.find!r} should occur {wanted} in the solution and occurs {count} times"
+                )
+            solution = solution.replace(edit.find, edit.replace)
+    return solution
+
+
+class Master:
+    """The functions of a master, each with its solution."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lines = path.read_text(encoding="utf-8").split("\n")
+        self._bound: dict[str, ast.stmt] = {}
+        for statement in ast.parse("\n".join(self._lines), str(path)).body:
+            for name in _binds(statement):
+                self._bound.setdefault(name, statement)
+
+    @property
+    def functions(self) -> list[str]:
+        """The names of all functions, in the order of the notebook."""
+        return [name for name, statement in self._bound.items() if isinstance(statement, ast.FunctionDef)]
+
+    def arguments(self, function: str) -> tuple[str, ...]:
+        return tuple(argument.arg for argument in self._definition(function).args.args)
+
+    def signature(self, function: str) -> str:
+        """As the student sees it: `attend(scores, values, mask=None)`."""
+        return f"{function}({ast.unparse(self._definition(function).args)})"
+
+    def title(self, function: str) -> str:
+        """The heading above it, without its number and what is in brackets."""
+        above = self._lines[: self._definition(function).lineno]
+        headings = (re.match(r"# ##+ \d+\w*\. ([^[]+)", line) for line in reversed(above))
+        return next((heading[1].strip() for heading in headings if heading), function)
+
+    def solution(self, function: str) -> str:
+        """The text between the two marks, without its indentation."""
+        start, stop = self._region(function)
+        return textwrap.dedent("\n".join(self._lines[start:stop]))
+
+    def make(self, function: str, solution: str | None = None) -> Callable[..., Any]:
+        """The function as the master defines it, or with another solution in its place; its text is its `source`."""
+        definition = self._definition(function)
+        start, stop = self._region(function)
+        inside = self._lines[start:stop] if solution is None else textwrap.indent(solution, "    ").split("\n")
+        source = "\n".join([*self._lines[definition.lineno - 1 : start], *inside])
+        tree = ast.parse(source, str(self.path))
+        namespace: dict[str, Any] = {"torch": torch, "math": math}
+        needed = dict.fromkeys(self._needs(tree, {function}))
+        exec(compile(ast.Module([*needed, *tree.body], []), str(self.path), "exec"), namespace)
+        made: Callable[..., Any] = namespace[function]
+        made.__dict__["source"] = source
+        return made
+
+    def _needs(self, tree: ast.AST, done: set[str]) -> Iterator[ast.stmt]:
+        """The statements of the master that bind what `tree` reads and does not bind itself."""
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        own = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        for name in dict.fromkeys(name.id for name in names):
+            statement = self._bound.get(name)
+            if name not in own | done and statement is not None:
+                done.add(name)
+                yield from self._needs(statement, done)
+                yield statement
+
+    def _definition(self, function: str) -> ast.FunctionDef:
+        statement = self._bound.get(function)
+        if not isinstance(statement, ast.FunctionDef):
+            raise EditError(f"{self.path.name} defines no function {function!r}; there are {', '.join(self.functions)}")
+        return statement
+
+    def _region(self, function: str) -> tuple[int, int]:
+        """The numbers of the solution's first line, and of the line after its last."""
+        definition = self._definition(function)
+        lines = range(definition.lineno, len(self._lines))
+        starts = (i for i in lines if re.match(r" +### BEGIN SOLUTION", self._lines[i]))
+        start = next(starts, None)
+        if start is None or start > (definition.end_lineno or 0) + 1:
+            raise EditError(f"{self.path.name}: the function {function} has no region ### BEGIN SOLUTION")
+        stop = next(i for i in range(start, len(self._lines)) if re.match(r" +### END SOLUTION", self._lines[i]))
+        return start + 1, stop
+
+
+@functools.cache
+def master_of(path: Path) -> Master:
+    return Master(path)
+
+
+def _binds(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in statement.names]
+    if isinstance(statement, ast.Assign):
+        return [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    return []

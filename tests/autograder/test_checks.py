@@ -1,0 +1,94 @@
+"""What is asked of every assignment: right answers earn all, mistakes are named, wrong answers are judged fairly.
+
+The answers that are tried are `tests/autograder/answers/<assignment>.txt`. `pytest -k gates` asks one assignment.
+"""
+
+import pkgutil
+
+import pytest
+
+from autograder import checks
+from autograder.check import examine
+from autograder.exercise.audit import exercise_faults, travel_faults, verdict_on
+from autograder.exercise.find import exercises_of
+from autograder.exercise.specification import Exercise, Misconception
+from autograder.exercise.verdict import Verdict
+from tests.autograder.answers import Answer, answers, second
+
+ASSIGNMENTS = [module.name for module in pkgutil.iter_modules(checks.__path__)]
+SEEDS = (None, *range(4))
+"""None: the public inputs alone, which a student sees."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    exercises = [exercise for name in ASSIGNMENTS for exercise in exercises_of(name).values()]
+    found = {e: [a for a in answers(assignment(e)) if a.function == e.function] for e in exercises}
+    rows = {
+        "exercise": [(e.name, e) for e in exercises],
+        "mistake": [(f"{e.name} {m.id}", (e, m)) for e in exercises for m in e.misconceptions],
+        "right": [(e.name, (e, a)) for e in exercises for a in found[e] if a.earns == "right"],
+        "wrong": [(f"{e.name} {a.earns}", (e, a)) for e in exercises for a in found[e] if a.earns != "right"],
+    }
+    for argument in metafunc.fixturenames:
+        if argument in rows:
+            ids = [f"{name} {number}" for number, (name, _) in enumerate(rows[argument])]
+            metafunc.parametrize(argument, [row for _, row in rows[argument]], ids=ids)
+
+
+def assignment(exercise: Exercise) -> str:
+    return exercise.name.partition(".")[0]
+
+
+def broken(verdict: Verdict) -> list[tuple[str, str | None]]:
+    """The properties that do not hold, and what is said of them."""
+    return [(finding.about.name, finding.complaint) for finding in verdict.findings if not finding.holds]
+
+
+def test_an_exercise_is_fit_to_be_released(exercise: Exercise) -> None:
+    assert exercise_faults(exercise) == []
+    assert travel_faults(exercise) == []
+    assert len(exercise.misconceptions) >= 4
+
+
+def test_a_misconception_fails_visibly_and_on_hidden_inputs_and_is_named(
+    mistake: tuple[Exercise, Misconception],
+) -> None:
+    exercise, misconception = mistake
+    for seed in (None, 0):
+        verdict = verdict_on(exercise, misconception.implementation, seed)
+        assert not verdict.passed
+        assert [m.id for m in verdict.misconceptions] == [misconception.id]
+
+
+def test_misconceptions_are_said_in_sentences(exercise: Exercise) -> None:
+    for misconception in exercise.misconceptions:
+        assert misconception.sentence.rstrip(")").endswith((".", "!", "?", "…"))
+        assert len(misconception.sentence.split()) >= 5, misconception.id
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_points_of_an_assignment_are_a_round_sum(name: str) -> None:
+    assert float(sum(exercise.points for exercise in exercises_of(name).values())).is_integer()
+
+
+def test_a_right_answer_earns_everything_for_every_seed(right: tuple[Exercise, Answer]) -> None:
+    exercise, answer = right
+    for seed in SEEDS:
+        verdict = examine(exercise, answer.call, seed)
+        assert verdict.closed == ()
+        assert verdict.passed, (seed, broken(verdict))
+
+
+def test_every_question_has_a_second_solution(exercise: Exercise) -> None:
+    if exercise.function not in second(answers(assignment(exercise))):
+        pytest.skip(f"write one into tests/autograder/answers/{assignment(exercise)}.txt: it finds what is unfair")
+
+
+def test_a_wrong_answer_is_not_full_marks_and_not_misnamed(wrong: tuple[Exercise, Answer]) -> None:
+    exercise, answer = wrong
+    told = examine(exercise, answer.call, None)
+    assert told.passed == (answer.earns == "cheat"), "seen by the grader alone: who read “well done” is angry"
+    verdict = examine(exercise, answer.call, 5)
+    assert verdict.points <= exercise.points - 0.5
+    named = [] if answer.earns in ("wrong", "cheat") else [answer.earns]
+    assert [m.id for m in verdict.misconceptions] == named
