@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.exercise.draw import Draw
+from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import TOLERANCE, law, same_shapes, same_values
-from autograder.exercise.master import Edit, EditError, Master, edited, master_of
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
 Cases = Callable[[Draw], Sequence[Case]]
