@@ -16,6 +16,9 @@ import jaxtyping
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+SLOWNESS = max(1.0, float(os.environ.get("NLM_TIME_FACTOR", "1")))
+SECONDS = 120.0
+"""What a test may take with its fixtures before it counts as hung; `pytest.mark.timeout(300)` where it needs more."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -23,14 +26,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What fails quickly should be seen quickly: `slow` and `browser` after the rest.
 
     Several workers (`make test`) share the tests by file, since a file's fixtures are often dear; its slow tests,
-    with those for the browser, are a share of their own. A test marked `alone` needs none of them and goes anywhere.
-    The largest shares are handed out first and the smallest last, so that no worker waits long for another's end.
+    with those for the browser, are a share of their own, and so is all that one run of a lecture feeds. A test marked
+    `alone` needs none of them and goes anywhere. The largest shares are handed out first and the smallest last, so
+    that no worker waits long for another's end.
     """
-    items.sort(key=_when)
     for item in items:
+        limit = item.get_closest_marker("timeout")
+        seconds = limit.args[0] if limit else SECONDS
+        item.add_marker(pytest.mark.timeout(seconds * SLOWNESS), append=False)
+        if _lecture(item):
+            item.add_marker(pytest.mark.slow)
         if not _alone(item):
-            item.add_marker(pytest.mark.xdist_group(f"{item.path}:{bool(_when(item))}"))
+            group = _lecture(item) or f"{item.path}:{bool(_when(item))}"
+            item.add_marker(pytest.mark.xdist_group(group))
     yield  # here a worker's xdist writes the group at the end of each name
+    items.sort(key=lambda item: (_when(item), _lecture(item)))
     if getattr(config.option, "loadgroup", False):
         for item in items:
             _keep_group_in_name(item)
@@ -55,6 +65,12 @@ def _when(item: pytest.Item) -> int:
     if item.get_closest_marker("browser"):
         return 2
     return (3 if _alone(item) else 1) if item.get_closest_marker("slow") else 0
+
+
+def _lecture(item: pytest.Item) -> str:
+    """The lecture whose one run feeds this test; empty for most."""
+    lecture = item.callspec.params.get("lecture") if hasattr(item, "callspec") else None
+    return lecture.stem if lecture and not item.get_closest_marker("browser") else ""
 
 
 def _alone(item: pytest.Item) -> bool:

@@ -2,35 +2,11 @@
 
 import math
 import re
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 
 from nlmcore.metrics import entropy_bounds
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "01_language_models.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    """The names that the lecture has defined after its last cell."""
-    names: dict = {}
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
-    return names
 
 
 def test_suggestions(ran: dict, prose: str) -> None:

@@ -3,37 +3,13 @@
 import math
 import re
 from collections import Counter
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 
 from lectures.recipes.analogies import QUESTIONS
 from nlmcore.pretrained import checkpoint
 from nlmcore.word2vec import analogy, nearest
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "02_tokens_and_vectors.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    """The names that the lecture has defined after its last cell."""
-    names: dict = {}
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
-    return names
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -1,44 +1,10 @@
 """The numbers that the prose of lecture 3 quotes are those that its own cells compute."""
 
-import contextlib
-import io
 import math
 import re
-from pathlib import Path
 
-import jupytext
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).parents[2]
-LECTURE = ROOT / "lectures" / "03_backpropagation.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def printed() -> dict[str, str]:
-    return {}
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list, printed: dict[str, str]) -> dict:
-    """The names that the lecture has defined after its last cell; `printed` gets what each cell printed."""
-    names: dict = {}
-    for cell in cells:
-        if cell.cell_type == "code":
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(compile(cell.source, str(LECTURE), "exec"), names)
-            printed[cell.source.split("\n")[0]] = out.getvalue()
-    return names
 
 
 def test_one_neuron_does_and_and_or_and_never_xor(ran: dict, prose: str) -> None:

@@ -1,58 +1,14 @@
 """The numbers that the prose of lecture 4 quotes are those that its own cells compute, or that its recipes stored."""
 
-import contextlib
-import io
-import json
 import re
 from collections import Counter
-from pathlib import Path
 
-import jupytext
 import numpy as np
 import pytest
 import torch
 
+from lectures import stored
 from lectures.widgets.convolutions import architecture
-
-ROOT = Path(__file__).parents[2]
-LECTURE = ROOT / "lectures" / "04_windows_and_convolutions.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def printed() -> list[str]:
-    return []
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list, printed: list[str]) -> dict:
-    """The names that the lecture has defined after its last cell; `printed` gets what each cell printed."""
-    names: dict = {}
-    threads = torch.get_num_threads()
-    try:
-        with contextlib.chdir(LECTURE.parent):
-            for cell in cells:
-                if cell.cell_type == "code":
-                    with contextlib.redirect_stdout(io.StringIO()) as out:
-                        exec(compile(cell.source, str(LECTURE), "exec"), names)
-                    printed.append(out.getvalue())
-    finally:
-        torch.set_num_threads(threads)
-    return names
-
-
-@pytest.fixture(scope="module")
-def said(ran: dict, printed: list[str]) -> str:
-    return "\n".join(printed)
 
 
 def test_parameters_are_counted(ran: dict, prose: str, said: str) -> None:
@@ -102,8 +58,8 @@ def test_a_neighbour_in_place_of_a_word(ran: dict, prose: str) -> None:
 
 
 def test_what_nobody_has_seen(prose: str) -> None:
-    stored = json.loads((LECTURE.parent / "results" / "unseen_contexts.json").read_text())
-    by_seen, overall = stored["by_words_seen"], stored["overall"]
+    result = stored("unseen_contexts")
+    by_seen, overall = result["by_words_seen"], result["overall"]
     counted, network = "5-gram, Kneser–Ney", "feed-forward, window 4"
     assert list(by_seen) == ["1", "2", "3", "4"]
     assert f"({by_seen['4']['share']:.0%} of the words)".replace("%", " %") in prose

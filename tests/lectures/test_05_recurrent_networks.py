@@ -1,35 +1,11 @@
 """The numbers that the prose of lecture 5 quotes are those that its own cells compute, or that are stored."""
 
 import math
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 
 from lectures import stored
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "05_recurrent_networks.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    """The names that the lecture has defined after its last cell."""
-    names: dict = {}
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
-    return names
 
 
 def subjects(ran: dict, factor: float, sentence: str = "the dogs near the house") -> list[float]:

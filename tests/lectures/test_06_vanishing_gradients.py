@@ -1,36 +1,10 @@
 """The numbers that the prose of lecture 6 quotes are those that its own cells compute, or stored results."""
 
 import math
-from pathlib import Path
 
-import jupytext
 import numpy as np
 import pytest
 import torch
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "06_vanishing_gradients.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    """The names that the lecture has defined after its last cell."""
-    names: dict = {}
-    threads = torch.get_num_threads()
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
-    torch.set_num_threads(threads)
-    return names
 
 
 def test_the_word_far_back(ran: dict, prose: str) -> None:

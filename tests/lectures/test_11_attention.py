@@ -1,42 +1,14 @@
 """The numbers that the prose of lecture 11 quotes are those that its own cells compute."""
 
-import contextlib
-import json
 import math
 import re
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 
+from lectures import stored
 from nlmcore.attention import attend, bilinear_score, dot_score
 from nlmcore.inspect import capture
-
-LECTURE = Path(__file__).parents[2] / "lectures" / "11_attention.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    return " ".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    """The names that the lecture has defined after its last cell."""
-    names: dict = {}
-    threads = torch.get_num_threads()
-    with contextlib.chdir(LECTURE.parent):  # it reads its results beside itself
-        for cell in cells:
-            if cell.cell_type == "code":
-                exec(compile(cell.source, str(LECTURE), "exec"), names)
-    torch.set_num_threads(threads)
-    return names
 
 
 def test_one_vector_holds_few_words(ran: dict, prose: str) -> None:
@@ -194,7 +166,7 @@ def test_hindi_crosses_more_than_german(ran: dict, prose: str) -> None:
 
 
 def test_letters_to_sounds(ran: dict, prose: str) -> None:
-    measured = json.loads((LECTURE.parent / "results" / "pronunciation.json").read_text())["here"]
+    measured = stored("pronunciation")["here"]
     with_it, without = (measured[kind]["phoneme_error_rate"] for kind in ("attention", "one vector"))
     assert f"{with_it} % of the phonemes are wrong, with one vector in place of attention {without} %" in prose
     assert ran["speech_card"]["figures"]["test"]["phoneme_error_rate"] == with_it
@@ -226,7 +198,7 @@ def test_the_captioner_looks_where_the_digits_are(ran: dict, prose: str) -> None
 
 
 def test_the_measured_cost(prose: str) -> None:
-    cost = json.loads((LECTURE.parent / "results" / "source_and_target.json").read_text())
+    cost = stored("source_and_target")
     doubled = {name: at["4096"] / at["2048"] for name, at in cost["seconds"].items()}
     assert f"Without attention {doubled['initial']:.1f} times as long" in prose
     assert (

@@ -1,43 +1,13 @@
 """The numbers that the prose of lecture 12 quotes are those that its own cells compute."""
 
-import contextlib
-import json
 import math
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch
 
+from lectures import stored
 from nlmcore.inspect import capture
 from nlmcore.positions import rotary, sinusoidal
-
-LECTURES = Path(__file__).parents[2] / "lectures"
-LECTURE = LECTURES / "12_self_attention.py"
-
-
-@pytest.fixture(scope="module")
-def cells() -> list:
-    return jupytext.read(LECTURE).cells
-
-
-@pytest.fixture(scope="module")
-def prose(cells: list) -> str:
-    texts = [cell.source.replace("\n> ", "\n") for cell in cells if cell.cell_type == "markdown"]
-    return " ".join(" ".join(source.split()) for source in texts)
-
-
-@pytest.fixture(scope="module")
-def ran(cells: list) -> dict:
-    """The names that the lecture has defined after its last cell; it reads its results beside itself."""
-    names: dict = {}
-    threads = torch.get_num_threads()
-    with contextlib.chdir(LECTURES):
-        for cell in cells:
-            if cell.cell_type == "code":
-                exec(compile(cell.source, str(LECTURE), "exec"), names)
-    torch.set_num_threads(threads)
-    return names
 
 
 def minilm_weights(ran: dict, text: str) -> tuple[list[str], torch.Tensor]:
@@ -223,7 +193,7 @@ def test_the_comparing_picture(ran: dict) -> None:
 
 
 def test_beyond_the_lengths_of_training(prose: str) -> None:
-    lines = json.loads((LECTURES / "results" / "numbers_transformer.json").read_text())["lines"]
+    lines = stored("numbers_transformer")["lines"]
     exact = {name: {at: round(100 * row["exact"]) for at, row in line.items()} for name, line in lines.items()}
     waves, buckets = (
         exact[f"Transformer, {kind}, trained on up to 12 words"] for kind in ("sinusoids", "relative positions")
@@ -253,7 +223,7 @@ def test_the_sink(ran: dict, prose: str) -> None:
 
 
 def test_silencing(prose: str) -> None:
-    facts = json.loads((LECTURES / "results" / "looking_back.json").read_text())["smollm2"]
+    facts = stored("looking_back")["smollm2"]
     assert facts["distance"] == 46
     top, silenced = facts["strongest"][0], facts["silenced"]
     assert (top["layer"], top["head"]) == (25, 1)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.pictures import nameless_in_html
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "lectures" / "figures"
 SECONDS = 10.0
 """What one picture may take of the processor to draw; more belongs into a recipe whose results the picture reads.

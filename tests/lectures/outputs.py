@@ -1,8 +1,8 @@
 """What a lecture shows, kept run by run: two runs of the same sources must show the same numbers and pictures.
 
-`test_lectures.py` runs every lecture without a browser and `test_lectures_in_browser.py` runs it in one, perhaps in
-another process. Each keeps what it has seen, and whoever comes second compares. A run of older sources is never
-compared: what is kept carries a digest of all that a lecture can depend on.
+`test_every_lecture.py` runs each lecture without a browser and `test_in_browser.py` runs it in one, in another
+process. Each keeps what it has seen, and whoever comes second compares. A run of older sources is never compared:
+what is kept carries a digest of all that a lecture can depend on.
 """
 
 import hashlib
@@ -11,8 +11,6 @@ import re
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import nbformat
 
 RUNS = ("without a browser", "in a browser")
 
@@ -53,11 +51,11 @@ def _nameless(text: str) -> str:
     return re.sub(r"\b[0-9a-f]{32}\b|\b0x[0-9a-f]{6,}\b", "…", text)
 
 
-def keep(folder: Path, stem: str, run: str, notebook: Path, root: Path) -> None:
+def keep(folder: Path, stem: str, run: str, notebook: Any, root: Path) -> None:
     """Note what an executed notebook shows."""
     assert run in RUNS
     folder.mkdir(parents=True, exist_ok=True)
-    content = {"sources": digest_of_sources(root), "cells": shown(nbformat.read(notebook, as_version=4))}
+    content = {"sources": digest_of_sources(root), "cells": shown(notebook)}
     target = folder / f"{stem} {run}.json"
     temporary = target.with_suffix(".new")
     temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")

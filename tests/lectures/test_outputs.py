@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.lecture_outputs import RUNS, differences, digest_of_sources, keep
+from tests.lectures.outputs import RUNS, differences, digest_of_sources, keep
 
 
 @pytest.fixture
@@ -22,8 +22,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
 
 def run(root: Path, number: int, *outputs: nbformat.NotebookNode) -> None:
     cell = nbformat.v4.new_code_cell("draw()", outputs=list(outputs))
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), root / "executed.ipynb")
-    keep(root / "kept", "01_first", RUNS[number], root / "executed.ipynb", root)
+    keep(root / "kept", "01_first", RUNS[number], nbformat.v4.new_notebook(cells=[cell]), root)
 
 
 def said(text: str) -> nbformat.NotebookNode:

@@ -9,10 +9,10 @@ from types import ModuleType
 
 import pytest
 
+from tests.lectures.test_figures import same_picture
 from tests.pictures import nameless_in_html
-from tests.test_lecture_figures import same_picture
 
-RESULTS = Path(__file__).resolve().parents[1] / "lectures" / "results"
+RESULTS = Path(__file__).resolve().parents[2] / "lectures" / "results"
 
 
 def _draw() -> ModuleType:

@@ -1,0 +1,82 @@
+"""A lecture is run once; what it shows and the names it leaves feed all its tests.
+
+A test that takes `lecture`, or anything made from it, is about the lecture that its file is named after
+(`test_05_recurrent_networks.py`), or about every lecture in turn.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import pytest
+
+from autograder.launcher import notebooks, text
+from tests import notebook_runner
+from tests.notebook_runner import Ran
+
+ROOT = Path(__file__).resolve().parents[2]
+LECTURES = [pair.text for pair in notebooks.pairs(ROOT) if pair.text.parent.name == "lectures"]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "lecture" in metafunc.fixturenames:
+        own = [path for path in LECTURES if metafunc.module.__name__.endswith(f".test_{path.stem}")]
+        stems = [path.stem for path in own or LECTURES]
+        metafunc.parametrize("lecture", own or LECTURES, indirect=True, scope="session", ids=stems)
+
+
+@pytest.fixture(scope="session")
+def lecture(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def run(lecture: Path, artefacts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
+    """The lecture, run from top to bottom; the executed notebook and the seconds per cell stay under artefacts/."""
+    # A copy of its folder: it may read what lies beside it, and what it writes is not left in the tree.
+    folder = tmp_path_factory.mktemp("course") / "lectures"
+    shutil.copytree(lecture.parent, folder, ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"))
+    notebook = text.from_text(lecture.read_text(encoding="utf-8"), ROOT)
+    ran = notebook_runner.run(notebook, folder)
+    kept = artefacts / "lectures"
+    kept.mkdir(exist_ok=True)
+    nbformat.write(notebook, kept / f"{lecture.stem}.ipynb")
+    (kept / f"{lecture.stem}.json").write_text(json.dumps({"seconds": ran.seconds}, indent=1), encoding="utf-8")
+    yield ran
+    ran.forget()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def ran(run: Ran) -> dict[str, Any]:
+    """The names that the lecture has defined after its last cell."""
+    assert not run.errors(), run.errors()[0]
+    return run.names
+
+
+@pytest.fixture(scope="session")
+def cells(lecture: Path) -> list[Any]:
+    return jupytext.read(lecture).cells
+
+
+@pytest.fixture(scope="session")
+def prose(cells: list[Any]) -> str:
+    """All that the lecture says outside its code, in one line."""
+    said = (cell.source.replace("\n> ", "\n") for cell in cells if cell.cell_type == "markdown")
+    return " ".join(" ".join(source.split()) for source in said)
+
+
+@pytest.fixture(scope="session")
+def printed(run: Ran) -> dict[str, str]:
+    """The first line of each code cell, and what the cell has printed."""
+    return {cell.source.split("\n")[0]: words for cell, words in zip(run.code, run.printed(), strict=True)}
+
+
+@pytest.fixture(scope="session")
+def said(run: Ran) -> str:
+    """All that the lecture has printed."""
+    return "\n".join(run.printed())

@@ -1,0 +1,231 @@
+"""Run a notebook from top to bottom in this very process, as a kernel would, and keep all that it shows and defines.
+
+One run feeds every test of a lecture: what its cells print and display, what they cost, and the names they leave.
+Its cells reach no network: whatever asks for an address other than this machine's own is refused, and noted.
+"""
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jaxtyping
+import nbformat
+import torch
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from ipywidgets import DOMWidget, Widget
+from ipywidgets.widgets import widget as widgets
+from traitlets.config import Config
+
+LIVE = "application/vnd.jupyter.widget-view+json"
+HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", None}
+
+
+@dataclass
+class Ran:
+    """A notebook that was run."""
+
+    notebook: nbformat.NotebookNode
+    """With its outputs, and the state of its widgets, as JupyterLab would save it."""
+    names: dict[str, Any] = field(default_factory=dict)
+    """What the cells have defined, after the last of them."""
+    seconds: dict[int, float] = field(default_factory=dict)
+    """Seconds of the processor that each cell took, by the cell's place in the notebook."""
+    reached: list[str] = field(default_factory=list)
+    """Addresses outside this machine that were asked for, in vain."""
+    stray: str = ""
+    """What was written to the process's stderr past Python."""
+    widgets: list[Widget] = field(default_factory=list)
+
+    @property
+    def code(self) -> list[nbformat.NotebookNode]:
+        return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+
+    def printed(self) -> list[str]:
+        """What each code cell has printed."""
+        return ["".join(out.text for out in cell.outputs if out.get("name") == "stdout") for cell in self.code]
+
+    def forget(self) -> None:
+        """Let go of what the run holds in memory. Layouts and styles stay: modules share them."""
+        self.names.clear()
+        for widget in self.widgets:
+            if isinstance(widget, DOMWidget):
+                widget.close()
+
+    def errors(self) -> list[str]:
+        return [
+            f"{cell.source}\n\n" + "\n".join(out.traceback)
+            for cell in self.code
+            for out in cell.outputs
+            if out.output_type == "error"
+        ]
+
+
+class _Stream:
+    """A stdout or stderr whose text becomes a cell's output."""
+
+    encoding = "utf-8"
+
+    def __init__(self, name: str, outputs: list[nbformat.NotebookNode]) -> None:
+        self.name, self.outputs = name, outputs
+
+    def write(self, text: str) -> int:
+        if self.outputs and self.outputs[-1].get("name") == self.name:
+            self.outputs[-1].text += text
+        elif text:
+            self.outputs.append(nbformat.v4.new_output("stream", name=self.name, text=text))
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def isatty(self) -> bool:
+        return False
+
+
+class _Publisher(DisplayPublisher):
+    def publish(self, data: dict[str, Any], metadata: dict[str, Any] | None = None, **options: Any) -> None:
+        self.shell.shown.append(nbformat.v4.new_output("display_data", data=data, metadata=metadata or {}))
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.shell.shown.clear()
+
+
+class _Hook(DisplayHook):
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: dict[str, Any], md_dict: dict[str, Any] | None = None) -> None:
+        count = self.shell.execution_count
+        output = nbformat.v4.new_output("execute_result", format_dict, metadata=md_dict or {}, execution_count=count)
+        self.shell.shown.append(output)
+
+    def finish_displayhook(self) -> None:
+        pass
+
+
+class _Shell(InteractiveShell):
+    displayhook_class, display_pub_class = _Hook, _Publisher
+    kernel = None
+    """By having one, a notebook's shell is told from a terminal's."""
+    shown: list[nbformat.NotebookNode]
+    """The outputs of the cell that runs now."""
+
+    def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
+        self.shown.append(
+            nbformat.v4.new_output("error", ename=etype.__name__, evalue=str(evalue), traceback=list(stb))
+        )
+
+    def enable_gui(self, gui: Any = None) -> None:
+        pass
+
+
+def run(notebook: nbformat.NotebookNode, folder: Path) -> Ran:
+    """Run every cell with `folder` as the working folder, until one raises."""
+    ran = Ran(notebook)
+    module = types.ModuleType("lecture")
+    before = set(widgets._instances)
+    with _shell(module) as shell, _apart(folder), _no_network(ran.reached), _stderr_kept(ran):
+        for index, cell in enumerate(notebook.cells):
+            if cell.cell_type != "code" or not cell.source.strip():
+                continue
+            shell.shown = cell.outputs = []
+            began = time.process_time()
+            out, err = _Stream("stdout", shell.shown), _Stream("stderr", shell.shown)
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):  # type: ignore[type-var]
+                done = shell.run_cell(cell.source, store_history=True)
+            ran.seconds[index] = time.process_time() - began
+            cell.execution_count = shell.execution_count - 1
+            if not done.success:
+                break
+    ran.names = vars(module)
+    ran.widgets = [widget for name, widget in widgets._instances.items() if name not in before]
+    notebook.metadata["widgets"] = {
+        "application/vnd.jupyter.widget-state+json": Widget.get_manager_state(widgets=ran.widgets)
+    }
+    return ran
+
+
+@contextlib.contextmanager
+def _shell(module: types.ModuleType) -> Iterator[_Shell]:
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    with tempfile.TemporaryDirectory() as folder:
+        InteractiveShell.clear_instance()
+        shell = _Shell.instance(config=config, user_module=module, user_ns=vars(module), ipython_dir=folder)
+        shell.shown = []
+        try:
+            yield shell
+        finally:
+            _Shell.clear_instance()
+            shell.restore_sys_module_state()
+            sys.modules.pop(module.__name__, None)
+
+
+@contextlib.contextmanager
+def _apart(folder: Path) -> Iterator[None]:
+    """What a notebook may change for the whole process, put back afterwards; it has the package as readers have it,
+    without the tests' run-time checks of shapes."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    threads, state, default = torch.get_num_threads(), torch.get_rng_state(), torch.get_default_dtype()
+    with contextlib.chdir(folder):
+        try:
+            yield
+        finally:
+            jaxtyping.config.update("jaxtyping_disable", False)
+            torch.set_num_threads(threads)
+            torch.set_rng_state(state)
+            torch.set_default_dtype(default)
+            torch.set_grad_enabled(True)
+
+
+_listening: list[list[str]] = []
+"""Where the notebook that runs now notes what it asked for; a hook can be added to Python, and not be taken away."""
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _listening or event not in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        return
+    address = arguments[1] if event != "socket.getaddrinfo" else arguments[0]
+    host = address[0] if isinstance(address, tuple) else None if event != "socket.getaddrinfo" else address
+    host = host.decode() if isinstance(host, bytes) else host
+    if host not in HERE:
+        _listening[-1].append(str(host))
+        raise OSError(f"there is no network while a notebook is tested: {host}")
+
+
+sys.addaudithook(_hear)
+
+
+@contextlib.contextmanager
+def _no_network(reached: list[str]) -> Iterator[None]:
+    _listening.append(reached)
+    try:
+        yield
+    finally:
+        _listening.pop()
+
+
+@contextlib.contextmanager
+def _stderr_kept(ran: Ran) -> Iterator[None]:
+    """The process's own stderr, which code that is not Python writes to."""
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as kept:
+        os.dup2(kept.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            kept.seek(0)
+            ran.stray = kept.read()
