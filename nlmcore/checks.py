@@ -10,7 +10,9 @@ The signature says once what is allowed; behind the door nothing is checked agai
 
     Float[Tensor, "batch time d_model"]   a tensor, its dtype and its axes; an axis that is named twice has one size,
     Int[…], Bool[…]                       "{self.d_model}" is that attribute; nothing is broadcast
-    Size, Count, Rate, Positive           an integer of at least 1, of at least 0, a number in [0, 1), one above 0
+    Size, Count                           an integer of at least 1, of at least 0
+    Rate, Probability, Amount, Positive   a number in [0, 1), in [0, 1], of at least 0, above 0; each is finite
+    Annotated[kind, "what to do"]         that kind; a refusal ends in what to do instead
     bool, int, float, str, Literal[…]     just that: no number passes for a bool, no bool for a number
     Callable, a class                     something to call, an instance
     A | None                              the same, or None
@@ -35,24 +37,28 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Range(NamedTuple):
-    """The numbers that are allowed: from `low` (above it, if `above`) to below `high`."""
+    """The numbers that are allowed: from `low` (above it, if `above`) to below `high` (or up to it, if `closed`)."""
 
     low: float | int
     high: float | int = math.inf
     above: bool = False
+    closed: bool = False
 
     def holds(self, number: float | int) -> bool:
-        return (number > self.low if self.above else number >= self.low) and number < self.high
+        high_enough = number > self.low if self.above else number >= self.low
+        return high_enough and (number <= self.high if self.closed else number < self.high)
 
     def __str__(self) -> str:
         if self.high < math.inf:
-            return f"lie in {'(' if self.above else '['}{self.low:g}, {self.high:g})"
+            return f"lie in {'(' if self.above else '['}{self.low:g}, {self.high:g}{']' if self.closed else ')'}"
         return f"be {'above' if self.above else 'at least'} {self.low:g}"
 
 
 Size = Annotated[int, Range(1)]
 Count = Annotated[int, Range(0)]
 Rate = Annotated[float | int, Range(0, 1)]
+Probability = Annotated[float | int, Range(0, 1, closed=True)]
+Amount = Annotated[float | int, Range(0)]
 Positive = Annotated[float | int, Range(0, above=True)]
 
 Axes = dict[str, tuple[Any, str]]
@@ -60,6 +66,7 @@ Axes = dict[str, tuple[Any, str]]
 Check = Callable[[str, Any, Axes, Any], None]
 """(name of the argument, its value, the axes so far, self): raises if the value does not fit."""
 
+INSTANCES = {bool: "True or False", str: "text", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
 KINDS = {"Float": "floating-point numbers", "Int": "integers", "Bool": "booleans (True = may attend)"}
 
 
@@ -140,6 +147,8 @@ def check_for(annotation: Any) -> Check | None:
     if origin in (Union, types.UnionType):
         return _either(annotation, arguments)
     if origin is Annotated:
+        if isinstance(arguments[1], str):
+            return _advised(check_for(arguments[0]), arguments[1])
         return _number(arguments[0], arguments[1]) if isinstance(arguments[1], Range) else None
     if origin is Literal:
         return _choice(arguments)
@@ -167,6 +176,16 @@ def _either(annotation: Any, choices: tuple[Any, ...]) -> Check | None:
     return check
 
 
+def _advised(inner: Check | None, advice: str) -> Check | None:
+    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
+        try:
+            inner(name, value, axes, me)  # type: ignore[misc]
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{error}; {advice}") from None
+
+    return inner and check
+
+
 def _number(kind: Any, allowed: Range | None) -> Check:
     whole = kind is int
     words = "an integer" if whole else "a number"
@@ -175,7 +194,8 @@ def _number(kind: Any, allowed: Range | None) -> Check:
         if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
             raise TypeError(f"{name} must be {words}, got {described(value)}")
         if allowed is not None and not allowed.holds(value):
-            raise ValueError(f"{name} must {allowed}, got {value}")
+            finite = "" if math.isfinite(value) or allowed.high < math.inf else " and finite"
+            raise ValueError(f"{name} must {allowed}{finite}, got {value}")
 
     return check
 
@@ -196,7 +216,9 @@ def _callable(name: str, value: Any, axes: Axes, me: Any) -> None:
 
 
 def _instance(kind: type) -> Check:
-    words = {bool: "True or False", str: "text", Tensor: "a tensor"}.get(kind, f"a {kind.__name__}")
+    words = {bool: "True or False", str: "text", Tensor: "a tensor", torch.Generator: "a torch.Generator"}.get(
+        kind, f"a {kind.__name__}"
+    )
 
     def check(name: str, value: Any, axes: Axes, me: Any) -> None:
         if not isinstance(value, kind):

@@ -4,7 +4,7 @@
 
 `prompt` is a LongTensor (batch, time): prompts of one length. `state` is what the model has read before it (for a
 seq2seq decoder `model.encode(source)`, with <bos> as the prompt), one row per prompt. Greedy search and all kinds
-of sampling give a `Generation`; searches give, per prompt, a list of `Hypothesis`, best first. `trace=True` gives
+of sampling return a `Generation`; searches return, per prompt, a list of `Hypothesis`, best first. `trace=True` returns
 (result, SearchTree). Nothing here trains: dropout is off while decoding, and no gradient is kept.
 """
 
@@ -14,6 +14,7 @@ from nlmcore.decoding.contrastive import contrastive_search
 from nlmcore.decoding.diverse_beams import diverse_beam_search
 from nlmcore.decoding.exhaustive import exhaustive_search
 from nlmcore.decoding.filters import (
+    FILTERS,
     divide_by_temperature,
     keep_min_p,
     keep_top_k,
@@ -21,15 +22,14 @@ from nlmcore.decoding.filters import (
     keep_typical,
     reshape,
 )
-from nlmcore.decoding.greedy_search import greedy
-from nlmcore.decoding.results import Generation, Hypothesis
-from nlmcore.decoding.sampling import sample, stream
+from nlmcore.decoding.results import Generation, Hypothesis, Node, SearchTree
+from nlmcore.decoding.sampling import greedy, sample, stream
 from nlmcore.decoding.speculative import speculative_sample
 from nlmcore.decoding.stochastic_beams import stochastic_beam_search
-from nlmcore.decoding.tree import Node, SearchTree
 from nlmcore.decoding.writing import Step
 
 __all__ = [
+    "FILTERS",
     "Generation",
     "Hypothesis",
     "Node",

@@ -12,16 +12,15 @@ Departs from the paper: the utility is yours to give (they use METEOR); the defa
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import torch
-from jaxtyping import Int
-from torch import Tensor
 
-from nlmcore.decoding.arguments import check_count, check_eos
-from nlmcore.decoding.results import Generation, Hypothesis, best_first
+from nlmcore.checks import Count, Size, door
+from nlmcore.decoding.filters import takes_filters
+from nlmcore.decoding.reading import Prompt, as_id
+from nlmcore.decoding.results import Generation, Hypothesis, Ranked, SearchTree, best_first, with_tree
 from nlmcore.decoding.sampling import sample
-from nlmcore.decoding.tree import SearchTree
 from nlmcore.language_model import LanguageModel, State
 
 Utility = Callable[[list[int], list[int]], float]
@@ -36,63 +35,46 @@ def shared_words(hypothesis: Sequence[int], reference: Sequence[int]) -> float:
     return 2 * shared / (len(hypothesis) + len(reference))
 
 
+@takes_filters
+@door
 @torch.no_grad()
 def minimum_bayes_risk(
     model: LanguageModel,
-    prompt: Int[Tensor, "batch time"],
-    max_new_tokens: int,
+    prompt: Prompt,
+    max_new_tokens: Count,
     *,
     eos: SupportsIndex | None = None,
     state: State = None,
-    num_samples: int = 16,
+    num_samples: Size = 16,
     utility: Utility = shared_words,
-    temperature: float | int = 1.0,
-    top_k: int | None = None,
-    top_p: float | int | None = None,
-    min_p: float | int | None = None,
-    typical_p: float | int | None = None,
     generator: torch.Generator | None = None,
     trace: bool = False,
-) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], SearchTree]:
-    """The distinct texts among `num_samples` draws, best first, for each prompt; `score` is the expected utility.
+    **filters: Any,
+) -> Ranked | tuple[Ranked, SearchTree]:
+    """The distinct texts among `num_samples` samples, best first, for each prompt; `score` is the expected utility.
 
-    The paper samples without reshaping; temperature and filters are `sample`'s. `utility` sees token ids,
+    The paper samples without reshaping; temperature and filters are `sample`'s. `utility` gets token ids,
     without <eos>.
     """
-    check_count("num_samples", num_samples)
-    eos = check_eos(eos)
-    if not callable(utility):
-        raise TypeError(f"utility must be a function (hypothesis, reference) -> float, got {utility!r:.60}")
-    drawn = sample(
-        model,
-        prompt,
-        max_new_tokens,
-        eos=eos,
-        state=state,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        min_p=min_p,
-        typical_p=typical_p,
-        num_samples=num_samples,
-        generator=generator,
-    )
-    assert isinstance(drawn, Generation)  # no trace was asked for
-    tree = SearchTree(len(prompt))
+    end = as_id(eos)
+    given = {"eos": end, "state": state, "num_samples": num_samples, "generator": generator}
+    sampled = sample(model, prompt, max_new_tokens, **given, **filters)
+    assert isinstance(sampled, Generation)  # no trace was asked for
+    tree = SearchTree(len(prompt)) if trace else None
     ranked = []
     for row in range(len(prompt)):
         votes: Counter[tuple[int, ...]] = Counter()
         log_probs: dict[tuple[int, ...], list[float]] = {}
         for i in range(row * num_samples, (row + 1) * num_samples):
-            tokens = drawn.tokens[i].tolist()
-            if drawn.finished[i]:
-                tokens = tokens[: tokens.index(eos) + 1]
+            tokens = sampled.tokens[i].tolist()
+            if sampled.finished[i]:
+                tokens = tokens[: tokens.index(end) + 1]
             votes[tuple(tokens)] += 1
-            log_probs[tuple(tokens)] = drawn.log_probs[i, : len(tokens)].tolist()
-        ranked.append(best_first(_expected_utilities(votes, log_probs, eos, utility)))
-        if trace:
+            log_probs[tuple(tokens)] = sampled.log_probs[i, : len(tokens)].tolist()
+        ranked.append(best_first(_expected_utilities(votes, log_probs, end, utility)))
+        if tree is not None:
             _grow(tree, row, ranked[-1], log_probs)
-    return (ranked, tree) if trace else ranked
+    return with_tree(ranked, tree)
 
 
 def _expected_utilities(votes, log_probs, eos: int | None, utility: Utility) -> list[Hypothesis]:
@@ -108,19 +90,18 @@ def _expected_utilities(votes, log_probs, eos: int | None, utility: Utility) -> 
 
 
 def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs) -> None:
-    """The samples as one tree: shared beginnings are shared branches; `score` at the last token of each."""
-    places: dict[tuple[int, ...], int] = {(): tree.roots[row].id}
+    """The samples as one tree: shared prefixes are shared branches; `score` at the last token of each."""
+    nodes: dict[tuple[int, ...], int] = {(): tree.roots[row].id}
     for hypothesis in hypotheses:
         text = tuple(hypothesis.tokens)
         for t, token in enumerate(text):
-            if text[: t + 1] in places:
+            if text[: t + 1] in nodes:
                 continue
             last = t + 1 == len(text)
-            places[text[: t + 1]] = tree.add(
-                places[text[:t]],
+            nodes[text[: t + 1]] = tree.add(
+                nodes[text[:t]],
                 token,
                 log_probs[text][t],
                 "finished" if last else "kept",
                 score=hypothesis.score if last else None,
             )
-    tree.mark_best(row, hypotheses[0].tokens)

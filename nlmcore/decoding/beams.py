@@ -6,11 +6,11 @@
 Sources: Lowerre (1976); Sutskever, Vinyals & Le (2014, section 3.2) for neural models; length normalisation as
 in Wu et al. (2016, section 7), with their exponent alpha and without their (5 + |y|)/6.
 
-How texts end: a text that ends in <eos> among the b best candidates is complete and is put aside; the beam is
-filled up again with the next best, so b open texts are always read on (a beam of 1 has no next best: it is
-greedy search). The search stops when no open text can still reach the best `num_hypotheses`, or at
-`max_new_tokens`, where open texts count as complete. Departs from the papers: Sutskever et al. let the beam
-shrink instead; the stopping rule is exact for every length penalty (`Complete.can_be_reached_from`).
+How texts end: a text that ends in <eos> among the b best candidates is complete and is set aside; the next best
+candidates refill the beam, so b open texts are always extended (a beam of 1 has no next best: it is greedy search).
+The search stops when no open text can still reach the best `num_hypotheses`, or at `max_new_tokens`, where open texts
+count as complete. Departs from the papers: Sutskever et al. let the beam shrink instead; the stopping rule is exact
+for every length penalty (`Complete.can_be_reached_from`).
 """
 
 import math
@@ -21,59 +21,45 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from nlmcore.decoding.arguments import check_count, check_length_penalty, check_request
-from nlmcore.decoding.complete import Complete
-from nlmcore.decoding.ranking import highest
-from nlmcore.decoding.reading import read
-from nlmcore.decoding.results import Hypothesis
-from nlmcore.decoding.tree import SearchTree
+from nlmcore.checks import Count, Size, door
+from nlmcore.decoding.choosing import highest
+from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, next_log_probs
+from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, Status, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 Pick = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 """A seam for variants: (objective of every candidate (search, beam, vocab), searches (search), k) ->
-(flat indices of the k best (search, k), their objective). The objective is what candidates are chosen by;
-it starts as the log-probability, and stays it unless a variant changes it."""
+(flat indices of the k best (search, k), their objective). Candidates are chosen by the objective, which starts as
+the log-probability and stays it unless a variant changes it."""
 
 
+@door
 @torch.no_grad()
 def beam_search(
     model: LanguageModel,
-    prompt: Int[Tensor, "batch time"],
-    max_new_tokens: int,
+    prompt: Prompt,
+    max_new_tokens: Count,
     *,
     eos: SupportsIndex | None = None,
     state: State = None,
-    beam_size: int = 4,
+    beam_size: Size = 4,
     length_penalty: float | int = 0.0,
-    num_hypotheses: int | None = None,
+    num_hypotheses: Size | None = None,
     trace: bool = False,
-) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], SearchTree]:
+) -> Ranked | tuple[Ranked, SearchTree]:
     """The `num_hypotheses` best texts found (by default up to `beam_size`), best first, for each prompt.
 
     length_penalty 0 ranks by probability; 1 by probability per token; a larger one favours longer texts.
     """
-    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
-    check_count("beam_size", beam_size)
+    prompt, end = check_request(model, prompt, eos, state)
     check_length_penalty(length_penalty, max_new_tokens)
-    check_num_hypotheses(num_hypotheses, beam_size)
+    if num_hypotheses is not None and num_hypotheses > beam_size:
+        raise ValueError(f"num_hypotheses must be at most beam_size={beam_size}, got {num_hypotheses}")
     pools = [Complete(num_hypotheses or beam_size, length_penalty, max_new_tokens) for _ in range(len(prompt))]
     tree = SearchTree(len(prompt)) if trace else None
     roots = [[row] for row in range(len(prompt))]
-    run_beams(model, prompt, eos, state, beam_size, pools, pick=most_probable_candidates, tree=tree, nodes=roots)
-    ranked = [pool.best_first() for pool in pools]
-    if tree is None:
-        return ranked
-    for row, hypotheses in enumerate(ranked):
-        tree.mark_best(row, hypotheses[0].tokens)
-    return ranked, tree
-
-
-def check_num_hypotheses(num_hypotheses: int | None, beam_size: int) -> None:
-    """At least 1 and at most the beam."""
-    if num_hypotheses is not None:
-        check_count("num_hypotheses", num_hypotheses)
-        if num_hypotheses > beam_size:
-            raise ValueError(f"num_hypotheses must be at most beam_size={beam_size}, got {num_hypotheses}")
+    run_beams(model, prompt, end, state, beam_size, pools, pick=most_probable_candidates, tree=tree, nodes=roots)
+    return with_tree([pool.best_first() for pool in pools], tree)
 
 
 def most_probable_candidates(objective: Tensor, searches: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -81,6 +67,40 @@ def most_probable_candidates(objective: Tensor, searches: Tensor, k: int) -> tup
     flat = objective.flatten(1)
     indices = highest(flat, k)
     return indices, flat.gather(1, indices)
+
+
+class Complete:
+    """The best complete texts of one search, at most `size`, scored log_prob / length ** length_penalty."""
+
+    def __init__(self, size: int, length_penalty: float | int, max_length: int) -> None:
+        self.size = size
+        self.length_penalty = length_penalty
+        self.max_length = max_length
+        self._hypotheses: list[Hypothesis] = []
+
+    def add(self, tokens: list[int], log_prob: float) -> None:
+        """Set a complete text aside."""
+        self._hypotheses.append(Hypothesis(tokens, log_prob, score(log_prob, len(tokens), self.length_penalty)))
+        if len(self._hypotheses) >= 2 * self.size:  # sorting now and then costs less than sorting always
+            self._hypotheses = self.best_first()
+
+    def best_first(self) -> list[Hypothesis]:
+        """The texts, best first."""
+        return best_first(self._hypotheses)[: self.size]
+
+    def can_be_reached_from(self, log_prob: float, length: int) -> bool:
+        """Can an open text of this log-probability and length still become one of the best?
+
+        Extending only lowers log_prob, to L' <= L <= 0, at a final length m of length + 1 ... max_length. So its
+        score L' / m ** penalty is at most L / m ** penalty, and that is largest
+          at m = max_length  for penalty > 0 (dividing a negative number by more brings it nearer 0),
+          at m = length + 1  for penalty < 0,
+          at any m           for penalty = 0.
+        """
+        if len(self._hypotheses) < self.size:
+            return True
+        final_length = self.max_length if self.length_penalty > 0 else length + 1
+        return score(log_prob, final_length, self.length_penalty) > self.best_first()[-1].score
 
 
 def run_beams(
@@ -95,28 +115,28 @@ def run_beams(
     tree: SearchTree | None,
     nodes: list[list[int]],
 ) -> None:
-    """Search after every prompt at once, all beams in one tensor, and fill `pools` with complete texts.
+    """Search after every prompt together, all beams in one tensor, and fill `pools` with complete texts.
 
-    All tensors are (search, beam, ...): searches that are over are taken out, and a beam that has nothing to
-    hold (fewer candidates than places) holds -inf. `nodes` are the beams' places in `tree`.
+    All tensors are (search, beam, ...): searches that are over are removed, and a beam without a text (fewer
+    candidates than beams) holds -inf. `nodes` are the beams' ids in `tree`.
     """
-    longest = pools[0].longest
+    max_length = pools[0].max_length
     searches = torch.arange(len(prompt), device=prompt.device)  # which prompt each row of the tensors belongs to
     texts = prompt.new_empty(len(prompt), 1, 0)
     log_prob = torch.zeros(len(prompt), 1, device=prompt.device)  # of the text so far
     objective = log_prob
     unread = prompt
-    looked_at = 2 * beam_size if beam_size > 1 else 1  # so many that b open ones are left whatever ends
-    for pool in pools if longest == 0 else ():
+    considered = 2 * beam_size if beam_size > 1 else 1  # so many that b open ones are left whatever ends
+    for pool in pools if max_length == 0 else ():
         pool.add([], 0.0)
 
-    for length in range(1, longest + 1):
-        next_log_probs, state = read(model, unread, state)
-        vocab_size = next_log_probs.shape[-1]
-        next_log_probs = next_log_probs.view(*log_prob.shape, vocab_size)
-        indices, objective = pick(objective[:, :, None] + next_log_probs, searches, looked_at)
+    for length in range(1, max_length + 1):
+        next_, state = next_log_probs(model, unread, state)
+        vocab_size = next_.shape[-1]
+        next_ = next_.view(*log_prob.shape, vocab_size)
+        indices, objective = pick(objective[:, :, None] + next_, searches, considered)
         parent, word = indices // vocab_size, indices % vocab_size  # (search, candidate), best first
-        word_log_prob = next_log_probs.flatten(1).gather(1, indices)
+        word_log_prob = next_.flatten(1).gather(1, indices)
         log_prob = log_prob.gather(1, parent) + word_log_prob
         texts = torch.cat([texts.gather(1, parent[:, :, None].expand(-1, -1, length - 1)), word[:, :, None]], dim=2)
 
@@ -126,37 +146,37 @@ def run_beams(
         opens &= opens.cumsum(dim=1) <= beam_size
         completes = ends.clone()
         completes[:, beam_size:] = False
-        if length == longest:
+        if length == max_length:
             completes |= opens
         for row, candidate in completes.nonzero().tolist():
             pools[int(searches[row])].add(texts[row, candidate].tolist(), float(log_prob[row, candidate]))
         if tree is not None:
             nodes = _grow(tree, nodes, parent, word, word_log_prob, objective, log_prob, completes, opens)
-        if length == longest:
+        if length == max_length:
             return
 
-        places = opens.sort(dim=1, descending=True, stable=True).indices[:, : int(opens.sum(dim=1).max())]
-        going = _searches_that_go_on(pools, searches, log_prob.masked_fill(~opens, -math.inf), length)
+        beams = opens.sort(dim=1, descending=True, stable=True).indices[:, : int(opens.sum(dim=1).max())]
+        going = _searches_to_continue(pools, searches, log_prob.masked_fill(~opens, -math.inf), length)
         if len(going) == 0:
             return
-        beams_before = next_log_probs.shape[1]
+        beams_before = next_.shape[1]
         rows_before = len(searches) * beams_before
-        places = places[going]
+        beams = beams[going]
         searches = searches[going]
-        open_beam = opens[going].gather(1, places)
-        parent, word = parent[going].gather(1, places), word[going].gather(1, places)
-        log_prob = log_prob[going].gather(1, places).masked_fill(~open_beam, -math.inf)
-        objective = objective[going].gather(1, places).masked_fill(~open_beam, -math.inf)
-        texts = texts[going].gather(1, places[:, :, None].expand(-1, -1, length))
+        open_beam = opens[going].gather(1, beams)
+        parent, word = parent[going].gather(1, beams), word[going].gather(1, beams)
+        log_prob = log_prob[going].gather(1, beams).masked_fill(~open_beam, -math.inf)
+        objective = objective[going].gather(1, beams).masked_fill(~open_beam, -math.inf)
+        texts = texts[going].gather(1, beams[:, :, None].expand(-1, -1, length))
         if tree is not None:
-            nodes = [[nodes[g][p] for p in row] for g, row in zip(going.tolist(), places.tolist(), strict=True)]
+            nodes = [[nodes[g][b] for b in row] for g, row in zip(going.tolist(), beams.tolist(), strict=True)]
         rows = (going[:, None] * beams_before + parent).flatten()
         if len(rows) != rows_before or not torch.equal(rows, torch.arange(rows_before, device=rows.device)):
             state = select(state, rows)
         unread = word.reshape(-1, 1)
 
 
-def _searches_that_go_on(pools: list[Complete], searches: Tensor, open_log_prob: Tensor, length: int) -> Tensor:
+def _searches_to_continue(pools: list[Complete], searches: Tensor, open_log_prob: Tensor, length: int) -> Tensor:
     """Rows of the searches in which an open text can still reach the best complete ones."""
     best = open_log_prob.amax(dim=1).tolist()
     rows = [
@@ -168,7 +188,7 @@ def _searches_that_go_on(pools: list[Complete], searches: Tensor, open_log_prob:
 
 
 def _grow(tree, nodes, parent, word, word_log_prob, objective, log_prob, completes, opens) -> list[list[int]]:
-    """Add every candidate that was looked at to the tree; their ids, in the candidates' places."""
+    """Add every candidate that was considered to the tree; their ids, one per candidate."""
     ids = []
     differs = not torch.equal(objective, log_prob)
     for row in range(len(parent)):
@@ -177,7 +197,7 @@ def _grow(tree, nodes, parent, word, word_log_prob, objective, log_prob, complet
             if log_prob[row, c] == -math.inf:
                 here.append(-1)
                 continue
-            status = "finished" if completes[row, c] else "kept" if opens[row, c] else "pruned"
+            status: Status = "finished" if completes[row, c] else "kept" if opens[row, c] else "pruned"
             shown = float(objective[row, c]) if differs else None
             above = nodes[row][int(parent[row, c])]
             here.append(tree.add(above, int(word[row, c]), float(word_log_prob[row, c]), status, score=shown))

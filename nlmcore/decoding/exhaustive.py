@@ -11,60 +11,58 @@ import math
 from typing import SupportsIndex
 
 import torch
-from jaxtyping import Int
-from torch import Tensor
 
-from nlmcore.decoding.arguments import check_count, check_length_penalty, check_request
-from nlmcore.decoding.reading import read
-from nlmcore.decoding.results import Hypothesis, best_first, score
-from nlmcore.decoding.tree import SearchTree
+from nlmcore.checks import Count, Size, door
+from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, next_log_probs
+from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 
+@door
 @torch.no_grad()
 def exhaustive_search(
     model: LanguageModel,
-    prompt: Int[Tensor, "batch time"],
-    max_new_tokens: int,
+    prompt: Prompt,
+    max_new_tokens: Count,
     *,
     eos: SupportsIndex | None = None,
     state: State = None,
     length_penalty: float | int = 0.0,
-    num_hypotheses: int | None = None,
-    limit: int = 1_000_000,
+    num_hypotheses: Size | None = None,
+    limit: Size = 1_000_000,
     trace: bool = False,
-) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], SearchTree]:
+) -> Ranked | tuple[Ranked, SearchTree]:
     """Every text of non-zero probability (or the `num_hypotheses` best), best first, for each prompt.
 
     Refuses with ValueError if there are more than `limit` texts to score.
     """
-    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
+    prompt, end = check_request(model, prompt, eos, state)
     check_length_penalty(length_penalty, max_new_tokens)
-    check_count("limit", limit)
-    if num_hypotheses is not None:
-        check_count("num_hypotheses", num_hypotheses)
-    _check_size(len(prompt), model.vocab_size, max_new_tokens, limit)
-
+    if math.log(len(prompt)) + max_new_tokens * math.log(model.vocab_size) > math.log(limit) + 1e-9:
+        raise ValueError(
+            f"exhaustive_search would score {len(prompt)} × {model.vocab_size} ** {max_new_tokens} texts, more than"
+            f" limit={limit:,}; lower max_new_tokens, use a smaller vocabulary, or use beam_search"
+        )
     complete: list[list[Hypothesis]] = [[] for _ in range(len(prompt))]
     if max_new_tokens == 0:
         complete = [[Hypothesis([], 0.0, 0.0)] for _ in range(len(prompt))]
-    tree = SearchTree(len(prompt))
+    tree = SearchTree(len(prompt)) if trace else None
     owner = torch.arange(len(prompt), device=prompt.device)  # the prompt that each open text continues
     node = owner.tolist()
     texts, totals, unread = prompt[:, :0], None, prompt
     for length in range(1, max_new_tokens + 1):
-        log_probs, state = read(model, unread, state)  # (text, vocab)
+        log_probs, state = next_log_probs(model, unread, state)  # (text, vocab)
         totals = log_probs if totals is None else totals[:, None] + log_probs
         parent, word = (totals > -math.inf).nonzero(as_tuple=True)
         texts = torch.cat([texts[parent], word[:, None]], dim=1)
         owner, total = owner[parent], totals[parent, word]
         done = torch.full_like(word, length == max_new_tokens, dtype=torch.bool)
-        if eos is not None:
-            done |= word == eos
-        if trace:
+        if end is not None:
+            done |= word == end
+        if tree is not None:
             rows = zip(parent.tolist(), word.tolist(), log_probs[parent, word].tolist(), done.tolist(), strict=True)
-            node = [tree.add(node[p], w, lp, "finished" if end else "kept") for p, w, lp, end in rows]
-            node = [n for n, end in zip(node, done.tolist(), strict=True) if not end]
+            node = [tree.add(node[p], w, lp, "finished" if over else "kept") for p, w, lp, over in rows]
+            node = [n for n, over in zip(node, done.tolist(), strict=True) if not over]
         for text, prompt_row, log_prob in zip(
             texts[done].tolist(), owner[done].tolist(), total[done].tolist(), strict=True
         ):
@@ -75,17 +73,4 @@ def exhaustive_search(
         texts, owner, totals = texts[going], owner[going], total[going]
         state, unread = select(state, parent[going]), word[going, None]
 
-    ranked = [best_first(hypotheses)[:num_hypotheses] for hypotheses in complete]
-    if not trace:
-        return ranked
-    for row, hypotheses in enumerate(ranked):
-        tree.mark_best(row, hypotheses[0].tokens)
-    return ranked, tree
-
-
-def _check_size(prompts: int, vocab_size: int, max_new_tokens: int, limit: int) -> None:
-    if math.log(prompts) + max_new_tokens * math.log(vocab_size) > math.log(limit) + 1e-9:
-        raise ValueError(
-            f"exhaustive_search would score {prompts} × {vocab_size} ** {max_new_tokens} texts, more than"
-            f" limit={limit:,}; lower max_new_tokens, use a smaller vocabulary, or use beam_search"
-        )
+    return with_tree([best_first(hypotheses)[:num_hypotheses] for hypotheses in complete], tree)

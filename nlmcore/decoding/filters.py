@@ -1,8 +1,8 @@
-"""Reshaping a distribution before drawing from it: pure functions of log-probabilities (or logits).
+"""Reshaping a distribution before sampling from it: pure functions of logits, and one table of them, `FILTERS`.
 
-Each keeps the shape (..., vocab) and sets what it drops to -inf; none renormalises, since softmax does.
-`reshape` applies them in the contract's order: temperature, top_k, top_p, min_p, typical_p, each on what the
-one before has left.
+Each keeps the shape (row, vocab) and sets what it drops to -inf; none renormalises, since softmax does. They apply in
+the table's order, each to what the previous one has left. Their names are arguments of `sample`, `stream`,
+`speculative_sample`, `minimum_bayes_risk` and `reshape`, so a new sampler is one function and one line of the table.
 
 Sources: temperature, Ackley, Hinton & Sejnowski (1985); top-k, Fan, Lewis & Dauphin (2018, "Hierarchical Neural
 Story Generation"); nucleus, Holtzman et al. (2020, "The Curious Case of Neural Text Degeneration", section 3.1);
@@ -11,115 +11,153 @@ min-p, Nguyen et al. (2024, "Turning Up the Heat"); locally typical, Meister et 
 Departs from the papers: ties at the edge of top_k go to the lower id; every filter keeps at least one token.
 """
 
+import inspect
 import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from nlmcore.decoding.arguments import check_count, check_number, check_probability
-from nlmcore.decoding.ranking import highest
-
-ROUNDING = 1e-6
-"""Masses that are equal on paper (0.5 + 0.4 and 0.9) count as equal."""
+from nlmcore.checks import Amount, Probability, Size, check_for, door
+from nlmcore.decoding.choosing import ROUNDING, first_holding, highest, most_probable, sample_index
 
 
-def reshape(
-    log_probs: Float[Tensor, "*batch vocab"],
-    *,
-    temperature: float | int = 1.0,
-    top_k: int | None = None,
-    top_p: float | int | None = None,
-    min_p: float | int | None = None,
-    typical_p: float | int | None = None,
-) -> Float[Tensor, "*batch vocab"]:
-    """The log-probabilities that `sample` draws from. `None` leaves a filter out; temperature 0 is greedy."""
-    check_filters(temperature, top_k, top_p, min_p, typical_p)
-    shape = log_probs.shape
-    reshaped = divide_by_temperature(log_probs.reshape(-1, shape[-1]), temperature)
-    if top_k is not None:
-        reshaped = keep_top_k(reshaped, top_k)
-    if top_p is not None:
-        reshaped = keep_top_p(reshaped, top_p)
-    if min_p is not None:
-        reshaped = keep_min_p(reshaped, min_p)
-    if typical_p is not None:
-        reshaped = keep_typical(reshaped, typical_p)
-    return reshaped.log_softmax(dim=-1).reshape(shape)
+@door
+def divide_by_temperature(logits: Float[Tensor, "row vocab"], temperature: Amount) -> Float[Tensor, "row vocab"]:
+    """p_i ∝ exp(logit_i / T): T < 1 sharpens, T > 1 flattens, T = 0 leaves only the first of the highest.
 
-
-def check_filters(temperature, top_k, top_p, min_p, typical_p) -> None:
-    """Refuse a negative temperature, a top_k below 1, a probability outside [0, 1]."""
-    check_number("temperature", temperature, minimum=0)
-    if top_k is not None:
-        check_count("top_k", top_k)
-    for name, value in (("top_p", top_p), ("min_p", min_p), ("typical_p", typical_p)):
-        if value is not None:
-            check_probability(name, value)
-
-
-def divide_by_temperature(logits: Float[Tensor, "row vocab"], temperature: float | int) -> Float[Tensor, "row vocab"]:
-    """p_i ∝ exp(logit_i / T): T < 1 sharpens, T > 1 flattens, T = 0 leaves only the highest."""
-    check_number("temperature", temperature, minimum=0)
+    However small T is, logits that are exactly equal stay equally probable: that is the limit T → 0.
+    """
     if temperature == 0:
-        return keep_top_k(logits, 1)
+        return logits.masked_fill(torch.ones_like(logits).scatter(-1, highest(logits, 1), 0.0).bool(), -math.inf)
     if temperature == 1:
         return logits
-    # Taking the highest out first keeps a tiny temperature from overflowing to inf - inf.
-    return (logits - logits.amax(dim=-1, keepdim=True)) / temperature
+    # Subtracting the highest keeps a small T from overflowing to inf - inf; a T beyond the dtype's range would be
+    # rounded to 0 (0 / 0 is NaN) or to inf (-inf / inf is NaN).
+    limits = torch.finfo(logits.dtype)
+    return (logits - logits.amax(dim=-1, keepdim=True)) / min(max(temperature, limits.tiny), limits.max)
 
 
-def keep_top_k(logits: Float[Tensor, "row vocab"], k: int) -> Float[Tensor, "row vocab"]:
+@door
+def keep_top_k(logits: Float[Tensor, "row vocab"], k: Size) -> Float[Tensor, "row vocab"]:
     """The k most probable tokens."""
-    check_count("k", k)
-    kept = highest(logits, k)
-    return torch.full_like(logits, -math.inf).scatter(-1, kept, logits.gather(-1, kept))
+    if k >= logits.shape[-1]:
+        return logits
+    dropped = logits < logits.topk(k, dim=-1).values[:, -1:]
+    if int(dropped.sum()) < (logits.shape[-1] - k) * len(logits):  # a tie at the edge
+        dropped = torch.ones_like(dropped).scatter(-1, highest(logits, k), False)
+    return logits.masked_fill(dropped, -math.inf)
 
 
-def keep_top_p(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tensor, "row vocab"]:
+@door
+def keep_top_p(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Tensor, "row vocab"]:
     """The nucleus: the fewest most probable tokens that hold at least p of the mass."""
-    check_probability("p", p)
     if p >= 1:
         return logits  # summing to 1 in floating point could cut the tail off
-    probabilities = logits.softmax(dim=-1)
-    kept = torch.zeros_like(logits, dtype=torch.bool)
-    rows = torch.arange(len(logits), device=logits.device)
-    # Sorting a vocabulary of 50,000 costs more than a small model's step, and the nucleus is nearly always in the
-    # first few hundred: look there first, and further only in rows that need it.
-    looked_at = 256
-    while len(rows):
-        likely = highest(probabilities[rows], looked_at)
-        found = probabilities[rows].gather(-1, likely)
-        enough = (found.sum(dim=-1) >= p) | (looked_at >= logits.shape[-1])
-        kept[rows[enough]] = _first(likely[enough], found[enough], p, kept[rows[enough]])
-        rows = rows[~enough]
-        looked_at *= 16
-    return logits.masked_fill(~kept, -math.inf)
+    return logits.masked_fill(~_nucleus(logits.softmax(dim=-1), p, 256), -math.inf)
 
 
-def keep_min_p(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tensor, "row vocab"]:
+@door
+def keep_min_p(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Tensor, "row vocab"]:
     """Every token at least p times as probable as the most probable one."""
-    check_probability("p", p)
     threshold = logits.amax(dim=-1, keepdim=True) + (math.log(p) if p else -math.inf) - ROUNDING
     return logits.masked_fill(logits < threshold, -math.inf)
 
 
-def keep_typical(logits: Float[Tensor, "row vocab"], p: float | int) -> Float[Tensor, "row vocab"]:
+@door
+def keep_typical(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Tensor, "row vocab"]:
     """The fewest tokens holding p of the mass whose surprise -ln q is nearest the distribution's entropy."""
-    check_probability("p", p)
     if p >= 1:
         return logits
     log_q = logits.log_softmax(dim=-1)
     q = log_q.exp()
     entropy = torch.special.entr(q).sum(dim=-1, keepdim=True)
     by_typicality = (log_q + entropy).abs().sort(dim=-1, stable=True).indices
-    kept = _first(by_typicality, q.gather(-1, by_typicality), p, torch.zeros_like(logits, dtype=torch.bool))
-    return logits.masked_fill(~kept, -math.inf)
+    return logits.masked_fill(
+        ~first_holding(by_typicality, q.gather(-1, by_typicality), p, logits.shape[-1]), -math.inf
+    )
 
 
-def _first(order: Tensor, probabilities: Tensor, mass: float | int, nothing: Tensor) -> Tensor:
-    """True at the tokens of `order` while those before them hold less than `mass`; the first is always kept."""
-    before = probabilities.cumsum(dim=-1) - probabilities
-    kept = before < mass - ROUNDING
-    kept[..., 0] = True
-    return nothing.scatter(-1, order, kept)
+def _nucleus(probabilities: Tensor, p: float | int, considered: int) -> Tensor:
+    """True at the tokens of the nucleus, first sought among the `considered` most probable.
+
+    Sorting a vocabulary of 50,000 costs more than a small model's step, and the nucleus is nearly always in the first
+    few hundred; only rows where it is not are searched further.
+    """
+    order = highest(probabilities, considered)
+    found = probabilities.gather(-1, order)
+    kept = first_holding(order, found, p, probabilities.shape[-1])
+    if considered < probabilities.shape[-1] and (wider := found.sum(dim=-1) < p).any():
+        kept[wider] = _nucleus(probabilities[wider], p, 16 * considered)
+    return kept
+
+
+# --- the table, and what is made of it ----------------------------------------------------------------------------
+
+Filter = Callable[[Tensor, Any], Tensor]
+"""(logits (row, vocab), the argument's value) -> logits. The annotation of the value says what is allowed."""
+
+FILTERS: dict[str, Filter] = {
+    "temperature": divide_by_temperature,
+    "top_k": keep_top_k,
+    "top_p": keep_top_p,
+    "min_p": keep_min_p,
+    "typical_p": keep_typical,
+}
+"""The arguments of sampling, in the order in which they apply."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compose(filters: Mapping[str, Any]) -> Callable[[Tensor], Tensor]:
+    """One function logits -> logits of all the filters that are given; None leaves a filter out.
+
+    Values are checked here, once. Raises TypeError for a name that is not in the table, and what the filter's
+    annotation asks for.
+    """
+    if unknown := filters.keys() - FILTERS.keys():
+        names = ", ".join(map(repr, sorted(unknown)))
+        raise TypeError(f"there is no argument {names}; the filters are {', '.join(FILTERS)}")
+    parts: list[tuple[Filter, Any]] = []
+    for name, keep in FILTERS.items():
+        value = filters.get(name)
+        if name not in filters or (value is None and name != "temperature"):
+            continue
+        allowed = check_for(list(inspect.signature(keep).parameters.values())[1].annotation)
+        if allowed is not None:
+            allowed(name, value, {}, None)
+        parts.append((inspect.unwrap(keep), value))  # behind the door: checked once, applied at every step
+
+    def reshaped(logits: Tensor) -> Tensor:
+        for keep, value in parts:
+            logits = keep(logits, value)
+        return logits
+
+    return reshaped
+
+
+def chooser(filters: Mapping[str, Any], generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
+    """The rule that samples from the reshaped distribution; temperature 0 needs no random number: it is greedy."""
+    reshaped = compose(filters)
+    if filters.get("temperature") == 0:
+        return most_probable
+    return lambda log_probs: sample_index(reshaped(log_probs).softmax(dim=-1), generator)
+
+
+def takes_filters(function: F) -> F:
+    """Show the filters of the table in the signature of a function that passes `**filters` on."""
+    signature = inspect.signature(function)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    defaults = {name: 1.0 if name == "temperature" else None for name in FILTERS if name not in signature.parameters}
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in defaults.items()]
+    function.__signature__ = signature.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
+    return function
+
+
+@takes_filters
+def reshape(log_probs: Float[Tensor, "*batch vocab"], **filters: Any) -> Float[Tensor, "*batch vocab"]:
+    """The log-probabilities that `sample` samples from. `None` leaves a filter out; temperature 0 is greedy."""
+    shape = log_probs.shape
+    return compose(filters)(log_probs.reshape(-1, shape[-1])).log_softmax(dim=-1).reshape(shape)

@@ -1,18 +1,102 @@
-"""How every algorithm asks a model for what comes next: in evaluation mode, without gradients, as log-probabilities.
+"""How every algorithm asks a model what comes next: a checked request, evaluation mode, log-probabilities.
 
-`torch.no_grad`, not `inference_mode`: a buffer that a model builds at its first call (a table of positions)
-would otherwise be an inference tensor, and the model could not be trained afterwards.
+Algorithms run under `torch.no_grad`, not `inference_mode`: a buffer that a model builds at its first call (a table of
+positions) would otherwise be an inference tensor, and the model could not be trained afterwards.
 """
+
+import dataclasses
+import math
+from operator import index
+from typing import Annotated, SupportsIndex
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.language_model import LanguageModel, NeuralLanguageModel, State, evaluation_mode, shows_hidden
+from nlmcore.language_model import (
+    LanguageModel,
+    NeuralLanguageModel,
+    State,
+    check_model,
+    check_tokens,
+    evaluation_mode,
+    shows_hidden,
+)
+
+Prompt = Annotated[
+    Int[Tensor, "batch time"], "prompts of different lengths are decoded in one call per length"
+]  # a rectangle: every model reads (batch, time), and no mask says where a shorter prompt would end
 
 
-@torch.no_grad()
-def read_every(
+def check_request(
+    model: LanguageModel, prompt: Tensor, eos: SupportsIndex | None, state: State, name: str = "model"
+) -> tuple[Tensor, int | None]:
+    """Check what all algorithms share and return the prompt as int64, and eos as an int or None."""
+    check_model(model, name)
+    check_tokens(prompt, model.vocab_size, "prompt")
+    end = as_id(eos)
+    if end is not None and not 0 <= end < model.vocab_size:
+        raise ValueError(f"eos must be an id in [0, {model.vocab_size}), the vocabulary, or None, got {end}")
+    rows = _state_rows(state)
+    if rows is not None and rows != len(prompt):
+        raise ValueError(f"state remembers {rows} texts but prompt has {len(prompt)}; both need the same batch")
+    return prompt.long(), end
+
+
+def as_id(eos: SupportsIndex | None) -> int | None:
+    """An integer of any library (NumPy's, a tensor with one id) as an int; None stays None."""
+    if eos is None:
+        return None
+    try:
+        if not isinstance(eos, bool):
+            return index(eos)
+    except TypeError:
+        pass
+    raise TypeError(f"eos must be a token id or None, got {eos!r:.60}")
+
+
+def check_length_penalty(length_penalty: float | int, max_new_tokens: int) -> None:
+    """Finite, and small enough that length ** length_penalty is a floating-point number."""
+    if not abs(length_penalty) * math.log(max(max_new_tokens, 2)) <= 700:
+        raise ValueError(
+            f"length_penalty must keep {max_new_tokens} ** length_penalty a finite number, got {length_penalty}"
+        )
+
+
+def _state_rows(state: State) -> int | None:
+    """The batch of the first tensor in a state; None if it holds none that we can see."""
+    if isinstance(state, Tensor):
+        return len(state) if state.ndim else None
+    if dataclasses.is_dataclass(state):
+        parts = [getattr(state, field.name) for field in dataclasses.fields(state)]
+    elif isinstance(state, dict):
+        parts = list(state.values())
+    elif isinstance(state, tuple | list):
+        parts = list(state)
+    else:
+        return None
+    return next((rows for rows in map(_state_rows, parts) if rows is not None), None)
+
+
+# --- asking -------------------------------------------------------------------------------------------------------
+
+
+def next_log_probs(
+    model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
+) -> tuple[Float[Tensor, "batch vocab"], State]:
+    """ln P(next token) after the last position only, and the state there.
+
+    A model that shows its hidden vectors computes the logits of only that position: 2,000 tokens of a vocabulary of
+    49,152 would be 393 MB of them.
+    """
+    if tokens.shape[1] > 1 and shows_hidden(model):
+        hidden, state = hidden_states(model, tokens, state)
+        return log_probabilities(logits_of(model, hidden[:, -1:])[:, -1]), state
+    logits, state = ask(model, tokens, state)
+    return log_probabilities(logits[:, -1]), state
+
+
+def prefill(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
 ) -> tuple[Float[Tensor, "batch time vocab"], State]:
     """ln P(next token) after every position, and the state after the last one."""
@@ -20,31 +104,21 @@ def read_every(
     return log_probabilities(logits), state
 
 
-@torch.no_grad()
-def read(
-    model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
-) -> tuple[Float[Tensor, "batch vocab"], State]:
-    """ln P(next token) after the last position only, and the state there.
-
-    A model that shows its hidden vectors makes the logits of that position alone: 2,000 tokens of a vocabulary of
-    49,152 would be 393 MB of them.
-    """
-    if tokens.shape[1] > 1 and shows_hidden(model):
-        hidden, state = read_hidden(model, tokens, state)
-        return log_probabilities(logits_of(model, hidden[:, -1:])[:, -1]), state
-    logits, state = ask(model, tokens, state)
-    return log_probabilities(logits[:, -1]), state
-
-
-@torch.no_grad()
 def state_after(model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State) -> State:
-    """The state alone: where the model shows its hidden vectors, no logits are made."""
+    """Only the state: where the model shows its hidden vectors, no logits are computed."""
     if shows_hidden(model):
-        return read_hidden(model, tokens, state)[1]
+        return hidden_states(model, tokens, state)[1]
     return ask(model, tokens, state)[1]
 
 
-def read_hidden(
+def all_but_last(model: LanguageModel, prompt: Int[Tensor, "batch time"], state: State) -> tuple[Tensor, State]:
+    """Read a prompt up to its last token, so that copies of it need only read that one: (last token, state)."""
+    if prompt.shape[1] > 1:
+        state = state_after(model, prompt[:, :-1], state)
+    return prompt[:, -1:], state
+
+
+def hidden_states(
     model: NeuralLanguageModel, tokens: Tensor, state: State
 ) -> tuple[Float[Tensor, "batch time d_model"], State]:
     """model.hidden_states(tokens, state), refused if it is not one vector for every token and a state."""
@@ -75,7 +149,7 @@ def ask(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, Sta
 
 
 def check_logits(logits: object, tokens: Tensor, vocab_size: int) -> None:
-    """One number for every token of the vocabulary after every token read; looks at the shape only."""
+    """One number for every token of the vocabulary after every token read; checks only the shape."""
     allowed = (*tokens.shape, vocab_size)
     if not isinstance(logits, Tensor) or logits.shape != allowed:
         got = f"shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
@@ -87,8 +161,8 @@ def log_probabilities(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*
     if logits.dtype in (torch.float16, torch.bfloat16):
         logits = logits.float()
     log_probs = logits.log_softmax(dim=-1)
-    # One NaN or +inf, or nothing but -inf, makes the whole row NaN: looking at one column is enough.
-    if log_probs[..., 0].isnan().any():
+    # One NaN or +inf, or nothing but -inf, makes the whole row NaN, so one column of it tells.
+    if math.isnan(log_probs[..., 0].sum().item()):
         raise ValueError("model gave logits that are no distribution (NaN, +inf, or all -inf); they must be finite")
     return log_probs
 
@@ -96,7 +170,7 @@ def log_probabilities(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*
 def in_evaluation_mode(model: LanguageModel, function, *arguments):
     """Call `function` with dropout off, then put every submodule back into the mode it was in.
 
-    A text drawn with dropout on is almost always a forgotten `model.eval()`.
+    A text sampled with dropout on is almost always a forgotten `model.eval()`.
     """
     if not isinstance(model, nn.Module) or not model.training:
         return function(*arguments)

@@ -1,6 +1,8 @@
-"""What decoding gives back: one text per prompt (`Generation`) or a ranked list (`Hypothesis`)."""
+"""What decoding returns: one text per prompt (`Generation`), a ranked list (`Hypothesis`), the tree of a search."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -8,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Generation:
-    """One new text per row. `tokens` holds the new tokens only, <eos> included, 0 after it."""
+    """One new text per row. `tokens` holds only the new tokens, <eos> included, 0 after it."""
 
     tokens: Int[Tensor, "batch new"]
     log_probs: Float[Tensor, "batch new"]
@@ -27,7 +29,7 @@ class Hypothesis:
     """One candidate text of a search. Lists of these are best first: highest `score` first."""
 
     tokens: list[int]
-    """The new tokens only, <eos> included if it was reached."""
+    """Only the new tokens, <eos> included if it was reached."""
     log_prob: float
     """ln P(tokens | prompt) under the model."""
     score: float
@@ -40,5 +42,132 @@ def score(log_prob: float, length: int, length_penalty: float) -> float:
 
 
 def best_first(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-    """Highest score first; equal scores by length, then by token ids, so that ties always fall alike."""
+    """Highest score first; equal scores by length, then by token ids, so that ties are always broken alike."""
     return sorted(hypotheses, key=lambda h: (-h.score, len(h.tokens), h.tokens))
+
+
+Status = Literal["root", "kept", "finished", "pruned"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """One candidate token that a search considered."""
+
+    id: int
+    """Its index in `SearchTree.nodes`."""
+    parent: int | None
+    """The id of the node whose text it continues; None for a root."""
+    prompt: int
+    """The row of the prompt that it belongs to."""
+    step: int
+    """How many new tokens its text has: 0 for a root."""
+    token: int | None
+    token_log_prob: float
+    """ln P(token | its text so far) under the model."""
+    log_prob: float
+    """ln P(its whole text | prompt) under the model."""
+    score: float | None
+    """What the search ranked it by, where that differs from `log_prob`."""
+    status: Status
+    """kept: extended further; finished: a complete text; pruned: considered and dropped."""
+
+
+class SearchTree:
+    """All candidates in the order they were considered; `best` holds the ids along each prompt's winning text.
+
+    Every node is one token after its parent's text. The root of each prompt represents the prompt itself.
+    """
+
+    def __init__(self, prompts: int) -> None:
+        self.nodes: list[Node] = []
+        self.best: set[int] = set()
+        self._children: list[list[int]] = []
+        for prompt in range(prompts):
+            self._append(None, prompt, 0, None, 0.0, 0.0, None, "root")
+
+    def add(self, parent: int, token: int, token_log_prob: float, status: Status, *, score: float | None = None) -> int:
+        """Add one candidate under `parent` and return its id."""
+        above = self.nodes[parent]
+        log_prob = above.log_prob + token_log_prob
+        return self._append(parent, above.prompt, above.step + 1, token, token_log_prob, log_prob, score, status)
+
+    def _append(self, parent: int | None, *fields) -> int:
+        node = Node(len(self.nodes), parent, *fields)
+        self.nodes.append(node)
+        self._children.append([])
+        if parent is not None:
+            self._children[parent].append(node.id)
+        return node.id
+
+    @property
+    def roots(self) -> list[Node]:
+        """One per prompt, in order."""
+        return [node for node in self.nodes if node.parent is None]
+
+    def children(self, node: Node | int) -> list[Node]:
+        """The candidates that were considered after this node's text."""
+        return [self.nodes[i] for i in self._children[node if isinstance(node, int) else node.id]]
+
+    def path(self, node: Node | int) -> list[int]:
+        """The new tokens of this node's text."""
+        here = self.nodes[node] if isinstance(node, int) else node
+        tokens: list[int] = []
+        while here.parent is not None:
+            assert here.token is not None  # only roots have none
+            tokens.append(here.token)
+            here = self.nodes[here.parent]
+        return tokens[::-1]
+
+    def at_step(self, step: int, prompt: int = 0) -> list[Node]:
+        """Everything that was considered for the `step`-th new token of one prompt."""
+        return [node for node in self.nodes if node.step == step and node.prompt == prompt]
+
+    def mark_best(self, prompt: int, tokens: list[int]) -> None:
+        """Mark the winning text of a prompt, for `render` and for drawings."""
+        path = self._find(self.roots[prompt].id, tokens)
+        if path is None:
+            raise ValueError(f"tokens must be a text in the tree of prompt {prompt}, got {tokens}")
+        self.best.update(path)
+
+    def _find(self, here: int, tokens: list[int]) -> list[int] | None:
+        """Ids from `here` along `tokens`; two groups of a diverse beam may hold the same word side by side."""
+        if not tokens:
+            return [here]
+        for child in self.children(here):
+            if child.token == tokens[0] and child.status != "pruned":
+                rest = self._find(child.id, tokens[1:])
+                if rest is not None:
+                    return [here, *rest]
+        return None
+
+    def render(self, name: Callable[[int], str] = str, *, prompt: int | None = None) -> str:
+        """The tree as plain text; `name` maps a token id to what to print, * marks the winner."""
+        roots = self.roots if prompt is None else [self.roots[prompt]]
+        lines: list[str] = []
+        for root in roots:
+            lines.append(f"prompt {root.prompt}")
+            lines.extend(self._lines(root, "", name))
+        return "\n".join(lines)
+
+    def _lines(self, node: Node, indent: str, name: Callable[[int], str]) -> Iterator[str]:
+        children = self.children(node)
+        for child in children:
+            assert child.token is not None  # a child is never a root
+            last = child is children[-1]
+            star = " *" if child.id in self.best else ""
+            ranked = "" if child.score is None else f"  score {child.score:.3f}"
+            numbers = f"{child.token_log_prob:.3f}  sum {child.log_prob:.3f}{ranked}"
+            yield f"{indent}{'└─' if last else '├─'} {name(child.token)}  {numbers}  {child.status}{star}"
+            yield from self._lines(child, indent + ("   " if last else "│  "), name)
+
+
+Ranked = list[list[Hypothesis]]
+
+
+def with_tree(ranked: Ranked, tree: SearchTree | None) -> Ranked | tuple[Ranked, SearchTree]:
+    """The hypotheses of every prompt; with a tree, (hypotheses, tree), and the best ones are marked in it."""
+    if tree is None:
+        return ranked
+    for row, hypotheses in enumerate(ranked):
+        tree.mark_best(row, hypotheses[0].tokens)
+    return ranked, tree

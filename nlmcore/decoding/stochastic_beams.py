@@ -1,8 +1,8 @@
-"""Stochastic beam search: k different texts, drawn from the model *without replacement*, in one beam search.
+"""Stochastic beam search: k different texts, sampled from the model *without replacement*, in one beam search.
 
 Gumbel-max: argmax_y (ln P(y) + noise_y) is a sample of P if the noise is Gumbel; the k highest are k samples
 without replacement. There are too many texts to perturb each, but the highest perturbed value G of a subtree is
-itself Gumbel around the subtree's log-probability phi. So draw from the root down: given the parent's G_S, its
+itself Gumbel around the subtree's log-probability phi. So sample from the root down: given the parent's G_S, its
 children's values are Gumbel(phi_child), conditioned on their maximum being G_S,
 
     Z = max_i G_i,    G~_i = -ln( exp(-G_S) - exp(-Z) + exp(-G_i) ),
@@ -11,22 +11,21 @@ and only the k highest branches need to be followed.
 
 Source: Kool, van Hoof & Welling (2019, "Stochastic Beams and Where to Find Them", section 4, algorithm 1; the
 stable form of G~ is their appendix B). phi is `log_prob`, G is `score`.
-Departs from the paper: the root's G is drawn from Gumbel(0), where algorithm 1 may fix it; the texts drawn are
-the same in distribution, and each score is then Gumbel around its text's log_prob.
+Departs from the paper: the root's G is drawn from Gumbel(0), where algorithm 1 may fix it; the sampled texts
+are the same in distribution, and each score is then Gumbel around its text's log_prob.
 """
 
 import math
 from typing import SupportsIndex
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
-from nlmcore.decoding.arguments import check_count, check_request
-from nlmcore.decoding.ranking import highest
-from nlmcore.decoding.reading import read
-from nlmcore.decoding.results import Hypothesis, best_first
-from nlmcore.decoding.tree import SearchTree
+from nlmcore.checks import Count, Size, door
+from nlmcore.decoding.choosing import highest
+from nlmcore.decoding.reading import Prompt, check_request, next_log_probs
+from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, Status, best_first, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 
@@ -38,37 +37,37 @@ def gumbel(phi: Tensor, generator: torch.Generator | None) -> Tensor:
 def condition_on_maximum(
     values: Float[Tensor, "*batch child"], maximum: Float[Tensor, "*batch"]
 ) -> Float[Tensor, "*batch child"]:
-    """Shift Gumbel values so that the highest becomes `maximum`, and the rest are as if drawn knowing it.
+    """Shift Gumbel values so that the highest becomes `maximum`, and the rest are as if sampled knowing it.
 
     With v = T - G_i + ln(1 - exp(G_i - Z)):  G~_i = T - max(0, v) - ln(1 + exp(-|v|)), which loses no digits.
     """
-    highest_drawn = values.amax(dim=-1, keepdim=True)
+    largest = values.amax(dim=-1, keepdim=True)
     T = maximum[..., None]
-    v = T - values + torch.log1p(-torch.exp(values - highest_drawn))
+    v = T - values + torch.log1p(-torch.exp(values - largest))
     shifted = T - v.clamp(min=0) - torch.log1p(torch.exp(-v.abs()))
     return shifted.masked_fill(values == -math.inf, -math.inf)
 
 
+@door
 @torch.no_grad()
 def stochastic_beam_search(
     model: LanguageModel,
-    prompt: Int[Tensor, "batch time"],
-    max_new_tokens: int,
+    prompt: Prompt,
+    max_new_tokens: Count,
     *,
     eos: SupportsIndex | None = None,
     state: State = None,
-    beam_size: int = 4,
+    beam_size: Size = 4,
     generator: torch.Generator | None = None,
     trace: bool = False,
-) -> list[list[Hypothesis]] | tuple[list[list[Hypothesis]], SearchTree]:
+) -> Ranked | tuple[Ranked, SearchTree]:
     """Up to `beam_size` different texts for each prompt; `score` is the perturbed log-probability, highest first.
 
     The first is an exact sample of the model; all together are a sample without replacement.
     """
-    prompt, eos = check_request(model, prompt, max_new_tokens, eos, state)
-    check_count("beam_size", beam_size)
+    prompt, end = check_request(model, prompt, eos, state)
     batch = len(prompt)
-    tree = SearchTree(batch)
+    tree = SearchTree(batch) if trace else None
     nodes = [[row] for row in range(batch)]
     texts = prompt.new_empty(batch, 1, 0)
     lengths = torch.zeros(batch, 1, dtype=torch.long, device=prompt.device)
@@ -79,7 +78,7 @@ def stochastic_beam_search(
     unread = prompt
 
     for length in range(1, max_new_tokens + 1):
-        log_probs, state = read(model, unread, state)
+        log_probs, state = next_log_probs(model, unread, state)
         vocab_size = log_probs.shape[-1]
         log_probs = log_probs.double().view(batch, -1, vocab_size)
         # A text that has ended is a leaf: its only child is itself, which keeps its phi and its G.
@@ -90,11 +89,11 @@ def stochastic_beam_search(
         indices = highest(perturbed, beam_size)
         parent, word = indices // vocab_size, indices % vocab_size
         G, phi = perturbed.gather(1, indices), children.flatten(1).gather(1, indices)
-        was_ended = ended.gather(1, parent) | torch.isneginf(G)  # fewer texts than beams: nothing to read there
+        was_ended = ended.gather(1, parent) | torch.isneginf(G)  # fewer texts than beams: this one is empty
         lengths = lengths.gather(1, parent) + (~was_ended).long()
         texts = torch.cat([texts.gather(1, parent[:, :, None].expand(-1, -1, length - 1)), word[:, :, None]], dim=2)
-        ended = was_ended | (word == eos) if eos is not None else was_ended
-        if trace:
+        ended = was_ended | (word == end) if end is not None else was_ended
+        if tree is not None:
             token_log_probs = log_probs.flatten(1).gather(1, indices)
             over = ended if length < max_new_tokens else torch.ones_like(ended)
             nodes = _grow(tree, nodes, parent, word, token_log_probs, G, was_ended, over)
@@ -112,13 +111,11 @@ def stochastic_beam_search(
             if G[row, beam] > -math.inf
         ]
         ranked.append(best_first(found))
-        if trace:
-            tree.mark_best(row, ranked[-1][0].tokens)
-    return (ranked, tree) if trace else ranked
+    return with_tree(ranked, tree)
 
 
 def _grow(tree, nodes, parent, word, token_log_probs, G, was_ended, over) -> list[list[int]]:
-    """Add the branches that are followed; a text that had ended before stays the node that it is."""
+    """Add the branches that are followed; a text that had ended before keeps its node."""
     grown = []
     for row in range(len(parent)):
         here = []
@@ -127,8 +124,8 @@ def _grow(tree, nodes, parent, word, token_log_probs, G, was_ended, over) -> lis
             if was_ended[row, beam]:
                 here.append(above)
                 continue
-            status = "finished" if over[row, beam] else "kept"
-            numbers = float(token_log_probs[row, beam])
-            here.append(tree.add(above, int(word[row, beam]), numbers, status, score=float(G[row, beam])))
+            status: Status = "finished" if over[row, beam] else "kept"
+            log_prob = float(token_log_probs[row, beam])
+            here.append(tree.add(above, int(word[row, beam]), log_prob, status, score=float(G[row, beam])))
         grown.append(here)
     return grown

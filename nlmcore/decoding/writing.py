@@ -1,26 +1,25 @@
-"""Writing one token after the other, for every rule that looks at one distribution at a time.
+"""Writing one token after the other, for every rule that chooses from one distribution at a time.
 
-`write` is the loop; greedy search and sampling only say how to choose from a distribution. It reads the prompt
-once and every new token once, and goes on with the unfinished rows alone.
+`write` is the loop; greedy search and sampling only say how to choose. It reads the prompt once and every new token
+once, and continues with only the unfinished rows.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.decoding.reading import read
-from nlmcore.decoding.results import Generation
-from nlmcore.decoding.tree import SearchTree, Status
+from nlmcore.decoding.reading import next_log_probs
+from nlmcore.decoding.results import Generation, SearchTree, Status
 from nlmcore.language_model import LanguageModel, State, select
 
 Choose = Callable[[Tensor], Tensor]
 """A rule: log-probabilities (row, vocab) -> the tokens that are written (row)."""
 
 ALTERNATIVES = 5
-"""How many of the most probable tokens a trace shows beside the one that was chosen."""
+"""How many of the most probable tokens a trace shows alongside the chosen one."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,6 @@ class Step:
     finished: Bool[Tensor, " batch"]
 
 
-@torch.no_grad()
 def write(
     model: LanguageModel,
     prompt: Int[Tensor, "batch time"],
@@ -41,30 +39,34 @@ def write(
     *,
     eos: int | None,
     state: State,
-    watch: Callable[[Tensor, Tensor, Tensor], None] | None = None,
+    watch: "Watcher | None" = None,
 ) -> Iterator[Step]:
-    """Yield the new tokens step by step until every row has ended; `watch` sees (rows, log_probs, chosen)."""
-    going = torch.arange(len(prompt), device=prompt.device)  # rows that have not ended
-    finished = torch.zeros(len(prompt), dtype=torch.bool, device=prompt.device)
+    """Yield the new tokens step by step until every row has ended; `watch` grows a tree of them."""
+    batch = len(prompt)
+    going = torch.arange(batch, device=prompt.device)  # rows that have not ended
+    finished = torch.zeros(batch, dtype=torch.bool, device=prompt.device)
     unread = prompt
     for _ in range(max_new_tokens):
-        log_probs, state = read(model, unread, state)
-        chosen = choose(log_probs)
+        with torch.no_grad():  # but not around the yield: between two steps gradients are as the caller has them
+            log_probs, state = next_log_probs(model, unread, state)
+            chosen = choose(log_probs)
+        unread = chosen[:, None]
+        chosen_log_probs = log_probs.gather(1, unread)[:, 0]
         if watch is not None:
-            watch(going, log_probs, chosen)
-        ended = chosen == eos if eos is not None else torch.zeros_like(chosen, dtype=torch.bool)
-        finished = finished.index_copy(0, going, ended)
-        yield Step(
-            torch.zeros_like(finished, dtype=torch.long).index_copy(0, going, chosen),
-            log_probs.new_zeros(len(prompt)).index_copy(0, going, log_probs.gather(1, chosen[:, None])[:, 0]),
-            finished,
-        )
-        if ended.any():
+            watch.see(going, log_probs, chosen)
+        if eos is not None:
+            ended = chosen == eos
+            finished = finished.index_copy(0, going, ended)
+        if len(going) == batch:
+            yield Step(chosen, chosen_log_probs, finished)
+        else:
+            everywhere = chosen.new_zeros(batch).index_copy(0, going, chosen)
+            yield Step(everywhere, log_probs.new_zeros(batch).index_copy(0, going, chosen_log_probs), finished)
+        if eos is not None and ended.any():
             rest = (~ended).nonzero()[:, 0]
             if len(rest) == 0:
                 return
-            going, chosen, state = going[rest], chosen[rest], select(state, rest)
-        unread = chosen[:, None]
+            going, unread, state = going[rest], unread[rest], select(state, rest)
 
 
 def collect(steps: Iterator[Step], prompt: Int[Tensor, "batch time"]) -> Generation:
@@ -78,20 +80,33 @@ def collect(steps: Iterator[Step], prompt: Int[Tensor, "batch time"]) -> Generat
 
 
 class Watcher:
-    """Draws the tree of a text that is written token by token: what was chosen, and what stood beside it."""
+    """Grows the tree of a text that is written token by token: what was chosen, and the alternatives to it."""
 
     def __init__(self, prompts: int, eos: int | None) -> None:
         self.tree = SearchTree(prompts)
         self.eos = eos
         self._here = [root.id for root in self.tree.roots]
 
-    def __call__(self, rows: Tensor, log_probs: Tensor, chosen: Tensor) -> None:
+    def see(self, rows: Tensor, log_probs: Tensor, chosen: Tensor) -> None:
+        """The chosen token of every row and the most probable others."""
         best = log_probs.topk(min(ALTERNATIVES, log_probs.shape[1]), dim=1).indices
         for i, row in enumerate(rows.tolist()):
-            token, parent = int(chosen[i]), self._here[row]
-            for candidate in dict.fromkeys([token, *best[i].tolist()]):
-                status: Status = "pruned" if candidate != token else "finished" if token == self.eos else "kept"
-                node = self.tree.add(parent, candidate, float(log_probs[i, candidate]), status)
-                if candidate == token:
-                    self._here[row] = node
-                    self.tree.best.update((parent, node))
+            candidates = list(dict.fromkeys([int(chosen[i]), *best[i].tolist()]))
+            self.add(row, candidates, log_probs[i, candidates].tolist(), int(chosen[i]))
+
+    def add(
+        self,
+        row: int,
+        candidates: Sequence[int],
+        log_probs: Sequence[float],
+        chosen: int,
+        scores: Sequence[float | None] | None = None,
+    ) -> None:
+        """The candidates of one row; the text continues with the chosen one."""
+        parent = self._here[row]
+        for token, log_prob, score in zip(candidates, log_probs, scores or [None] * len(candidates), strict=True):
+            status: Status = "pruned" if token != chosen else "finished" if token == self.eos else "kept"
+            node = self.tree.add(parent, token, log_prob, status, score=score)
+            if token == chosen:
+                self._here[row] = node
+                self.tree.best.update((parent, node))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from nlmcore.decoding.arguments import check_count, check_number
+from nlmcore.checks import Amount, Count, Size, check_sizes, door
 from nlmcore.language_model import LanguageModel
 from nlmcore.prompting.checks import Tokenizer, check_parts, check_text
 from nlmcore.prompting.completing import complete
@@ -57,7 +57,7 @@ class Task:
         if missing := {example.output for example in examples} - set(self.all_options):
             raise ValueError(f"options of {self.name} must hold every answer, they lack {sorted(missing)[:3]}")
         if self.n_options is not None:
-            check_count("n_options", self.n_options, minimum=2)
+            check_sizes(n_options=self.n_options)
         if self.n_options is not None and not 2 <= self.n_options <= len(self.all_options):
             raise ValueError(
                 f"n_options of {self.name} must lie in [2, {len(self.all_options)}], the options, got {self.n_options}"
@@ -171,14 +171,12 @@ def offered(task: Task, example: Example, draw: random.Random) -> list[str]:
     return options
 
 
-def wilson_interval(right: int, asked: int, z: float | int = 1.96) -> tuple[float, float]:
+@door
+def wilson_interval(right: Count, asked: Size, z: Amount = 1.96) -> tuple[float, float]:
     """Where the true share lies, for `right` out of `asked`. Raises ValueError for more right than asked.
 
     z, at least 0, is how many standard deviations the interval reaches: 1.96 holds 95 % of a normal distribution.
     """
-    check_count("right", right, minimum=0)
-    check_count("asked", asked)
-    check_number("z", z, minimum=0)
     if right > asked:
         raise ValueError(f"right must lie in [0, {asked}], the number asked, got {right}")
     share = right / asked

@@ -32,7 +32,7 @@ from typing import SupportsIndex
 
 import torch
 
-from nlmcore.decoding.reading import read, read_every
+from nlmcore.decoding.reading import next_log_probs, prefill
 from nlmcore.language_model import LanguageModel, State, select
 from nlmcore.prompting.checks import Tokenizer, as_tokens, beginning, check_parts, check_text
 
@@ -172,7 +172,7 @@ def _score(
         raise ValueError(
             f"{name} must leave a token to read before the options, got {prompt!r:.60}; give bos, or a longer {name}"
         )
-    log_probs, state = read(model, as_tokens(own[:shared], model, name), state)
+    log_probs, state = next_log_probs(model, as_tokens(own[:shared], model, name), state)
     rests = [text[shared:] for text in texts]
     longest = max(len(rest) for rest in rests)
     steps = log_probs.expand(len(rests), -1)[:, None]  # (option, 1, vocab)
@@ -180,7 +180,7 @@ def _score(
         # Padded at the right with the text's own first token: what stands later changes nothing before it.
         padded = torch.cat([as_tokens((rest + [own[0]] * longest)[: longest - 1], model, "options") for rest in rests])
         branches = select(state, padded.new_zeros(len(rests)))
-        steps = torch.cat([steps, read_every(model, padded, branches)[0]], dim=1)
+        steps = torch.cat([steps, prefill(model, padded, branches)[0]], dim=1)
     scored = []
     for option, rest, rows in zip(options, rests, steps, strict=True):
         found = rows[torch.arange(len(rest)), as_tokens(rest, model, "options")[0]].tolist()

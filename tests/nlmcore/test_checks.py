@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 import torch
@@ -11,8 +11,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import (
+    Amount,
     Count,
     Positive,
+    Probability,
     Rate,
     Size,
     called,
@@ -45,6 +47,9 @@ def options(
     *,
     anything: Any = None,
     share: float | int = 0,
+    p: Probability = 1,
+    amount: Amount = 0,
+    prompt: Annotated[Int[Tensor, "batch time"], "pad the shorter ones"] | None = None,
 ) -> str:
     return "passed"
 
@@ -98,7 +103,11 @@ REFUSED = [
     (lambda: options(name=3), TypeError, "name must be text, got int 3"),
     (lambda: options(kind="side"), ValueError, "kind must be 'pre' or 'post', got 'side'"),
     (lambda: options(f=3), TypeError, "f must be something to call, like a function, got int 3"),
-    (lambda: options(generator=7), TypeError, "generator must be a Generator, got int 7"),
+    (lambda: options(generator=7), TypeError, "generator must be a torch.Generator, got int 7"),
+    (lambda: options(p=1.1), ValueError, "p must lie in [0, 1], got 1.1"),
+    (lambda: options(amount=-1), ValueError, "amount must be at least 0, got -1"),
+    (lambda: options(amount=float("inf")), ValueError, "amount must be at least 0 and finite, got inf"),
+    (lambda: options(prompt=[[1]]), TypeError, "prompt must be a tensor, got list [[1]]; pad the shorter ones"),
     (lambda: options(share="half"), TypeError, "share must be a number, got str 'half'"),
     (
         lambda: Model()(ones(2, 4, 5)),
@@ -140,6 +149,7 @@ def test_what_fits_passes() -> None:
     assert score(ones(2, 3), ones(4, 3)).shape == (2, 4)
     assert score(ones(5, 1, 2, 3), ones(5, 1, 4, 3)).shape == (5, 1, 2, 4)
     assert options(3, 0, 0.5, 2, False, "x", "post", len, torch.Generator(), anything=object(), share=1) == "passed"
+    assert options(p=0, amount=3, prompt=ones(2, 4).long()) == options(p=1, prompt=None) == "passed"
     model = Model()
     assert model(ones(2, 4, 3), ones(2, 4).bool(), ones(2, 2).long()).shape == (2, 4, 3)
     with torch.autocast("cpu", torch.bfloat16):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlmcore.decoding import Hypothesis, beam_search, diverse_beam_search, exhaustive_search, greedy
-from nlmcore.decoding.complete import Complete
-from nlmcore.decoding.ranking import highest
+from nlmcore.decoding.beams import Complete
+from nlmcore.decoding.choosing import highest
 from tests.nlmcore.decoding.models import (
     EOS,
     PROMPTS,
@@ -140,7 +140,7 @@ def test_stopping_early_loses_nothing(seed: int, eos: int, penalty: float, beam_
     ],
 )
 def test_the_bound_by_hand(penalty: float, log_prob: float, length: int, reachable: bool) -> None:
-    pool = Complete(2, penalty, longest=10)
+    pool = Complete(2, penalty, max_length=10)
     pool.add([5, 2], -1.0)
     assert pool.can_be_reached_from(-1000.0, length)  # there is still a place
     pool.add([6, 2], -2.0)

@@ -1,3 +1,4 @@
+import inspect
 import math
 
 import pytest
@@ -5,14 +6,21 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nlmcore.checks import Probability, door
 from nlmcore.decoding import (
+    FILTERS,
     divide_by_temperature,
     keep_min_p,
     keep_top_k,
     keep_top_p,
     keep_typical,
+    minimum_bayes_risk,
     reshape,
+    sample,
+    speculative_sample,
+    stream,
 )
+from tests.nlmcore.decoding.models import PROMPTS, Markov
 
 # By hand: 0.4, 0.3, 0.2, 0.1, out of order so that sorting must be undone.
 P = torch.tensor([[0.2, 0.4, 0.1, 0.3]])
@@ -177,3 +185,68 @@ def test_top_k_is_a_count(k) -> None:
 def test_a_temperature_is_finite_and_not_negative(temperature) -> None:
     with pytest.raises((ValueError, TypeError), match="temperature"):
         divide_by_temperature(torch.zeros(2, 5), temperature)
+
+
+@pytest.mark.parametrize("temperature", [1e-30, 1e-38, 1e-46, 5e-324])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_however_small_a_temperature_is_only_the_highest_stay(temperature: float, dtype: torch.dtype) -> None:
+    """1e-46 is 0 in single precision, and 0 / 0 is no number. Equal maxima stay equally probable: the limit T -> 0."""
+    logits = torch.tensor([[2.0, 3.0, -math.inf, 2.99], [3.0, 1.0, 3.0, -math.inf]], dtype=dtype)
+    got = divide_by_temperature(logits, temperature).softmax(-1)
+    assert got.tolist() == [[0, 1, 0, 0], [0.5, 0, 0.5, 0]]
+
+
+def test_however_large_a_temperature_is_what_is_impossible_stays_impossible() -> None:
+    logits = torch.tensor([[2.0, 3.0, -math.inf, 2.99]])
+    for temperature in (1e38, 1e39, 1e300):
+        assert torch.allclose(reshape(logits, temperature=temperature).exp(), torch.tensor([[1, 1, 0, 1]]) / 3)
+
+
+@pytest.mark.parametrize("temperature", [1e-30, 1e-46, 5e-324])
+def test_a_tiny_temperature_samples_as_greedy_search_does(temperature: float) -> None:
+    model = Markov(7)
+    greedy = sample(model, PROMPTS, 6, temperature=0).tokens
+    assert torch.equal(sample(model, PROMPTS, 6, temperature=temperature).tokens, greedy)
+    assert torch.equal(speculative_sample(model, PROMPTS, 6, draft=model, temperature=temperature).tokens, greedy)
+
+
+@door
+def keep_likely(logits: torch.Tensor, epsilon: Probability) -> torch.Tensor:
+    """Epsilon sampling, as a new filter would be written (Hewitt, Manning & Liang 2022)."""
+    log_probs = logits.log_softmax(-1)
+    keep = (log_probs >= math.log(epsilon)) | (log_probs == log_probs.amax(-1, keepdim=True))
+    return logits.masked_fill(~keep, -math.inf)
+
+
+def test_a_line_in_the_table_is_an_argument_of_everything_that_samples(monkeypatch) -> None:
+    model, alone = Markov(7), {"eos": None}
+    algorithms = [
+        lambda **o: sample(model, PROMPTS, 4, **o).tokens,
+        lambda **o: speculative_sample(model, PROMPTS, 4, draft=Markov(7, seed=4), **o).tokens,
+        lambda **o: torch.stack([step.tokens for step in stream(model, PROMPTS, 4, **o)], 1),
+        lambda **o: torch.tensor([h[0].tokens for h in minimum_bayes_risk(model, PROMPTS, 4, **o)]),
+    ]
+    expected = sample(model, PROMPTS, 4, temperature=0).tokens
+    for algorithm in algorithms:
+        with pytest.raises(TypeError, match="no argument 'epsilon'; the filters are temperature, top_k, top_p, min_p"):
+            algorithm(epsilon=0.99, **alone)
+    monkeypatch.setitem(FILTERS, "epsilon", keep_likely)
+    for algorithm in algorithms:
+        assert torch.equal(algorithm(epsilon=0.99, **alone), expected)  # only the most probable token is so probable
+        with pytest.raises(ValueError, match=r"epsilon must lie in \[0, 1\], got 1.5"):
+            algorithm(epsilon=1.5)
+        with pytest.raises(TypeError, match=r"no argument 'epsilom'; the filters are .*, epsilon$"):
+            algorithm(epsilom=0.5)
+
+
+@pytest.mark.parametrize("function", [sample, stream, speculative_sample, minimum_bayes_risk, reshape])
+def test_the_filters_are_in_the_signature(function) -> None:
+    parameters = inspect.signature(function).parameters
+    assert {name: parameters[name].default for name in FILTERS} == {
+        "temperature": 1.0,
+        "top_k": None,
+        "top_p": None,
+        "min_p": None,
+        "typical_p": None,
+    }
+    assert "filters" not in parameters

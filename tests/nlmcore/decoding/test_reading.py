@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from nlmcore.decoding import contrastive_search, diverse_beam_search, greedy, sample, speculative_sample
-from nlmcore.decoding.reading import read, read_every, read_hidden, state_after
+from nlmcore.decoding.reading import hidden_states, next_log_probs, prefill, state_after
 from nlmcore.language_model import shows_hidden
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
@@ -52,15 +52,17 @@ def test_the_last_position_costs_the_logits_of_the_last_position(model) -> None:
     model.train()
     asked = []
     model.output.register_forward_hook(lambda module, inputs, logits: asked.append(inputs[0].shape[1]))
-    log_probs, after = read(model, PROMPTS, state)
+    log_probs, after = next_log_probs(model, PROMPTS, state)
     assert asked == [1]
-    expected, expected_after = read_every(model, PROMPTS, state)
+    expected, expected_after = prefill(model, PROMPTS, state)
     assert torch.allclose(log_probs, expected[:, -1], atol=1e-6)
-    assert torch.allclose(read(model, PROMPTS, after)[0], read(model, PROMPTS, expected_after)[0], atol=1e-6)
+    assert torch.allclose(
+        next_log_probs(model, PROMPTS, after)[0], next_log_probs(model, PROMPTS, expected_after)[0], atol=1e-6
+    )
     asked.clear()
     alone = state_after(model, PROMPTS, state)
     assert asked == []
-    assert torch.allclose(read(model, PROMPTS, alone)[0], read(model, PROMPTS, after)[0], atol=1e-6)
+    assert torch.allclose(next_log_probs(model, PROMPTS, alone)[0], next_log_probs(model, PROMPTS, after)[0], atol=1e-6)
     assert all(module.training for module in model.modules())
 
 
@@ -131,7 +133,7 @@ class Wrong(nn.Module):
 )
 def test_what_is_no_reading_is_refused(plain_errors, answer, error, message: str) -> None:
     with pytest.raises(error, match=message):
-        read(Wrong(answer), PROMPTS, None)
+        next_log_probs(Wrong(answer), PROMPTS, None)
     if "hidden_states" in message:
         with pytest.raises(error, match=message):
-            read_hidden(Wrong(answer), PROMPTS, None)
+            hidden_states(Wrong(answer), PROMPTS, None)

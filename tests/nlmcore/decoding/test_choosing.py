@@ -2,13 +2,13 @@ import math
 
 import torch
 
-from nlmcore.decoding.drawing import draw
+from nlmcore.decoding.choosing import sample_index
 
 
 def test_frequencies_are_the_weights_and_zero_is_never_drawn() -> None:
     n = 40_000
     weights = torch.tensor([0.0, 3.0, 0.0, 1.0, 4.0, 0.0])
-    drawn = draw(weights.expand(n, -1), torch.Generator().manual_seed(0))
+    drawn = sample_index(weights.expand(n, -1), torch.Generator().manual_seed(0))
     shares = torch.bincount(drawn, minlength=6) / n
     p = weights / 8
     assert not shares[p == 0].any()
@@ -18,7 +18,7 @@ def test_frequencies_are_the_weights_and_zero_is_never_drawn() -> None:
 def test_it_inverts_the_cumulative_sum() -> None:
     weights = torch.rand(50, 7, generator=torch.Generator().manual_seed(1))
     u = torch.rand(50, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    drawn = draw(weights, torch.Generator().manual_seed(2))
+    drawn = sample_index(weights, torch.Generator().manual_seed(2))
     for row in range(50):
         total = math.fsum(weights[row].tolist())
         word, mass = 0, weights[row, 0].item()
