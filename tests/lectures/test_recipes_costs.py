@@ -12,10 +12,8 @@ from torch import nn
 from lectures import FOLDER as LECTURES
 from lectures.recipes import attention_cost, few_shot_tasks, looking_back, source_and_target
 from lectures.recipes.costs import multiply_adds, peak_bytes, power_law, seconds
-from lectures.recipes.report_costs import attention_cost as attention_cost_page
-from lectures.recipes.report_costs import few_shot as few_shot_page
-from lectures.recipes.report_costs import looking_back as looking_back_page
-from lectures.recipes.report_costs import source_and_target as source_and_target_page
+from lectures.recipes.pages import PAGES
+from lectures.recipes.tables import text
 from nlmcore.attention import MultiHeadAttention, scaled_dot_product_attention
 from nlmcore.pretrained import checkpoint
 from nlmcore.recurrent import Recurrent, RecurrentLM
@@ -266,15 +264,10 @@ def test_the_tasks_are_what_they_say():
 
 # --- what is stored ---
 
-PAGES = {
-    "attention_cost": attention_cost_page,
-    "source_and_target": source_and_target_page,
-    "looking_back": looking_back_page,
-    "few_shot": few_shot_page,
-}
+STORED = ("attention_cost", "source_and_target", "looking_back", "few_shot")
 
 
-@pytest.fixture(params=PAGES)
+@pytest.fixture(params=STORED)
 def stored(request):
     name = request.param
     if not (LECTURES / "results" / f"{name}.json").exists():
@@ -285,7 +278,7 @@ def stored(request):
 def test_a_stored_result_has_its_page(stored):
     name, result = stored
     assert result["made_by"]["command"] == f"python -m lectures.recipes {name}"
-    page = PAGES[name](result)
+    page = text(PAGES[name], result)
     for line in page.splitlines():
         if line.startswith("|"):
             assert line.count(" | ") >= 1

@@ -1,0 +1,391 @@
+"""What the report says of every result, in the order of the course: sentences and tables as data.
+
+Where no row of data describes a table, a function of the result makes it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lectures.recipes.tables import Page, Result, Table, table
+
+# --- tables that no row of data describes -------------------------------------------------------------------------
+
+
+def unseen_contexts(result: Result) -> str:
+    models = list(result["overall"])
+    rows = [
+        [n, f"{row['share']:.1%}", *(f"{row[model]:.1f}" for model in models)]
+        for n, row in {**result["by_words_seen"], "all": {"share": 1.0, **result["overall"]}}.items()
+    ]
+    return table(["of the 4 words before, seen together in training", "share of words", *models], rows)
+
+
+def warmup_gradients(result: Result) -> str:
+    rows = [
+        [f"{norm}, {depth} layers, {initial}", *(f"{by[depth][at]:.3f}" for at in (0, int(depth) // 2, -1))]
+        for initial, by_norm in result["gradients"].items()
+        for norm, by in by_norm.items()
+        for depth in by
+    ]
+    return table(["at initialisation", "first layer", "middle", "last layer"], rows)
+
+
+def free_running(result: Result) -> str:
+    rows = [
+        [
+            name,
+            ", ".join(f"{line[-1]:.2f}" for line in row["held_out"]),
+            ", ".join(f"{share:.2f}" for share in row["known_triples"]),
+            ", ".join(f"{centre:.2f} ± {deviation:.2f}" for centre, deviation in row["gradient_norm"]),
+        ]
+        for name, row in result["rows"].items()
+    ]
+    rows.append(["letters by their position alone", f"{result['by_place_alone']:.2f}", "", ""])
+    rows.append(["held-out names", "", f"{result['known_triples_of_held_out']:.2f}", ""])
+    return table(["one value per seed", "held-out nats per letter", "known triples", "norm of the gradient"], rows)
+
+
+def _law(law: dict[str, float]) -> str:
+    return f"{law['exponent']:.2f} ({law['low']:.2f}–{law['high']:.2f})"
+
+
+def _powers_of_two(lengths: Mapping[str, Any], count: int) -> list[str]:
+    return [n for n in lengths if int(n) & (int(n) - 1) == 0][-count:]
+
+
+def attention_cost(result: Result) -> str:
+    lines, seconds, held = result["lines"], result["seconds"], result["bytes"]
+    lengths = _powers_of_two(seconds["explicit"], 4)
+    rows = [
+        [
+            lines[name],
+            result["multiply_adds"][name],
+            result["steps_that_wait_for_one_another"][name],
+            _law(result["law"]["time"][name]),
+            _law(result["law"]["memory"][name]),
+            *(f"{by[n] * 1e3:.0f} ms, {held[name][n] / 1e6:.1f} MB" for n in lengths),
+            f"{result['billion_multiply_adds_per_second'][name][lengths[-1]]:.0f}",
+        ]
+        for name, by in seconds.items()
+    ]
+    head = ["", "multiply-adds", "steps one after the other", "time: exponent of n", "memory: exponent of n"]
+    rate = f"10⁹ multiply-adds a second at {lengths[-1]}"
+    return (
+        f"d = {result['sizes']['d_model']}, {result['sizes']['n_heads']} heads; {result['measured']}."
+        f" Law: {result['law_is']}.\n\n"
+        + table([*head, *(f"n = {n}" for n in lengths), rate], rows)
+        + f"\n\nThe attention layer takes longer than the LSTM from"
+        f" {result['the_layer_takes_longer_than_the_lstm_from']} positions on; by multiply-adds alone it would from"
+        f" {result['by_multiply_adds_alone_it_would_from']}. {_tables(result)}"
+    )
+
+
+def _tables(result: Result) -> str:
+    """How often the n² weights of all heads are held at once: the equation needs scores and weights, two."""
+    n, held = list(result["bytes"]["explicit"].items())[-1]
+    times = held / (4 * result["sizes"]["n_heads"] * int(n) ** 2)
+    return (
+        f"As written, {times:.1f} arrays of n² numbers per head are held at the peak; the equation alone needs two,"
+        " scores and weights, and masking takes the rest."
+    )
+
+
+def source_and_target(result: Result) -> str:
+    lengths = _powers_of_two(next(iter(result["seconds"].values())), 3)
+    share = result["share_of_the_products_of_two_lengths"]
+    rows = [
+        [
+            result["lines"][name],
+            result["written"][name],
+            _law(result["law"]["multiply_adds"][name]),
+            _law(result["law"]["time"][name]),
+            *(f"{by[n] * 1e3:.0f} ms, {share[name][n]:.0%}" for n in lengths),
+        ]
+        for name, by in result["seconds"].items()
+    ]
+    head = ["", "multiply-adds", "their exponent of n = m", "time: exponent", *(f"n = m = {n}" for n in lengths)]
+    return (
+        f"Multiply-adds: {result['multiply_adds_are']}. Time: {result['seconds_are']}. Law: {result['law_is']}."
+        " In percent: the share of multiply-adds in terms that multiply two lengths.\n\n" + table(head, rows)
+    )
+
+
+def looking_back(result: Result) -> str:
+    ours, lstm = result["smollm2"], result["lstm"]
+
+    def answers(facts: Result, which: str) -> str:
+        words = facts[f"{which}words"]
+        rows = [[word, *(f"{p:.2g}" for p in row)] for word, row in zip(words, facts[f"{which}answers"], strict=True)]
+        return table(["in the gap", *(f"P({word})" for word in words)], rows)
+
+    def listed(facts: dict[str, float]) -> str:
+        return ", ".join(f"{piece!r} {p:.2f}" for piece, p in list(facts.items())[:5])
+
+    heads = [[f"layer {one['layer']}, head {one['head']}", f"{one['weight']:.2f}"] for one in ours["strongest"][:6]]
+    silenced = [[count, *(f"{p:.3f}" for p in by.values())] for count, by in ours["silenced"].items()]
+    gradients = [
+        ["SmolLM2, at embeddings", *_gradient(ours["gradient"], ours["tickets_at"][0])],
+        ["LSTM, at embeddings", *_gradient(lstm["gradient"], lstm["letters_at"][0])],
+        ["LSTM, at states", *_gradient(lstm["state_gradient"], lstm["letters_at"][0])],
+    ]
+    return (
+        f"“{result['sentence'].format('tickets')} ___” SmolLM2: {listed(ours['next'])}. LSTM, to which"
+        f" {lstm['unknown']} of the {len(lstm['pieces'])} words are <unk>: {listed(lstm['next'])}."
+        f"\n\nSmolLM2 with another word in place of tickets:\n\n{answers(ours, '')}"
+        f"\n\nThe LSTM, in a sentence of words it knows (“{result['known_sentence'].format('letters')} ___”):\n\n"
+        f"{answers(lstm, 'known_')}"
+        f"\n\nSmolLM2, the same sentence:\n\n{answers(ours, 'known_')}"
+        f"\n\nAttention of the last token to “tickets”, {ours['distance']} tokens back (evenly spread:"
+        f" {ours['uniform']:.3f}, mean of all heads: {ours['mean_over_heads']:.3f}):\n\n"
+        + table(["", "weight"], heads)
+        + f"\n\n{result['silenced_is']}:\n\n"
+        + table(["heads silenced", "the strongest", "random, mean", "random, lowest"], silenced)
+        + f"\n\nGradient: {result['gradient_is']}. As multiples of that at the last token:\n\n"
+        + table(["", "5 back", "10 back", "20 back", "at the word in the gap", "its rank"], gradients)
+    )
+
+
+def _gradient(norms: list[float], word: int) -> list[str]:
+    """The gradient 5, 10 and 20 tokens back and at the word, and how many tokens the word's is among."""
+    rank = 1 + sum(norm > norms[word] for norm in norms)
+    there = [norms[-6], norms[-11], norms[-21], norms[word]]
+    return [*(f"{norm / norms[-1]:.2g}" for norm in there), f"{rank} of {len(norms)}"]
+
+
+# --- the pages, in the order of the course ------------------------------------------------------------------------
+
+SHOWN = "{what_it_shows}."
+BLEU = Table("lines", "BLEU, source of … words", grid="{bleu:.0f}")
+COSTS = {"parameters": "{parameters:,}", "steps": "{steps:,}", "seconds": "{seconds:.0f}"}
+LANGUAGE_MODELS: Page = (
+    "Seconds: {seconds_are}.",
+    Table(
+        "rows",
+        columns={
+            "parameters": "{parameters:,}",
+            "tokens read": "{tokens:,}",
+            "seconds": "{seconds:.0f}",
+            "perplexity per token": "{perplexity:.2f}",
+            "bits per character": "{bits_per_character:.3f}",
+        },
+    ),
+    SHOWN,
+)
+PROBABLE = {
+    "probability per token": "{probability:.3f}",
+    "at the beginning": "{along[0]:.3f}",
+    "at the end": "{along[7]:.3f}",
+    "tokens below 0.01": "{improbable:.0%}",
+    "repeated": "{repeated:.0%}",
+}
+BEAMS = {
+    "mean ln P": "{log_prob:.3f}",
+    "quality": "{quality:.2f}",
+    "length, of the reference's": "{length:.1%}",
+    "empty": "{empty:.0%}",
+}
+
+PAGES: dict[str, Page] = {
+    "perplexity": (
+        "Vocabulary: {vocabulary}. {test[words]:,} test words, {test[unknown_share]:.1%} of them unknown. ∞, {null}.",
+        Table("ngram", "n-gram, order", grid="{0:.1f|∞}", keys="12345"),
+        Table(
+            "neural",
+            "neural model (window)",
+            {
+                "perplexity": "{perplexity:.1f}",
+                "parameters": "{parameters:,}",
+                "passes over the text": "{training[passes]}",
+            },
+        ),
+    ),
+    "unseen_contexts": (
+        "Vocabulary: {vocabulary}. {words:,} test words. The network has {network[parameters]:,} parameters and was"
+        " trained for {network[passes]} passes.",
+        unseen_contexts,
+    ),
+    "guessing": (
+        "Passages: {passages}. Keys: {keys}. n-grams of characters with Kneser–Ney smoothing. The reader:"
+        " {shannon[source]}. SmolLM2: {SmolLM2[note]}.",
+        Table(
+            "players",
+            "player",
+            {
+                "bits per key": "{bits_per_key:.2f}",
+                "lower bound": "{bounds[0]:.2f}",
+                "upper bound": "{bounds[1]:.2f}",
+                "first guess right": "{first_guess_right:.0%}",
+                "bits per character as written": "{bits_per_character:.2f}",
+            },
+            more=(
+                ("a reader of 1951", "", "{shannon[lower]:.2f}", "{shannon[upper]:.2f}", "", ""),
+                ("SmolLM2", "", "", "", "", "{SmolLM2[bits_per_character]:.2f}"),
+            ),
+        ),
+    ),
+    "word_vectors": (
+        "{words:,} words of Shakespeare, {training[epochs]} epochs, {vocabulary:,} word vectors of"
+        " {training[d_model]} dimensions.",
+        Table(
+            "tables",
+            "vectors",
+            {"right": "{right} of {asked}"},
+            grid="{0[0]} of {0[1]}",
+            inner="by_kind",
+            last={
+                "nearest to a* alone": "{nearest_to_c_right}",
+                "words of the question allowed": "{without_the_rule_right}",
+                "then it says a*": "{without_the_rule_c}",
+            },
+        ),
+    ),
+    "memory": (
+        "{copy_task}.",
+        Table("copy_accuracy", "copied right after a delay of", grid="{0:.0%}", names="cells"),
+        "At initialisation, {gradient_is}.",
+        Table(
+            "gradient_log10.at initialisation",
+            "log10 gradient norm at distance",
+            grid="{0:.1f}",
+            keys=(10, 20, 50, 100),
+            names="cells",
+        ),
+        SHOWN,
+    ),
+    "initialisation": (
+        "{copy_task}.",
+        Table("copy_accuracy", "recurrent matrix", grid="{0:.0%}", heading="right after {0} blanks"),
+        Table("gradient_log10", "log10 gradient norm at distance", grid="{0:.1f}", keys=(10, 50, 100)),
+        SHOWN,
+    ),
+    "capacity": (
+        "Memorising: {memorising_is}.",
+        Table(
+            "memorising",
+            "bits per parameter, parameters about",
+            grid="{bits_per_parameter:.2f}",
+            heading="{0:,}",
+            names="cells",
+        ),
+        "Characters: {characters_are}.",
+        Table("characters", "perplexity, parameters about", grid="{perplexity:.2f}", heading="{0:,}", names="cells"),
+        SHOWN,
+    ),
+    "quality_by_length": ("{task}.", BLEU),
+    "pronunciation": (
+        "Split: {split}. The published split is {published_split}.",
+        Table(
+            "here",
+            columns={
+                "phoneme errors %": "{phoneme_error_rate:.2f}",
+                "word errors %": "{word_error_rate:.2f}",
+            },
+            more=[(f"{{published[{i}][what]}}", "", f"{{published[{i}][word_error_rate]:.2f}}") for i in range(4)],
+        ),
+    ),
+    "exposure_bias": (
+        "{task}. Columns by position: {free}.",
+        Table(
+            "rows",
+            columns={"phoneme errors %": "{test[phoneme_error_rate]:.2f}"},
+            grid="{0:.1%}",
+            inner="free",
+            keys=range(8),
+            heading="position {0}",
+            first_number=1,
+        ),
+        SHOWN,
+    ),
+    "char_gpt": LANGUAGE_MODELS,
+    "bpe_gpt": LANGUAGE_MODELS,
+    "numbers_transformer": (
+        "{task}.",
+        BLEU,
+        "Recurrent lines: {recurrent_lines_are}. {what_it_shows}.",
+        "Costs: {costs_are}.",
+        Table("costs", columns=COSTS),
+    ),
+    "pronunciation_transformer": (
+        "Split: {split}. Seconds: {seconds_are}.",
+        Table(
+            "rows",
+            columns={
+                "phoneme errors %": "{phoneme_error_rate:.2f}",
+                "word errors %": "{word_error_rate:.2f}",
+                "parameters": "{parameters:,}",
+                "passes": "{epochs}",
+                "seconds": "{seconds:.0f}",
+            },
+        ),
+        SHOWN,
+    ),
+    "warmup": (
+        "Runs: {layers} layers; {runs_are}.",
+        Table("runs", "nats per character on dev, at a rate of", grid="{dev:.2f|diverged}"),
+        "Gradients: {gradients_are}.",
+        warmup_gradients,
+        SHOWN,
+    ),
+    "looking_back": (looking_back,),
+    "source_and_target": (source_and_target,),
+    "attention_cost": (attention_cost,),
+    "few_shot": (
+        "{model}, examples in the form `{form}`. {curves_are}.",
+        Table("tasks", "task", {"what it asks for": "{0}"}),
+        *(
+            Table(
+                "curves",
+                f"{measure}, examples in the prompt:",
+                grid="{share:.0%} ({low:.0%}–{high:.0%})",
+                inner=measure,
+            )
+            for measure in ("choosing", "writing")
+        ),
+        SHOWN,
+    ),
+    "restore": (
+        "{task}.",
+        Table(
+            "rows",
+            columns={
+                "words right %": "{words_right:.1f}",
+                "F1 of capitals": "{capitals_f1:.1f}",
+                "F1 of marks": "{marks_f1:.1f}",
+            },
+            grid="{0:.1f}",
+            inner="f1_by_mark",
+            heading="F1 of {0}",
+        ),
+        SHOWN,
+    ),
+    "genre": (
+        "{task}. Vocabulary: {vocabulary}.",
+        Table("rows", "percent right after … words", grid="{0:.1f}"),
+        Table("right_after_160_words_by_play", "play", {"percent right after 160 words": "{0:.0f}"}),
+        SHOWN,
+    ),
+    "free_running": (
+        "{task}. Held out: {held_out_is}. Known triples: {known_triples_is}. Scheduled sampling: {scheduled}."
+        " Norm: {gradient_norm_is}.",
+        free_running,
+        SHOWN,
+    ),
+    "thought_vector": (
+        "{task}. Right: {exact_is}; here their means.",
+        Table("parameters", columns={"parameters": "{0:,}"}),
+        Table("exact", "right, source of … words", grid="{0!m:.0%}"),
+        "Position by position: {wrong_by_place_is}.",
+        Table("wrong_by_place", "wrong word at position", grid="{0:.1%}", first_number=1),
+        SHOWN,
+    ),
+    "dullness": (
+        "{task}. Probability: {probability_is}. Repeated: {repeated_is}.",
+        Table("rows.SmolLM2", "SmolLM2", PROBABLE),
+        Table("rows.bpe_gpt", "bpe_gpt", PROBABLE),
+        "Wide beams, {wide_beams[numbers][what]}.",
+        Table("wide_beams.numbers.beams", "beam", BEAMS),
+        "Wide beams, {wide_beams[phonemes][what]}.",
+        Table("wide_beams.phonemes.beams", "beam", BEAMS),
+        SHOWN,
+    ),
+}
