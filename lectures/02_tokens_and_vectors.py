@@ -39,7 +39,7 @@ import torch
 
 from nlmcore.corpora import load
 from nlmcore.pretrained import checkpoint, minilm
-from lectures.recipes.analogies import whole_words
+from lectures.recipes.word_vectors import whole_words
 from lectures.recipes.word_vectors import paragraphs
 from lectures import stored, widgets
 from nlmcore.tokens import CharTokenizer, WordTokenizer, trace_training

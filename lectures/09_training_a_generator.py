@@ -318,7 +318,7 @@ HTML(
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.decoding import greedy
-from lectures.recipes.dictionary import load_dictionary
+from lectures.recipes.pairs import load_dictionary
 from lectures.recipes.exposure_bias import matched
 from lectures.recipes.pairs import as_source, pad
 

@@ -40,8 +40,8 @@ from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy
 from nlmcore.metrics import corpus_bleu, edit_distance
 from nlmcore.pretrained import checkpoint
-from lectures.recipes.dictionary import load_dictionary
-from lectures.recipes.number_words import draw_many, english, german
+from lectures.recipes.pairs import load_dictionary
+from lectures.recipes.pairs import draw_many, english, german
 from lectures.recipes.numbers import tokenizers
 from lectures.recipes.pairs import BOS, EOS, PairBatches, as_source, as_target, translate
 from nlmcore.seq2seq import Seq2Seq

@@ -380,7 +380,7 @@ show.curves(
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.decoding import greedy
 from nlmcore.inspect import capture
-from lectures.recipes.number_words import english as in_words
+from lectures.recipes.pairs import english as in_words
 
 translator, (english, german), card = checkpoint("numbers_attention_20")
 BOS, EOS = 1, 2

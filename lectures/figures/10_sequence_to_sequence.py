@@ -4,7 +4,7 @@ import torch
 
 from nlmcore.decoding import Generation, greedy
 from nlmcore.pretrained import checkpoint
-from lectures.recipes.number_words import english, german
+from lectures.recipes.pairs import english, german
 from lectures.recipes.pairs import BOS, EOS, as_source
 from lectures.show import translation_svg
 

@@ -6,6 +6,6 @@
 Nothing else in nlmcore imports this package; `nlmcore.pretrained.checkpoint(NAME)` only reads what it wrote.
 """
 
-from lectures.recipes.recipe import Interrupted, Recipe, Run
+from lectures.recipes.run import Interrupted, Recipe, Run
 
 __all__ = ["Interrupted", "Recipe", "Run"]

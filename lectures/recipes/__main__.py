@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import torch
-
 from nlmcore.corpora import MissingPackageError
 from nlmcore.pretrained.checkpoints import FOLDER
-from lectures.recipes.catalogue import RECIPES
+
 from lectures import FOLDER as LECTURES
-from lectures.recipes.recipe import Interrupted, MissingCheckpoint, Run, table
+from lectures.recipes.run import Interrupted, MissingCheckpoint, Run, table
+from lectures.recipes.table import RECIPES
 
 
 def main(arguments: list[str] | None = None) -> int:

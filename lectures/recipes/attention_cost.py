@@ -20,12 +20,12 @@ from functools import partial
 from typing import Any
 
 import torch
+from nlmcore.attention import MultiHeadAttention, scaled_dot_product_attention
+from nlmcore.recurrent import Recurrent
 from torch.nn import functional as F
 
-from nlmcore.attention import MultiHeadAttention, scaled_dot_product_attention
 from lectures.recipes.costs import PowerLaw, peak_bytes, power_law, seconds
-from lectures.recipes.recipe import Recipe, Run, table
-from nlmcore.recurrent import Recurrent
+from lectures.recipes.run import Run, table
 
 TITLES = {
     "explicit": "attention as written, all weights kept",
@@ -132,12 +132,3 @@ def cook(run: Run) -> None:
             "by_multiply_adds_alone_it_would_from": 2 * d_model,
         },
     )
-
-
-RECIPE = Recipe(
-    "attention_cost",
-    "time and memory of full attention against length, fused and as written; an LSTM beside it",
-    ("result:attention_cost",),
-    4,
-    cook,
-)

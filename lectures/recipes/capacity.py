@@ -18,24 +18,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from nlmcore.metrics import perplexity
+from nlmcore.recurrent import RecurrentLM, SequenceClassifier
+from nlmcore.tokens import CharTokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nlmcore.metrics import perplexity
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.shakespeare import plays
-from lectures.recipes.streams import Stream, as_document, in_rows
-from nlmcore.recurrent import RecurrentLM, SequenceClassifier
-from nlmcore.tokens import CharTokenizer
-from nlmcore.training import cosine_schedule
+from lectures.recipes.run import Run, parameters, table
+from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 CELLS = {"rnn": "RNN", "ugrnn": "UGRNN", "gru": "GRU", "lstm": "LSTM"}
 CHARACTER_STEPS = 600
 SYMBOLS, LENGTH, LABELS_PER_PARAMETER = 16, 5, 5
-
-
-def parameters(model: nn.Module) -> int:
-    return sum(p.numel() for p in model.parameters())
 
 
 def matched(build: Callable[[int], nn.Module], wanted: int) -> int:
@@ -99,7 +93,7 @@ def memorise(run: Run, cell: str, wanted: int) -> dict[str, Any]:
         loss=label_loss,
         steps=steps,
         learning_rate=1e-2,
-        schedule=lambda step: cosine_schedule(step, steps, min(50, steps - 1)),
+        warm_up=50,
         checkpoint_every=2000,
     )
     sequences, labels = facts.all()
@@ -132,7 +126,7 @@ def characters(run: Run, cell: str, wanted: int, stream: Stream, dev: Tensor, vo
         {"cell": cell, "hidden": hidden, "steps": steps, "batch": stream.batch, "time": stream.time, "stretch": 20},
         steps=steps,
         learning_rate=4e-3,
-        schedule=lambda step: cosine_schedule(step, steps, min(50, steps - 1)),
+        warm_up=50,
         carry_state=True,
     )
     value = round(perplexity(model, dev, ignore=0), 3)
@@ -196,12 +190,3 @@ def shown(stored: dict, written: dict) -> str:
         f"at equal size, bits per parameter differ between cells by a factor of up to {apart:.2f}; perplexity by up to"
         f" {between_cells:.3f} between gated cells, and by up to {between_sizes:.3f} between sizes"
     )
-
-
-RECIPE = Recipe(
-    "capacity",
-    "UGRNN, GRU and LSTM at matched parameter counts: memorising, and characters of Shakespeare",
-    ("result:capacity",),
-    6,
-    cook,
-)

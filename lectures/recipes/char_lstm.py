@@ -7,13 +7,11 @@ their cells; theirs have several layers of 512, this one has one layer that a la
 from typing import Any
 
 from nlmcore.metrics import bits_per_character
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.recipe import Recipe, Run
-from lectures.recipes.shakespeare import plays
-from lectures.recipes.streams import Stream, as_document, in_rows
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
-from nlmcore.training import cosine_schedule
+
+from lectures.recipes.run import Run, add_figures, save_checkpoint
+from lectures.recipes.texts import Stream, as_document, in_rows, plays
 
 LEARNING_RATE = 4e-3
 
@@ -63,7 +61,7 @@ def cook(run: Run) -> None:
         {**config, **training},
         steps=steps,
         learning_rate=LEARNING_RATE,
-        schedule=lambda step: cosine_schedule(step, steps, min(100, steps - 1)),
+        warm_up=100,
         carry_state=True,
     )
     facts = {
@@ -75,6 +73,3 @@ def cook(run: Run) -> None:
     bits = test_bits(model, tokenizer, shakespeare.test)
     add_figures(run, "char_lstm", {"test_bits_per_character": bits, "test_perplexity": round(2**bits, 3)})
     run.say(f"char_lstm: {bits} bits per character on the test plays")
-
-
-RECIPE = Recipe("char_lstm", "a character LSTM on Shakespeare", ("checkpoint:char_lstm",), 4, cook, sample)

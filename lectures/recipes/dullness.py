@@ -18,18 +18,15 @@ from statistics import mean
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy, sample
 from nlmcore.metrics import corpus_bleu, error_rate
 from nlmcore.pretrained.checkpoints import FOLDER, checkpoint
-from lectures.recipes.dictionary import load_dictionary
-from lectures.recipes.number_words import draw_many, english, german
-from lectures.recipes.pairs import BOS, EOS, as_source
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.shakespeare import plays
-from lectures.recipes.wheel import load_smollm2
+from torch import Tensor
+
+from lectures.recipes.pairs import BOS, EOS, as_source, draw_many, english, german, load_dictionary
+from lectures.recipes.run import Run, load_smollm2, table
+from lectures.recipes.texts import plays
 
 PROMPT, NEW, WINDOW = 48, 96, 12
 BEAM, TOP_P, TOP_K = 4, 0.95, 40
@@ -240,12 +237,3 @@ def shown(rows: dict[str, dict[str, Any]], wide: dict[str, Any]) -> str:
             f" {first['quality']:.1f} to {last['quality']:.1f}, empty {first['empty']:.0%} to {last['empty']:.0%}"
         )
     return "; ".join(told)
-
-
-RECIPE = Recipe(
-    "dullness",
-    "probability and repetition of decoded text beside Shakespeare's; what wider beams find",
-    ("result:dullness",),
-    9,
-    cook,
-)

@@ -16,19 +16,18 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from nlmcore.corpora import load, pad
 from nlmcore.decoding import greedy
 from nlmcore.metrics import corpus_bleu
 from nlmcore.pretrained.described import build
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.speeches import Capitals, speeches
 from nlmcore.seq2seq import Retriever, edit_pairs
 from nlmcore.tokens import WordTokenizer
-from nlmcore.training import cosine_schedule, evaluate, teacher_forcing_loss
+from nlmcore.training import evaluate, teacher_forcing_loss
+from torch import Tensor
+
+from lectures.recipes.restore_marks import core, take_off
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, STEPS, VOCABULARY = 3e-3, 64, 2500, 1200
 SHORTEST, LONGEST, ALIKE, PER_SENTENCE, WITHOUT_EDIT = 4, 9, 0.5, 4, 0.1
@@ -191,7 +190,7 @@ def cook(run: Run) -> None:
         loss=editing_loss,
         steps=steps,
         learning_rate=LEARNING_RATE,
-        schedule=lambda step: cosine_schedule(step, steps, min(100, steps - 1)),
+        warm_up=100,
     )
     facts = {
         "what": "a sentence of Shakespeare from one that is like it, and the words to insert and to delete",
@@ -213,8 +212,3 @@ def cook(run: Run) -> None:
         written = rewrite(model, [old for old, _ in encoded_sample], true_edit(model, collate(encoded_sample)))
     for (old, new), row in zip(sample_of, written, strict=True):
         run.say(f"{' '.join(old)} → {' '.join(tokenizer.decode([i]) for i in row)}   ({' '.join(new)})")
-
-
-RECIPE = Recipe(
-    "edit", "a sentence written by editing another one that is like it", ("checkpoint:edit",), 5, cook, sample
-)

@@ -17,14 +17,13 @@ The alignment keeps one phoneme too many from counting as a mistake at every lat
 from typing import Any
 
 import torch
+from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
+from nlmcore.training import cosine_schedule, inverse_sigmoid_decay, scheduled_sampling_loss
 from torch import Tensor
 
-from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
-from lectures.recipes.dictionary import Dictionary, load_dictionary
-from lectures.recipes.pairs import PairBatches, as_source, as_target, pad, translate
+from lectures.recipes.pairs import Dictionary, PairBatches, as_source, as_target, load_dictionary, pad, translate
 from lectures.recipes.pronunciation import BATCH, error_rates, longest
-from lectures.recipes.recipe import MissingCheckpoint, Recipe, Run, table
-from nlmcore.training import cosine_schedule, inverse_sigmoid_decay, scheduled_sampling_loss
+from lectures.recipes.run import MissingCheckpoint, Run, table
 
 START = "pronunciation_initial"
 SHORTEST, PLACES = 8, 10
@@ -164,12 +163,3 @@ def shown(rows: dict[str, dict[str, Any]]) -> str:
         told.append(f"{way}: {early:+.1f} points by reading itself at the first 3 places, {late:+.1f} at the last 3")
     best = min(rows, key=lambda way: rows[way]["test"]["phoneme_error_rate"])
     return "; ".join(told) + f"; fewest phoneme errors when it writes alone: {best}"
-
-
-RECIPE = Recipe(
-    "exposure_bias",
-    "errors along the sequence: teacher forcing against scheduled sampling (after pronunciation)",
-    ("result:exposure_bias",),
-    4,
-    cook,
-)

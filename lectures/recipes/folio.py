@@ -10,12 +10,11 @@ from typing import Any
 
 from nlmcore.corpora import Corpus, Document, load
 from nlmcore.metrics import error_rate, sequence_error_rate
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.pairs import PairBatches, translate
-from lectures.recipes.recipe import Recipe, Run, table
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer
-from nlmcore.training import cosine_schedule
+
+from lectures.recipes.pairs import PairBatches, translate
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
 
 LEARNING_RATE, BATCH = 2e-3, 64
 
@@ -81,7 +80,7 @@ def cook(run: Run) -> None:
         {**config, **training},
         steps=steps,
         learning_rate=LEARNING_RATE,
-        schedule=lambda step: cosine_schedule(step, steps, min(100, steps - 1)),
+        warm_up=100,
         validation=list(PairBatches(watched, 256, 0)(0)),
     )
     facts = {
@@ -111,13 +110,3 @@ def cook(run: Run) -> None:
         )
     )
     run.say(", ".join(f"{d.text} → {written[d.text]}" for d in changed[:12]))
-
-
-RECIPE = Recipe(
-    "folio",
-    "the First Folio's spelling into modern spelling, letter by letter",
-    ("checkpoint:folio_to_modern",),
-    3,
-    cook,
-    sample,
-)

@@ -15,15 +15,15 @@ from collections import Counter
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from nlmcore.corpora import load, pad
 from nlmcore.decoding import sample
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.streams import as_document
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import evaluate, inverse_sigmoid_decay, scheduled_sampling_loss, teacher_forcing_loss
+from torch import Tensor
+
+from lectures.recipes.run import Run, table
+from lectures.recipes.texts import as_document
 
 BATCH, STEPS, EVERY, LEARNING_RATE, K = 64, 600, 50, 5e-3, 80
 SEEDS = (0, 1, 2)
@@ -172,12 +172,3 @@ def shown(rows: dict[str, dict[str, Any]], by_place: float) -> str:
     return (
         f"held-out nats per letter at the end, mean of the seeds: {told}; letters by their place alone {by_place:.2f}"
     )
-
-
-RECIPE = Recipe(
-    "free_running",
-    "a generator that reads its own letters in training: teacher forcing, scheduled sampling, free running",
-    ("result:free_running",),
-    3,
-    cook,
-)

@@ -20,18 +20,16 @@ from functools import partial
 from typing import Any
 
 import torch
+from nlmcore.corpora import load, pad
+from nlmcore.pretrained.described import build
+from nlmcore.recurrent.sequence_classifier import mean_output
+from nlmcore.tokens import WordTokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nlmcore.corpora import load, pad
-from nlmcore.pretrained.described import build
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.recipe import Recipe, Run, table
 from lectures.recipes.restore_marks import core, take_off
-from lectures.recipes.speeches import Capitals, speeches
-from nlmcore.recurrent.sequence_classifier import mean_output
-from nlmcore.tokens import WordTokenizer
-from nlmcore.training import cosine_schedule
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, HIDDEN_WORDS = 2e-3, 32, 15, 0.3
 PLAYS, COUNT, LONGEST = 8, 12, 160
@@ -246,7 +244,7 @@ def train_one(run: Run, pool: str, vocab_size: int, train: list, training: dict[
         steps=steps,
         learning_rate=LEARNING_RATE,
         weight_decay=training["weight_decay"],
-        schedule=lambda step: cosine_schedule(step, steps, min(20, steps - 1)),
+        warm_up=20,
     )
     return model.eval(), config
 
@@ -268,13 +266,3 @@ def shown(rows: dict[str, dict[str, float]]) -> str:
         f" network that can read order is {'ahead of' if kept > bayes else 'behind'} the one that cannot by"
         f" {abs(kept - bayes):.1f} points"
     )
-
-
-RECIPE = Recipe(
-    "genre",
-    "comedy or tragedy, after every word of a passage",
-    ("checkpoint:genre", "result:genre"),
-    3,
-    cook,
-    sample,
-)

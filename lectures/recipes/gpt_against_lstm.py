@@ -21,6 +21,9 @@ as an LSTM can. Optimiser as in nanoGPT (Karpathy 2022): AdamW, weight decay on 
 LSTMs: `char_lstm`'s optimiser and schedule. None was tuned beyond a few trials on 600,000 characters, in which rotary
 positions reached 2.9 bits per character where learned ones stood at 3.4, and Glorot's first weights were 0.02 bits
 ahead of GPT-2's, which were kept.
+
+It is done twice: on characters (`char_gpt`), and on byte pairs (`bpe_gpt`), whose tokenizer is trained on the training
+plays. One byte-pair token spells about three characters, so the same window shows three times as much text.
 """
 
 import math
@@ -30,14 +33,12 @@ from typing import Any
 
 from nlmcore.pretrained.checkpoints import FOLDER, names
 from nlmcore.pretrained.described import build
-from lectures.recipes.capacity import parameters
-from lectures.recipes.cards import add_figures, compared_with, save_checkpoint
-from lectures.recipes.language_figures import curve, quality
-from lectures.recipes.language_trainings import STRETCH, Trained, train_gpt, train_lstm
-from lectures.recipes.recipe import Run, table
-from lectures.recipes.shakespeare import Plays
-from lectures.recipes.step_time import SECONDS_ARE, random_tokens, seconds_per_step
-from lectures.recipes.streams import Stream, as_document
+from nlmcore.tokens import BPETokenizer, CharTokenizer
+
+from lectures.recipes.costs import SECONDS_ARE, random_tokens, seconds_per_step
+from lectures.recipes.language_models import STRETCH, Trained, curve, quality, train_gpt, train_lstm
+from lectures.recipes.run import Run, add_figures, compared_with, parameters, save_checkpoint, table
+from lectures.recipes.texts import Plays, Stream, as_document, plays
 
 LARGEST = 1000
 """Hidden size of an LSTM."""
@@ -157,3 +158,39 @@ def shown(rows: dict[str, Any]) -> str:
         f"at matched parameters and time, {ahead} is ahead by {abs(ours - theirs):.3f} bits per character; the LSTM"
         f" reads {lstm['tokens'] / gpt['tokens']:.1f} times as much text in that time"
     )
+
+
+STEPS, LSTM_STEPS = 3000, 3100
+
+
+def cook_char_gpt(run: Run) -> None:
+    shakespeare = plays(limit=run.size(None, 3000))
+    tokenizer = CharTokenizer.fit(shakespeare.train)
+    plan = Plan(
+        gpt=gpt_config(tokenizer.vocab_size, run.size(128, 8), run.size(4, 2), run.size(4, 2), run.size(128, 8)),
+        lstm_embedding=run.size(64, 4),
+        steps=run.size(STEPS, 4),
+        lstm_steps=run.size(LSTM_STEPS, 6),
+        gpt_batch=run.size((4, 256), (4, 16)),
+        lstm_batch=run.size((32, 64), (8, 8)),
+        part_one="char_lstm",
+    )
+    compare(run, "char_gpt", "characters", plan, tokenizer, shakespeare)
+
+
+VOCABULARY = 1024
+BPE_STEPS, LSTM_BPE_STEPS = 1500, 1450
+
+
+def cook_bpe_gpt(run: Run) -> None:
+    shakespeare = plays(limit=run.size(None, 3000))
+    tokenizer = BPETokenizer.train(shakespeare.train, run.size(VOCABULARY, 300))
+    plan = Plan(
+        gpt=gpt_config(tokenizer.vocab_size, run.size(128, 8), run.size(4, 2), run.size(4, 2), run.size(128, 8)),
+        lstm_embedding=run.size(128, 4),
+        steps=run.size(BPE_STEPS, 4),
+        lstm_steps=run.size(LSTM_BPE_STEPS, 6),
+        gpt_batch=run.size((4, 256), (4, 16)),
+        lstm_batch=run.size((32, 64), (8, 8)),
+    )
+    compare(run, "bpe_gpt", "byte-pair tokens", plan, tokenizer, shakespeare)

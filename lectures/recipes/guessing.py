@@ -10,15 +10,14 @@ import math
 from typing import Any
 
 import torch
-
 from nlmcore.metrics import bits_per_character
 from nlmcore.metrics.guessing import entropy_bounds, guess_ranks, key_log_probabilities, key_of
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained import smollm2
 from nlmcore.pretrained.checkpoints import checkpoint
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.shakespeare import plays
-from lectures.recipes.streams import as_document
+
+from lectures.recipes.run import Run, table
+from lectures.recipes.texts import as_document, plays
 
 ORDERS = range(1, 8)
 FIRST, LENGTH, READ = 20_000, 20_000, 100
@@ -97,12 +96,3 @@ def cook(run: Run) -> None:
             "shannon": SHANNON,
         },
     )
-
-
-RECIPE = Recipe(
-    "guessing",
-    "Shannon's guessing game, played by n-grams of characters, an LSTM and a GPT",
-    ("result:guessing",),
-    6,
-    cook,
-)

@@ -8,9 +8,8 @@ GPT-2's standard deviation of 0.02 is about that of a matrix 5,000 wide; the mat
 
 from typing import Any
 
-from torch import nn
-
 from nlmcore.pretrained.described import build
+from torch import nn
 
 
 def initialise_glorot(model: nn.Module, config: Any) -> None:

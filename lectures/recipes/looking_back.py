@@ -22,14 +22,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
-
 from nlmcore.diagnostics import language_model_gradient_norms
 from nlmcore.inspect import capture
 from nlmcore.pretrained import checkpoint
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.wheel import load_smollm2
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lectures.recipes.run import Run, load_smollm2, table
 
 SENTENCE = (
     "When she tried to print her {}, she found that the printer was out of toner. She went to the stationery store to"
@@ -258,12 +257,3 @@ def cook(run: Run) -> None:
 def rows_of(facts: dict[str, Any], which: str = "known_") -> list[list[Any]]:
     """The table of answers, a row for each word in the gap."""
     return [[word, *row] for word, row in zip(facts[f"{which}words"], facts[f"{which}answers"], strict=True)]
-
-
-RECIPE = Recipe(
-    "looking_back",
-    "the printer-tickets sentence: next word, attention and gradient of SmolLM2 and of the word LSTM",
-    ("result:looking_back",),
-    1,
-    cook,
-)

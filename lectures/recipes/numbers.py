@@ -9,13 +9,11 @@ from functools import partial
 from typing import Any
 
 from nlmcore.metrics import corpus_bleu
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.number_words import draw_many, english, german
-from lectures.recipes.pairs import PairBatches, translate
-from lectures.recipes.recipe import Recipe, Run, table
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import WordTokenizer
-from nlmcore.training import cosine_schedule
+
+from lectures.recipes.pairs import PairBatches, draw_many, english, german, translate
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
 
 SHORT, LONG = 12, 20
 TEST_SEED, TRAIN_SEED = 1, 2
@@ -94,7 +92,7 @@ def cook(run: Run) -> None:
                 {**config, **training},
                 steps=total,
                 learning_rate=LEARNING_RATE,
-                schedule=lambda step, total=total: cosine_schedule(step, total, min(100, total - 1)),
+                warm_up=100,
             )
             facts = {
                 "what": f"numbers from English words into German words, by {title}",
@@ -140,16 +138,3 @@ def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
             "lines": lines,
         },
     )
-
-
-RECIPE = Recipe(
-    "numbers",
-    "numbers into German with and without attention; quality against source length",
-    (
-        *(f"checkpoint:numbers_{c}{n}" for n in ("", f"_{LONG}") for c in CONTEXTS),
-        "result:quality_by_length",
-    ),
-    6,
-    cook,
-    sample,
-)

@@ -19,9 +19,9 @@ from functools import partial
 from typing import Any
 
 from nlmcore.pretrained.checkpoints import FOLDER, names
-from lectures.recipes.cards import compared_with, save_checkpoint
+
+from lectures.recipes.costs import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from lectures.recipes.initial_weights import glorot
-from lectures.recipes.number_words import draw_many, english, german
 from lectures.recipes.numbers import (
     BATCH,
     CONTEXTS,
@@ -31,15 +31,12 @@ from lectures.recipes.numbers import (
     Line,
     by_length,
     data_of,
-    sample,
     say_lines,
     test_numbers,
     tokenizers,
 )
-from lectures.recipes.pairs import Ids, PairBatches
-from lectures.recipes.recipe import Recipe, Run
-from lectures.recipes.step_time import SECONDS_ARE, pairs_in_turn, seconds_per_step
-from nlmcore.training import cosine_schedule
+from lectures.recipes.pairs import Ids, PairBatches, draw_many, english, german
+from lectures.recipes.run import Run, compared_with, save_checkpoint
 
 Trained = tuple[Any, dict[str, Any]]
 """A model and its card."""
@@ -129,7 +126,7 @@ def cook(run: Run) -> None:
                 {**config, **training},
                 steps=steps,
                 learning_rate=LEARNING_RATE,
-                schedule=lambda step: cosine_schedule(step, steps, min(WARM_UP, steps - 1)),
+                warm_up=WARM_UP,
             )
             facts = {
                 "what": f"numbers from English words into German words, by a Transformer with {title}",
@@ -176,16 +173,3 @@ def shown(lines: dict[str, Line]) -> str:
         f"the longest range of source words with at least 90 % of the numbers right: {'; '.join(parts)}. Sinusoids, of"
         f" which Vaswani et al. (2017) hoped that they extrapolate, {verdict} past the lengths trained on here"
     )
-
-
-RECIPE = Recipe(
-    "numbers_transformer",
-    "numbers into German by a Transformer, with two kinds of positions; quality against source length",
-    (
-        *(f"checkpoint:{name_of(kind, trained_to)}" for trained_to in (SHORT, LONG) for kind in POSITIONS),
-        "result:numbers_transformer",
-    ),
-    3,
-    cook,
-    sample,
-)

@@ -12,13 +12,12 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
-
 from nlmcore.convolutional import TextCNN
 from nlmcore.corpora import folio, load
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.recipe import Recipe, Run
 from nlmcore.tokens import CharTokenizer
+from torch import Tensor
+
+from lectures.recipes.run import Run, add_figures, save_checkpoint
 
 MODERN, OLD = 0, 1
 LINES, TEST_LINES, PASSES, BATCH, LEARNING_RATE = 10_000, 2_000, 3, 64, 5e-3
@@ -116,13 +115,3 @@ def cook(run: Run) -> None:
     figures = {"test_accuracy": accuracy(model, tokenizer, test), "test_lines": len(test)}
     add_figures(run, "old_spelling", figures)
     run.say(str(figures))
-
-
-RECIPE = Recipe(
-    "old_spelling",
-    "a convolutional classifier: printed in 1623, or in modern spelling?",
-    ("checkpoint:old_spelling",),
-    3,
-    cook,
-    sample,
-)

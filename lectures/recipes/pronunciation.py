@@ -11,12 +11,10 @@ from functools import partial
 from typing import Any
 
 from nlmcore.metrics import error_rate, sequence_error_rate
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.dictionary import Dictionary, load_dictionary
-from lectures.recipes.pairs import PairBatches, translate
-from lectures.recipes.recipe import Recipe, Run, table
 from nlmcore.seq2seq import Seq2Seq
-from nlmcore.training import cosine_schedule
+
+from lectures.recipes.pairs import Dictionary, PairBatches, load_dictionary, translate
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
 
 CONTEXTS = {"initial": "one vector", "attention": "attention"}
 LEARNING_RATE, BATCH = 2e-3, 64
@@ -91,7 +89,7 @@ def cook(run: Run) -> None:
             {**config, **training},
             steps=steps,
             learning_rate=LEARNING_RATE,
-            schedule=lambda step, steps=steps: cosine_schedule(step, steps, min(200, steps - 1)),
+            warm_up=200,
             validation=validation,
         )
         facts = {
@@ -123,13 +121,3 @@ def report(run: Run, figures: dict[str, dict[str, float]], split: str) -> None:
             "published_split": OTHER_SPLIT,
         },
     )
-
-
-RECIPE = Recipe(
-    "pronunciation",
-    "letters to phonemes with and without attention; error rates beside published ones",
-    (*(f"checkpoint:pronunciation_{context}" for context in CONTEXTS), "result:pronunciation"),
-    10,
-    cook,
-    sample,
-)

@@ -16,14 +16,12 @@ from functools import partial
 from typing import Any
 
 from nlmcore.pretrained.checkpoints import FOLDER, names
-from lectures.recipes.cards import add_figures, compared_with, save_checkpoint
-from lectures.recipes.dictionary import load_dictionary
+
+from lectures.recipes.costs import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from lectures.recipes.initial_weights import glorot
-from lectures.recipes.pairs import Ids, PairBatches
-from lectures.recipes.pronunciation import CONTEXTS, error_rates, sample
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.step_time import SECONDS_ARE, pairs_in_turn, seconds_per_step
-from nlmcore.training import cosine_schedule
+from lectures.recipes.pairs import Ids, PairBatches, load_dictionary
+from lectures.recipes.pronunciation import CONTEXTS, error_rates
+from lectures.recipes.run import Run, add_figures, compared_with, save_checkpoint, table
 
 NAME = "pronunciation_transformer"
 LEARNING_RATE, BATCH, WARM_UP, EPOCHS = 3e-3, 128, 300, 6
@@ -95,7 +93,7 @@ def cook(run: Run) -> None:
         {**config, **training},
         steps=steps,
         learning_rate=LEARNING_RATE,
-        schedule=lambda step: cosine_schedule(step, steps, min(WARM_UP, steps - 1)),
+        warm_up=WARM_UP,
         validation=validation,
     )
     facts = {
@@ -145,13 +143,3 @@ def shown(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
         f" ({theirs['epochs']}); with {ours['words']:,} words a difference of up to {100 * chance:.1f} points may be"
         f" chance: that a Transformer is ahead (Wu et al. 2021) {seen} at this size and training"
     )
-
-
-RECIPE = Recipe(
-    NAME,
-    "letters to phonemes by a Transformer; error rates beside the recurrent networks'",
-    (f"checkpoint:{NAME}", f"result:{NAME}"),
-    4,
-    cook,
-    sample,
-)

@@ -16,16 +16,15 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
-
 from nlmcore.corpora import load, pad
 from nlmcore.pretrained.described import build
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.restore_marks import MARKS, N_TAGS, Piece, core, pieces
-from lectures.recipes.speeches import Capitals, speeches
 from nlmcore.tokens import WordTokenizer
-from nlmcore.training import cosine_schedule, next_token_loss
+from nlmcore.training import next_token_loss
+from torch import Tensor
+
+from lectures.recipes.restore_marks import MARKS, N_TAGS, Piece, core, pieces
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.texts import Capitals, speeches
 
 LEARNING_RATE, BATCH, PASSES, VOCABULARY = 4e-3, 64, 4, 4000
 NAMES = {False: "reads the words before", True: "reads both ways"}
@@ -167,7 +166,7 @@ def cook(run: Run) -> None:
             loss=tagging_loss,
             steps=steps,
             learning_rate=LEARNING_RATE,
-            schedule=lambda step: cosine_schedule(step, steps, min(50, steps - 1)),
+            warm_up=50,
         )
         models[both], trainings[both] = (model.eval(), config), training
         rows[NAMES[both]] = scores(tag(model, tokenizer, texts), test)
@@ -205,13 +204,3 @@ def shown(rows: dict[str, Any]) -> str:
         f"F1 of marks: {before['marks_f1']} with the words before alone, {both['marks_f1']} with those on both sides;"
         f" of capitals: {before['capitals_f1']} and {both['capitals_f1']}"
     )
-
-
-RECIPE = Recipe(
-    "restore",
-    "capitals and punctuation put back, reading one way and both ways",
-    ("checkpoint:restore", "result:restore"),
-    4,
-    cook,
-    sample,
-)

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from nlmcore.seq2seq import Seq2Seq
+from nlmcore.transformer import EncoderDecoder, TransformerConfig
 from torch import nn
 
 from lectures.recipes.costs import multiply_adds, peak_bytes, power_law, seconds
-from lectures.recipes.recipe import Recipe, Run, table
-from nlmcore.seq2seq import Seq2Seq
-from nlmcore.transformer import EncoderDecoder, TransformerConfig
+from lectures.recipes.run import Run, table
 
 TERMS: dict[str, Callable[[int, int], int]] = {
     "1": lambda n, m: 1,
@@ -149,12 +149,3 @@ def cook(run: Run) -> None:
             " Student's t",
         },
     )
-
-
-RECIPE = Recipe(
-    "source_and_target",
-    "multiply-adds and time of an encoder-decoder without and with attention, as both lengths grow",
-    ("result:source_and_target",),
-    2,
-    cook,
-)

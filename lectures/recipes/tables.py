@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
-
 Result = dict[str, Any]
 
 

@@ -16,18 +16,15 @@ from statistics import mean
 from typing import Any
 
 import torch
-
 from nlmcore.corpora import pad
 from nlmcore.pretrained.checkpoints import SourceAndTarget
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.number_words import draw_many, english, german
-from lectures.recipes.numbers import BATCH, SHORT, TRAIN_SEED, Line, data_of, quality, sample
+from nlmcore.seq2seq import Seq2Seq
+
+from lectures.recipes.numbers import BATCH, SHORT, TRAIN_SEED, Line, data_of, quality
 from lectures.recipes.numbers import test_numbers as numbers_to_test
 from lectures.recipes.numbers import tokenizers as number_tokenizers
-from lectures.recipes.pairs import PairBatches, as_source, as_target
-from lectures.recipes.recipe import Recipe, Run, table
-from nlmcore.seq2seq import Seq2Seq
-from nlmcore.training import cosine_schedule
+from lectures.recipes.pairs import PairBatches, as_source, as_target, draw_many, english, german
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
 
 KINDS = {
     "initial": ("initial", False),
@@ -97,7 +94,7 @@ def cook(run: Run) -> None:
                 {**config, **training},
                 steps=steps,
                 learning_rate=LEARNING_RATE,
-                schedule=lambda step: cosine_schedule(step, steps, min(100, steps - 1)),
+                warm_up=100,
             )
             sizes[kind] = sum(p.numel() for p in model.parameters())
             model, tokenizer = model.eval(), SourceAndTarget(*tokenizers)
@@ -167,13 +164,3 @@ def shown(exact: dict[str, dict[str, list[float]]], wrong: dict[str, list[float]
             f" {late:.1%} at places {PLACES - 3} to {PLACES}"
         )
     return "; ".join(told)
-
-
-RECIPE = Recipe(
-    "thought_vector",
-    "numbers into German without attention: reversed source, and the vector at every step",
-    (f"checkpoint:{CHECKPOINT}", "result:thought_vector"),
-    10,
-    cook,
-    sample,
-)

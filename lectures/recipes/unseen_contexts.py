@@ -11,18 +11,15 @@ from typing import Any
 
 import torch
 from jaxtyping import Int
-from torch import Tensor
-
 from nlmcore.feedforward import FeedForwardLM
 from nlmcore.metrics import perplexity
 from nlmcore.ngram import NGramLM
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.perplexity_table import VOCABULARY
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.shakespeare import plays
-from lectures.recipes.streams import Stream, as_document
 from nlmcore.tokens import WordTokenizer
-from nlmcore.training import cosine_schedule
+from torch import Tensor
+
+from lectures.recipes.perplexity import VOCABULARY
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.texts import Stream, as_document, plays
 
 WINDOW, SIZE, PASSES, BATCH, TIME, LEARNING_RATE = 4, 64, 3, 16, 32, 3e-3
 
@@ -94,7 +91,7 @@ def cook(run: Run) -> None:
         {**config, **training},
         steps=steps,
         learning_rate=LEARNING_RATE,
-        schedule=lambda step: cosine_schedule(step, steps, min(100, steps - 1)),
+        warm_up=100,
         carry_state=True,
     )
     facts = {
@@ -137,13 +134,3 @@ def by_context(seen: Tensor, nats: dict[str, Tensor]) -> tuple[dict[str, dict[st
         row = {"share": round(here.double().mean().item(), 4)}
         rows[str(length)] = row | {name: round(math.exp(of[here].mean().item()), 2) for name, of in nats.items()}
     return rows, len(seen)
-
-
-RECIPE = Recipe(
-    "unseen_contexts",
-    "Bengio's network against a 5-gram, on word sequences that were seen in training and on those that were not",
-    ("checkpoint:word_window", "result:unseen_contexts"),
-    6,
-    cook,
-    sample,
-)

@@ -20,17 +20,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from torch import Tensor, nn
-
 from nlmcore.positions import SinusoidalPositions
-from lectures.recipes.initial_weights import initialise_glorot
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.shakespeare import plays
-from lectures.recipes.streams import Stream, as_document
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import evaluate, teacher_forcing_loss
 from nlmcore.transformer import TransformerConfig, TransformerLM
 from nlmcore.transformer.defaults import initialise_normal
+from torch import Tensor, nn
+
+from lectures.recipes.initial_weights import initialise_glorot
+from lectures.recipes.run import Run, table
+from lectures.recipes.texts import Stream, as_document, plays
 
 NORMS = {"post": "post-norm", "pre": "pre-norm"}
 RATES = (3e-4, 1e-3, 3e-3)
@@ -176,12 +175,3 @@ def report(run: Run, gradients: dict[str, Any], runs: dict[str, Any], facts: dic
             "what_it_shows": shown(gradients, runs),
         },
     )
-
-
-RECIPE = Recipe(
-    "warmup",
-    "post-norm and pre-norm, with and without warm-up, and their gradients by layer",
-    ("result:warmup",),
-    2,
-    cook,
-)

@@ -359,7 +359,7 @@ check("sequences.clipped_precision", clipped_precision, hidden=True)
 
 # %%
 if passes("sequences.teacher_forcing", teacher_forcing) and passes("sequences.write", write):
-    from lectures.recipes.number_words import english
+    from lectures.recipes.pairs import english
 
     letters = "___ abcdefghijklmnopqrstuvwxyz-"  # 0, 1 and 2: padding, bos, eos
     names = [[letters.index(letter, 3) for letter in english(number)] for number in range(100)]
@@ -389,7 +389,7 @@ if passes("sequences.teacher_forcing", teacher_forcing) and passes("sequences.wr
 if passes("sequences.clipped_precision", clipped_precision):
     from nlmcore.decoding import greedy
     from nlmcore.pretrained import checkpoint
-    from lectures.recipes.number_words import english, german
+    from lectures.recipes.pairs import english, german
 
     model, (source, target), _ = checkpoint("numbers_initial_20")
     draw = torch.Generator().manual_seed(1)

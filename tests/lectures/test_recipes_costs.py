@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from lectures import FOLDER as LECTURES
-from lectures.recipes import attention_cost, few_shot_tasks, looking_back, source_and_target
+from lectures.recipes import attention_cost, few_shot, looking_back, source_and_target
 from lectures.recipes.costs import multiply_adds, peak_bytes, power_law, seconds
 from lectures.recipes.pages import PAGES
 from lectures.recipes.tables import text
@@ -248,7 +248,7 @@ def test_the_known_sentence_is_known_to_the_lstm():
 
 
 def test_the_tasks_are_what_they_say():
-    made = {task.name: task for task in few_shot_tasks.tasks()}
+    made = {task.name: task for task in few_shot.tasks()}
     assert set(made) == {"capitals", "opposites", "plurals", "languages", "sums"}
     assert all(len(task.examples) >= 40 for task in made.values())
     assert all(task.chance == 0.25 for task in made.values())
@@ -259,7 +259,7 @@ def test_the_tasks_are_what_they_say():
         assert len(a) == len(b) == 2
     assert sorted({answer for _, answer in made["languages"].examples}) == ["French", "German", "Italian", "Spanish"]
     assert not [one for one in made["plurals"].examples if one.output == one.input + "s"]
-    assert few_shot_tasks.tasks() == few_shot_tasks.tasks()
+    assert few_shot.tasks() == few_shot.tasks()
 
 
 # --- what is stored ---

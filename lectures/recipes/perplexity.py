@@ -11,19 +11,16 @@ import math
 from typing import Any
 
 import torch
-from torch import nn
-
 from nlmcore.convolutional import ConvLM
 from nlmcore.feedforward import BagOfWordsLM, FeedForwardLM
 from nlmcore.metrics import perplexity
 from nlmcore.ngram import SMOOTHINGS, NGramLM
-from lectures.recipes.cards import add_figures, save_checkpoint
-from lectures.recipes.recipe import Recipe, Run, table
-from lectures.recipes.shakespeare import Plays, plays
-from lectures.recipes.streams import Stream, as_document, in_rows
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import WordTokenizer
-from nlmcore.training import cosine_schedule
+from torch import nn
+
+from lectures.recipes.run import Run, add_figures, save_checkpoint, table
+from lectures.recipes.texts import Plays, Stream, as_document, in_rows, plays
 
 UNK = 3
 VOCABULARY, ORDERS = 5000, range(1, 6)
@@ -104,7 +101,7 @@ def train_neural(
         {**config, **training},
         steps=steps,
         learning_rate=LEARNING_RATE,
-        schedule=lambda step: cosine_schedule(step, steps, min(100, steps - 1)),
+        warm_up=100,
         carry_state=True,
     )
     return model, training, name
@@ -175,13 +172,3 @@ def report(run: Run, counted: dict, neural: dict, test: dict[str, Any]) -> None:
             "note": "Neural models: 128 dimensions, one pass unless it says more, none tuned. (n): words it sees.",
         },
     )
-
-
-RECIPE = Recipe(
-    "perplexity",
-    "n-grams with every smoothing, and neural language models, on the same words of Shakespeare",
-    ("result:perplexity", "checkpoint:word_lstm"),
-    14,
-    cook,
-    sample,
-)

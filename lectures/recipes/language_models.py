@@ -1,17 +1,49 @@
-"""How a small GPT and an LSTM are trained on Shakespeare: optimiser, schedule, and what the card says of them."""
+"""A small GPT and an LSTM on Shakespeare: how they are trained, what is measured of them, and what a card says."""
 
 import math
+import statistics
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from nlmcore.metrics import log_likelihood
+from nlmcore.pretrained.described import build
+from nlmcore.training import History
 from torch import nn
 
-from nlmcore.pretrained.described import build
-from lectures.recipes.capacity import parameters
-from lectures.recipes.recipe import Run
-from lectures.recipes.streams import Stream
-from nlmcore.training import History, cosine_schedule
+from lectures.recipes.run import Run, parameters
+from lectures.recipes.texts import Stream, as_document, in_rows, plays
+
+POINTS = 40
+"""Of a training's curve."""
+
+
+def quality(model: Any, tokenizer: Any, texts: list[str]) -> dict[str, float]:
+    """Perplexity per token, and bits per character; <eos> is predicted and counts as a character."""
+    rows = in_rows([as_document(tokenizer.encode(text)) for text in texts])
+    total, predicted = log_likelihood(model, rows, ignore=0, chunk=256)
+    characters = sum(len(text) + 1 for text in texts)
+    return {
+        "perplexity": round(math.exp(-total / predicted), 3),
+        "bits_per_character": round(-total / math.log(2) / characters, 4),
+    }
+
+
+def sample(model: Any, tokenizer: Any) -> dict[str, float]:
+    """Quality on the beginning of the first test play."""
+    return quality(model, tokenizer, [plays().test[0][:3000]])
+
+
+def curve(history: History, tokens: int, seconds: float | int) -> dict[str, list[Any]]:
+    """The training loss in stretches: after how many tokens and seconds, its mean over the stretch."""
+    size = max(1, len(history.losses) // POINTS)
+    ends = range(size, len(history.losses) + 1, size)
+    return {
+        "tokens": [end * tokens for end in ends],
+        "seconds": [round(end * seconds, 1) for end in ends],
+        "nats_per_token": [round(statistics.fmean(history.losses[end - size : end]), 4) for end in ends],
+    }
+
 
 GPT_RATE, LSTM_RATE = 3e-3, 4e-3
 BETAS, DECAY, WARM_UP = (0.9, 0.95), 0.1, 100
@@ -94,7 +126,7 @@ def _train(
         stream,
         {**config, **training},
         steps=steps,
-        schedule=lambda step: cosine_schedule(step, steps, min(WARM_UP, steps - 1)),
+        warm_up=WARM_UP,
         **options,
     )
     return Trained(model, config, history, training)
