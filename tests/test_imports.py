@@ -157,14 +157,15 @@ def test_the_package_knows_nothing_of_course_or_grading() -> None:
 # --- autograder -------------------------------------------------------------------------------------------
 
 GRADER = {
-    "exercise": {"checks"},  # by name, where there are any: a student's copy has none
+    "pages": set(),
+    "exercise": {"checks", "pages"},  # by name, where there are any: a student's copy has none
     "check": {"exercise"},
     "checks": {"exercise"},
     "box": {"exercise.outcome"},
     "preflight": set(),
     "engine": {"box", "check", "checks", "exercise", "preflight"},
-    "feedback": {"engine", "exercise"},
-    "instructor": {"engine", "exercise", "feedback"},
+    "feedback": {"engine", "exercise", "pages"},
+    "instructor": {"engine", "exercise", "feedback", "pages"},
     "nbgrader_config": {"engine", "feedback", "preflight"},
     "release": {"exercise", "launcher", "nbgrader_config"},
     "launcher": {"release.build"},  # when exercises are built; else the standard library alone

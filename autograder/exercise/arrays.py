@@ -1,6 +1,5 @@
 """Small arrays in words: three decimals, and of a large array the part that is worth looking at."""
 
-import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +10,6 @@ from torch import Tensor
 
 _LIMIT = 6
 _LARGEST_PICTURE = 12
-_MARK = "outline:2px solid #b3261e;font-weight:bold"
-_CELL = "padding:.1em .5em;text-align:right;font-family:monospace"
 
 
 @dataclass(frozen=True)
@@ -130,24 +127,3 @@ def difference(got: Tensor, expected: Tensor) -> list[list[float | None]] | None
 def as_data(tensor: Tensor, table: Grid) -> dict[str, Any]:
     """A table as plain data."""
     return {"about": describe(tensor), "part": table.title, "rows": table.rows, "marked": table.marked}
-
-
-def plain_html(name: str, value: Any) -> str:
-    return f"<p style='margin:.2em 0'><code>{html.escape(f'{name} = {value!r}')}</code></p>"
-
-
-def table_html(title: str, tensor: Tensor, table: Grid) -> str:
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f'<td style="{_CELL};{_MARK}" title="differs">{html.escape(value)}</td>'
-            if marked
-            else f'<td style="{_CELL}">{html.escape(value)}</td>'
-            for value, marked in zip(row, marks, strict=True)
-        )
-        + "</tr>"
-        for row, marks in zip(table.rows, table.marked, strict=True)
-    )
-    words = f"{html.escape(title)}{table.title}<br><small>{describe(tensor)}</small>"
-    style = "caption-side:top;text-align:left;white-space:nowrap;color:inherit;padding:0;font-family:monospace"
-    return f'<table style="border-collapse:collapse;margin:0"><caption style="{style}">{words}</caption>{rows}</table>'

@@ -5,12 +5,12 @@ failed and in what kind of situation, and shows no input, no output and no messa
 """
 
 import builtins
-import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup, escape
 from torch import Tensor
 
 from autograder.exercise.arrays import (
@@ -18,31 +18,30 @@ from autograder.exercise.arrays import (
     difference,
     grid,
     pair,
-    plain_html,
-    table_html,
     text_of_input,
     text_of_output,
 )
 from autograder.exercise.outcome import Fault
 from autograder.exercise.specification import Case
 from autograder.exercise.verdict import Finding, Verdict
+from autograder.pages import points, render
 
 MACHINE = "application/vnd.nlm-course.verdict+json"
 """Under this name the verdict travels in a cell's output: what a table over a class is made from."""
 
-_BOX = "border-left:4px solid {colour};padding:.4em 1em;margin:.3em 0;max-width:60em;line-height:1.5"
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
 _STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")
 """Not the stars of a product or a power."""
-_ROW = '<div style="display:flex;flex-wrap:wrap;gap:.6em 2em;margin:.4em 0;align-items:flex-start">'
 
 
-def coded(escaped: str) -> str:
+def coded(escaped: str) -> Markup:
     """A sentence that is escaped already, with `what stands so` as code and *what stands so* stressed."""
     parts = re.split(r"`([^`\n]+)`", escaped)  # text, code, text, …
-    return "".join(
-        f"<code>{part}</code>" if number % 2 else _STRESSED.sub(r"<em>\1</em>", part)
-        for number, part in enumerate(parts)
+    return Markup(
+        "".join(
+            f"<code>{part}</code>" if number % 2 else _STRESSED.sub(r"<em>\1</em>", part)
+            for number, part in enumerate(parts)
+        )
     )
 
 
@@ -68,7 +67,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {"text/plain": str(self), "text/html": "".join(self._html()), MACHINE: self.machine()}
+        return {"text/plain": str(self), "text/html": self._html(), MACHINE: self.machine()}
 
     def machine(self) -> dict[str, Any]:
         """For machines: what a page of feedback and a table over a class are made from.
@@ -206,31 +205,18 @@ class Report:
 
     # --- HTML ---------------------------------------------------------------------------------------------
 
-    def _html(self) -> Iterator[str]:
+    def _html(self) -> str:
         v = self.verdict
-        colour = _CALM if v.unwritten else _GOOD if v.passed else _BAD
-        yield f'<div role="status" style="{_BOX.format(colour=colour)}"><p style="margin:0"><strong>'
-        yield f"{html.escape(self.headline)}</strong></p>"
-        listed = self._listed()
-        if listed:
-            yield '<ul style="margin:.3em 0;padding-left:1.2em">'
-            for f in listed:
-                mark = "holds" if f.holds else '<strong style="text-decoration:underline">not yet</strong>'
-                yield f"<li>{html.escape(f.about.name)}: {mark} ({f.about.points:g})</li>"
-            yield "</ul>"
-        for sentence in self.explanations():
-            yield f'<p style="margin:.4em 0">{coded(html.escape(sentence))}</p>'
         example = self._example()
-        if example is not None:
-            yield f'<p style="margin:.6em 0 .2em"><strong>An example</strong> ({html.escape(example.title)})</p>{_ROW}'
-            for name, value in example.inputs:
-                yield table_html(name, value, grid(value)) if isinstance(value, Tensor) else plain_html(name, value)
-            yield "</div>"
-            for name, got, expected in example.outputs:
-                mine, right = pair(got, expected)
-                tables = table_html(f"{name} expected", expected, right) + table_html(f"{name} yours", got, mine)
-                yield f"{_ROW}{tables}</div>"
-        yield "</div>"
+        return render(
+            "verdict.html",
+            colour=_CALM if v.unwritten else _GOOD if v.passed else _BAD,
+            headline=self.headline,
+            listed=self._listed(),
+            explanations=self.explanations(),
+            example=None if example is None else _as_data(example),
+            coded=lambda sentence: coded(escape(sentence)),
+        )
 
 
 def _place(name: str, label: str) -> str:
@@ -272,11 +258,6 @@ def _some(where: Sequence[str]) -> str:
     """The first two, and how many more."""
     rest = f" and in {len(where) - 2} more" if len(where) > 2 else ""
     return " and ".join(where[:2]) + rest if len(where) <= 2 else ", ".join(where[:2]) + rest
-
-
-def points(value: float) -> str:
-    """ "1 point", "2.5 points"."""
-    return f"{value:g} point{'' if value == 1 else 's'}"
 
 
 def _of(earned: float, possible: float) -> str:

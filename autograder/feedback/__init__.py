@@ -2,7 +2,7 @@
 
     hide          what a student must not see is taken out of the graded notebook, and what could carry it
     facts         marks, comments, penalty and what happened to the submission, from the gradebook and the record
-    page          both -> the page (example: expected against got; frame: the head and the style of every page)
+    page          both -> the page (question: its parts; heatmap: a picture of a difference)
     clean         a student's text, pictures and HTML, made harmless (mathematics: LaTeX -> MathML)
     deliver       the pages of a class, by our own command; the seam to `nbgrader generate_feedback` and formgrader
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import nh3
+from markupsafe import Markup, escape
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -39,28 +40,28 @@ _KINDS = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff"}
 _MARK = re.compile("\ue000(\\d+)\ue001")
 
 
-def text(words: str, most: int = MOST_TEXT) -> str:
+def text(words: str, most: int = MOST_TEXT) -> Markup:
     """Escaped, without control characters, and of a very long text the beginning and the end."""
     words = _ANSI.sub("", words)
     if len(words) > most:
         words = f"{words[: most * 2 // 3]}\n… {len(words) - most:,} characters are left out …\n{words[-most // 3 :]}"
-    return html.escape(words)
+    return escape(words)
 
 
-def sentence(words: str) -> str:
+def sentence(words: str) -> Markup:
     """As `text`, with what stands between backticks as code."""
     return coded(text(words))
 
 
-def code(source: str) -> str:
+def code(source: str) -> Markup:
     """A block of Python, coloured."""
     source = _ANSI.sub("", source)
     if len(source) > 20_000:
-        coloured = text(source, 20_000)
+        coloured = str(text(source, 20_000))
     else:
         coloured = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
         coloured = re.sub(r'<span class="(?!k|s|c|m)\w*">(.*?)</span>', r"\1", coloured)
-    return f'<pre class="code"><code>{coloured}</code></pre>'
+    return Markup(f'<pre class="code"><code>{coloured}</code></pre>')
 
 
 def safe_html(markup: str, heads: str | None = None) -> str:
@@ -116,9 +117,9 @@ class _Renderer(IPythonRenderer):  # type: ignore[misc]
         return f"[picture: {html.escape(html.unescape(words) or name)}]"
 
 
-def markdown(source: str, attachments: dict[str, Any] | None = None) -> str:
+def markdown(source: str, attachments: dict[str, Any] | None = None) -> Markup:
     """A Markdown cell."""
-    return _markdown(source) if not attachments else _rendered(source, attachments)
+    return Markup(_markdown(source) if not attachments else _rendered(source, attachments))
 
 
 def _rendered(source: str, attachments: dict[str, Any]) -> str:
@@ -158,9 +159,9 @@ def picture(kind: str, data: Any, description: str) -> str:
     return f'<img alt="{html.escape(description)}" src="data:{kind};base64,{base64.b64encode(raw).decode()}">'
 
 
-def outputs(found: list[Any], description: str) -> str:
+def outputs(found: list[Any], description: str) -> Markup:
     """The outputs of a cell."""
-    return "".join(_outputs(found, description))
+    return Markup("".join(_outputs(found, description)))
 
 
 def _outputs(found: list[Any], description: str) -> Iterator[str]:

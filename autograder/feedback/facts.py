@@ -53,6 +53,11 @@ class Facts:
         return sum(grade.of for grade in self.grades.values())
 
     @property
+    def extra(self) -> float:
+        """Extra credit; `score` holds it already."""
+        return sum(grade.extra for grade in self.grades.values())
+
+    @property
     def open(self) -> float:
         """Points that are still to be given or not."""
         return sum(grade.of for grade in self.grades.values() if grade.score is None)

@@ -25,6 +25,11 @@ class Question:
     """The grader's reports on public and on hidden inputs, as `Report.machine` writes them."""
     hidden: dict[str, Any] | None = None
 
+    @property
+    def anchor(self) -> str:
+        """Its place in the page."""
+        return re.sub(r"[^A-Za-z0-9_-]", "-", self.name)
+
 
 def questions_of(cells: list[Any]) -> list[Question]:
     """In the notebook's order. Cells that belong to no graded one are left out."""

@@ -29,6 +29,7 @@ WHOLE: tuple[str, ...] = (
     "nlmcore/**/*",
     "autograder/jupyter/**/*",
     "autograder/exercise/laws/*.py",
+    "autograder/pages/verdict.html",
 )
 START = (
     "autograder.__main__",

@@ -3,10 +3,11 @@
 import base64
 
 import pytest
+from markupsafe import Markup
 
 from autograder.feedback import clean
-from autograder.feedback.frame import page
 from autograder.feedback.mathematics import mathml
+from autograder.pages import render
 from tests.autograder.pages import Page, dangers, unfit
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
@@ -67,7 +68,7 @@ def test_hostile_text_is_harmless_wherever_it_stands(attack):
     ]
     for part in [*parts, clean.text(attack), mathml(attack), mathml(attack, True)]:
         assert dangers(part) == [], part
-    whole = page(attack, "<h1>x</h1>", "".join(parts))
+    whole = render("page.html", title=attack, head=Markup("<h1>x</h1>"), body=Markup("".join(parts)))
     assert [one for one in unfit(whole) if not one.startswith("closed wrongly: p")] == []
 
 

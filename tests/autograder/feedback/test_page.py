@@ -6,11 +6,12 @@ import pytest
 
 from autograder.checks.attention import EXERCISES
 from autograder.feedback import write_feedback
-from autograder.feedback.example import heatmap
-from autograder.feedback.frame import STYLE, table
+from autograder.feedback.heatmap import heatmap
+from autograder.pages import FOLDER, part
 from tests.autograder import small_course as small
 from tests.autograder.pages import Page, dangers, unfit
 
+STYLE = (FOLDER / "page.css").read_text(encoding="utf-8")
 pytestmark = pytest.mark.filterwarnings("ignore")  # nbgrader and what it stands on warn about themselves
 
 
@@ -115,4 +116,4 @@ def luminance(colour: str) -> float:
 
 
 def test_a_tables_caption_and_headings_are_escaped():
-    assert "<b>" not in table("<b>", ["<b>"], [["x"]])
+    assert "<b>" not in part("table", "<b>", ["<b>"], [["<b>"]])

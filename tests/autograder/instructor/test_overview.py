@@ -9,8 +9,8 @@ from autograder.engine import records
 from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.lessons import to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
-from autograder.instructor.overview import hours
-from autograder.instructor.pictures import counts, histogram
+from autograder.instructor.overview import counts, hours
+from autograder.pages import part
 from tests.autograder.pages import Page, dangers, unfit
 from tests.autograder.small_course import SEED, small_course
 
@@ -142,10 +142,10 @@ def test_reasons_to_look_are_told_apart(course):
 
 def test_tenths_and_their_words():
     assert counts([0.0, 0.099, 0.1, 0.3, 0.95, 1.0, 1.2]) == [2, 1, 0, 1, 0, 0, 0, 0, 0, 3]
-    drawn = histogram([0.3, 0.7, 0.7])
+    drawn = part("histogram", counts([0.3, 0.7, 0.7]), "70%", 3)
     assert "of 3 students" in drawn
     assert "The median is 70%" in drawn
-    assert histogram([])
+    assert part("histogram", counts([]), "", 0)
 
 
 def test_an_example_carries_no_name():

@@ -1,0 +1,54 @@
+"""Pages as templates (Jinja2): what is said is worked out in Python, where it stands is written in the templates here.
+
+    page.html, page.css   the head, the style and the landmarks of every page: one file, no script, nothing fetched
+    parts.html            a table, an example, pictures: SVG of our own, some squares with a number each, as a library's
+                          charts would need a script or a raster picture
+    feedback.html         what a student gets back
+    overview.html         the instructor's page
+    verdict.html          what a check says in a notebook
+
+Everything is escaped but what Python marks as safe (`markupsafe.Markup`), which only `feedback.clean` and the templates
+do.
+"""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+FOLDER = Path(__file__).resolve().parent
+
+
+def number(value: float) -> str:
+    """Two decimals at most: "4", "4.5", "4.33"."""
+    return f"{round(value, 2):g}"
+
+
+def points(value: float) -> str:
+    """ "1 point", "2.5 points"."""
+    return f"{number(value)} point{'' if value == 1 else 's'}"
+
+
+@functools.cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"number": number, "points": points}
+    return made
+
+
+def render(template: str, **values: Any) -> str:
+    """The whole of a template, filled in."""
+    return _environment().get_template(template).render(values)
+
+
+def part(name: str, *values: Any) -> Markup:
+    """One macro of `parts.html`, filled in."""
+    return Markup(getattr(_environment().get_template("parts.html").module, name)(*values))
