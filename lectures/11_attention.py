@@ -899,7 +899,7 @@ class Captioner(nn.Module):
 
     def forward(self, scene, words):
         h = torch.tanh(self.see(scene) + self.place)  # (scene, place, d): the memory
-        keys, s = self.score.prepare(h), torch.zeros(len(h), h.shape[-1])
+        keys, s = self.score.project_source(h), torch.zeros(len(h), h.shape[-1])
         said, looked = [], []
         for last in (torch.full_like(words[:, 0], 10), words[:, 0]):  # the word before
             c, alpha = attend(self.score(s, keys).unsqueeze(1), h)

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from nlmcore.corpora import load, pad
 from nlmcore.pretrained.described import build
-from nlmcore.recurrent.sequence_classifier import mean_output
+from nlmcore.recurrent import mean_output
 from nlmcore.tokens import WordTokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F

@@ -6,18 +6,17 @@
     logits = tagger(tokens, mask)                        SequenceTagger: one answer per token
     logits = classifier(tokens, mask)                    SequenceClassifier: one answer per text
 
-Masks are boolean and True means *a real token*; padded positions change nothing.
+Masks are boolean and True means *a real token*; padded positions change nothing, and a text without a real token
+leaves the state as it was.
 """
 
-from nlmcore.recurrent.cell import Cell, CellState, Gates, LSTMState
+from nlmcore.recurrent.cell import Cell, CellState, Gates, LSTMState, Unrolled, unroll
 from nlmcore.recurrent.gru import GRUCell
+from nlmcore.recurrent.labelling import SequenceClassifier, SequenceTagger, last_state, mean_output
 from nlmcore.recurrent.language_model import RecurrentLM
 from nlmcore.recurrent.lstm import LSTMCell
 from nlmcore.recurrent.recurrent import CELLS, Recurrent, RecurrentState
 from nlmcore.recurrent.rnn import RNNCell
-from nlmcore.recurrent.sequence_classifier import SequenceClassifier, last_state, mean_output
-from nlmcore.recurrent.sequence_tagger import SequenceTagger
-from nlmcore.recurrent.through_time import Unrolled, unroll
 from nlmcore.recurrent.ugrnn import UGRNNCell
 
 __all__ = [

@@ -18,15 +18,18 @@ Departs from the papers: nothing here; each cell's file says where it does.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import ClassVar, NamedTuple, TypeVar
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
-from nlmcore.recurrent.checks import check_floats
+from nlmcore.checks import Size, door
+
+C = TypeVar("C", bound="Cell")
 
 
 class LSTMState(NamedTuple):
@@ -46,8 +49,18 @@ Gates = dict[str, Tensor]
 """What the step computed on its way, by name, each (batch, hidden)."""
 
 
+class Unrolled(NamedTuple):
+    """Every time of one cell's run: states and gates, each (batch, time, hidden), in the order of the text."""
+
+    states: CellState
+    gates: Gates
+
+
 class Cell(nn.Module, ABC):
-    """One time step: `cell(x, state) -> state`. Subclasses give the equations in `step`."""
+    """One time step: `cell(x, state) -> state`. Subclasses give the equations in `step`.
+
+    Raises ValueError for a size below 1, TypeError for one that is not an integer.
+    """
 
     blocks: ClassVar[tuple[str, ...]]
     """The blocks of rows of weight_ih and weight_hh, in order."""
@@ -55,9 +68,12 @@ class Cell(nn.Module, ABC):
     parts: ClassVar[tuple[str, ...]] = ("h",)
     """The vectors of the state: ("h",), or the LSTM's ("h", "c")."""
 
-    def __init__(self, input_size: int, d_hidden: int, two_biases: bool = True) -> None:
+    kernel: str | None = None
+    """The name in `nlmcore.fast.recurrent` of PyTorch's loop over time for this very cell, if there is one."""
+
+    @door
+    def __init__(self, input_size: Size, d_hidden: Size, two_biases: bool = True) -> None:
         super().__init__()
-        check_sizes(input_size=input_size, d_hidden=d_hidden)
         self.input_size, self.d_hidden = input_size, d_hidden
         rows = len(self.blocks) * d_hidden
         self.weight_ih = nn.Parameter(torch.empty(rows, input_size))
@@ -75,71 +91,135 @@ class Cell(nn.Module, ABC):
         """The bias that does not wait for the state: added in `project`, (blocks · hidden,)."""
 
     @abstractmethod
-    def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
+    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         """The equations: from W x_t + b (batch, blocks · hidden) and state_{t-1} to state_t, and the gates' values.
 
         U is weight_hh transposed, (hidden, blocks · hidden): rows are texts, so the board's U h is h @ U here.
         """
 
-    @abstractmethod
-    def kernel(self) -> Callable | None:
-        """PyTorch's fused loop over time for this very cell, if there is one."""
-
-    def zero_state(self, like: Tensor) -> CellState:
-        """Nothing read yet: zeros (batch, hidden), with the batch, dtype and device of `like` (batch, …)."""
-        zeros = like.new_zeros(len(like), self.d_hidden)
-        return LSTMState(zeros, zeros) if len(self.parts) == 2 else zeros
-
     def project(self, x: Tensor) -> Tensor:
-        """W x + b for any number of inputs at once: (..., input) to (..., blocks · hidden)."""
+        """W x + b for any number of inputs: (..., input) to (..., blocks · hidden)."""
         return F.linear(x, self.weight_ih, self.input_bias())
 
-    def forward(self, x: Tensor, state: AnyState | None = None) -> CellState:
-        """state_t from x_t (batch, input) and state_{t-1}; None is a state of zeros.
+    @door(like="weight_hh")
+    def forward(self, x: Float[Tensor, "batch {self.input_size}"], state: AnyState | None = None) -> CellState:
+        """state_t from x_t and state_{t-1}; None is a state of zeros.
 
         Raises TypeError for another dtype than the weights' or another structure, ValueError for a wrong shape.
         """
-        check_floats("x", x, self.weight_hh)
-        if x.ndim != 2 or x.shape[1] != self.input_size:
-            raise ValueError(f"x must be (batch, input_size={self.input_size}), got shape {tuple(x.shape)}")
-        state = self.zero_state(x) if state is None else self.check_state(state, len(x))
-        state, gates = self.step(self.project(x), state, self.weight_hh.T)
+        state, gates = self.step(self.project(x), self.start(state, x), self.weight_hh.T)
         if self.gate_recorder is not None:
             self.gate_recorder({name: gate.unsqueeze(1) for name, gate in gates.items()})
         return state
 
-    def check_state(self, state: AnyState, batch: int) -> CellState:
+    def through_time(
+        self, x: Tensor, state: CellState, mask: Tensor | None = None, reverse: bool = False
+    ) -> tuple[list[CellState], list[Gates]]:
+        """for t = 1 … T: state_t = cell(x_t, state_{t-1}). All states and all gates, in the order of the text.
+
+        x (time, batch, input). With `reverse` the cell reads from the last time to the first. mask (time, batch): where
+        it is False, the state stays as it is.
+
+        W x_t + b does not wait for the state, so it is computed for all times in one product before the loop; and
+        times are taken apart once (`unbind`), because indexing x[t] in the loop makes the backward pass quadratic in T.
+        """
+        inputs = self.project(x).unbind(0)
+        U = self.weight_hh.T.contiguous()  # laid out once for all steps: a third off the product with small batches
+        states: list[CellState] = [state] * len(inputs)
+        gates: list[Gates] = [{}] * len(inputs)
+        real = None if mask is None else mask.unsqueeze(-1).unbind(0)
+        for t in reversed(range(len(inputs))) if reverse else range(len(inputs)):
+            new, gates[t] = self.step(inputs[t], state, U)
+            state = new if real is None else each(partial(torch.where, real[t]), new, state)
+            states[t] = state
+        return states, gates
+
+    @door(like="weight_hh")
+    def unroll(
+        self, x: Float[Tensor, "batch time {self.input_size}"], state: AnyState | None = None, reverse: bool = False
+    ) -> Unrolled:
+        """Read x and keep everything: all states and all gates.
+
+        With `reverse` the cell reads from the last time to the first, and `states[:, t]` is what it knows when it
+        has read x[:, t:]. For pictures and measurements; `Recurrent` runs the same loop and keeps less.
+
+        Raises ValueError for a wrong shape of x or state, TypeError for another dtype than the cell's.
+        """
+        check_not_empty(x)
+        states, gates = self.through_time(x.transpose(0, 1), self.start(state, x), reverse=reverse)
+        return Unrolled(stack_states(states), stack_gates(gates))
+
+    def start(self, state: AnyState | None, x: Tensor) -> CellState:
+        """The state to start from: the one given, once it is checked, or zeros like x (batch, …)."""
+        return self.zero_state(x) if state is None else self.check_state(state, (len(x), self.d_hidden))
+
+    def zero_state(self, like: Tensor) -> CellState:
+        """Nothing read yet: zeros (batch, hidden), with the batch, dtype and device of `like` (batch, …)."""
+        return as_state([like.new_zeros(len(like), self.d_hidden)] * len(self.parts))
+
+    def check_state(self, state: AnyState, shape: tuple[int, ...], axes: str = "batch, d_hidden") -> CellState:
         """Refuse a state that is not this cell's: TypeError for another structure or dtype, ValueError for a shape."""
         parts = state if isinstance(state, tuple) else (state,)
         if len(parts) != len(self.parts) or not all(isinstance(part, Tensor) for part in parts):
             what = "a pair (h, c) of tensors" if len(self.parts) == 2 else "one tensor"
             raise TypeError(f"state of {type(self).__name__} must be {what}, got {type(state).__name__}")
         for name, part in zip(self.parts, parts, strict=True):
-            if part.shape != (batch, self.d_hidden):
-                raise ValueError(
-                    f"{name} of the state must be (batch, d_hidden) = ({batch}, {self.d_hidden}),"
-                    f" got {tuple(part.shape)}"
+            if part.shape != shape:
+                raise ValueError(f"{name} of the state must be ({axes}) = {shape}, got {tuple(part.shape)}")
+            if part.dtype != self.weight_hh.dtype and not torch.is_autocast_enabled(part.device.type):
+                raise TypeError(
+                    f"{name} of the state must be {self.weight_hh.dtype}, like the weights, got {part.dtype}"
                 )
-            check_floats(f"{name} of the state", part, self.weight_hh)
-        return LSTMState(*parts) if len(parts) == 2 else parts[0]
+        return as_state(parts)
 
     def recurrent_matrices(self) -> dict[str, Tensor]:
         """U's blocks by name, each (hidden, hidden): what multiplies h_{t-1} in each equation."""
         return dict(zip(self.blocks, self.weight_hh.split(self.d_hidden), strict=True))
 
-    def copy_weights(self, module: nn.Module) -> None:
+    def copy_weights(self: C, module: nn.Module) -> C:
         """Take the weights of a torch.nn cell (or of any module with the same four names). Missing biases are zero."""
         with torch.no_grad():
             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
                 theirs, ours = getattr(module, name), getattr(self, name)
                 ours.copy_(theirs) if theirs is not None else ours.zero_()
-        self.to(module.weight_ih.device, module.weight_ih.dtype)  # type: ignore[arg-type, call-overload]
+        return self.to(module.weight_ih.device, module.weight_ih.dtype)  # type: ignore[arg-type, call-overload]
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.d_hidden}"
 
 
-def check_torch(module: object, expected: type[nn.Module]) -> None:
-    """Refuse to copy from anything but the torch.nn cell of the same name."""
-    if not isinstance(module, expected):
-        raise TypeError(f"module must be a torch.nn.{expected.__name__}, got {type(module).__name__}")
+def as_state(parts: Sequence[Tensor]) -> CellState:
+    """(h,) is h, and (h, c) an LSTM's state."""
+    return LSTMState(*parts) if len(parts) == 2 else parts[0]
+
+
+def each(function: Callable[..., Tensor], *states: CellState) -> CellState:
+    """The state whose h is function(h, …) of the states' h's, and for an LSTM whose c is that of their c's."""
+    if isinstance(states[0], LSTMState):
+        return LSTMState(*map(function, *states))
+    return function(*states)
+
+
+unroll = Cell.unroll
+"""unroll(cell, x, state, reverse): as the method."""
+
+
+def stack_states(states: list[CellState]) -> CellState:
+    """States at several times, or of several cells, in one: each tensor (batch, time or cell, hidden)."""
+    return each(lambda *parts: torch.stack(parts, dim=1), *states)
+
+
+def stack_gates(gates: list[Gates]) -> Gates:
+    """By name, (batch, time, hidden)."""
+    return {name: torch.stack([gate[name] for gate in gates], dim=1) for name in gates[0]}
+
+
+def check_not_empty(x: Tensor) -> None:
+    """Refuse no texts, or texts of no time, with ValueError."""
+    if not x.numel():
+        raise ValueError(f"x must hold at least one text and one time, got shape {tuple(x.shape)}")
+
+
+def hidden_of(state: CellState) -> Tensor:
+    """h: what a cell shows to others."""
+    return state.h if isinstance(state, LSTMState) else state

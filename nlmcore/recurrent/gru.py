@@ -14,40 +14,36 @@ after it, r ⊙ (U h + d), so that all three products with h are one (and d^n ca
 The two are different functions, of equal quality as far as is known. Their prints have no biases.
 """
 
-from collections.abc import Callable
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from nlmcore.recurrent.cell import Cell, CellState, Gates, check_torch
+from nlmcore.checks import door
+from nlmcore.recurrent.cell import AnyState, Cell, CellState, Gates
 
 
 class GRUCell(Cell):
     """Two gates and one state. Same numbers as torch.nn.GRUCell."""
 
     blocks = ("reset", "update", "candidate")
+    kernel = "gru"
 
-    def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
+    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
         sizes = (2 * self.d_hidden, self.d_hidden)
         from_x, n_from_x = projected.split(sizes, 1)
         from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, 1)
         r, z = (from_x + from_h).sigmoid().chunk(2, 1)
         n = torch.addcmul(n_from_x, r, n_from_h).tanh()  # n_from_x + r ⊙ n_from_h
-        h = torch.lerp(n, h.to(n.dtype), z)  # n + z ⊙ (h − n) = z h + (1 − z) n
+        h = torch.lerp(n.to(h.dtype), h, z.to(h.dtype))  # n + z ⊙ (h − n) = z h + (1 − z) n
         return h, {"reset": r, "update": z, "candidate": n}
 
     def input_bias(self) -> Tensor:
         return self.bias_ih  # d = bias_hh has to wait: its part in n is multiplied by r
 
-    def kernel(self) -> Callable | None:
-        return torch._VF.gru  # type: ignore[attr-defined]
-
     @classmethod
+    @door
     def from_torch(cls, module: nn.GRUCell) -> "GRUCell":
         """This cell with the weights of a torch.nn.GRUCell."""
-        check_torch(module, nn.GRUCell)
-        cell = cls(module.input_size, module.hidden_size)
-        cell.copy_weights(module)
-        return cell
+        return cls(module.input_size, module.hidden_size).copy_weights(module)

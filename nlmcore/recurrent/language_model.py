@@ -11,20 +11,18 @@ Symbols: e is `embedding`, V and b are `output`. Lecture 5's U and W are in the 
 
 Initialisation: embeddings N(0, 0.1²), small because with tied weights they are also V; b is 0.
 
-Departs from the papers: where tied weights meet an embedding size that differs from the hidden size, a linear
-map V' stands between (`to_embedding`), as in Press & Wolf's projection but without their regulariser.
+Departs from the papers: where the embedding is tied and its width differs from d_hidden, a linear map V' comes between
+(`to_embedding`), like Press & Wolf's projection but without their regulariser.
 """
-
-from collections.abc import Callable
 
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Rate, Size, door
 from nlmcore.language_model import check_tokens
-from nlmcore.recurrent.cell import AnyState, Cell
-from nlmcore.recurrent.recurrent import Recurrent, RecurrentState
+from nlmcore.recurrent.cell import AnyState
+from nlmcore.recurrent.recurrent import CellName, Recurrent, RecurrentState
 
 
 class RecurrentLM(nn.Module):
@@ -32,24 +30,24 @@ class RecurrentLM(nn.Module):
 
     d_embedding is d_hidden unless given.
 
-    Raises as `Recurrent` does, and ValueError or TypeError for a vocab_size or d_embedding that is no size.
+    Raises as `Recurrent` does, and ValueError or TypeError for a vocab_size or d_embedding that is not a size.
     """
 
+    @door
     def __init__(
         self,
-        vocab_size: int,
-        cell: str | Callable[[int, int], Cell] = "lstm",
-        d_embedding: int | None = None,
-        d_hidden: int = 256,
-        n_layers: int = 1,
+        vocab_size: Size,
+        cell: CellName = "lstm",
+        d_embedding: Size | None = None,
+        d_hidden: Size = 256,
+        n_layers: Size = 1,
         residual: bool = False,
-        dropout: float | int = 0.0,
+        dropout: Rate = 0.0,
         tie_embeddings: bool = False,
         fused: bool = True,
     ) -> None:
         super().__init__()
         d_embedding = d_hidden if d_embedding is None else d_embedding
-        check_sizes(vocab_size=vocab_size, d_embedding=d_embedding)
         self.vocab_size, self.dropout = vocab_size, dropout
         self.embedding = nn.Embedding(vocab_size, d_embedding)
         nn.init.normal_(self.embedding.weight, std=0.1)

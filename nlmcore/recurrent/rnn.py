@@ -15,8 +15,8 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from nlmcore.recurrent.cell import Cell, CellState, Gates, check_torch
-from nlmcore.recurrent.checks import check_function
+from nlmcore.checks import door
+from nlmcore.recurrent.cell import AnyState, Cell, CellState, Gates
 
 
 class RNNCell(Cell):
@@ -24,12 +24,13 @@ class RNNCell(Cell):
 
     blocks = ("hidden",)
 
+    @door
     def __init__(self, input_size: int, d_hidden: int, activation: Callable[[Tensor], Tensor] = torch.tanh) -> None:
         super().__init__(input_size, d_hidden)
-        check_function("activation", activation)
         self.activation = activation
+        self.kernel = {torch.tanh: "rnn_tanh", torch.relu: "rnn_relu"}.get(activation)
 
-    def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
+    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
         h = self.activation(torch.addmm(projected, h, U))
         return h, {"hidden": h}
@@ -37,17 +38,9 @@ class RNNCell(Cell):
     def input_bias(self) -> Tensor:
         return self.bias_ih + self.bias_hh
 
-    def kernel(self) -> Callable | None:
-        return _KERNELS.get(self.activation)
-
     @classmethod
+    @door
     def from_torch(cls, module: nn.RNNCell) -> "RNNCell":
         """This cell with the weights of a torch.nn.RNNCell, tanh or relu."""
-        check_torch(module, nn.RNNCell)
         activation = {"tanh": torch.tanh, "relu": torch.relu}[module.nonlinearity]
-        cell = cls(module.input_size, module.hidden_size, activation)
-        cell.copy_weights(module)
-        return cell
-
-
-_KERNELS: dict[Callable, Callable] = {torch.tanh: torch._VF.rnn_tanh, torch.relu: torch._VF.rnn_relu}  # type: ignore[attr-defined]
+        return cls(module.input_size, module.hidden_size, activation).copy_weights(module)

@@ -11,13 +11,12 @@ and G_t. weight_ih stacks W^R over W^G, weight_hh stacks U^R over U^G.
 Departs from the paper: b^G starts at 1 (the gate starts mostly open); there it is tuned per task.
 """
 
-from collections.abc import Callable
 from typing import cast
 
 import torch
 from torch import Tensor
 
-from nlmcore.recurrent.cell import Cell, CellState, Gates
+from nlmcore.recurrent.cell import AnyState, Cell, CellState, Gates
 
 
 class UGRNNCell(Cell):
@@ -29,7 +28,7 @@ class UGRNNCell(Cell):
         super().__init__(input_size, d_hidden, two_biases=False)
         torch.nn.init.ones_(self.bias_ih[d_hidden:])
 
-    def step(self, projected: Tensor, state: CellState, U: Tensor) -> tuple[CellState, Gates]:
+    def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
         candidate, gate = torch.addmm(projected, h, U).chunk(2, 1)
         R, G = candidate.tanh(), gate.sigmoid()
@@ -38,6 +37,3 @@ class UGRNNCell(Cell):
 
     def input_bias(self) -> Tensor:
         return self.bias_ih
-
-    def kernel(self) -> Callable | None:
-        return None

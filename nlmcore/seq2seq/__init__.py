@@ -5,18 +5,17 @@
 
     context="initial"      the last encoder state starts the decoder      Sutskever, Vinyals & Le (2014)
     context="every_step"   it is also fed to the decoder at every step     Cho et al. (2014)
-    context="attention"    the decoder looks at every encoder state        Bahdanau, Cho & Bengio (2015)
+    context="attention"    the decoder attends to every encoder state       Bahdanau, Cho & Bengio (2015)
 
 and retrieve-and-edit: `Retriever` finds a prototype, `NeuralEditor` rewrites it (Guu et al. 2018).
 """
 
 from nlmcore.seq2seq.attention import SCORES, AdditiveScore, Attention, BilinearScore, DotScore
-from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder
+from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder, Seq2SeqState
 from nlmcore.seq2seq.edit import NeuralEditor, edited_words
 from nlmcore.seq2seq.encoder import Encoder
 from nlmcore.seq2seq.model import Seq2Seq
 from nlmcore.seq2seq.retrieve import Retriever, edit_pairs, jaccard
-from nlmcore.seq2seq.state import Seq2SeqState
 
 __all__ = [
     "SCORES",

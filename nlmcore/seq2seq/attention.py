@@ -1,14 +1,14 @@
-"""Attention of a recurrent decoder: a score with weights of its own, over a source that is read many times.
+"""Attention of a recurrent decoder: a score with its own weights, over a source that is read many times.
 
     e_ij = score(s_{i-1}, h_j),   α_i = softmax(e_i),   c_i = Σ_j α_ij h_j
 
 The functions are those of `nlmcore.attention`; the modules here hold their weights. The part of a score that
-does not depend on the query, W h_j, is computed once per source (`prepare`), not once per target token.
+does not depend on the query, W h_j, is computed once per source (`project_source`), not once per target token.
 
 Luong, Pham & Manning (2015), section 3.1: dot and bilinear ("general"); Bahdanau, Cho & Bengio (2015), section
 A.1.2: additive.
 
-Departs from the papers: nothing in the scores; what is compared with what is the decoder's affair.
+Departs from the papers: nothing in the scores; the decoder decides what is compared with what.
 """
 
 from abc import ABC, abstractmethod
@@ -19,14 +19,18 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import attend, dot_score
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, door
 
 
 class Score(nn.Module, ABC):
-    """score(s, h_j) for every j, in two parts: `keys = prepare(h)` once, then `score(s, keys)` for every query s."""
+    """score(s, h_j) for every j, in two parts: `keys = project_source(h)` once, `score(s, keys)` for every query s."""
+
+    @door
+    def __init__(self, d_hidden: Size) -> None:
+        super().__init__()
 
     @abstractmethod
-    def prepare(self, states: Tensor) -> Tensor:
+    def project_source(self, states: Tensor) -> Tensor:
         """Encoder states (batch, source, hidden) to keys (batch, source, d_key)."""
 
     @abstractmethod
@@ -37,11 +41,7 @@ class Score(nn.Module, ABC):
 class DotScore(Score):
     """s · h_j. No weights: decoder and encoder must learn one space."""
 
-    def __init__(self, d_hidden: int) -> None:
-        super().__init__()
-        check_sizes(d_hidden=d_hidden)
-
-    def prepare(self, states: Tensor) -> Tensor:
+    def project_source(self, states: Tensor) -> Tensor:
         return states
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
@@ -52,12 +52,11 @@ class BilinearScore(Score):
     """s · W h_j: `nlmcore.attention.bilinear_score` with W h_j computed once."""
 
     def __init__(self, d_hidden: int) -> None:
-        super().__init__()
-        check_sizes(d_hidden=d_hidden)
+        super().__init__(d_hidden)
         self.W = nn.Parameter(torch.empty(d_hidden, d_hidden))
         nn.init.xavier_uniform_(self.W)
 
-    def prepare(self, states: Tensor) -> Tensor:
+    def project_source(self, states: Tensor) -> Tensor:
         return states @ self.W.T
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
@@ -68,8 +67,7 @@ class AdditiveScore(Score):
     """v · tanh(W_query s + W_key h_j): `nlmcore.attention.additive_score` with W_key h_j computed once."""
 
     def __init__(self, d_hidden: int) -> None:
-        super().__init__()
-        check_sizes(d_hidden=d_hidden)
+        super().__init__(d_hidden)
         self.W_query = nn.Parameter(torch.empty(d_hidden, d_hidden))
         self.W_key = nn.Parameter(torch.empty(d_hidden, d_hidden))
         self.v = nn.Parameter(torch.empty(d_hidden))
@@ -77,7 +75,7 @@ class AdditiveScore(Score):
         nn.init.xavier_uniform_(self.W_key)
         nn.init.uniform_(self.v, -(d_hidden**-0.5), d_hidden**-0.5)
 
-    def prepare(self, states: Tensor) -> Tensor:
+    def project_source(self, states: Tensor) -> Tensor:
         return states @ self.W_key.T
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:

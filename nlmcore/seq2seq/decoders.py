@@ -12,24 +12,44 @@ c the context; logits are computed from s_i, or from s̃_i (`combine`).
 Departs from the papers: s_0 is h_n itself, where Cho and Bahdanau put tanh(V h) between. Logits depend on c only
 through s_i (every step) and s̃_i (attention); in 2014/15 a maxout layer reads y, s and c. For all three scores
 the query is s_{i-1}, as in Bahdanau (Luong asks with s_i). With several layers, the first one attends and the
-others stand on it, as in Wu et al. (2016), section 3.
+others are on top of it, as in Wu et al. (2016), section 3.
 """
 
+import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import cast
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_dropout, check_sizes
-from nlmcore.recurrent import Cell, CellState, LSTMState, Recurrent, RecurrentState
-from nlmcore.recurrent.recurrent import build_cell
+from nlmcore.checks import Rate, Size, door
+from nlmcore.recurrent import Recurrent, RecurrentState
+from nlmcore.recurrent.cell import each, hidden_of, stack_gates
+from nlmcore.recurrent.recurrent import CellName, build_cell
 from nlmcore.seq2seq.attention import Attention, Score
-from nlmcore.seq2seq.state import Seq2SeqState
 
-CellName = str | Callable[[int, int], Cell]
+
+@dataclasses.dataclass(frozen=True)
+class Seq2SeqState:
+    """A state of `Seq2Seq`; every tensor's first dimension is the batch, so `select` works on it."""
+
+    recurrent: RecurrentState
+    """The decoder's own state, each tensor (batch, layers, hidden)."""
+    constant: Float[Tensor, "batch constant"] | None = None
+    """What is fed to the decoder at every step with the token's embedding."""
+    keys: Float[Tensor, "batch source d_key"] | None = None
+    """Attention: the encoder states as the score compares them."""
+    values: Float[Tensor, "batch source hidden"] | None = None
+    """Attention: the encoder states h_1 … h_n, "a read-only memory"."""
+    mask: Bool[Tensor, "batch source"] | None = None
+    """Attention: True where the source has a real token."""
+
+    def batches(self) -> set[int]:
+        """The first dimensions of all its tensors: one number, unless parts of two batches were put together."""
+        recurrent = self.recurrent if isinstance(self.recurrent, tuple) else (self.recurrent,)
+        return {len(t) for t in (*recurrent, self.constant, self.keys, self.values, self.mask) if t is not None}
 
 
 class Decoder(nn.Module, ABC):
@@ -66,29 +86,28 @@ class EveryStepDecoder(Decoder):
         self.recurrent = Recurrent(cell, d_embedding + d_hidden, d_hidden, n_layers, dropout=dropout, fused=fused)
 
     def start(self, outputs: Tensor, state: RecurrentState, mask: Tensor) -> Seq2SeqState:
-        return Seq2SeqState(state, constant=(state.h if isinstance(state, LSTMState) else state)[:, -1])
+        return Seq2SeqState(state, constant=hidden_of(state)[:, -1])
 
     def forward(self, embedded: Tensor, state: Seq2SeqState) -> tuple[Tensor, RecurrentState]:
         return self.recurrent(feed(embedded, state.constant), state.recurrent)
 
 
 class AttentionDecoder(Decoder):
-    """Attention: a context of its own at every step. `constant_size`: more that is fed at every step, if any."""
+    """Attention: a separate context at every step. `constant_size`: what else is fed at every step, if anything."""
 
+    @door
     def __init__(
         self,
         cell: CellName,
-        d_embedding: int,
-        d_hidden: int,
-        n_layers: int,
-        dropout: float,
+        d_embedding: Size,
+        d_hidden: Size,
+        n_layers: Size,
+        dropout: Rate,
         fused: bool,
         score: Score,
         constant_size: int = 0,
     ) -> None:
         super().__init__()
-        check_sizes(d_embedding=d_embedding, d_hidden=d_hidden, n_layers=n_layers)
-        check_dropout(dropout)
         self.attention = Attention(score)
         self.cell = build_cell(cell, d_embedding + constant_size + d_hidden, d_hidden)
         self.upper = (
@@ -98,39 +117,37 @@ class AttentionDecoder(Decoder):
         self.d_hidden, self.dropout = d_hidden, dropout
 
     def start(self, outputs: Tensor, state: RecurrentState, mask: Tensor) -> Seq2SeqState:
-        return Seq2SeqState(state, keys=self.attention.score.prepare(outputs), values=outputs, mask=mask)
+        return Seq2SeqState(state, keys=self.attention.score.project_source(outputs), values=outputs, mask=mask)
 
     def forward(self, embedded: Tensor, state: Seq2SeqState) -> tuple[Tensor, RecurrentState]:
         inputs = feed(embedded, state.constant)
-        hidden, contexts, first = self._first_layer(inputs, state)
-        after = [first]
+        hidden, contexts, after = self._first_layer(inputs, state)
         if self.upper is not None:
             below = F.dropout(hidden, self.dropout, self.training)
-            hidden, rest = self.upper(below, _layers(state.recurrent, slice(1, None)))
-            after.append(rest)
-        return torch.tanh(self.combine(torch.cat([contexts, hidden], dim=-1))), _join_layers(after)
+            hidden, rest = self.upper(below, each(lambda part: part[:, 1:], state.recurrent))
+            after = each(lambda *parts: torch.cat(parts, dim=1), after, rest)
+        return torch.tanh(self.combine(torch.cat([contexts, hidden], dim=-1))), after
 
     def _first_layer(self, inputs: Tensor, state: Seq2SeqState) -> tuple[Tensor, Tensor, RecurrentState]:
-        """The loop over time: look, read, step. W [y; c] = W_y y + W_c c, and W_y y does not wait for the loop."""
+        """The loop over time: attend, then step. W [y; c] = W_y y + W_c c, and W_y y does not wait for the loop."""
         keys, values = cast(Tensor, state.keys), cast(Tensor, state.values)
         W_y, W_c = self.cell.weight_ih.split([inputs.shape[-1], self.d_hidden], dim=1)
         W_c, U = W_c.T.contiguous(), self.cell.weight_hh.T.contiguous()
         projected = F.linear(inputs.transpose(0, 1), W_y, self.cell.input_bias())
-        s = _first(state.recurrent)
+        s = each(lambda part: part[:, 0], state.recurrent)
         hidden, contexts, weights, gates = [], [], [], []
         for projected_i in projected.unbind(0):
-            c, alpha = self.attention(_hidden(s), keys, values, state.mask)
+            c, alpha = self.attention(hidden_of(s), keys, values, state.mask)
             s, gate = self.cell.step(torch.addmm(projected_i, c, W_c), s, U)
-            hidden.append(_hidden(s))
+            hidden.append(hidden_of(s))
             contexts.append(c)
             weights.append(alpha)
             gates.append(gate)
         if self.attention.recorder is not None:
             self.attention.recorder(torch.stack(weights, dim=1).unsqueeze(1))  # (batch, 1, time, source)
         if self.cell.gate_recorder is not None:
-            self.cell.gate_recorder({name: torch.stack([gate[name] for gate in gates], dim=1) for name in gates[0]})
-        last = LSTMState(*(part.unsqueeze(1) for part in s)) if isinstance(s, LSTMState) else s.unsqueeze(1)
-        return torch.stack(hidden, dim=1), torch.stack(contexts, dim=1), last
+            self.cell.gate_recorder(stack_gates(gates))
+        return torch.stack(hidden, dim=1), torch.stack(contexts, dim=1), each(lambda part: part.unsqueeze(1), s)
 
 
 def feed(embedded: Tensor, constant: Tensor | None) -> Tensor:
@@ -138,21 +155,3 @@ def feed(embedded: Tensor, constant: Tensor | None) -> Tensor:
     if constant is None:
         return embedded
     return torch.cat([embedded, constant.unsqueeze(1).expand(-1, embedded.shape[1], -1)], dim=-1)
-
-
-def _hidden(s: CellState) -> Tensor:
-    return s.h if isinstance(s, LSTMState) else s
-
-
-def _first(state: RecurrentState) -> CellState:
-    return LSTMState(state.h[:, 0], state.c[:, 0]) if isinstance(state, LSTMState) else state[:, 0]
-
-
-def _layers(state: RecurrentState, which: slice) -> RecurrentState:
-    return LSTMState(state.h[:, which], state.c[:, which]) if isinstance(state, LSTMState) else state[:, which]
-
-
-def _join_layers(states: list[RecurrentState]) -> RecurrentState:
-    if isinstance(states[0], LSTMState):
-        return LSTMState(*(torch.cat(part, dim=1) for part in zip(*cast(list[LSTMState], states), strict=True)))
-    return torch.cat(cast(list[Tensor], states), dim=1)

@@ -16,23 +16,19 @@ Departs from the papers: as `encoder` and `decoders` say.
 """
 
 import dataclasses
-from collections.abc import Callable
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Rate, Size, door
 from nlmcore.language_model import check_tokens
-from nlmcore.recurrent import Cell
-from nlmcore.recurrent.masks import check_no_text_is_empty, check_padding_mask
+from nlmcore.recurrent.recurrent import CellName
 from nlmcore.seq2seq.attention import SCORES
-from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder
+from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder, Seq2SeqState
 from nlmcore.seq2seq.encoder import Encoder
-from nlmcore.seq2seq.state import Seq2SeqState
-
-CONTEXTS = ("initial", "every_step", "attention")
 
 
 class Seq2Seq(nn.Module):
@@ -41,30 +37,26 @@ class Seq2Seq(nn.Module):
     Its attention weights are seen by `nlmcore.inspect.capture` as `decoder.attention`.
 
     Raises ValueError for an unknown context or score, sizes below 1, a dropout outside [0, 1), or an odd
-    d_hidden with a bidirectional encoder; TypeError for a size that is no whole number.
+    d_hidden with a bidirectional encoder; TypeError for a size that is not an integer.
     """
 
+    @door
     def __init__(
         self,
-        source_vocab_size: int,
-        target_vocab_size: int,
-        cell: str | Callable[[int, int], Cell] = "gru",
-        d_embedding: int = 64,
-        d_hidden: int = 128,
-        n_layers: int = 1,
-        context: str = "attention",
-        score: str = "dot",
+        source_vocab_size: Size,
+        target_vocab_size: Size,
+        cell: CellName = "gru",
+        d_embedding: Size = 64,
+        d_hidden: Size = 128,
+        n_layers: Size = 1,
+        context: Literal["initial", "every_step", "attention"] = "attention",
+        score: Literal["dot", "bilinear", "additive"] = "dot",
         reverse_source: bool = False,
         bidirectional: bool = False,
-        dropout: float | int = 0.0,
+        dropout: Rate = 0.0,
         fused: bool = True,
     ) -> None:
         super().__init__()
-        if context not in CONTEXTS:
-            raise ValueError(f"context must be one of {list(CONTEXTS)}, got {context!r}")
-        if score not in SCORES:
-            raise ValueError(f"score must be one of {sorted(SCORES)}, got {score!r}")
-        check_sizes(source_vocab_size=source_vocab_size, target_vocab_size=target_vocab_size)
         self.source_vocab_size, self.vocab_size, self.dropout = source_vocab_size, target_vocab_size, dropout
         self.encoder = Encoder(
             source_vocab_size, cell, d_embedding, d_hidden, n_layers, bidirectional, reverse_source, dropout, fused
@@ -79,12 +71,13 @@ class Seq2Seq(nn.Module):
             self.decoder = {"initial": InitialStateDecoder, "every_step": EveryStepDecoder}[context](*sizes)
         self.output = nn.Linear(d_hidden, target_vocab_size)
 
-    def encode(self, source: Tensor, source_mask: Tensor | None = None) -> Seq2SeqState:
-        """Read source (batch, source); source_mask like it, True = a real token, None: all are.
-
-        Raises ValueError for a text without a real token.
-        """
-        mask = check_source(source, source_mask, self.source_vocab_size)
+    @door
+    def encode(
+        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
+    ) -> Seq2SeqState:
+        """Read a source; source_mask: True = a real token, None: all are."""
+        check_tokens(source, self.source_vocab_size, "source")
+        mask = torch.ones_like(source, dtype=torch.bool) if source_mask is None else source_mask
         outputs, state = self.encoder(source, mask)
         return self.decoder.start(outputs, state, mask)
 
@@ -101,7 +94,7 @@ class Seq2Seq(nn.Module):
     def hidden_states(
         self, tokens: Tensor, state: Seq2SeqState | None = None
     ) -> tuple[Float[Tensor, "batch time hidden"], Seq2SeqState]:
-        """s_i at every time, of which `output` makes the logits, and the state after them. Raises as `forward` does."""
+        """s_i at every time (logits are their `output`), and the state after them. Raises as `forward` does."""
         check_tokens(tokens, self.vocab_size)
         if not isinstance(state, Seq2SeqState):
             raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")
@@ -112,13 +105,3 @@ class Seq2Seq(nn.Module):
         hidden, recurrent = self.decoder(embedded, state)
         hidden = F.dropout(hidden, self.dropout, self.training)
         return hidden, dataclasses.replace(state, recurrent=recurrent)
-
-
-def check_source(source: Tensor, source_mask: Tensor | None, vocab_size: int, name: str = "source") -> Tensor:
-    """The mask to use, after refusing a source that cannot be read."""
-    check_tokens(source, vocab_size, name)
-    if source_mask is None:
-        return torch.ones_like(source, dtype=torch.bool)
-    check_padding_mask(source_mask, tuple(source.shape), f"{name}_mask")
-    check_no_text_is_empty(source_mask, f"{name}_mask")
-    return source_mask

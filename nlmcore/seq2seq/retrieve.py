@@ -1,4 +1,4 @@
-"""Retrieve: find a sentence that already says almost what is wanted. Similarity is lexical: shared words.
+"""Retrieve: find a sentence that already says almost what we want to say. Similarity is lexical: shared words.
 
     J(a, b) = |A ∩ B| / |A ∪ B|,   A and B the sets of words          Jaccard (1912)
 
@@ -12,12 +12,17 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
+from nlmcore.checks import Size, door
+
 Words = Sequence[Hashable]
 
 
 def jaccard(a: Words, b: Words) -> float:
     """|A ∩ B| / |A ∪ B| of the two sets of words; 1 for two empty texts."""
-    A, B = set(a), set(b)
+    return _overlap(frozenset(a), frozenset(b))
+
+
+def _overlap(A: frozenset[Hashable], B: frozenset[Hashable]) -> float:
     return len(A & B) / len(A | B) if A | B else 1.0
 
 
@@ -39,8 +44,9 @@ class Retriever:
             for word in words:
                 self._holders.setdefault(word, []).append(index)
 
+    @door
     def nearest(
-        self, query: Words, k: int = 1, at_least: float | int = 0.0, exclude: Sequence[int] = ()
+        self, query: Words, k: Size = 1, at_least: float | int = 0.0, exclude: Sequence[int] = ()
     ) -> list[tuple[int, float]]:
         """The k documents most similar to `query` as (index, similarity), best first, earlier documents first.
 
@@ -49,15 +55,13 @@ class Retriever:
 
         Raises ValueError if k < 1 or `at_least` lies outside [0, 1].
         """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, got {k}")
         if not 0.0 <= at_least <= 1.0:
             raise ValueError(f"at_least must lie in [0, 1], got {at_least}")
-        words, hidden = frozenset(query), set(exclude)
+        words = frozenset(query)
         needed = max(1, math.ceil(at_least * len(words) - 1e-9))
         rarest = sorted(words, key=lambda word: (self._frequency[word], str(word)))[: len(words) - needed + 1]
-        candidates = {index for word in rarest for index in self._holders.get(word, ())} - hidden
-        scored = [(index, jaccard(list(words), list(self._sets[index]))) for index in candidates]
+        candidates = {index for word in rarest for index in self._holders.get(word, ())} - set(exclude)
+        scored = [(index, _overlap(words, self._sets[index])) for index in candidates]
         found = sorted((pair for pair in scored if pair[1] >= at_least), key=lambda pair: (-pair[1], pair[0]))
         return found[:k]
 
@@ -67,7 +71,8 @@ def edit_pairs(
 ) -> Iterator[tuple[int, int, float]]:
     """Training pairs (prototype, target, similarity): for each document the others that are close to it.
 
-    Identical word sets are kept apart only if the texts differ. At most `per_document` prototypes for each target.
+    Texts with the same words count as a pair only if they differ in order or number.
+    At most `per_document` prototypes for each target.
     """
     retriever = Retriever(documents)
     for target, words in enumerate(documents):

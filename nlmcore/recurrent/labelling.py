@@ -1,0 +1,121 @@
+"""Labels from recurrent states: one per token (parts of speech, names), or one per text (sentiment, spam).
+
+    SequenceTagger        h_t = [forward_t ; backward_t],   P(tag_t | w_1 … w_T) = softmax(V h_t + b)
+    SequenceClassifier    P(class | w_1 … w_T) = softmax(V s + b),   s = the last state or mean_t h_t
+
+The tagger is bidirectional by default, because a tag may depend on what follows: Graves & Schmidhuber (2005); for
+tagging of text Huang, Xu & Yu (2015). For the classifier, the last state (`last_state`; Dai & Le 2015, section 2) must
+carry all that matters through every later step; the mean (`mean_output`) has a short path to every token, which makes
+it easier to train on long texts.
+
+Departs from the papers: tags are predicted independently given h (Huang et al. have a CRF and spelling features); no
+pretraining.
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from nlmcore.checks import Rate, Size, door
+from nlmcore.language_model import check_tokens
+from nlmcore.recurrent.cell import hidden_of
+from nlmcore.recurrent.recurrent import CellName, Recurrent, RecurrentState
+
+
+class SequenceTagger(nn.Module):
+    """Logits (batch, time, tags) for the tag of every token."""
+
+    @door
+    def __init__(
+        self,
+        vocab_size: Size,
+        n_tags: Size,
+        cell: CellName = "lstm",
+        d_embedding: Size = 64,
+        d_hidden: Size = 64,
+        n_layers: Size = 1,
+        bidirectional: bool = True,
+        residual: bool = False,
+        dropout: Rate = 0.0,
+        fused: bool = True,
+    ) -> None:
+        super().__init__()
+        self.vocab_size, self.n_tags, self.dropout = vocab_size, n_tags, dropout
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, bidirectional, residual, dropout, fused)
+        self.output = nn.Linear(self.recurrent.output_size, n_tags)
+
+    @door
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
+    ) -> Float[Tensor, "batch time tag"]:
+        """mask: True = a real token (None: all are).
+
+        Logits at padded positions are the output's bias: nothing to learn from; leave them out of the loss.
+        """
+        check_tokens(tokens, self.vocab_size)
+        embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
+        hidden, _ = self.recurrent(embedded, mask=mask)
+        return self.output(F.dropout(hidden, self.dropout, self.training))
+
+
+Pool = Callable[[Tensor, RecurrentState, Tensor, int], Tensor]
+"""(outputs, state, mask, directions) to one vector per text, (batch, directions · hidden)."""
+
+
+def last_state(outputs: Tensor, state: RecurrentState, mask: Tensor, directions: int) -> Tensor:
+    """The last layer's final hidden state: of both directions, if there are two."""
+    return hidden_of(state)[:, -directions:].flatten(1)  # of (batch, layers · directions, hidden)
+
+
+def mean_output(outputs: Tensor, state: RecurrentState, mask: Tensor, directions: int) -> Tensor:
+    """The mean of the outputs over real tokens; zeros for a text without any."""
+    return outputs.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)  # outputs at padding are zero already
+
+
+POOLS: dict[str, Pool] = {"last": last_state, "mean": mean_output}
+
+
+class SequenceClassifier(nn.Module):
+    """Logits (batch, classes). `pool` is "last", "mean", or any function like those two."""
+
+    @door
+    def __init__(
+        self,
+        vocab_size: Size,
+        n_classes: Size,
+        cell: CellName = "lstm",
+        d_embedding: Size = 64,
+        d_hidden: Size = 64,
+        n_layers: Size = 1,
+        bidirectional: bool = False,
+        residual: bool = False,
+        dropout: Rate = 0.0,
+        pool: str | Pool = "last",
+        fused: bool = True,
+    ) -> None:
+        super().__init__()
+        if isinstance(pool, str) and pool not in POOLS:
+            raise ValueError(f"pool must be one of {sorted(POOLS)} or a function, got {pool!r}")
+        self.pool = POOLS[pool] if isinstance(pool, str) else pool
+        if not callable(self.pool):
+            raise TypeError(f"pool must be one of {sorted(POOLS)} or a function, got {pool!r}")
+        self.vocab_size, self.n_classes, self.dropout = vocab_size, n_classes, dropout
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, bidirectional, residual, dropout, fused)
+        self.output = nn.Linear(self.recurrent.output_size, n_classes)
+
+    @door
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
+    ) -> Float[Tensor, "batch classes"]:
+        """mask: True = a real token (None: all are)."""
+        check_tokens(tokens, self.vocab_size)
+        embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
+        outputs, state = self.recurrent(embedded, mask=mask)
+        mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
+        pooled = self.pool(outputs, state, mask, self.recurrent.directions)
+        return self.output(F.dropout(pooled, self.dropout, self.training))
