@@ -3,8 +3,8 @@
 import torch
 
 from nlmcore.convolutional import ConvLM
-from lectures.show import reach_svg
-from lectures.widgets.convolutions import architecture
+
+from lectures.widgets.windows_and_convolutions import architecture, reach_svg
 
 WORDS = [
     "the",

@@ -5,7 +5,7 @@ import torch
 from nlmcore.pretrained import checkpoint
 from lectures.recipes.restore import ids
 from lectures.recipes.restore_marks import put_back
-from lectures.show import restored_svg
+from lectures.widgets import restored_svg
 
 TEXT = "friends romans countrymen lend me your ears i come to bury caesar not to praise him"
 

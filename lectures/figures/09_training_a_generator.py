@@ -4,7 +4,7 @@ import torch
 
 from nlmcore.decoding import sample
 from nlmcore.pretrained import checkpoint
-from lectures.show import parted_svg
+from lectures.widgets import parted_svg
 
 BEGINNING, PLACE, INTO = "The night is long", 14, "u"
 

@@ -6,7 +6,7 @@ from nlmcore.decoding import Generation, greedy
 from nlmcore.pretrained import checkpoint
 from lectures.recipes.pairs import english, german
 from lectures.recipes.pairs import BOS, EOS, as_source
-from lectures.show import translation_svg
+from lectures.widgets import translation_svg
 
 
 def one_vector(number: int = 465_721) -> str:

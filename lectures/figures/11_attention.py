@@ -1,8 +1,8 @@
 """The picture at the top of lecture 11: one head of MiniLM, reading a sentence."""
 
 from nlmcore.pretrained import minilm
-from lectures.show.attention import attention_lines_svg
-from lectures.widgets.explorer import all_attention
+from lectures.show import attention_lines_svg
+from lectures.widgets.attention import all_attention
 
 
 def it_reads_animal() -> str:

@@ -2,7 +2,7 @@
 
 from nlmcore.pretrained import minilm
 from lectures.show import Edge, edges_svg
-from lectures.widgets.explorer import all_attention
+from lectures.widgets.attention import all_attention
 
 SENTENCE = "The young doctor quickly closed the heavy door."
 CHOSEN = {  # (layer, head): which of its edges, by the place of the words

@@ -7,11 +7,12 @@ in the order of the forward pass, and edges with `source, target, local, message
 from collections.abc import Sequence
 from typing import Any
 
-from lectures.show.svg import INK, Pixels, svg, text
+from lectures.show.svg import BLUE, DARK_ORANGE, INK, Canvas, Point
+
+__all__ = ["circuit_step", "circuit_svg"]
 
 _COLUMN, _ROW, _RADIUS = 128.0, 104.0, 24.0
-_FORWARD, _BACKWARD = "#0072B2", "#B34700"  # blue above, orange below: apart for every kind of colour vision
-_HALO = "paint-order:stroke;stroke:#fff;stroke-width:4px"
+_FORWARD, _BACKWARD = BLUE, DARK_ORANGE  # blue above, orange below: apart for every kind of colour vision
 
 
 def circuit_svg(
@@ -39,32 +40,30 @@ def circuit_svg(
             raise ValueError(f"{name} must lie in [0, {len(nodes)}], the number of nodes, got {steps}")
     known = {node.id for node in nodes[:forward]}
     reached = {node.id for node in nodes[len(nodes) - backward :]}
-    places = _places(nodes, edges)
-    last = nodes[-1]
-    parts = []
-    bends = _bends(edges, places)
+    places, last = _places(nodes, edges), nodes[-1].id
+    canvas, bends = Canvas(), _bends(edges, places)
     for edge, bend in zip(edges, bends, strict=True):
-        source = nodes[edge.source]
-        value = _number(source.value) if edge.source in known else ""
+        value = _number(nodes[edge.source].value) if edge.source in known else ""
         # A message is sent when its sender's gradient is known and the receiver's is being added up.
         message = _number(edge.message) if edge.source in reached and edge.target in reached else ""
-        parts.append(_edge(places[edge.source], places[edge.target], value, message, bend=bend))
-    x, y = places[last.id]
-    end_value = _number(last.value) if last.id in known else ""
-    end_grad = _number(last.grad) if last.id in reached else ""
-    parts.append(_edge((x, y), (x + _COLUMN * 0.75, y), end_value, end_grad, radius_at_end=0.0))
+        _edge(canvas, places[edge.source], places[edge.target], value, message, bend=bend)
+    x, y = places[last]
+    value = _number(nodes[-1].value) if last in known else ""
+    gradient = _number(nodes[-1].grad) if last in reached else ""
+    _edge(canvas, (x, y), (x + _COLUMN * 0.75, y), value, gradient, radius_at_end=0.0)
     now = _now(nodes, forward, backward) if caption else None
-    parts += [_node(node, *places[node.id], node.id in known, node is now, bool(reached)) for node in nodes]
+    for node in nodes:
+        _node(canvas, node, *places[node.id], node.id in known, node is now, bool(reached))
     width = max(x for x, _ in places.values()) + _COLUMN
     height = max(y for _, y in places.values()) + _ROW * 0.6 + max([0.0, *bends]) * 0.4
-    legend = text(8, height + 18, "value, forward", 15, more=f'style="fill:{_FORWARD}"')
-    legend += text(138, height + 18, "gradient, backward", 15, more=f'style="fill:{_BACKWARD}"')
+    canvas.text(8, height + 18, "value, forward", 15, fill=_FORWARD)
+    canvas.text(138, height + 18, "gradient, backward", 15, fill=_BACKWARD)
     says = _describe(nodes, known, reached)
     if caption:
         step = circuit_step(nodes, edges, forward=forward, backward=backward)
-        legend += text(8, height + 52, step, 18, more='font-weight="bold"')
-        width, height, says = max(width, len(step) * 12.0), height + 40, f"{step}. {says}" if step else says
-    return svg(width, height + 30, "".join(parts) + legend, says)
+        canvas.text(8, height + 52, step, 18, bold=True)
+        says = f"{step}. {says}" if step else says
+    return canvas.svg(says, width=width)
 
 
 def circuit_step(nodes: Sequence[Any], edges: Sequence[Any], *, forward: int, backward: int) -> str:
@@ -147,46 +146,43 @@ def _bends(edges: Sequence[Any], places: dict[int, tuple[float, float]]) -> list
 
 
 def _edge(
-    start: tuple[float, float],
-    end: tuple[float, float],
+    canvas: Canvas,
+    start: Point,
+    end: Point,
     value: str,
     message: str,
     radius_at_end: float = _RADIUS,
     bend: float = 0.0,
-) -> str:
+) -> None:
     """A line, or a curve whose middle lies bend/2 lower, from one circle to another with its two numbers."""
     (x0, y0), (x1, y1) = start, end
     middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2 + bend / 2
-    x0, y0 = _towards((x0, y0), (middle_x, middle_y + bend / 2), _RADIUS)
-    x1, y1 = _towards((x1, y1), (middle_x, middle_y + bend / 2), radius_at_end)
-    path = f"M{x0:.1f},{y0:.1f} Q{middle_x:.1f},{middle_y + bend / 2:.1f} {x1:.1f},{y1:.1f}"
-    line = f'<path d="{path}" fill="none" stroke="#666" stroke-width="1.8"/>'
-    middle_x = (x0 + x1) / 2
-    above = text(middle_x, middle_y - 7, value, 15, "middle", f'style="fill:{_FORWARD};{_HALO}"')
-    below = text(middle_x, middle_y + 19, message, 15, "middle", f'style="fill:{_BACKWARD};{_HALO}"')
-    return line + above + below
+    aim = middle_x, middle_y + bend / 2
+    (x0, y0), (x1, y1) = _towards((x0, y0), aim, _RADIUS), _towards((x1, y1), aim, radius_at_end)
+    canvas.path(f"M{x0:.1f},{y0:.1f} Q{aim[0]:.1f},{aim[1]:.1f} {x1:.1f},{y1:.1f}", "#666", 1.8)
+    canvas.text((x0 + x1) / 2, middle_y - 7, value, 15, "middle", fill=_FORWARD, halo=True)
+    canvas.text((x0 + x1) / 2, middle_y + 19, message, 15, "middle", fill=_BACKWARD, halo=True)
 
 
-def _towards(start: tuple[float, float], aim: tuple[float, float], distance: float) -> tuple[float, float]:
+def _towards(start: Point, aim: Point, distance: float) -> Point:
     (x0, y0), (x1, y1) = start, aim
     long = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
     return x0 + distance * (x1 - x0) / long, y0 + distance * (y1 - y0) / long
 
 
-def _node(node: Any, x: Pixels, y: Pixels, is_known: bool, is_now: bool, going_back: bool) -> str:
+def _node(canvas: Canvas, node: Any, x: float, y: float, is_known: bool, is_now: bool, going_back: bool) -> None:
     fill = ("#ffd9a8" if going_back else "#a9d1f0") if is_now else "#eef4fa" if is_known else "#ffffff"
-    wide = 3.2 if is_now else 1.8
-    circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="{fill}" stroke="{INK}" stroke-width="{wide}"/>'
-    inside = (node.op or node.label or f"v{node.id}").replace("-", "\N{MINUS SIGN}")
-    size = 17 if len(inside) <= 4 else 15 if len(inside) <= 5 else 12
-    name = text(x, y - _RADIUS - 6, node.label, 15, "middle", 'font-style="italic"') if node.op and node.label else ""
-    return circle + text(x, y + 6, inside, size, "middle") + name
+    canvas.mark("circle", x, y, fill, _RADIUS, stroke=INK, wide=3.2 if is_now else 1.8)
+    inside = (node.op or node.label or f"v{node.id}").replace("-", "−")
+    canvas.text(x, y + 6, inside, 17 if len(inside) <= 4 else 15 if len(inside) <= 5 else 12, "middle")
+    if node.op and node.label:
+        canvas.text(x, y - _RADIUS - 6, node.label, 15, "middle", italic=True)
 
 
 def _number(value: float) -> str:
     plain = value == 0 or 0.005 <= abs(value) < 100_000
     shown = f"{value:.2f}".rstrip("0").rstrip(".") if plain else f"{value:.2g}"
-    return shown.replace("-", "\N{MINUS SIGN}")
+    return shown.replace("-", "−")
 
 
 def _describe(nodes: Sequence[Any], known: set[int], reached: set[int]) -> str:

@@ -1,19 +1,23 @@
 """The one mechanism of every widget: controls, a function that draws HTML, and a place to put it.
 
-Moving a control calls the function and replaces the HTML: about 40 ms from key press to picture, because no
-figure is rebuilt and no image is encoded. Where no kernel runs (a web page, a printout) the same object
-shows the last picture instead.
+    live(lambda n: heatmap_svg(...), n=slider(3, 1, 10, 1, "words"))
+
+Moving a control calls the function and replaces the HTML: about 40 ms from key press to picture, because no figure is
+rebuilt and no image is encoded. Where no kernel runs (a web page, a printout) the same object shows the last picture.
 """
 
 import html
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 from typing import Any
 
 import ipywidgets
 
+__all__ = ["Live", "choice", "choose_or_type", "field", "live", "menu", "slider", "tick"]
+
 Control = Any  # any ipywidget with a `value`
+Draw = Callable[..., str]
 
 
 class Live(ipywidgets.VBox):
@@ -21,18 +25,16 @@ class Live(ipywidgets.VBox):
 
     def __init__(
         self,
-        draw: Callable[..., str],
+        draw: Draw,
         controls: dict[str, Control],
         layout_rows: Sequence[Sequence[str]],
-        yours: Callable[..., str] | None = None,
+        yours: Draw | None = None,
     ):
         self._draw, self._yours = draw, yours
         self.controls = controls
         self.picture = ipywidgets.HTML()
-        rows = [
-            ipywidgets.HBox([controls[name] for name in row], layout=ipywidgets.Layout(flex_flow="row wrap"))
-            for row in layout_rows
-        ]
+        wrap = ipywidgets.Layout(flex_flow="row wrap")
+        rows = [ipywidgets.HBox([controls[name] for name in row], layout=wrap) for row in layout_rows]
         super().__init__([*rows, self.picture])
         self.add_class("nlm-live")
         for control in controls.values():
@@ -46,7 +48,7 @@ class Live(ipywidgets.VBox):
             reference = self._draw(**values)
         except ValueError as error:
             reference = _alert(str(error))
-        self.picture.value = reference if self._yours is None else _beside(reference, self._yours, values)
+        self.picture.value = reference if self._yours is None else _compared(reference, self._yours, values)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         data = super()._repr_mimebundle_(**kwargs)
@@ -55,11 +57,34 @@ class Live(ipywidgets.VBox):
         return data
 
 
+def live(
+    draw: Draw,
+    *given: Any,
+    yours: Any = None,
+    rows: Sequence[Sequence[str]] | None = None,
+    **controls: Control,
+) -> Live:
+    """A widget from a drawing function: `draw(*given, **values) -> HTML` is called with the controls' values.
+
+    `given` is the function that the widget demonstrates, if there is one; `yours`, a student's own, is put in its place
+    for a second picture beside the first. `rows` says which controls stand beside each other; by default they share one
+    row that wraps.
+
+    Raises ValueError if a control is named twice, or not at all, in `rows`.
+    """
+    layout = [list(controls)] if rows is None else [list(row) for row in rows]
+    named = [name for row in layout for name in row]
+    if sorted(named) != sorted(controls):
+        raise ValueError(f"rows must name each control once: rows name {named}, controls are {list(controls)}")
+    other = None if yours is None else partial(draw, _answering(yours))
+    return Live(partial(draw, *given), controls, layout, other)
+
+
 def _alert(words: str) -> str:
     return f'<p role="alert" style="color:#a40000;font-size:16px">{html.escape(words)}</p>'
 
 
-def _beside(reference: str, yours: Callable[..., str], values: dict[str, Any]) -> str:
+def _compared(reference: str, yours: Draw, values: dict[str, Any]) -> str:
     """Two pictures side by side, and whether they are the same. What a student's function raises is said in words."""
     try:
         other = yours(**values)
@@ -77,36 +102,8 @@ def _beside(reference: str, yours: Callable[..., str], values: dict[str, Any]) -
     )
 
 
-def live(
-    draw: Callable[..., str],
-    *,
-    yours: Callable[..., str] | None = None,
-    rows: Sequence[Sequence[str]] | None = None,
-    **controls: Control,
-) -> Live:
-    """A widget from a drawing function: `draw(**values) -> HTML` is called with the controls' values.
-
-        live(lambda n: heatmap_svg(...), n=ipywidgets.IntSlider(3, 1, 10))
-
-    `yours`, a second drawing function, is drawn beside the first: how a widget swaps in a student's own function.
-    `rows` says which controls stand beside each other; by default they share one row that wraps.
-
-    Raises ValueError if a control is named twice, or not at all, in `rows`.
-    """
-    layout = [list(controls)] if rows is None else [list(row) for row in rows]
-    named = [name for row in layout for name in row]
-    if sorted(named) != sorted(controls):
-        raise ValueError(f"rows must name each control once: rows name {named}, controls are {list(controls)}")
-    return Live(draw, controls, layout, yours)
-
-
-def swapped(draw: Callable[..., str], yours: Any) -> Callable[..., str] | None:
-    """`draw` with `yours` as its first argument, for `live(…, yours=…)`; None if there is no `yours`."""
-    return None if yours is None else partial(draw, _answering(yours))
-
-
 def _answering(yours: Any) -> Any:
-    """A function that says in words that it gave nothing back; what is no plain function is left as it is."""
+    """A function that says in words that it returned nothing; what is not a plain function is left as it is."""
     if not inspect.isfunction(yours):
         return yours
 
@@ -120,19 +117,48 @@ def _answering(yours: Any) -> Any:
     return answer
 
 
+# --- controls ------------------------------------------------------------------------------------
+
+
 def slider(
     value: float | int, low: float | int, high: float | int, step: float | int, label: str, width: str = "340px"
 ) -> ipywidgets.IntSlider | ipywidgets.FloatSlider:
-    """A slider with room for its label; whole numbers if all four are."""
+    """A slider with room for its label; of integers if all four are."""
     whole = all(isinstance(v, int) for v in (value, low, high, step))
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
-    return kind(
-        value=value,
-        min=low,
-        max=high,
-        step=step,
-        description=label,
-        continuous_update=True,
-        style={"description_width": "initial"},
-        layout=ipywidgets.Layout(width=width),
-    )
+    look: dict[str, Any] = {"style": {"description_width": "initial"}, "layout": ipywidgets.Layout(width=width)}
+    return kind(value=value, min=low, max=high, step=step, description=label, continuous_update=True, **look)
+
+
+def choice(options: Iterable[Any], label: str = "", value: Any = None) -> ipywidgets.ToggleButtons:
+    """A row of buttons, one per option (or per pair of label and option); the first is chosen unless `value` is given."""
+    chosen = {} if value is None else {"value": value}
+    return ipywidgets.ToggleButtons(options=list(options), description=label, style={"button_width": "auto"}, **chosen)
+
+
+def menu(options: Iterable[Any], label: str, width: str = "min(760px, 98%)") -> ipywidgets.Dropdown:
+    """A menu, for options that are too long or too many for buttons."""
+    look: dict[str, Any] = {"style": {"description_width": "80px"}, "layout": ipywidgets.Layout(width=width)}
+    return ipywidgets.Dropdown(options=list(options), description=label, **look)
+
+
+def field(
+    label: str = "yours",
+    hint: str = "… or type your own and press Enter",
+    value: str = "",
+    width: str = "min(760px, 98%)",
+    *,
+    every_key: bool = False,
+) -> ipywidgets.Text:
+    """A line to type in. The picture follows Enter, or every key."""
+    look: dict[str, Any] = {"style": {"description_width": "80px"}, "layout": ipywidgets.Layout(width=width)}
+    return ipywidgets.Text(value=value, placeholder=hint, description=label, continuous_update=every_key, **look)
+
+
+def tick(label: str, value: bool = False) -> ipywidgets.Checkbox:
+    return ipywidgets.Checkbox(value=value, description=label, indent=False)
+
+
+def choose_or_type(choose: Control, typed: ipywidgets.Text) -> None:
+    """Choosing empties the field: what was chosen or typed last counts."""
+    choose.observe(lambda _: setattr(typed, "value", ""), names="value")

@@ -15,10 +15,11 @@ import matplotlib
 from cycler import cycler
 from matplotlib.figure import Figure
 
-P = ParamSpec("P")
+from lectures.show.svg import COLOURS
 
-# Okabe & Ito's palette: eight colours that stay apart for every kind of colour vision.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+__all__ = ["Picture"]
+
+P = ParamSpec("P")
 
 STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -47,15 +48,9 @@ class Picture(Figure):
         return buffer.getvalue()
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/html": image_html(self.svg(), self.alt), "text/plain": f"[picture: {self.alt}]"}
-
-
-def image_html(svg: str, alt: str) -> str:
-    """An `<img>` that needs no file and no network."""
-    data = base64.b64encode(svg.encode()).decode()
-    return (
-        f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%;background:#fff">'
-    )
+        data = base64.b64encode(self.svg().encode()).decode()
+        look = f'src="data:image/svg+xml;base64,{data}" style="max-width:100%;background:#fff"'
+        return {"text/html": f'<img alt="{html.escape(self.alt)}" {look}>', "text/plain": f"[picture: {self.alt}]"}
 
 
 def drawn(function: Callable[P, Picture]) -> Callable[P, Picture]:

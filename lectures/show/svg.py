@@ -1,120 +1,415 @@
-"""Drawing with text: SVG small enough to be sent to the browser at every key press."""
+"""Drawing with text: SVG that is small enough to be sent to the browser at every key press.
 
+A `Canvas` collects shapes and grows with them, so a picture is its shapes and its alternative text:
+
+    canvas = Canvas("half of it")
+    canvas.rect(0, canvas.top, 60, 20, fill=BLUE)
+    canvas.svg(alt="A bar of length one half.")
+
+Ours, because a figure of matplotlib takes half a second and a key press has a tenth.
+"""
+
+import base64
 import html
 import math
-from collections.abc import Sequence
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-Pixels = float | int
+__all__ = ["Canvas", "beside", "power_of_ten", "said", "stacked_svg"]
+
+Pixels = float | int | np.floating
+Point = tuple[Pixels, Pixels]
+
+# Okabe & Ito's palette: eight colours that stay apart for every kind of colour vision.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+BLUE, ORANGE, GREEN, AMBER = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4]
+DARK_ORANGE, DARK_GREEN = "#B34700", "#00694D"  # for words: readable on white
+INK, GREY, FAINT, PALE = "#1a1a1a", "#6a6a6a", "#8a8a8a", "#e3e3e3"
+MASKED = "#d9d9d9"
 
 FONT = "font-family:'DejaVu Sans',Verdana,sans-serif"
-INK, FAINT = "#1a1a1a", "#8a8a8a"
+MONO = "font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace"
 
-# ColorBrewer's "Blues": darker is more, in print, in grey and for every kind of colour vision.
+# ColorBrewer's "Blues", and its "RdBu" reversed: both keep their order for every kind of colour vision.
 _BLUES = np.array(
     [[255, 255, 255], [222, 235, 247], [158, 202, 225], [66, 146, 198], [8, 81, 156], [8, 48, 107]], dtype=float
 )
+_DIVERGING = np.array(
+    [[5, 48, 97], [67, 147, 195], [209, 229, 240], [255, 255, 255], [253, 219, 199], [214, 96, 77], [103, 0, 31]],
+    dtype=float,
+)
 
 
-def blue(weight: float | np.floating | int) -> str:
-    """The colour of a number between 0 (white) and 1 (dark blue)."""
-    position = min(max(float(weight), 0.0), 1.0) * (len(_BLUES) - 1)
-    low = min(int(position), len(_BLUES) - 2)
-    rgb = _BLUES[low] + (position - low) * (_BLUES[low + 1] - _BLUES[low])
-    return "#{:02x}{:02x}{:02x}".format(*(round(c) for c in rgb))
+# --- colours -------------------------------------------------------------------------------------
 
 
-def ink_on(weight: float | np.floating | int) -> str:
-    """Black or white, whichever can be read on `blue(weight)`."""
-    return "#ffffff" if weight > 0.67 else "#000000"  # contrast of at least 4.5 : 1 everywhere
+def blue(weight: Pixels) -> str:
+    """The colour of a number between 0 (white) and 1 (dark blue); darker is more, in grey too."""
+    return _blue(round(min(max(float(weight), 0.0), 1.0), 3))
 
 
-def svg(width: Pixels, height: Pixels, body: str, alt: str, extra: str = "") -> str:
-    """One drawing on white, that scales down with the page; `alt` is what a screen reader says."""
-    if not alt.strip():
-        raise ValueError("a drawing needs alternative text: alt='what is to be seen'")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(alt)}" {extra}'
-        f' width="{width:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;height:auto;'
-        f'background:#fff;{FONT}">{body}</svg>'
-    )
+@cache
+def _blue(weight: float) -> str:
+    return _hex(_between(_BLUES, weight))
 
 
-def text(x: Pixels, y: Pixels, words: str, size: Pixels = 15, anchor: str = "start", more: str = "") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{INK}" {more}>'
-        f"{html.escape(words)}</text>"
-    )
+def diverging_rgb(values: ArrayLike, reach: float | int = 1.0) -> np.ndarray:
+    """Colours (…, 3) of numbers between −reach (blue), 0 (white) and reach (red); NaN is grey."""
+    array = np.asarray(values, dtype=float)
+    rgb = _between(_DIVERGING, (np.clip(np.nan_to_num(array) / reach, -1, 1) + 1) / 2)
+    rgb[np.isnan(array)] = (217, 217, 217)
+    return np.rint(rgb).astype(np.uint8)
 
 
-def label_width(labels: Sequence[str], size: Pixels = 15) -> float:
+def diverging(value: Pixels, reach: float | int = 1.0) -> str:
+    """The colour of one number between −reach (blue), 0 (white) and reach (red)."""
+    share = float(value) / reach
+    return MASKED if math.isnan(share) else _diverging(round(min(max(share, -1.0), 1.0), 3))
+
+
+@cache
+def _diverging(share: float) -> str:
+    return _hex(diverging_rgb(np.array(share)))
+
+
+@cache
+def ink_on(colour: str) -> str:
+    """Black or white, whichever can be read on a colour `#rrggbb`: a contrast of at least 4.5 : 1 (WCAG 2, 1.4.3)."""
+    if len(colour) != 7:
+        return "#000000"
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return "#ffffff" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "#000000"
+
+
+def _between(colours: np.ndarray, share: Any) -> np.ndarray:
+    """The colour at a share of the way along `colours`, interpolated."""
+    place = np.asarray(share) * (len(colours) - 1)
+    low = np.minimum(place.astype(int), len(colours) - 2)
+    return np.asarray(colours[low] + (place - low)[..., None] * (colours[low + 1] - colours[low]))
+
+
+def _hex(rgb: np.ndarray) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*(round(float(c)) for c in rgb))
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def number(value: Pixels, digits: int = 2) -> str:
+    """A number with a proper minus sign, and none before a zero."""
+    return f"{float(value):z.{digits}f}".replace("-", "−")
+
+
+def power_of_ten(exponent: Pixels) -> str:
+    """10 with a raised number; 1 for 10⁰."""
+    return "10" + f"{exponent:g}".translate(str.maketrans("-0123456789.", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹·")) if exponent else "1"
+
+
+def subscript(index: int) -> str:
+    """12 -> ₁₂."""
+    return str(index).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def visible(text: str) -> str:
+    """A text whose spaces and line ends can be seen."""
+    return text.replace(" ", "␣").replace("\n", "↵")
+
+
+def label_width(labels: Iterable[str], size: Pixels = 15) -> float:
     """Pixels that the longest label takes, a little generously."""
-    return max((len(label) for label in labels), default=0) * size * 0.66 + 8
+    return max((len(label) for label in labels), default=0) * float(size) * 0.66 + 8
 
 
-def check_labels(matrix: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> None:
-    if matrix.ndim != 2 or matrix.shape != (len(rows), len(columns)):
-        raise ValueError(
-            f"a heatmap needs one row label and one column label per entry: got an array of shape {matrix.shape},"
-            f" {len(rows)} row labels and {len(columns)} column labels"
-        )
+# --- a drawing -----------------------------------------------------------------------------------
 
 
-def heatmap_svg(
-    matrix: ArrayLike,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    alt: str,
-    title: str = "",
-    cell: Pixels = 30,
-    numbers: bool | None = None,
-    highlight: int | None = None,
-    note: str = "",
-) -> str:
-    """Cells from white (0) to dark blue (1). Numbers are written in if the cells are large (or as told).
+class Canvas:
+    """Shapes in the order in which they are drawn; `right` and `bottom` are how far they reach.
 
-    A cell's exact value shows when the pointer rests on it. `highlight` frames one row; `note` is a line
-    below. An entry that is NaN (masked out) is grey with a cross.
-
-    Raises ValueError if labels and matrix do not fit, or alt is empty.
+    `top` is where a picture may begin: below the title, if there is one.
     """
-    values = np.asarray(matrix, dtype=float)
-    check_labels(values, rows, columns)
-    numbers = cell >= 44 if numbers is None else numbers
-    left, column_room = label_width(rows), label_width(columns) * 0.75
-    top = column_room + (26 if title else 6)
-    width, height = left + cell * len(columns) + column_room * 0.75, top + cell * len(rows) + 6
-    parts = [text(left, 18, title, 16, more='font-weight="bold"')] if title else []
-    for j, label in enumerate(columns):
-        x = left + cell * (j + 0.6)
-        parts.append(text(x, top - 5, label, 15, "start", f'transform="rotate(-48 {x:.1f} {top - 5:.1f})"'))
-    for i, label in enumerate(rows):
-        y = top + cell * i
-        weight = 'font-weight="bold"' if i == highlight else ""
-        parts.append(text(left - 6, y + cell / 2 + 5, label, 15, "end", weight))
-        for j, column in enumerate(columns):
-            value = values[i, j]
-            x = left + cell * j
-            fill = "#d9d9d9" if math.isnan(value) else blue(value)
-            says = "masked" if math.isnan(value) else f"{value:.3f}"
-            parts.append(
-                f'<rect x="{x:.1f}" y="{y:.1f}" width="{cell}" height="{cell}" fill="{fill}" stroke="#c8c8c8"'
-                f' stroke-width="0.6"><title>{html.escape(label)} → {html.escape(column)}: {says}</title></rect>'
-            )
-            if math.isnan(value):
-                parts.append(text(x + cell / 2, y + cell / 2 + 5, "×", 14, "middle", 'pointer-events="none"'))
-            elif numbers:
-                style = f'style="fill:{ink_on(value)}" pointer-events="none"'
-                parts.append(text(x + cell / 2, y + cell / 2 + 5, f"{value:.2f}", 14, "middle", style))
-    if highlight is not None:
-        parts.append(
-            f'<rect x="{left:.1f}" y="{top + cell * highlight:.1f}" width="{cell * len(columns):.1f}"'
-            f' height="{cell}" fill="none" stroke="#D55E00" stroke-width="2.5"/>'
+
+    def __init__(self, title: str = "", size: Pixels = 17) -> None:
+        self.parts: list[str] = []
+        self.right = self.bottom = 0.0
+        self.top = 6.0
+        if title:
+            self.text(0, 20, title, size, bold=True)
+            self.top = 36.0
+
+    def add(self, part: str, right: Pixels = 0, bottom: Pixels = 0) -> None:
+        """An element of SVG, and how far it reaches."""
+        self.parts.append(part)
+        self.right, self.bottom = max(self.right, float(right)), max(self.bottom, float(bottom))
+
+    def text(
+        self,
+        x: Pixels,
+        y: Pixels,
+        words: str,
+        size: Pixels = 15,
+        anchor: str = "start",
+        *,
+        fill: str = INK,
+        bold: bool = False,
+        italic: bool = False,
+        mono: bool = False,
+        halo: bool = False,
+        turn: Pixels = 0,
+        more: str = "",
+    ) -> None:
+        """Words at a base line; `turn`: clockwise, in degrees; `halo`: a white rim, to be read over lines."""
+        more += ' font-weight="bold"' if bold else ""
+        more += ' font-style="italic"' if italic else ""
+        more += ' paint-order="stroke" stroke="#fff" stroke-width="4"' if halo else ""
+        more += f' style="{MONO}" xml:space="preserve"' if mono else ""
+        more += f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
+        long = len(words) * float(size) * (0.66 if bold else 0.6)
+        ends = [long * share for share in {"start": (0, 1), "middle": (-0.5, 0.5), "end": (-1, 0)}[anchor]]
+        across, down = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+        self.add(
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{fill}" {more}>'
+            f"{html.escape(words)}</text>",
+            float(x) + max(end * across for end in ends),
+            float(y) + max(end * down for end in ends) + 5,
         )
-    if note:
-        parts.append(text(0, height + 20, note, 16))
-        width, height = max(width, len(note) * 9.5), height + 30
-    return svg(width, height, "".join(parts), alt)
+
+    def rect(
+        self,
+        x: Pixels,
+        y: Pixels,
+        width: Pixels,
+        height: Pixels,
+        fill: str = "none",
+        stroke: str = "none",
+        wide: Pixels = 1,
+        *,
+        radius: Pixels = 0,
+        dashes: str = "",
+        says: str = "",
+        more: str = "",
+    ) -> None:
+        """`says`: words that show when the pointer rests on it."""
+        more += f' stroke="{stroke}" stroke-width="{wide}"' if stroke != "none" else ""
+        more += f' rx="{radius}"' if radius else ""
+        more += f' stroke-dasharray="{dashes}"' if dashes else ""
+        end = f"><title>{html.escape(says)}</title></rect>" if says else "/>"
+        self.add(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"{more}{end}',
+            x + width + wide / 2,
+            y + height + wide / 2,
+        )
+
+    def box(
+        self,
+        x: Pixels,
+        y: Pixels,
+        width: Pixels,
+        height: Pixels,
+        words: str,
+        fill: str = "#ffffff",
+        stroke: str = "none",
+        wide: Pixels = 1,
+        *,
+        size: Pixels = 16,
+        ink: str = "",
+        bold: bool = False,
+        mono: bool = False,
+        more: str = "",
+        **look: Any,
+    ) -> None:
+        """A rectangle with words in its middle, black or white unless `ink` is given; `look`: as for `rect`."""
+        self.rect(x, y, width, height, fill, stroke, wide, **look)
+        if words:
+            ink = ink or ink_on(fill)
+            middle = float(y) + float(height) / 2 + float(size) * 0.36
+            more += ' pointer-events="none"' if look.get("says") else ""
+            self.text(
+                float(x) + float(width) / 2, middle, words, size, "middle", fill=ink, bold=bold, mono=mono, more=more
+            )
+
+    def line(
+        self,
+        start: Point,
+        end: Point,
+        stroke: str = FAINT,
+        wide: Pixels = 1,
+        *,
+        dashes: str = "",
+        arrow: bool = False,
+        more: str = "",
+    ) -> None:
+        """A straight line; `arrow`: with a head at its end."""
+        (x0, y0), (x1, y1) = start, end
+        if arrow:
+            long = math.hypot(x1 - x0, y1 - y0) or 1.0
+            across, down = (x1 - x0) / long, (y1 - y0) / long
+            tip = 6 + 2 * float(wide)
+            x, y = x1 - tip * across, y1 - tip * down
+            half = 0.55 * tip
+            corners = [(x1, y1), (x - half * down, y + half * across), (x + half * down, y - half * across)]
+            self.polygon(corners, stroke)
+            x1, y1 = x + across, y + down
+        more += f' stroke-dasharray="{dashes}"' if dashes else ""
+        self.add(
+            f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="{stroke}"'
+            f' stroke-width="{wide}"{more}/>',
+            max(x0, x1),
+            max(y0, y1),
+        )
+
+    def polyline(
+        self, points: Iterable[Point], stroke: str = BLUE, wide: Pixels = 3, *, dashes: str = "", more: str = ""
+    ) -> None:
+        """A line through points; it does not make the drawing larger (it may be clipped)."""
+        more += f' stroke-dasharray="{dashes}"' if dashes else ""
+        self.add(
+            f'<polyline points="{_pairs(points)}" fill="none" stroke="{stroke}" stroke-width="{wide}"{more}/>',
+        )
+
+    def polygon(self, points: Sequence[Point], fill: str, stroke: str = "none", wide: Pixels = 1) -> None:
+        self.add(
+            f'<polygon points="{_pairs(points)}" fill="{fill}" stroke="{stroke}" stroke-width="{wide}"/>',
+            max(x for x, _ in points),
+            max(y for _, y in points),
+        )
+
+    def path(self, d: str, stroke: str, wide: Pixels = 2, *, dashes: str = "", more: str = "") -> None:
+        """Any path, not filled; it does not make the drawing larger."""
+        more += f' stroke-dasharray="{dashes}"' if dashes else ""
+        self.add(f'<path d="{d}" fill="none" stroke="{stroke}" stroke-width="{wide}"{more}/>')
+
+    def mark(
+        self,
+        kind: str,
+        x: Pixels,
+        y: Pixels,
+        colour: str,
+        size: Pixels = 6,
+        *,
+        stroke: str = "#fff",
+        wide: Pixels = 1.5,
+        more: str = "",
+    ) -> None:
+        """A point as one of MARKS: told apart by shape as well as by colour. A ring is hollow."""
+        x, y, r = float(x), float(y), float(size)
+        if kind in ("circle", "ring"):
+            fill, stroke, wide = ("#fff", colour, 3) if kind == "ring" else (colour, stroke, wide)
+            look = f'fill="{fill}" stroke="{stroke}" stroke-width="{wide}"{more}'
+            self.add(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {look}/>', x + r, y + r)
+            return
+        corners = {
+            "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            "triangle": [(0, -1.3), (1.1, 0.85), (-1.1, 0.85)],
+            "diamond": [(0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)],
+        }[kind]
+        self.polygon([(x + r * dx, y + r * dy) for dx, dy in corners], colour, stroke, wide)
+
+    def image(
+        self, matrix: ArrayLike, x: Pixels, y: Pixels, width: Pixels, height: Pixels, reach: float | int = 1
+    ) -> None:
+        """A matrix (row, column) as one small image that fills a rectangle: −reach is blue, 0 white, reach red.
+
+        A cell of SVG costs a hundred characters; here thousands of cells are redrawn at every key press.
+
+        Raises ValueError if it is no matrix.
+        """
+        array = np.asarray(matrix, dtype=float)
+        if array.ndim != 2 or not array.size:
+            raise ValueError(f"an image needs a matrix (row, column), got shape {array.shape}")
+        self.picture(
+            png_address(diverging_rgb(array, reach), level=1), x, y, width, height, "image-rendering:pixelated"
+        )
+        self.rect(x, y, width, height, stroke="#999")
+
+    def picture(self, address: str, x: Pixels, y: Pixels, width: Pixels, height: Pixels, style: str = "") -> None:
+        """An image at an address, stretched to a rectangle."""
+        place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+        self.add(f'<image {place} preserveAspectRatio="none" style="{style}" href="{address}"/>', x + width, y + height)
+
+    def notes(self, lines: Iterable[str], size: Pixels = 16, *, gap: Pixels = 8, fill: str = INK) -> None:
+        """Lines of words below everything drawn so far."""
+        y = self.bottom + float(gap)
+        for line in lines:
+            y += float(size) + 9
+            self.text(0, y - 5, line, size, fill=fill)
+
+    def svg(self, alt: str, *, width: Pixels = 0, more: str = "") -> str:
+        """The drawing on white, which scales down with the page; `alt` is what a screen reader says.
+
+        Raises ValueError if alt is empty.
+        """
+        if not alt.strip():
+            raise ValueError("a drawing needs alternative text: alt='what is to be seen'")
+        wide, high = math.ceil(max(self.right + 4, float(width))), math.ceil(self.bottom + 4)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(alt)}" {more}'
+            f' width="{wide}" viewBox="0 0 {wide} {high}" style="max-width:100%;height:auto;background:#fff;{FONT}">'
+            f"{''.join(self.parts)}</svg>"
+        )
+
+
+MARKS = ("circle", "square", "triangle", "diamond", "ring")
+
+
+def _pairs(points: Iterable[Point]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def png_address(pixels: np.ndarray, level: int = 9) -> str:
+    """Bytes (row, column), grey, or (row, column, 3), red, green and blue, as a data address that an <image> shows.
+
+    A PNG is header, one compressed block, end (ISO/IEC 15948). `level` is zlib's: 1 is fast, 9 is small.
+    """
+    height, width = pixels.shape[:2]
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)  # 0: no filter
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2 if pixels.ndim == 3 else 0, 0, 0, 0)),
+        (b"IDAT", zlib.compress(rows.tobytes(), level)),
+        (b"IEND", b""),
+    )
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(chunks)).decode()
+
+
+# --- several drawings ----------------------------------------------------------------------------
+
+
+def beside(*pictures: str) -> str:
+    """Drawings next to each other, below each other where the page is narrow."""
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:18px;align-items:flex-start">'
+        + "".join(f'<div style="flex:0 1 auto;min-width:0">{picture}</div>' for picture in pictures)
+        + "</div>"
+    )
+
+
+def said(words: str) -> str:
+    """A line of text below a drawing, large enough for the back row."""
+    return f'<p role="status" style="font-size:17px;margin:6px 0">{html.escape(words)}</p>'
+
+
+def stacked_svg(*pictures: str, alt: str, gap: Pixels = 26) -> str:
+    """Drawings one below the other as one drawing, each at its own size.
+
+    Raises ValueError if one of them is none of this package's drawings, or alt is empty.
+    """
+    canvas, down = Canvas(), 0.0
+    for picture in pictures:
+        head, frame, rest = picture.partition(' viewBox="0 0 ')
+        size, closed, _ = rest.partition('"')
+        if not (head.startswith("<svg ") and frame and closed):
+            raise ValueError(f"pictures must be drawings that begin with <svg, got {picture[:60]!r}")
+        width, height = map(float, size.split())
+        canvas.add(f'<svg y="{down:.0f}" height="{height:.0f}" {picture.removeprefix("<svg ")}', width, down + height)
+        down += height + float(gap)
+    return canvas.svg(alt)

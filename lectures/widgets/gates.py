@@ -1,19 +1,19 @@
-"""A gate under a slider, a cell stepped by hand, and the gates of a trained network on a text.
+"""Lecture 7: a gate under a slider, a cell stepped by hand, and the gates of a trained network on a text.
 
 The first two are handed the function that they demonstrate; `yours`, the student's own, is drawn beside it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-import ipywidgets
 import numpy as np
 import torch
 from torch import Tensor
 
-from lectures.show import Part, beside, cell_svg, lines_svg, said, shaded_text_html
-from lectures.show.live import Live, live, slider, swapped
+from lectures.show import Live, Part, beside, cell_svg, choice, lines_svg, live, said, shaded_text_html, slider, tick
+from lectures.show.svg import number
+
+__all__ = ["cell_player", "gate_playground", "unit_explorer"]
 
 Mix = Callable[[Any, Any, Any], Any]
 """(h, r, g) -> the new state: what is kept of h and written of r when the gate is g."""
@@ -22,7 +22,7 @@ Step = Callable[..., Mapping[str, float]]
 
 
 def gate_playground(mix: Mix, *, steps: int = 60, seed: int = 0, yours: Mix | None = None) -> Live:
-    """A slider for the gate: what is left of a memory after t steps, and what the same gate makes of a noisy signal."""
+    """A slider for the gate: what is left of a memory after t steps, and how a state follows a noisy signal."""
     times = np.arange(steps + 1)
     signal = torch.where((torch.arange(steps + 1) // 15) % 2 == 0, 0.0, 1.0)
     noisy = signal + 0.3 * torch.randn(steps + 1, generator=torch.Generator().manual_seed(seed))
@@ -65,7 +65,7 @@ def gate_playground(mix: Mix, *, steps: int = 60, seed: int = 0, yours: Mix | No
         words = f"gate {gate:.2f}: half of a memory is gone: {half}; after 10 steps {left[10]:.3g} is left"
         return beside(forgets, tracks) + said(words)
 
-    return live(partial(draw, mix), yours=swapped(draw, yours), gate=slider(0.9, 0.0, 1.0, 0.01, "gate g", "480px"))
+    return live(draw, mix, yours=yours, gate=slider(0.9, 0.0, 1.0, 0.01, "gate g", "480px"))
 
 
 def cell_player(
@@ -91,28 +91,22 @@ def cell_player(
         found = step(**given)
         if not isinstance(found, Mapping):
             raise ValueError(f"the step must return a dictionary of its numbers by name, not {type(found).__name__}")
-        missing = [name for name in computed if name not in found]
-        if missing:
+        if missing := [name for name in computed if name not in found]:
             raise ValueError(f"the step must give every number by name: {', '.join(computed)}; missing: {missing}")
         values = {name: given[name] for name in inputs} | {name: float(found[name]) for name in computed[:done]}
+        written = {name.replace(" ", "_"): number(value, 3) for name, value in values.items()}
         line = "only the inputs are known"
         if done:
-            written = {name: f"{value:.3f}".replace("-", "−") for name, value in values.items()}
-            name = computed[done - 1]
-            line = f"{formulas[name].format(**{n.replace(' ', '_'): v for n, v in written.items()})} = {written[name]}"
+            last = computed[done - 1]
+            line = f"{formulas[last].format(**written)} = {written[last.replace(' ', '_')]}"
         spoken = ", ".join(f"{name} {value:.3f}" for name, value in values.items())
         return cell_svg(parts, values, title=title, alt=f"Circuit of the {title}: {spoken}.") + said(line)
 
-    controls = {"x": slider(x, -2.0, 2.0, 0.1, "x[t]", "230px"), "h": slider(h, -1.0, 1.0, 0.1, "h[t−1]", "230px")}
+    states = {"x": slider(x, -2.0, 2.0, 0.1, "x[t]", "230px"), "h": slider(h, -1.0, 1.0, 0.1, "h[t−1]", "230px")}
     if c is not None:
-        controls["c"] = slider(c, -2.0, 2.0, 0.1, "c[t−1]", "230px")
-    return live(
-        partial(draw, step),
-        yours=swapped(draw, yours),
-        rows=[["done"], list(controls)],
-        done=slider(0, 0, len(computed), 1, "boxes computed", "420px"),
-        **controls,
-    )
+        states["c"] = slider(c, -2.0, 2.0, 0.1, "c[t−1]", "230px")
+    done = slider(0, 0, len(computed), 1, "boxes computed", "420px")
+    return live(draw, step, yours=yours, rows=[["done"], list(states)], done=done, **states)
 
 
 def unit_explorer(
@@ -131,20 +125,14 @@ def unit_explorer(
 
     def draw(unit: int, quantity: str, flip: bool) -> str:
         values = quantities[quantity][:, unit].numpy()
-        shown = 1 - values if flip else values
         extent = f"from {values.min():.2f} to {values.max():.2f}, mean {values.mean():.2f}"
-        dark = "dark = near 0" if flip else "dark = near 1"
+        title = f"unit {unit}, {quantity} ({'dark = near 0' if flip else 'dark = near 1'})"
         alt = f"Unit {unit}, {quantity}, over a text of {len(text)} characters: {extent}."
-        return shaded_text_html(text, shown, alt=alt, title=f"unit {unit}, {quantity} ({dark})", note=extent)
+        return shaded_text_html(text, 1 - values if flip else values, alt=alt, title=title, note=extent)
 
     return live(
         draw,
         unit=slider(unit, 0, units - 1, 1, "unit", "480px"),
-        quantity=ipywidgets.ToggleButtons(
-            options=list(quantities),
-            value=quantity or next(iter(quantities)),
-            description="what",
-            style={"button_width": "auto"},
-        ),
-        flip=ipywidgets.Checkbox(value=bool(flip), description="turn light and dark around", indent=False),
+        quantity=choice(quantities, "what", value=quantity),
+        flip=tick("swap light and dark", bool(flip)),
     )

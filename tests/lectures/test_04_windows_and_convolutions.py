@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lectures import stored
-from lectures.widgets.convolutions import architecture
+from lectures.widgets.windows_and_convolutions import architecture
 
 
 def test_parameters_are_counted(ran: dict, prose: str, said: str) -> None:

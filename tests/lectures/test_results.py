@@ -52,11 +52,11 @@ def test_a_law_is_drawn_through_what_was_measured() -> None:
         "law": {"time": {"a": {"exponent": 2.0, "low": 1.5, "high": 2.5, "start": 4, "end": 16}}},
     }
     drawing = DRAW.costs_of(facts, "seconds", "time", {1: "1 s"}, "seconds", "Time")
-    ends = re.findall(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)"', drawing)[0]
+    ends = re.findall(r'<polyline points="([\d.]+),([\d.]+) ([\d.]+),([\d.]+)"', drawing)[0]
     (x1, y1, x2, y2), dots = map(float, ends), re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawing)
-    middle = [float(y) for _, y in dots[1:4]]
-    assert float(dots[1][0]) == pytest.approx(x1)
-    assert float(dots[3][0]) == pytest.approx(x2)
+    middle = [float(y) for _, y in dots[2:5]]  # the first is the legend's
+    assert float(dots[2][0]) == pytest.approx(x1)
+    assert float(dots[4][0]) == pytest.approx(x2)
     assert (y1 + y2) / 2 == pytest.approx(sum(middle) / 3, abs=0.2)
     assert "∝ n^2.00 (1.50 to 2.50)" in drawing
 

@@ -1,0 +1,316 @@
+"""Attention that saves: keys and values kept in a cache, and pairs of words that are left out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from lectures.show import Canvas, Live, beside, choice, lines_svg, live, slider
+from lectures.show.svg import BLUE, FAINT, ORANGE, diverging
+from nlmcore.inspect import capture
+from nlmcore.language_model import State, evaluation_mode
+
+__all__ = ["Pattern", "cache_player", "cache_svg", "pattern_playground", "pattern_svg"]
+
+# --- a cache of keys and values ------------------------------------------------------------------
+
+_UNITS = {1: "products", 10**3: "thousand products", 10**6: "million products", 10**9: "billion products"}
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The caches of all layers after so many words, and what it took to get there from the previous step."""
+
+    keys: list[np.ndarray]  # per layer, (kv_head, held, d_head)
+    values: list[np.ndarray]
+    weights: list[np.ndarray]  # per layer, (head, seen): the newest word's
+    capacity: int
+    products: int
+    products_afresh: int
+
+
+def cache_player(models: Mapping[str, nn.Module], tokens: Tensor, words: Sequence[str], *, prompt: int = 1) -> Live:
+    """Read a text, its first `prompt` words in one call and then word by word; see what each head of each layer keeps.
+
+    models: name -> language model of a few layers whose state has `layers`, each a key-value cache with `keys`,
+    `values` (batch, kv_head, capacity, d_head) and `length`: nlmcore.transformer.TransformerLM. With several, you
+    compare heads that share keys, or a sliding window. tokens (time,), and a word for each. Below, the products
+    (multiplications of two numbers, as PyTorch counts them) with the cache, and without: where the text is read again
+    for every word. All steps are taken when the player is made: moving a slider only draws.
+
+    Raises ValueError if words and tokens differ in number, there is no model, or one keeps no such caches.
+    """
+    if tokens.ndim != 1 or len(tokens) != len(words) or not 1 <= prompt < len(words):
+        raise ValueError(
+            "cache_player needs tokens (time,), a word for each and a prompt that leaves some to be read, got tokens"
+            f" {tuple(tokens.shape)}, {len(words)} words and prompt={prompt}"
+        )
+    if not models:
+        raise ValueError("cache_player needs at least one model")
+    steps = {name: _read(model, tokens, prompt) for name, model in models.items()}
+    most = max(sum(step.products_afresh for step in every) for every in steps.values())
+
+    def draw(model: str, read: int, layer: int, head: int) -> str:
+        step = steps[model][read - prompt]
+        if layer >= len(step.keys) or head >= len(step.weights[layer]):
+            raise ValueError(
+                f"{model} has the layers 0 to {len(step.keys) - 1} and the heads 0 to {len(step.weights[0]) - 1}"
+            )
+        keys, values, weights = step.keys[layer], step.values[layer], step.weights[layer]
+        shared = len(weights) // len(keys)  # so many heads read the same keys
+        others = f"; {shared} heads share these keys and values" if shared > 1 else ""
+        held = 2 * sum(keys.size for keys in step.keys)
+        drawn = cache_svg(
+            words[:read],
+            keys[head // shared],
+            values[head // shared],
+            weights[head],
+            capacity=step.capacity,
+            new=prompt if read == prompt else 1,
+            title=f"{model}: layer {layer}, head {head}{others}",
+            notes=[
+                f"all layers and heads hold {held:,} numbers",
+                f"this step: {step.products:,} products; reading all {read} words again: {step.products_afresh:,}",
+            ],
+        )
+        return beside(drawn, _costs(steps[model][: read - prompt + 1], prompt, len(words), most))
+
+    weights = [every[0].weights for every in steps.values()]
+    deepest, widest = max(map(len, weights)) - 1, max(len(heads) for layers in weights for heads in layers) - 1
+    return live(
+        draw,
+        rows=[["model"], ["read", "layer", "head"]],
+        model=choice(models, "model"),
+        read=slider(min(prompt + 1, len(words)), prompt, len(words), 1, "words read"),
+        layer=slider(0, 0, deepest, 1, "layer", "260px"),
+        head=slider(0, 0, widest, 1, "head", "260px"),
+    )
+
+
+def _costs(steps: Sequence[_Step], prompt: int, longest: int, most: int) -> str:
+    """Products so far against words read, with and without the cache."""
+    last = prompt + len(steps) - 1
+    counted = {
+        "with the cache": np.cumsum([step.products for step in steps]),
+        "without": np.cumsum([step.products_afresh for step in steps]),
+    }
+    unit, name = max((u, n) for u, n in _UNITS.items() if u <= most)
+    lines = {}
+    for label, products in counted.items():
+        lines[label] = np.full(longest + 1, np.nan)  # no line where nothing has been read yet
+        lines[label][0], lines[label][prompt : last + 1] = 0, products / unit
+    with_it, without = (int(products[-1]) for products in counted.values())
+    return lines_svg(
+        np.arange(longest + 1),
+        lines,
+        alt=f"Products in all after {last} words: {with_it:,} with the cache, {without:,} without.",
+        x_title="words read",
+        y_title=name,
+        low=0,
+        high=most / unit,
+        title=f"products in all: {with_it:,} with, {without:,} without",
+        width=460,
+        height=330,
+    )
+
+
+def _read(model: nn.Module, tokens: Tensor, prompt: int) -> list[_Step]:
+    """Every step's caches, weights and products. Keys are copied: a later step writes behind them."""
+    steps: list[_Step] = []
+    state: State = None
+    with torch.no_grad(), evaluation_mode(model):
+        for end in range(prompt, len(tokens) + 1):
+            with capture(model) as tape, FlopCounterMode(display=False) as counted:
+                _, state = model(tokens[None, 0 if state is None else end - 1 : end], state)
+            with capture(model), FlopCounterMode(display=False) as afresh:
+                model(tokens[None, :end])
+            caches = getattr(state, "layers", ())
+            if not caches or not all(hasattr(cache, "keys") and hasattr(cache, "length") for cache in caches):
+                raise ValueError(f"the state of {type(model).__name__} has no key-value cache per layer")
+            steps.append(
+                _Step(
+                    keys=[cache.keys[0, :, : cache.length].float().numpy().copy() for cache in caches],
+                    values=[cache.values[0, :, : cache.length].float().numpy().copy() for cache in caches],
+                    weights=[weights[0, :, -1].float().numpy() for weights in tape.values()],
+                    capacity=caches[0].keys.shape[2],
+                    products=counted.get_total_flops() // 2,
+                    products_afresh=afresh.get_total_flops() // 2,
+                )
+            )
+    return steps
+
+
+def cache_svg(
+    words: Sequence[str],
+    keys: ArrayLike,
+    values: ArrayLike,
+    weights: ArrayLike,
+    *,
+    capacity: int,
+    new: int = 1,
+    title: str = "",
+    notes: Sequence[str] = (),
+) -> str:
+    """One column per word that was read and per place of the buffer that is still empty.
+
+    keys, values (held, d_head): of the last `held` of the words; those before were forgotten by a sliding window, and
+    their columns are crossed out. weights (seen,): how much the newest word reads of each of the last `seen` words,
+    itself included; held ones before those are faded. `capacity` places are allocated. The last `new` columns were
+    computed in this step and are framed.
+
+    Raises ValueError for shapes that do not fit each other or the words.
+    """
+    K, V, alpha = (np.asarray(x, dtype=float) for x in (keys, values, weights))
+    if K.ndim != 2 or K.shape != V.shape or len(K) > min(len(words), capacity):
+        raise ValueError(
+            "cache_svg needs keys and values (held, d_head), held at most the number of words and the capacity, got"
+            f" {K.shape} and {V.shape} for {len(words)} words and a capacity of {capacity}"
+        )
+    held, seen = len(K), len(alpha)
+    if alpha.ndim != 1 or not 1 <= seen <= len(words) or not 1 <= new <= len(words):
+        raise ValueError(
+            f"of {len(words)} words at least one is read and one is new, at most all, got weights {alpha.shape} and"
+            f" new={new}"
+        )
+    canvas, first, left, tall, bars = Canvas(title), len(words) - held, 78.0, 84.0, 74.0
+    cell = min(56.0, (860 - left) / (first + capacity))
+    top = 34 + max(map(len, words)) * 7.4 + bars
+    canvas.text(0, top - bars / 2 + 6, "reads", 16)
+    canvas.line((left, top), (left + cell * (first + capacity), top), FAINT)
+    for i, word in enumerate(words):
+        gone = 'opacity="0.5" text-decoration="line-through"' if i < first else ""
+        canvas.text(left + cell * (i + 0.62), top - bars - 8, word, 15, turn=-48, more=gone)
+    for j, weight in enumerate(alpha, start=len(words) - seen):
+        high = bars * max(float(weight), 0.0)
+        canvas.rect(left + cell * j + 3, top - high, cell - 6, high, BLUE, says=f"{weight:.3f}")
+    for name, matrix, y in (("keys", K, top + 24), ("values", V, top + 38 + tall)):
+        canvas.text(0, y + tall / 2 + 5, name, 16)
+        for place in range(held, capacity):
+            canvas.rect(left + cell * (first + place) + 2, y, cell - 4, tall, stroke=FAINT, dashes="4 4")
+        for i in range(first):
+            x, wide = left + cell * i + 4, cell - 8
+            canvas.path(f"M{x:.1f},{y} l{wide:.1f},{tall} M{x + wide:.1f},{y} l{-wide:.1f},{tall}", "#c8c8c8")
+        if held:
+            reach = float(np.abs(matrix).max()) or 1.0
+            canvas.image(matrix.T, left + cell * first, y, cell * held, tall, reach)
+        if seen < held:
+            canvas.rect(left + cell * first, y, cell * (held - seen), tall, "#ffffff", more=' opacity="0.7"')
+    frame = left + cell * (len(words) - new), top + 20, cell * new, 2 * tall + 22
+    canvas.rect(*frame, stroke=ORANGE, wide=4)
+    lines = [f"framed: computed in this step; {max(0, seen - new)} read as they were; {capacity - held} places empty"]
+    if first:
+        lines.append(f"crossed out: {first} forgotten, no later word sees them")
+    if seen < held:
+        lines.append(f"faded: {held - seen} held until the buffer is full, but outside of the window")
+    lines += notes
+    canvas.notes(lines)
+    best = int(alpha.argmax())
+    return canvas.svg(
+        f"{title} Of {len(words)} words the keys and values of {held} are held in {capacity} places, {first} are"
+        f" forgotten. {words[-1]!r} reads most from {words[len(words) - seen + best]!r} ({alpha[best]:.2f})."
+        f" {' '.join(lines)}"
+    )
+
+
+# --- pairs that are left out ---------------------------------------------------------------------
+
+Pattern = Callable[[int, int], Tensor]
+"""(length, size) -> mask (query, key), True = may attend, like `nlmcore.attention.window_mask`."""
+
+
+def pattern_playground(
+    patterns: Mapping[str, Pattern],
+    length: int = 48,
+    *,
+    size: int = 6,
+    layers: int = 8,
+    yours: Mapping[str, Pattern] | None = None,
+) -> Live:
+    """Any mask, by name, over `length` positions; a slider for its size (a window, a stride), one for the layers.
+
+    Query i has news of key j after L layers if at most L allowed steps lead from i to j: a layer also keeps what it had
+    (the residual pathway). So a window of w carries news L · (w − 1) places far.
+
+    Raises ValueError, in the picture's place, for a pattern that does not return a boolean (length, length).
+    """
+
+    def draw(patterns: Mapping[str, Pattern], pattern: str, size: int, layers: int, query: int) -> str:
+        mask = patterns[pattern](length, size)
+        if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (length, length):
+            got = f"{mask.dtype} {tuple(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
+            raise ValueError(f"{pattern} must give back a boolean tensor ({length}, {length}), got {got}")
+        needed = layers_needed(mask, layers)
+        return pattern_svg(mask.numpy(), needed, query, layers=layers, title=f"{pattern}, size {size}")
+
+    return live(
+        draw,
+        patterns,
+        yours=yours,
+        rows=[["pattern"], ["size", "layers", "query"]],
+        pattern=choice(patterns, "pattern"),
+        size=slider(min(size, length), 1, length, 1, "size", "300px"),
+        layers=slider(1, 1, layers, 1, "layers", "260px"),
+        query=slider(length - 1, 0, length - 1, 1, "look from", "340px"),
+    )
+
+
+def layers_needed(mask: Tensor, layers: int) -> np.ndarray:
+    """The fewest layers after which query i has news of key j, (query, key); NaN if more than `layers`."""
+    step, keeps = mask.float(), torch.eye(len(mask), dtype=torch.bool)
+    reached, needed = mask, torch.full(mask.shape, torch.nan).masked_fill(mask, 1.0)
+    for layer in range(2, layers + 1):
+        further = (step @ (reached | keeps).float() > 0) & ~reached
+        needed[further] = layer
+        reached = reached | further
+    return needed.numpy()
+
+
+def pattern_svg(
+    mask: ArrayLike, layers_needed: ArrayLike, query: int, *, layers: int, title: str = "", notes: Sequence[str] = ()
+) -> str:
+    """Left a mask (query, key), blue where a query may read a key; right after how many layers it has news of it.
+
+    layers_needed (query, key): 1, 2, … up to `layers`, the darker the fewer; NaN, or more than `layers`, is grey: not
+    yet. Row `query` is framed in both.
+
+    Raises ValueError if the two are not square and of one size, there is no such row, or layers is below 1.
+    """
+    allowed, needed = np.asarray(mask, dtype=bool), np.asarray(layers_needed, dtype=float)
+    n = len(allowed)
+    if allowed.shape != (n, n) or needed.shape != (n, n) or not 0 <= query < n or layers < 1:
+        raise ValueError(
+            "pattern_svg needs two matrices (position, position) of one size, one of their rows and at least one layer,"
+            f" got {allowed.shape} and {needed.shape}, query={query}, layers={layers}"
+        )
+    shade = -1 + 0.65 * (np.arange(layers) / max(1, layers - 1))  # −1 is the darkest blue
+    arrived = np.where(needed <= layers, needed, np.nan)
+    late = np.where(np.isnan(arrived), np.nan, shade[np.nan_to_num(arrived, nan=1.0).astype(int) - 1])
+    after = f"after {layers} layer{'s' * (layers > 1)}"
+    canvas, side, top = Canvas(title), 320.0, 62.0
+    cell = side / n
+    panels = {"one layer reads": np.where(allowed, -1.0, np.nan), f"{after}: has news of": late}
+    for i, (name, matrix) in enumerate(panels.items()):
+        left = 26 + i * (side + 96)
+        canvas.text(left, top - 12, name, 16)
+        canvas.image(matrix, left, top, side, side)
+        canvas.rect(left - 3, top + cell * query - 2, side + 6, cell + 4, stroke=ORANGE, wide=3)
+        for place in sorted({0, n - 1}):
+            canvas.text(left - 5, top + cell * (place + 0.5) + 5, str(place), 14, "end")
+            canvas.text(left + cell * (place + 0.5), top + side + 18, str(place), 14, "middle")
+    for i, value in enumerate([*shade, np.nan]):
+        x, y = 2 * side + 140, top + 6 + 26 * i
+        canvas.rect(x, y, 20, 18, diverging(value), FAINT)
+        canvas.text(x + 27, y + 15, "not yet" if i == layers else f"{i + 1} layer{'s' * (i > 0)}")
+    reads, knows = int(allowed[query].sum()), int(np.isfinite(arrived[query]).sum())
+    pairs = f"{int(allowed.sum()):,} of {n * n:,} pairs"
+    lines = [
+        f"rows: who reads; columns: who is read. One layer scores {pairs}",
+        f"position {query} reads {reads} of {n}; {after} it has news of {knows}",
+        *notes,
+    ]
+    canvas.notes(lines)
+    return canvas.svg(f"{title}. {'. '.join(lines)}.")

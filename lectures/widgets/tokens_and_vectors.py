@@ -1,0 +1,242 @@
+"""Lecture 2: byte-pair merges, the window of skip-gram, negative sampling, neighbours, analogies, a map of words."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from lectures.show import (
+    Live,
+    bar_list_svg,
+    choice,
+    choose_or_type,
+    field,
+    live,
+    menu,
+    pieces_html,
+    slider,
+    tick,
+    word_map_svg,
+)
+from lectures.show.svg import visible
+
+__all__ = ["analogies", "merge_player", "negative_playground", "neighbours", "window_player", "word_map"]
+
+# --- tokens --------------------------------------------------------------------------------------
+
+Learn = Callable[[str, int], Sequence[Any]]
+"""(text, steps) -> per merge: pair, frequency, and words, how each distinct word is cut then; as `trace_training`."""
+
+Pairs = Callable[[Sequence[str], int], Sequence[tuple[int, int]]]
+"""(words, m) -> all (place of the word, place of its neighbour)."""
+
+
+def merge_player(
+    learn: Learn,
+    split: Callable[[str], Sequence[bytes]],
+    texts: Mapping[str, str],
+    *,
+    merges: int = 40,
+    at: int = 4,
+    yours: Learn | None = None,
+) -> Live:
+    """Merge after merge: how the text is cut, how the vocabulary grows, and how many tokens a word takes.
+
+    split: a text -> its words as bytes, in order.
+    """
+    order = {name: list(split(text)) for name, text in texts.items()}
+    traced = lru_cache(maxsize=32)(lambda learn, name: list(learn(texts[name], merges)))
+
+    def draw(learn: Learn, text: str, step: int) -> str:
+        steps = traced(learn, text)
+        done = min(step, len(steps))
+        cut = steps[done - 1].words if done else {}
+        words = [[_spelled(piece) for piece in cut.get(w, [w[i : i + 1] for i in range(len(w))])] for w in order[text]]
+        tokens, new, last = sum(map(len, words)), "", "no merge yet: every byte is a token"
+        if done:
+            a, b = map(_spelled, steps[done - 1].pair)
+            new = a + b
+            pair, times = f"“{visible(a)}” + “{visible(b)}”", steps[done - 1].frequency
+            last = f"merge {done}: {pair} → “{visible(new)}”, which stood there {times} times"
+        note = f"vocabulary: 256 bytes + {done} = {256 + done}\n"
+        note += f"{tokens} tokens for {len(words)} words and signs: {tokens / len(words):.2f} each"
+        if done == len(steps) < step:
+            note += "\nno pair is left to merge"
+        alt = f"{last}. {note.replace(chr(10), '. ')}."
+        return pieces_html(words, alt=alt, framed=[new], title=last, note=note)
+
+    return live(
+        draw,
+        learn,
+        yours=yours,
+        rows=[["text"], ["step"]],
+        text=choice(texts, "text"),
+        step=slider(at, 0, merges, 1, "merges", "620px"),
+    )
+
+
+def _spelled(piece: bytes) -> str:
+    try:
+        return piece.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(f"⟨{byte:02x}⟩" for byte in piece)
+
+
+def window_player(pairs: Pairs, sentence: str, *, at: int = 2, yours: Pairs | None = None) -> Live:
+    """A word, the window around it, and the pairs (word, neighbour) that skip-gram learns from."""
+    words = sentence.split()
+
+    def draw(pairs: Pairs, place: int, m: int) -> str:
+        every = [(int(i), int(j)) for i, j in pairs(words, m)]
+        word, here = words[place - 1], [words[j] for i, j in every if i == place - 1]
+        learns = "learns from: " + ", ".join(f"P({other} | {word})" for other in here)
+        note = learns if here else f"no pair begins with {word}"
+        return pieces_html(
+            [[f"[{other}]" if i == place - 1 else other] for i, other in enumerate(words)],
+            alt=f"{m} words to either side of {word}: {', '.join(here) or 'nothing'}; {len(every)} pairs.",
+            framed=sorted({*here} - {word}),
+            title=f"m = {m}",
+            note=f"{note}\n{len(every)} pairs in the whole sentence",
+        )
+
+    return live(
+        draw,
+        pairs,
+        yours=yours,
+        place=slider(at + 1, 1, len(words), 1, "place of the word a"),
+        m=slider(2, 1, 5, 1, "m, words to either side"),
+    )
+
+
+# --- vectors -------------------------------------------------------------------------------------
+
+NegativeLoss = Callable[[float, Sequence[float]], float]
+"""(score of the true neighbour, scores of the noise words) -> loss."""
+
+Near = Callable[[str], Sequence[tuple[str, float]]]
+"""word -> (word, cosine), best first; ValueError for a word that is not in the table."""
+
+Answer = Callable[[str, str, str, bool], Sequence[tuple[str, float]]]
+"""(a, b, c, whether a, b and c are left out) -> (word, cosine), best first."""
+
+Project = Callable[[Sequence[str]], tuple[ArrayLike, float]]
+"""words -> their places in the plane (word, 2), and the share of the variance that these keep."""
+
+
+def negative_playground(
+    loss: NegativeLoss, sigmoid: Callable[[float], float], noise: Sequence[str], *, yours: NegativeLoss | None = None
+) -> Live:
+    """A score for the true neighbour, one for each noise word; their σ, and the loss."""
+    names = ["neighbour", *noise]
+
+    def draw(loss: NegativeLoss, **scores: float) -> str:
+        values = [float(value) for value in scores.values()]
+        total = float(loss(values[0], values[1:]))
+        shares = [sigmoid(value) for value in values]
+        kinds = ["real", *["noise"] * len(noise)]
+        told = [f"{kind}: σ({v:.1f}) = {p:.3f}" for kind, v, p in zip(kinds, values, shares, strict=True)]
+        return bar_list_svg(
+            shares,
+            names,
+            reach=1.0,
+            highlight=[0],
+            says=told,
+            title="σ(score): held to be a real neighbour",
+            note=f"loss {total:.3f}",
+            alt="; ".join(f"{name} {words}" for name, words in zip(names, told, strict=True)) + f"; loss {total:.3f}.",
+            width=720,
+        )
+
+    sliders: dict[str, Any] = {
+        f"s{i}": slider(0.0 if i else 1.0, -6.0, 6.0, 0.5, f"score of {name}") for i, name in enumerate(names)
+    }
+    return live(draw, loss, yours=yours, **sliders)
+
+
+def _cosines(
+    found: Sequence[tuple[str, float]], title: str, note: str, says: str, highlight: Sequence[int] = ()
+) -> str:
+    listed = ", ".join(f"{name} {cosine:.2f}" for name, cosine in found)
+    return bar_list_svg(
+        [max(cosine, 0.0) for _, cosine in found],
+        [name for name, _ in found],
+        reach=1.0,
+        highlight=highlight,
+        says=[f"{cosine:.2f}" for _, cosine in found],
+        title=title,
+        note=note,
+        alt=f"{says}{listed}. {note}",
+    )
+
+
+def neighbours(tables: Mapping[str, Near], words: Sequence[str]) -> Live:
+    """The words nearest to a chosen or typed one, in each of several tables of vectors."""
+
+    def draw(table: str, word: str, own: str) -> str:
+        asked = own.strip().lower() or word
+        nearest = f"{table}: nearest to "
+        found = list(tables[table](asked))
+        return _cosines(found, f"{nearest}“{asked}”", "cosine: 1 is the same direction", f"{nearest}{asked}: ")
+
+    word, own = choice(words, "word"), field(hint="… or type a word and press Enter", width="420px")
+    choose_or_type(word, own)
+    table = choice(tables, "vectors", value=list(tables)[-1])
+    return live(draw, rows=[["table"], ["word"], ["own"]], table=table, word=word, own=own)
+
+
+def analogies(tables: Mapping[str, Answer], questions: Sequence[str]) -> Live:
+    """a is to b as c is to …: the best answers of each table; questions are "a b c d", d the one that is hoped for."""
+
+    def draw(table: str, question: str, own: str, leave_out: bool) -> str:
+        words = (own.lower() if own.strip() else question).split()
+        if len(words) not in (3, 4):
+            raise ValueError(f"type three words, a, b and c, and a fourth that you hope for if you like; got {own!r}")
+        a, b, c = words[:3]
+        found = list(tables[table](a, b, c, leave_out))
+        hoped = [i for i, (name, _) in enumerate(found) if name in words[3:]]
+        verdict = f"hoped for: {words[3]}" if words[3:] else ""
+        verdict += ", and it comes first" if 0 in hoped else ""
+        asked = f"{table}: {a} is to {b} as {c} is to "
+        return _cosines(found, f"{asked}…", verdict, asked, hoped)
+
+    question, own = (
+        menu(questions, "question", "420px"),
+        field(hint="… or type three words and press Enter", width="420px"),
+    )
+    choose_or_type(question, own)
+    return live(
+        draw,
+        rows=[["table"], ["question", "own"], ["leave_out"]],
+        table=choice(tables, "vectors"),
+        question=question,
+        own=own,
+        leave_out=tick("a, b and c are no answers", True),
+    )
+
+
+def word_map(project: Project, groups: Mapping[str, Sequence[Sequence[str]]], *, arrows: bool = True) -> Live:
+    """Words in the plane of their two largest principal components. Each choice has groups of words.
+
+    Groups of the same length are drawn with arrows from the words of the first to those of the second.
+    """
+
+    def draw(choice: str, own: str) -> str:
+        chosen = [list(group) for group in groups[choice]]
+        first, paired = len(chosen[0]), arrows and len(chosen) == 2 and len(chosen[0]) == len(chosen[1])
+        if own.strip():
+            chosen.append(own.lower().split())
+        words = [word for group in chosen for word in group]
+        points, share = project(words)
+        return word_map_svg(
+            points,
+            words,
+            [mark for mark, group in enumerate(chosen) for _ in group],
+            arrows=[(i, first + i) for i in range(first)] if paired else [],
+            title=choice,
+            note=f"the plane keeps {share:.0%} of the variance of these {len(words)} vectors",
+            alt=f"Map of {len(words)} words: {'; '.join(map(' '.join, chosen))}. It keeps {share:.0%} of the variance.",
+        )
+
+    own = field(hint="… add words of your own and press Enter", width="420px")
+    return live(draw, rows=[["choice"], ["own"]], choice=choice(groups, "words"), own=own)

@@ -1,0 +1,393 @@
+"""Lecture 4: filters that slide, filters that have learned, what every kind of model can see, neighbours in place."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lectures.show import Canvas, Live, bar_list_svg, beside, choice, field, live, menu, said, slider
+from lectures.show.svg import BLUE, DARK_ORANGE, FAINT, INK, ORANGE, Pixels, blue, visible
+
+__all__ = [
+    "Continued",
+    "Fired",
+    "convolution_player",
+    "convolution_svg",
+    "filter_explorer",
+    "fired_svg",
+    "neighbour_playground",
+    "reach_playground",
+    "reach_svg",
+]
+
+# --- a filter that slides ------------------------------------------------------------------------
+
+Convolve = Callable[[np.ndarray, np.ndarray], ArrayLike]
+"""(x (time,), w (k,)) -> y (time,): the causal convolution."""
+
+
+def convolution_player(
+    convolve: Convolve,
+    x: Sequence[float | int],
+    labels: Sequence[str],
+    filters: Mapping[str, Sequence[float | int]],
+    *,
+    yours: Convolve | None = None,
+) -> Live:
+    """Slide a filter over a row of numbers, with zeros in front (causal) or on both sides (symmetric).
+
+    `convolve` computes the causal one; the symmetric one is the same with the input moved, (k − 1)/2 places early.
+    """
+    inputs = np.asarray(x, dtype=float)
+
+    def draw(convolve: Convolve, chosen: str, padding: str, at: int) -> str:
+        w = np.asarray(filters[chosen], dtype=float)
+        early = (len(w) - 1) // 2 if padding == "on both sides" else 0
+        outputs = np.asarray(convolve(np.concatenate([inputs, np.zeros(early)]), w), dtype=float)[early:]
+        if outputs.shape != inputs.shape:
+            raise ValueError(f"one output per input is needed, {len(inputs)} of them, got an array of {outputs.shape}")
+        title = f"filter “{chosen}”, k = {len(w)}, zeros {padding}"
+        return convolution_svg(inputs, w, outputs, labels, start=at - len(w) + 1 + early, at=at, title=title)
+
+    return live(
+        draw,
+        convolve,
+        yours=yours,
+        rows=[["chosen", "padding"], ["at"]],
+        chosen=choice(filters, "filter"),
+        padding=choice(["in front", "on both sides"], "zeros"),
+        at=slider(2, 0, len(inputs) - 1, 1, "output", "420px"),
+    )
+
+
+def convolution_svg(
+    x: ArrayLike, w: ArrayLike, y: ArrayLike, labels: Sequence[str], *, start: int, at: int, title: str = ""
+) -> str:
+    """Output `at` of a filter w (k,) over inputs x (time,): the window begins at input `start`, which may lie before 0.
+
+    y (output,) are all outputs; those up to `at` are shown. Inputs of the window that come after `at` are orange: an
+    output that uses them has seen the future.
+
+    Raises ValueError for shapes that do not fit.
+    """
+    inputs, weights, outputs = (np.asarray(a, dtype=float) for a in (x, w, y))
+    if inputs.shape != (len(labels),) or weights.ndim != 1 or outputs.ndim != 1 or not 0 <= at < len(outputs):
+        raise ValueError(
+            "convolution_svg needs x (time,), w (k,), y (output,), a label per input and an output `at`, got"
+            f" {inputs.shape}, {weights.shape}, {outputs.shape}, {len(labels)} labels and at={at}"
+        )
+    wide, high = 74.0, 44.0
+    left = wide * max(len(weights) - 1, 1) + 20  # room for the zeros in front
+    window = range(start, start + len(weights))
+    future = window[-1] > at
+    canvas = Canvas(title)
+    filter_row, input_row, output_row = 60.0, 68.0 + high, 152.0 + 2 * high
+    for top, name in ((filter_row, "filter w"), (input_row, "input x"), (output_row, "output y")):
+        canvas.text(0, top - 8, name, 15, italic=True)
+
+    def box(j: int, top: float, words: str, fill: str, stroke: str, ink: str = INK, frame: Pixels = 1.5) -> None:
+        place = left + j * wide + 3, top, wide - 6, high
+        canvas.box(*place, words, fill, stroke, frame, size=17, ink=ink, radius=5)
+
+    terms = []
+    for j, weight in zip(window, weights, strict=True):
+        value = inputs[j] if 0 <= j < len(inputs) else 0.0
+        terms.append(f"{_short(weight)}·{_short(value)}" if value >= 0 else f"{_short(weight)}·({_short(value)})")
+        box(j, filter_row, _short(weight), "#ffffff", BLUE, BLUE, 2.5)
+        if not 0 <= j < len(inputs):
+            box(j, input_row, "0", "#ffffff", FAINT, FAINT)
+    for j, (value, label) in enumerate(zip(inputs, labels, strict=True)):
+        fill = "#eef4fa" if j not in window else "#ffe3c7" if j > at else "#cfe5f5"
+        box(j, input_row, _short(value), fill, FAINT)
+        canvas.text(left + (j + 0.5) * wide, input_row + high + 22, label, 16, "middle")
+        if j < len(outputs):
+            frame = (ORANGE if future else BLUE, INK, 3) if j == at else (FAINT, INK, 1.5)
+            box(j, output_row, _short(outputs[j]) if j <= at else "", "#ffffff", *frame)
+    line = f"y at “{labels[at] if at < len(labels) else at}” = {' + '.join(terms)} = {_short(outputs[at])}"
+    verdict = "it has seen a word that comes later" if future else "it has seen nothing that comes later"
+    canvas.text(0, output_row + high + 34, line, 17, bold=True)
+    canvas.text(0, output_row + high + 62, verdict, 17, fill=DARK_ORANGE if future else INK)
+    return canvas.svg(f"{title}. {line}; {verdict}.")
+
+
+def _short(value: Pixels) -> str:
+    shown = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown.replace("-", "−")
+
+
+# --- filters that have learned -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fired:
+    """What a classifier's filters answer to one text."""
+
+    letters: Sequence[str]
+    responses: Sequence[tuple[int, np.ndarray]]
+    """For every filter its width and its response at every window of that width."""
+    pull: np.ndarray
+    """(filter,): how much each filter's strongest response moves the score of the first class against the second."""
+    classes: tuple[str, str]
+    probability: float
+    """Of the first class."""
+
+
+def filter_explorer(read: Callable[[str], Fired], texts: Sequence[str], *, top: int = 6) -> Live:
+    """Choose a text or type one, then walk through the filters in the order of how much they pull.
+
+    read: text -> `Fired`; a ValueError of it is shown in words.
+
+    Raises ValueError if there is no text.
+    """
+    if not texts:
+        raise ValueError("filter_explorer needs at least one text")
+    fired = lru_cache(maxsize=64)(read)
+
+    def draw(own: str, text: str, rank: int) -> str:
+        found = fired(own if own.strip() else text)
+        order = [int(i) for i in np.argsort(-np.abs(found.pull), kind="stable")]
+        chosen, strongest = order[rank - 1], order[:top]
+
+        def spelled(i: int) -> str:
+            width, answers = found.responses[i]
+            place = int(answers.argmax())
+            return "".join(found.letters[place : place + width]).replace(" ", "␣")
+
+        def pulls(i: int) -> str:
+            return f"{abs(found.pull[i]):.2f} {found.classes[0 if found.pull[i] > 0 else 1]}"
+
+        size, towards = pulls(chosen).split(" ", 1)
+        width, values = found.responses[chosen]
+        note = f"its strongest window, “{spelled(chosen)}”, pulls {size} towards “{towards}”"
+        says = f"P({found.classes[0]}) = {found.probability:.2f}"
+        letters = fired_svg(
+            found.letters,
+            values,
+            width=width,
+            title=f"filter {chosen + 1}, {width} letters wide",
+            notes=[note, says],
+            alt=f"Filter {chosen + 1} of width {width} on '{''.join(found.letters)}': {note}. {says}.",
+        )
+        return letters + bar_list_svg(
+            [abs(found.pull[i]) for i in strongest],
+            [f"“{spelled(i)}”" for i in strongest],
+            says=[pulls(i) for i in strongest],
+            highlight=[rank - 1],
+            title="the strongest pulls, with the letters they come from",
+            alt="Strongest pulls: " + ", ".join(f"{spelled(i)} {found.pull[i]:+.2f}" for i in strongest) + ".",
+            width=680,
+        )
+
+    return live(
+        draw,
+        rows=[["text"], ["own"], ["rank"]],
+        text=menu(texts, "line"),
+        own=field(),
+        rank=slider(1, 1, len(fired(texts[0]).pull), 1, "filter, by its pull", "520px"),
+    )
+
+
+def fired_svg(
+    letters: Sequence[str], responses: ArrayLike, *, width: int, title: str = "", notes: Sequence[str] = (), alt: str
+) -> str:
+    """What one filter answers at every window of a text: a bar where each window begins, the strongest in orange.
+
+    responses (place,): place i is the window of `width` letters that begins at letter i. The letters of the strongest
+    window are framed. `notes` are lines below.
+
+    Raises ValueError if responses and letters do not fit.
+    """
+    values = np.asarray(responses, dtype=float)
+    if values.shape != (len(letters) - width + 1,) or not len(values):
+        raise ValueError(
+            f"{len(letters)} letters have {len(letters) - width + 1} windows of {width}, got {values.shape}"
+        )
+    cell, tall = min(26.0, 860.0 / len(letters)), 110.0
+    best, reach = int(values.argmax()), max(float(values.max()), 1e-9)
+    canvas = Canvas(title)
+    base = canvas.top + tall
+    for i, value in enumerate(values):
+        high = max(tall * max(value, 0.0) / reach, 1)
+        canvas.rect(i * cell + 2, base - high, cell - 4, high, ORANGE if i == best and value > 0 else BLUE)
+    for i, letter in enumerate(letters):
+        framed = best <= i < best + width and values[best] > 0
+        look = ("#ffe3c7", ORANGE) if framed else ("none", "none")
+        canvas.box(i * cell, base + 6, cell, 32, visible(letter), *look, size=min(20.0, cell * 0.95))
+    canvas.notes(notes, 17, gap=4)
+    return canvas.svg(alt)
+
+
+# --- what a model can see ------------------------------------------------------------------------
+
+Measure = Callable[[str, int, int, Sequence[int], int], ArrayLike]
+"""(kind, layers, kernel size, dilations, time) -> how much the prediction at `time` changes with each word."""
+
+Place = tuple[int, int]
+"""(row, time): row 0 are the words, the highest row is what the prediction is made from."""
+
+KINDS = ("convolution", "window", "recurrent", "attention")
+
+
+def reach_playground(measure: Measure, words: Sequence[str]) -> Live:
+    """Which words a prediction can see: as drawn from the architecture, and as measured by gradients through a model.
+
+    measure: called with one of KINDS; its answer is kept.
+    """
+    n = len(words)
+    kept = lru_cache(maxsize=512)(lambda *setting: np.asarray(measure(*setting), dtype=float))
+
+    def draw(kind: str, layers: int, kernel: int, spread: str, at: int) -> str:
+        dilations = tuple(2**i if spread == "1, 2, 4, …" else 1 for i in range(layers))
+        rows, edges = architecture(kind, layers, kernel, dilations, n)
+        strength = kept(kind, layers, kernel, dilations, at)
+        title = f"{layers} {kind} layers"
+        note = f"every word before; kernel {kernel} and dilations play no part"
+        if kind == "convolution":
+            title = f"{layers} causal convolutions, kernel {kernel}, dilations {', '.join(map(str, dilations))}"
+            note = f"1 + Σ (k − 1)·dilation = {1 + sum((kernel - 1) * d for d in dilations)} words"
+        elif kind == "window":
+            title = f"feed-forward, window {kernel}"
+            note = f"{kernel} words; layers {layers} and dilations play no part"
+        measured = f"measured: {int((strength > 0).sum())} words have a gradient that is not 0"
+        notes = [f"{note} ({spread})", measured]
+        return reach_svg(words, rows, edges, (len(rows), at), strength, title=title, notes=notes)
+
+    return live(
+        draw,
+        rows=[["kind"], ["layers", "kernel"], ["spread"], ["at"]],
+        kind=choice(KINDS, "model"),
+        layers=slider(3, 1, 4, 1, "layers", "300px"),
+        kernel=slider(2, 2, 4, 1, "kernel / window", "300px"),
+        spread=choice(["1, 1, 1, …", "1, 2, 4, …"], "dilations"),
+        at=slider(n - 1, 0, n - 1, 1, "prediction after word", "420px"),
+    )
+
+
+def architecture(
+    kind: str, layers: int, kernel: int, dilations: Sequence[int], n: int
+) -> tuple[list[str], list[tuple[Place, Place]]]:
+    """The rows' names and the edges (from, to) of a model over n words."""
+    if kind == "window":
+        return ["hidden"], [((0, t - j), (1, t)) for t in range(n) for j in range(kernel) if t >= j]
+    edges: list[tuple[Place, Place]] = []
+    for row in range(1, layers + 1):
+        for t in range(n):
+            if kind == "convolution":
+                back = [j * dilations[row - 1] for j in range(kernel)]
+                edges += [((row - 1, t - b), (row, t)) for b in back if t >= b]
+            elif kind == "recurrent":
+                edges += [((row - 1, t), (row, t))] + ([((row, t - 1), (row, t))] if t else [])
+            else:
+                edges += [((row - 1, s), (row, t)) for s in range(t + 1)]
+    return [f"layer {i + 1}" for i in range(layers)], edges
+
+
+def reach_svg(
+    words: Sequence[str],
+    rows: Sequence[str],
+    edges: Collection[tuple[Place, Place]],
+    target: Place,
+    strength: ArrayLike,
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+) -> str:
+    """All nodes and edges, those that lead to `target` in blue; below, each word in the tint of what was measured.
+
+    rows: the name of every row but the words', from below; edges: (from, to). strength (time,): how much the
+    prediction changes with each word, 0 where it does not; the largest is darkest.
+
+    Raises ValueError if strength and words differ in number, or there is no row.
+    """
+    measured = np.asarray(strength, dtype=float)
+    if measured.shape != (len(words),) or not rows:
+        raise ValueError(
+            f"reach_svg needs one strength per word and a row, got {measured.shape} for {len(words)} words"
+        )
+    lit = _lit(edges, target)
+    left, high = max(len(name) for name in rows) * 9.2 + 14, 62.0
+    cell = (900.0 - left) / len(words)
+    base = 44.0 + high * len(rows)
+
+    def at(place: Place) -> tuple[float, float]:
+        return left + (place[1] + 0.5) * cell, base - high * place[0] + (12 if place[0] else 0)
+
+    canvas = Canvas(title)
+    paths: dict[bool, list[str]] = {False: [], True: []}
+    for source, end in edges:
+        paths[end in lit].append("M{:.1f},{:.1f} L{:.1f},{:.1f}".format(*at(source), *at(end)))
+    canvas.path(" ".join(paths[False]), "#dcdcdc", 1)
+    many = len(paths[True]) > 120
+    canvas.path(" ".join(paths[True]), BLUE, 0.8 if many else 1.8, more=' opacity="0.45"' if many else "")
+    for row, name in enumerate(rows, start=1):
+        canvas.text(0, at((row, 0))[1] + 5, name, 15)
+        for time in range(len(words)):
+            here = (row, time)
+            fill = ORANGE if here == target else BLUE if here in lit else "#ffffff"
+            canvas.mark("circle", *at(here), fill, 10 if here == target else 7, stroke=FAINT, wide=1)
+    largest = max(float(measured.max()), 1e-30)
+    size = min(15.0, cell / max(len(word) for word in words) * 1.62)
+    for time, (word, value) in enumerate(zip(words, measured, strict=True)):
+        # a root, so that small influences can be seen; what is exactly 0 stays white
+        tint = 0.15 + 0.85 * (value / largest) ** 0.5 if value > 0 else 0.0
+        canvas.box(left + time * cell + 1, base, cell - 2, 34, word, blue(tint), FAINT, size=size)
+    canvas.notes(notes, 17)
+    seen = [word for word, value in zip(words, measured, strict=True) if value > 0]
+    says = f"{title}. The prediction after '{words[target[1]]}' can be reached from {sum(row == 0 for row, _ in lit)}"
+    says += f" words in the drawing; measured by gradients it depends on {len(seen)}: {' '.join(seen)}."
+    return canvas.svg(f"{says} {' '.join(notes)}", width=900)
+
+
+def _lit(edges: Collection[tuple[Place, Place]], target: Place) -> set[Place]:
+    """All places from which the target can be reached."""
+    below: dict[Place, list[Place]] = {}
+    for source, end in edges:
+        below.setdefault(end, []).append(source)
+    lit, stack = {target}, [target]
+    while stack:
+        fresh = [source for source in below.get(stack.pop(), []) if source not in lit]
+        lit.update(fresh)
+        stack += fresh
+    return lit
+
+
+# --- a neighbour in place of a word --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Continued:
+    """What two models expect after the same words."""
+
+    words: Sequence[str]
+    seen: str
+    """What the training text knows of these words, in a line."""
+    models: Mapping[str, Sequence[tuple[str, float]]]
+    """Model -> (next word, probability), best first."""
+
+
+def neighbour_playground(
+    continue_: Callable[[str, int], Continued], contexts: Sequence[str], neighbours: int = 8
+) -> Live:
+    """Replace a word by its neighbours, one after the other: what becomes of each model's expectation?
+
+    continue_: (context, rank) -> `Continued`; rank 0 is the context as it stands.
+    """
+    kept = lru_cache(maxsize=256)(continue_)
+
+    def draw(context: str, rank: int) -> str:
+        found = kept(context, rank)
+        line, panels = " ".join(found.words), []
+        for name, best in found.models.items():
+            alt = f"{name} after '{line}': " + ", ".join(f"{word} {p:.3f}" for word, p in best) + "."
+            words = [word.replace("\n", "↵") for word, _ in best]
+            panels.append(bar_list_svg([p for _, p in best], words, reach=0.5, title=name, alt=alt, width=420))
+        return said(f"“{line} …”   {found.seen}") + beside(*panels)
+
+    return live(
+        draw,
+        rows=[["context"], ["rank"]],
+        context=menu(contexts, "words", "min(560px, 95%)"),
+        rank=slider(0, 0, neighbours, 1, "neighbour in place of the word in brackets", "min(620px, 95%)"),
+    )

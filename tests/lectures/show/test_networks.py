@@ -1,0 +1,30 @@
+"""Lines, planes, cliffs and shaded words, and the widgets of lectures 6 and 7 that are made of them."""
+
+import pytest
+
+from lectures import show
+
+
+@pytest.mark.parametrize("name", list(show.CIRCUITS))
+def test_circuits_read_only_what_is_there(name: str) -> None:
+    parts = show.CIRCUITS[name]
+    picture = show.cell_svg(parts, {part.name: 0.25 for part in parts}, alt=name)
+    assert picture.count(">0.250<") == len(parts)
+    before: set[str] = set()
+    for part in parts:
+        assert set(part.reads) <= before, "in the order of computing"
+        before.add(part.name)
+    with pytest.raises(ValueError, match="which is no part of the circuit"):
+        show.cell_svg(parts[1:], {}, alt=name)
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_an_unrolled_network_has_a_box_per_state(layers: int, both: bool) -> None:
+    picture = show.unrolled_svg(["a", "b", "c"], [None, None, "yes"], layers=layers, both=both, alt="a network")
+    assert picture.count('height="40.0"') == 3 * layers * (2 if both else 1)
+    assert picture.count(">yes<") == 1
+    with pytest.raises(ValueError, match="one output"):
+        show.unrolled_svg(["a"], [], alt="x")
+    with pytest.raises(ValueError, match="layers"):
+        show.unrolled_svg(["a"], ["b"], alt="x", layers=0)

@@ -1,0 +1,163 @@
+"""The board's circuits, drawn; and the curve that follows a training."""
+
+import xml.dom.minidom as xml
+
+import numpy as np
+import pytest
+
+from lectures import widgets
+from nlmcore.autodiff import Value, evaluate
+
+
+@pytest.fixture
+def board():
+    """(x + y) z at (−2, 5, −4)."""
+    x, y, z = Value(-2, "x"), Value(5, "y"), Value(-4, "z")
+    f = ((x + y).named("q") * z).named("f")
+    f.backward()
+    return f.graph()
+
+
+def test_the_player_steps_through_it(board) -> None:
+    player = widgets.circuit_player(board.nodes, board.edges)
+    pictures = []
+    for step in range(11):
+        player.controls["step"].value = step
+        pictures.append(player.picture.value)
+    assert len(set(pictures)) == 11, "every step shows something new"
+
+
+CORNERS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+
+
+AND, XOR = [0, 0, 0, 1], [0, 1, 1, 0]
+
+
+def perceptron(x, w, b):
+    return (x @ w + b > 0).astype(float)
+
+
+def spoken(drawing: str) -> str:
+    return xml.parseString(drawing).documentElement.getAttribute("aria-label")
+
+
+def graph_of(formula: str):
+    result = evaluate(formula)
+    result.backward()
+    return result.graph()
+
+
+def test_the_playground_counts_what_is_right() -> None:
+    widget = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND, "XOR": XOR})
+    for name, value in {"w1": 1.0, "w2": 1.0, "b": -1.5}.items():
+        widget.controls[name].value = value
+    assert "4 of 4 points are right" in spoken(widget.picture.value)
+    assert " l42,42" not in widget.picture.value
+    widget.controls["task"].value = "XOR"
+    assert "1 of 4 points are right" in spoken(widget.picture.value)
+
+
+def test_a_neuron_of_ones_own_is_drawn_beside() -> None:
+    def soft(x, w, b):
+        return 1 / (1 + np.exp(-(x @ w + b)))
+
+    shown = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND}, yours=soft).picture.value
+    assert "yours draws another picture" in shown
+    wrong = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND}, yours=lambda x, w, b: 1.0).picture.value
+    assert "yours raised an error" in wrong
+
+
+def test_the_boundary_player_follows_the_training() -> None:
+    runs = {
+        name: {step: (lambda x, s=step, a=a: 1 / (1 + np.exp(-a * s * (x[:, 0] - 0.5)))) for step in (0, 10)}
+        for name, a in {"one": 1.0, "two": -1.0}.items()
+    }
+    widget = widgets.boundary_player(runs, CORNERS, [0, 0, 1, 1])
+    assert "loss 0.693" in spoken(widget.picture.value)
+    widget.controls["step"].value = 10
+    assert "after 10 steps: loss 0.007, 4 of 4 points right" in spoken(widget.picture.value)
+    widget.controls["run"].value = "two"
+    assert "0 of 4 points right" in spoken(widget.picture.value)
+    with pytest.raises(ValueError, match="share their steps"):
+        widgets.boundary_player({"a": {0: np.ones}, "b": {1: np.ones}}, CORNERS, AND)
+    with pytest.raises(ValueError, match="at least one"):
+        widgets.boundary_player({}, CORNERS, AND)
+
+
+def test_a_backward_pass_of_ones_own() -> None:
+    graph = graph_of("x = 3; y = 2; q = x*y; f = q*x + q")
+
+    def right(nodes, edges):
+        assert not any(node.grad for node in nodes), "the answer is not handed over"
+        gradient = [0.0] * len(nodes)
+        gradient[-1] = 1.0
+        for edge in sorted(edges, key=lambda edge: -edge.target):
+            gradient[edge.source] += gradient[edge.target] * edge.local
+        return gradient
+
+    def overwrites(nodes, edges):
+        gradient = [0.0] * len(nodes)
+        gradient[-1] = 1.0
+        for edge in sorted(edges, key=lambda edge: -edge.target):
+            gradient[edge.source] = gradient[edge.target] * edge.local
+        return gradient
+
+    for mine, verdict in (
+        (right, "the same picture"),
+        (overwrites, "another picture"),
+        (lambda nodes, edges: [1.0], "raised an error"),
+    ):
+        player = widgets.circuit_player(graph.nodes, graph.edges, yours=mine)
+        player.controls["step"].value = 2 * len(graph.nodes)
+        assert verdict in player.picture.value
+
+
+def test_a_formula_of_ones_own() -> None:
+    widget = widgets.circuit_playground(graph_of, {"a": "x = 3; f = x*x + x", "b": "x = 2; y = 3; f = x*y"})
+    widget.controls["step"].value = 6
+    assert "x: value 3 gradient 7" in spoken(widget.picture.value)
+    widget.controls["example"].value = "b"
+    assert widget.controls["formula"].value == "x = 2; y = 3; f = x*y"
+    assert widget.controls["step"].value == 0
+    widget.controls["formula"].value = "x = 2; y = 3; z = 4; x*y*z"
+    assert widget.controls["step"].max == 10
+    widget.controls["step"].value = 10
+    assert "x: value 2 gradient 12" in spoken(widget.picture.value)
+    widget.controls["formula"].value = "x +"
+    assert "no formula" in widget.picture.value
+    widget.controls["formula"].value = "x = 1; " + "+".join(["x"] * 60)
+    assert "room for 40" in widget.picture.value
+    with pytest.raises(ValueError, match="at least one"):
+        widgets.circuit_playground(graph_of, {})
+
+
+def descent(**settings):
+    slope = widgets.Slope(lambda w: w * w, lambda w: 2 * w, start=2)
+    widget = widgets.descent_playground(lambda w, g, rate: w - rate * g, {"valley": slope})
+    for name, value in settings.items():
+        widget.controls[name].value = value
+    return spoken(widget.picture.value)
+
+
+def test_the_rate_decides() -> None:
+    assert "w is 0.70 and the loss 0.49; the loss began at 4.00" in descent(rate=0.05)
+    assert "after 1 steps: w = 0.000" in descent(rate=0.5, steps=1)
+    assert "w = -2.000, loss 4.0000" in descent(rate=1.0, steps=11)
+    assert "w is 475" in descent(rate=1.2, steps=30).replace(",", "") or "diverges" in descent(rate=1.2, steps=30)
+
+
+def test_a_step_of_ones_own_and_one_that_explodes() -> None:
+    slope = widgets.Slope(lambda w: w * w, lambda w: 2 * w, start=2)
+    mine = widgets.descent_playground(
+        lambda w, g, rate: w - rate * g, {"v": slope}, yours=lambda w, g, rate: w + rate * g
+    )
+    assert "yours draws another picture" in mine.picture.value
+    infinite = widgets.descent_playground(lambda w, g, rate: float("nan"), {"v": slope})
+    assert "it diverges" in spoken(infinite.picture.value)
+
+
+def test_a_curve_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="as many y as x"):
+        widgets.descent_svg([0, 1], [1], [(0, 1)])
+    with pytest.raises(ValueError, match="place visited"):
+        widgets.descent_svg([0, 1], [0, 1], [])

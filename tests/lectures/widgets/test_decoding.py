@@ -1,0 +1,142 @@
+"""Search trees, rankings and next-word pictures, and the widgets over them."""
+
+import math
+
+import pytest
+import torch
+
+from lectures import widgets
+from nlmcore.decoding import beam_search, greedy, reshape, sample
+
+NAMES = ["<eos>", "cat", "dog", "ox"]
+
+
+TABLE = torch.tensor([[1.0, 0, 0, 0], [0.5, 0, 0.3, 0.2], [0.9, 0.1, 0, 0], [0.25, 0.25, 0.25, 0.25]])
+
+
+PROMPT = torch.tensor([[1]])
+
+
+class TableLM:
+    vocab_size = 4
+
+    def __call__(self, tokens, state=None):
+        return TABLE.log()[tokens], tokens[:, -1]
+
+
+def tree(beam: int):
+    if beam == 1:
+        return greedy(TableLM(), PROMPT, 3, eos=0, trace=True)[1]
+    return beam_search(TableLM(), PROMPT, 3, eos=0, beam_size=beam, trace=True)[1]
+
+
+def name(token: int) -> str:
+    return NAMES[token]
+
+
+def test_a_tree_shows_every_possible_candidate_and_what_became_of_it() -> None:
+    found = tree(2)
+    picture = widgets.search_tree_svg(found.nodes, name, best=found.best)
+    possible = [node for node in found.nodes if node.status != "root" and node.log_prob > -math.inf]
+    assert picture.count('rx="6"') == len(possible)
+    assert picture.count("× 0.30") == sum(round(math.exp(n.token_log_prob), 2) == 0.3 for n in possible) > 0
+    assert picture.count('stroke-width="5"') == len(found.best) - 1 + 1, (
+        "an edge per word of the answer, and the legend"
+    )
+    assert "&lt;eos&gt;, P 0.500, finished" in widgets.search_tree_svg(found.nodes, name, shown=1)
+
+
+def test_a_tree_is_stepped() -> None:
+    found = tree(2)
+    candidates = widgets.search_tree_svg(found.nodes, name, shown=1, decided=0)
+    assert "a candidate" in candidates
+    assert "finished" not in candidates.split("aria-label")[1].split('"')[1]
+    assert "only the prompt" in widgets.search_tree_svg(found.nodes, name, shown=0)
+    with pytest.raises(ValueError, match="decided=2"):
+        widgets.search_tree_svg(found.nodes, name, shown=1, decided=2)
+    with pytest.raises(ValueError, match="candidate"):
+        widgets.search_tree_svg(found.nodes[:1], name)
+
+
+def test_what_fell_out_is_crossed_out_and_counted() -> None:
+    before = torch.tensor([0.5, 0.3, 0.2])
+    after = reshape(before.log(), top_k=2).exp()
+    picture = widgets.next_word_svg(before.numpy(), after.numpy(), ["a", "b", "c"], prompt="x")
+    assert picture.count("line-through") == 2, "c, and the 0 others"
+    assert "left: 2 of 3 words; the model gave them 0.800" in picture
+    assert "0.500 → 0.625" in picture
+    with pytest.raises(ValueError, match="one length"):
+        widgets.next_word_svg([0.5, 0.5], [1.0], ["a"], prompt="x")
+    with pytest.raises(ValueError, match="finite"):
+        widgets.next_word_svg([0.5, math.nan], [1.0, 0.0], ["a"], prompt="x")
+
+
+def test_a_ranking_is_best_first() -> None:
+    picture = widgets.ranking_svg(["short", "long"], [2, 8], [-2.0, -4.0], [-1.0, -0.5], title="t")
+    assert picture.index(">long<") < picture.index(">short<")
+    with pytest.raises(ValueError, match="per text"):
+        widgets.ranking_svg(["a"], [1, 2], [-1.0], [-1.0])
+
+
+def test_the_beam_is_stepped_to_its_end() -> None:
+    widget = widgets.beam_player(tree, name, prompt="cat")
+    widget.controls["step"].value = 0
+    assert "Nothing has been written" in widget.picture.value
+    widget.controls["step"].value = 1
+    assert "Which are kept?" in widget.picture.value
+    widget.controls["step"].value = widget.controls["step"].max
+    assert "No open text can win any more" in widget.picture.value
+    assert "&lt;eos&gt; (0.500)" in widget.picture.value
+    before = widget.picture.value
+    widget.controls["beam"].value = 1
+    assert widget.picture.value != before
+
+
+def test_a_length_penalty_turns_the_order_and_yours_stands_beside() -> None:
+    def score(log_prob: float, length: int, alpha: float) -> float:
+        return log_prob / length**alpha
+
+    def wrong(log_prob: float, length: int, alpha: float) -> float:
+        return log_prob * length**alpha
+
+    arguments = (["short", "long"], [2, 8], [-2.0, -4.0])
+    widget = widgets.length_penalty_player(score, *arguments)
+    assert widget.picture.value.index(">short<") < widget.picture.value.index(">long<")
+    widget.controls["penalty"].value = 1.0
+    assert widget.picture.value.index(">long<") < widget.picture.value.index(">short<")
+    beside = widgets.length_penalty_player(score, *arguments, yours=wrong)
+    assert "same picture" in beside.picture.value
+    beside.controls["penalty"].value = 1.0
+    assert "another picture" in beside.picture.value
+
+
+def test_the_sampler_uses_the_function_it_is_handed() -> None:
+    distribution = torch.tensor([0.05, 0.6, 0.25, 0.1]).log()
+    widget = widgets.sampler_playground(reshape, {"one": distribution}, name, words=3)
+    assert "left: 4 of 4 words" in widget.picture.value
+    widget.controls["top_p"].value = 0.6
+    assert "left: 1 of 4 words; the model gave them 0.600" in widget.picture.value
+    widget.controls["top_p"].value = 1.0
+    widget.controls["top_k"].value = 2
+    assert "left: 2 of 4 words" in widget.picture.value
+    beside = widgets.sampler_playground(
+        reshape, {"one": distribution}, name, words=3, yours=lambda ln_p, **filters: ln_p
+    )
+    assert "same picture" in beside.picture.value
+    beside.controls["temperature"].value = 0.0
+    assert "another picture" in beside.picture.value
+
+
+def test_a_text_grows_word_by_word() -> None:
+    generator = torch.Generator().manual_seed(0)
+    trees = {
+        "greedy": greedy(TableLM(), PROMPT, 3, trace=True)[1],
+        "sampled": sample(TableLM(), PROMPT, 3, generator=generator, trace=True)[1],
+    }
+    widget = widgets.word_by_word(trees, name, prompt="cat ")
+    assert "greedy, after 1 tokens: cat &lt;eos&gt;" in widget.picture.value
+    widget.controls["place"].value = 3
+    assert "place 3" in widget.picture.value
+    before = widget.picture.value
+    widget.controls["way"].value = "sampled"
+    assert widget.picture.value != before

@@ -1,0 +1,126 @@
+"""Sequence to sequence in pictures: what is wrong is marked, neighbours are named, widgets use what they are handed."""
+
+import numpy as np
+import pytest
+
+from lectures import widgets
+from lectures.widgets.sequence_to_sequence import wrong_places
+
+PLANE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
+
+
+NAMES = ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("written", "reference", "wrong"),
+    [
+        ("drei und zwanzig", "drei und zwanzig", [False, False, False]),
+        ("vier und zwanzig", "drei und zwanzig", [True, False, False]),
+        ("und zwanzig", "drei und zwanzig", [False, False]),
+        ("drei und und zwanzig", "drei und zwanzig", [False, False, True, False]),
+        ("elf", "drei und zwanzig", [True]),
+    ],
+)
+def test_what_does_not_fit_is_marked(written: str, reference: str, wrong: list[bool]) -> None:
+    found = wrong_places(written.split(), reference.split())
+    assert sum(found) == sum(wrong)
+    if written != "drei und und zwanzig":  # which of two equal words is one too many is a matter of taste
+        assert found == wrong
+
+
+def test_a_right_translation_says_so_and_a_wrong_one_shows_the_answer() -> None:
+    right = widgets.translation_svg(["one"], [("c", [0.5, -0.5])], ["eins"], reference=["eins"])
+    assert "right in every word" in right
+    assert "should be" not in right
+    wrong = widgets.translation_svg(["one"], [("c", [0.5])], ["zwei"], reference=["eins"])
+    assert "do not fit: 1 of 1" in wrong
+    assert ">should be<" in wrong
+    assert wrong.count("stroke-dasharray") == 1
+    with pytest.raises(ValueError, match="at least one"):
+        widgets.translation_svg([], [], ["eins"])
+    with pytest.raises(ValueError, match="vector"):
+        widgets.translation_svg(["one"], [("c", [[1.0]])], [])
+
+
+def test_long_rows_wrap() -> None:
+    short, long = (widgets.translation_svg(["thousand"] * n, [], ["tausend"]) for n in (2, 30))
+    assert float(long.split('viewBox="0 0 860 ')[1].split('"')[0]) > 60 + float(
+        short.split('viewBox="0 0 860 ')[1].split('"')[0]
+    )
+
+
+def test_the_translator_is_the_one_it_is_handed() -> None:
+    def spell(number: int) -> str:
+        return "one " * number
+
+    def answer(number: int) -> str:
+        return " ".join(["eins"] * number)
+
+    def translate(words: str) -> list[str]:
+        return ["eins"] * len(words.split())
+
+    ways = {"short": lambda words: ["eins"]}
+    widget = widgets.translator_playground(
+        translate, lambda words: [0.1], spell, answer, ways=ways, number=3, highest=9
+    )
+    assert "right in every word" in widget.picture.value
+    widget.controls["way"].value = "short"
+    assert ">should be<" in widget.picture.value
+    beside = widgets.translator_playground(
+        translate, lambda words: [0.1], spell, answer, number=3, highest=9, yours=lambda words: ["zwei"]
+    )
+    assert list(beside.controls) == ["number"]
+    assert "yours draws another picture" in beside.picture.value
+
+
+def test_the_decoder_is_stepped() -> None:
+    def run(source: str) -> list[widgets.DecodingStep]:
+        words = [*source.upper().split(), "<eos>"]
+        return [widgets.DecodingStep([0.1 * i], [(word, 0.9), ("x", 0.1)]) for i, word in enumerate(words)]
+
+    widget = widgets.decoder_player(run, ["a b", "c"], [[0.0], [1.0]])
+    assert "the decoder has read &lt;bos&gt;" in widget.picture.value
+    widget.controls["step"].value = 2
+    assert "the decoder has read A" in widget.picture.value
+    widget.controls["step"].value = 0
+    assert "nothing is written yet" in widget.picture.value
+    widget.controls["source"].value = "c"
+    widget.controls["step"].value = 3
+    assert "step 2" in widget.picture.value, "the last step of a shorter one"
+
+
+def test_the_map_follows_the_choice_and_the_shade() -> None:
+    vectors = np.eye(4)
+    vectors[1] = vectors[0] + 0.01
+    widget = widgets.vector_map(
+        vectors,
+        NAMES,
+        {"one": ([1, 2, 3, 4], "1", "4"), "two": ([4, 3, 2, 1], "1", "4")},
+        choices=[0, 2],
+        neighbours=1,
+    )
+    assert "nearest to “a” in all 4 numbers: b." in widget.picture.value
+    before = widget.picture.value
+    widget.controls["shade"].value = "two"
+    assert widget.picture.value != before
+    widget.controls["chosen"].value = 2
+    assert "nearest to “c”" in widget.picture.value
+
+
+def test_words_are_read_aloud_chosen_or_typed() -> None:
+    widget = widgets.pronouncer(
+        lambda word: list(word.upper()),
+        lambda word: [0.5],
+        ["cat", "dog"],
+        lambda word: ["C A T"] if word == "cat" else [],
+    )
+    assert "right in every word" in widget.picture.value
+    widget.controls["own"].value = "Zoë's"
+    assert "the dictionary does not have this word" in widget.picture.value
+    assert "Source: z o &#x27; s" in widget.picture.value
+    widget.controls["own"].value = "x" * 40
+    assert "1 to 24 letters" in widget.picture.value
+    widget.controls["word"].value = "dog"
+    assert widget.controls["own"].value == ""
+    assert "Source: d o g" in widget.picture.value
