@@ -25,13 +25,16 @@ write the same model as P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its l
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from operator import index
+from typing import Any, Protocol, SupportsIndex, TypeGuard, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+from nlmcore.checks import described
 
 State = Any
 """None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch."""
@@ -97,28 +100,43 @@ def select(state: State, indices: Tensor) -> State:
     Raises TypeError if `indices` is not a tensor of integers, IndexError if one lies outside the batch.
     """
     if not isinstance(indices, Tensor) or indices.dtype not in (torch.int64, torch.int32) or indices.ndim != 1:
-        raise TypeError(f"indices must be a one-dimensional tensor of integers, got {_describe(indices)}")
+        raise TypeError(f"indices must be a one-dimensional tensor of integers, got {described(indices)}")
     low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, -1)
-    return _gather(state, indices, low, high)
+
+    def gather(part: Any) -> Any:
+        if not isinstance(part, Tensor):
+            return part.select(indices) if hasattr(part, "select") else part
+        if low < 0 or high >= len(part):
+            raise IndexError(f"indices must lie in [0, {len(part)}), the state's batch, got {low} to {high}")
+        return part.index_select(0, indices.to(part.device))
+
+    return map_leaves(gather, state, lambda part: hasattr(part, "select"))
 
 
-def _gather(state: State, indices: Tensor, low: int, high: int) -> State:
-    if isinstance(state, Tensor):
-        if low < 0 or high >= len(state):
-            raise IndexError(f"indices must lie in [0, {len(state)}), the state's batch, got {low} to {high}")
-        return state.index_select(0, indices.to(state.device))
-    if hasattr(state, "select"):
-        return state.select(indices)
+def map_leaves(
+    function: Callable[[Any], Any], state: State, is_leaf: Callable[[Any], bool] = lambda part: False
+) -> State:
+    """The same structure, with `function` applied to every leaf: tensors, other values without parts, `is_leaf`."""
+    if is_leaf(state):
+        return function(state)
     if dataclasses.is_dataclass(state) and not isinstance(state, type):
-        fields = {f.name: _gather(getattr(state, f.name), indices, low, high) for f in dataclasses.fields(state)}
-        return dataclasses.replace(state, **fields)
+        names = [field.name for field in dataclasses.fields(state) if field.init]
+        parts = {name: map_leaves(function, getattr(state, name), is_leaf) for name in names}
+        return dataclasses.replace(state, **parts)
     if isinstance(state, tuple) and hasattr(state, "_fields"):  # a named tuple
-        return type(state)(*(_gather(part, indices, low, high) for part in state))
+        return type(state)(*(map_leaves(function, part, is_leaf) for part in state))
     if isinstance(state, tuple | list):
-        return type(state)(_gather(part, indices, low, high) for part in state)
+        return type(state)(map_leaves(function, part, is_leaf) for part in state)
     if isinstance(state, dict):
-        return {key: _gather(part, indices, low, high) for key, part in state.items()}
-    return state
+        return {key: map_leaves(function, part, is_leaf) for key, part in state.items()}
+    return function(state)
+
+
+def leaves(state: State) -> list[Any]:
+    """All leaves in a fixed order."""
+    found: list[Any] = []
+    map_leaves(lambda leaf: (found.append(leaf), leaf)[1], state)
+    return found
 
 
 @contextmanager
@@ -142,7 +160,7 @@ def check_tokens(tokens: object, vocab_size: int, name: str = "tokens") -> None:
     Raises TypeError for a wrong type or dtype, ValueError for a wrong shape, no tokens, or a foreign id.
     """
     if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"{name} must be a LongTensor (batch, time), got {_describe(tokens)}")
+        raise TypeError(f"{name} must be a LongTensor (batch, time), got {described(tokens)}")
     if tokens.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (batch, time), got shape {tuple(tokens.shape)}")
     if tokens.numel() == 0:
@@ -152,7 +170,36 @@ def check_tokens(tokens: object, vocab_size: int, name: str = "tokens") -> None:
         raise ValueError(f"{name} must be ids in [0, {vocab_size}), the vocabulary, got ids from {low} to {high}")
 
 
-def _describe(thing: object) -> str:
-    if isinstance(thing, Tensor):
-        return f"a {thing.dtype} tensor of shape {tuple(thing.shape)}"
-    return f"{type(thing).__name__} {str(thing)[:60]!r}"
+def check_id(token: SupportsIndex | None, vocab_size: int, name: str) -> int | None:
+    """An id of the vocabulary as an int, from an integer of any library (a tensor with one id); None stays None."""
+    if token is None:
+        return None
+    try:
+        found = None if isinstance(token, bool) else index(token)
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeError(f"{name} must be a token id or None, got {described(token)}")
+    if not 0 <= found < vocab_size:
+        raise ValueError(f"{name} must be an id in [0, {vocab_size}), the vocabulary, or None, got {found}")
+    return found
+
+
+def ask(model: LanguageModel, tokens: Tensor, state: State, advice: str = "") -> tuple[Tensor, State]:
+    """model(tokens, state), refused if that is not logits for every token and a state.
+
+    Two rows of logits alone would unpack too. `advice` ends the refusal: what to do instead.
+    """
+    answer = model(tokens, state)
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise TypeError(f"model must answer (logits, state) to model(tokens, state), got {described(answer)}{advice}")
+    check_logits(answer[0], tokens, model.vocab_size)
+    return answer[0], answer[1]
+
+
+def check_logits(logits: object, tokens: Tensor, vocab_size: int) -> None:
+    """One number for every token of the vocabulary after every token read; checks only the shape."""
+    allowed = (*tokens.shape, vocab_size)
+    if not isinstance(logits, Tensor) or logits.shape != allowed:
+        got = f"shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
+        raise ValueError(f"model must give logits of shape (batch, time, vocab_size) = {allowed}, got {got}")

@@ -18,10 +18,10 @@ import torch
 
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.filters import takes_filters
-from nlmcore.decoding.reading import Prompt, as_id
+from nlmcore.decoding.reading import Prompt
 from nlmcore.decoding.results import Generation, Hypothesis, Ranked, SearchTree, best_first, with_tree
 from nlmcore.decoding.sampling import sample
-from nlmcore.language_model import LanguageModel, State
+from nlmcore.language_model import LanguageModel, State, check_id, check_model
 
 Utility = Callable[[list[int], list[int]], float]
 """(hypothesis, reference) -> how good the hypothesis is if the reference is right; higher is better."""
@@ -56,7 +56,8 @@ def minimum_bayes_risk(
     The paper samples without reshaping; temperature and filters are `sample`'s. `utility` gets token ids,
     without <eos>.
     """
-    end = as_id(eos)
+    check_model(model)
+    end = check_id(eos, model.vocab_size, "eos")
     given = {"eos": end, "state": state, "num_samples": num_samples, "generator": generator}
     sampled = sample(model, prompt, max_new_tokens, **given, **filters)
     assert isinstance(sampled, Generation)  # no trace was asked for

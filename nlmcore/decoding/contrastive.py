@@ -25,7 +25,6 @@ from nlmcore.checks import Count, Probability, Size, door
 from nlmcore.decoding.choosing import highest
 from nlmcore.decoding.reading import (
     Prompt,
-    check_logits,
     check_request,
     hidden_states,
     in_evaluation_mode,
@@ -35,7 +34,7 @@ from nlmcore.decoding.reading import (
 )
 from nlmcore.decoding.results import Generation, SearchTree
 from nlmcore.decoding.writing import Step, Watcher, collect
-from nlmcore.language_model import LanguageModel, State, select, shows_hidden
+from nlmcore.language_model import LanguageModel, State, check_logits, select, shows_hidden
 
 Hidden = Callable[[Tensor, State], tuple[Tensor, Tensor, State]]
 """(tokens (batch, time), state) -> logits (batch, time, vocab), vectors (batch, time, d_model), state"""

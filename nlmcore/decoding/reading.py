@@ -4,9 +4,7 @@ Algorithms run under `torch.no_grad`, not `inference_mode`: a buffer that a mode
 positions) would otherwise be an inference tensor, and the model could not be trained afterwards.
 """
 
-import dataclasses
 import math
-from operator import index
 from typing import Annotated, SupportsIndex
 
 import torch
@@ -17,9 +15,13 @@ from nlmcore.language_model import (
     LanguageModel,
     NeuralLanguageModel,
     State,
+    ask,
+    check_id,
+    check_logits,
     check_model,
     check_tokens,
     evaluation_mode,
+    leaves,
     shows_hidden,
 )
 
@@ -34,25 +36,11 @@ def check_request(
     """Check what all algorithms share and return the prompt as int64, and eos as an int or None."""
     check_model(model, name)
     check_tokens(prompt, model.vocab_size, "prompt")
-    end = as_id(eos)
-    if end is not None and not 0 <= end < model.vocab_size:
-        raise ValueError(f"eos must be an id in [0, {model.vocab_size}), the vocabulary, or None, got {end}")
-    rows = _state_rows(state)
-    if rows is not None and rows != len(prompt):
+    end = check_id(eos, model.vocab_size, "eos")
+    rows = next((len(leaf) for leaf in leaves(state) if isinstance(leaf, Tensor) and leaf.ndim), len(prompt))
+    if rows != len(prompt):
         raise ValueError(f"state remembers {rows} texts but prompt has {len(prompt)}; both need the same batch")
     return prompt.long(), end
-
-
-def as_id(eos: SupportsIndex | None) -> int | None:
-    """An integer of any library (NumPy's, a tensor with one id) as an int; None stays None."""
-    if eos is None:
-        return None
-    try:
-        if not isinstance(eos, bool):
-            return index(eos)
-    except TypeError:
-        pass
-    raise TypeError(f"eos must be a token id or None, got {eos!r:.60}")
 
 
 def check_length_penalty(length_penalty: float | int, max_new_tokens: int) -> None:
@@ -61,21 +49,6 @@ def check_length_penalty(length_penalty: float | int, max_new_tokens: int) -> No
         raise ValueError(
             f"length_penalty must keep {max_new_tokens} ** length_penalty a finite number, got {length_penalty}"
         )
-
-
-def _state_rows(state: State) -> int | None:
-    """The batch of the first tensor in a state; None if it holds none that we can see."""
-    if isinstance(state, Tensor):
-        return len(state) if state.ndim else None
-    if dataclasses.is_dataclass(state):
-        parts = [getattr(state, field.name) for field in dataclasses.fields(state)]
-    elif isinstance(state, dict):
-        parts = list(state.values())
-    elif isinstance(state, tuple | list):
-        parts = list(state)
-    else:
-        return None
-    return next((rows for rows in map(_state_rows, parts) if rows is not None), None)
 
 
 # --- asking -------------------------------------------------------------------------------------------------------
@@ -92,7 +65,7 @@ def next_log_probs(
     if tokens.shape[1] > 1 and shows_hidden(model):
         hidden, state = hidden_states(model, tokens, state)
         return log_probabilities(logits_of(model, hidden[:, -1:])[:, -1]), state
-    logits, state = ask(model, tokens, state)
+    logits, state = in_evaluation_mode(model, ask, model, tokens, state)
     return log_probabilities(logits[:, -1]), state
 
 
@@ -100,7 +73,7 @@ def prefill(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
 ) -> tuple[Float[Tensor, "batch time vocab"], State]:
     """ln P(next token) after every position, and the state after the last one."""
-    logits, state = ask(model, tokens, state)
+    logits, state = in_evaluation_mode(model, ask, model, tokens, state)
     return log_probabilities(logits), state
 
 
@@ -108,7 +81,7 @@ def state_after(model: LanguageModel, tokens: Int[Tensor, "batch time"], state: 
     """Only the state: where the model shows its hidden vectors, no logits are computed."""
     if shows_hidden(model):
         return hidden_states(model, tokens, state)[1]
-    return ask(model, tokens, state)[1]
+    return in_evaluation_mode(model, ask, model, tokens, state)[1]
 
 
 def all_but_last(model: LanguageModel, prompt: Int[Tensor, "batch time"], state: State) -> tuple[Tensor, State]:
@@ -137,23 +110,6 @@ def logits_of(model: NeuralLanguageModel, hidden: Tensor) -> Float[Tensor, "batc
     logits = in_evaluation_mode(model, model.output, hidden)
     check_logits(logits, hidden[..., 0], model.vocab_size)
     return logits
-
-
-def ask(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-    """model(tokens, state), refused if it is not logits for every token and a state."""
-    answer = in_evaluation_mode(model, model, tokens, state)
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise TypeError(f"model must return (logits, state), got {type(answer).__name__}")
-    check_logits(answer[0], tokens, model.vocab_size)
-    return answer[0], answer[1]
-
-
-def check_logits(logits: object, tokens: Tensor, vocab_size: int) -> None:
-    """One number for every token of the vocabulary after every token read; checks only the shape."""
-    allowed = (*tokens.shape, vocab_size)
-    if not isinstance(logits, Tensor) or logits.shape != allowed:
-        got = f"shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__
-        raise ValueError(f"model must give logits of shape (batch, time, vocab_size) = {allowed}, got {got}")
 
 
 def log_probabilities(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:

@@ -1,4 +1,4 @@
-"""BLEU: how many of a translation's n-grams stand in the reference.
+"""BLEU: how many of a translation's n-grams occur in the reference.
 
 Source: Papineni, Roukos, Ward & Zhu (2002), section 2; tokens and smoothing as in sacrebleu (Post 2018), whose
 numbers these are.
@@ -9,7 +9,7 @@ numbers these are.
 
 Departs from the paper, as sacrebleu does: text is tokenized as in the WMT evaluations (`mteval-v13a`); and if no
 n-gram of some length matches, p_n is 1 / (2^k · number of them) for the k-th such n (Chen & Cherry 2014,
-smoothing 3), so that short corpora do not score 0 at once. If none matches at all, the score is 0.
+smoothing 3), so that short corpora do not immediately score 0. If none matches at all, the score is 0.
 """
 
 import math
@@ -18,12 +18,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from nlmcore.checks import Size, described, door
+
 _ESCAPES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 _SPLITS = (
-    (re.compile(r"([\{-\~\[-\` -\&\(-\+\:-\@\/])"), r" \1 "),  # signs stand alone, but for . , - '
-    (re.compile(r"([^0-9])([\.,])"), r"\1 \2 "),  # . and , do unless a digit stands before them
-    (re.compile(r"([\.,])([^0-9])"), r" \1 \2"),  # or after them
-    (re.compile(r"([0-9])(-)"), r"\1 \2 "),  # a dash does after a digit
+    (re.compile(r"([\{-\~\[-\` -\&\(-\+\:-\@\/])"), r" \1 "),  # punctuation is a token, but for . , - '
+    (re.compile(r"([^0-9])([\.,])"), r"\1 \2 "),  # . and , are unless a digit precedes them
+    (re.compile(r"([\.,])([^0-9])"), r" \1 \2"),  # or follows them
+    (re.compile(r"([0-9])(-)"), r"\1 \2 "),  # a dash is after a digit
 )
 
 
@@ -38,30 +40,23 @@ def tokenize_13a(text: str) -> list[str]:
     return text.split()
 
 
+@door
 def corpus_bleu(
-    hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]], *, max_order: int = 4
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str | None]],
+    *,
+    max_order: Size = 4,
 ) -> float:
     """BLEU of a whole corpus, from 0 to 100.
 
     `references` holds one string per hypothesis, or, as in sacrebleu, several lists of such strings: the first
-    reference of every sentence, the second of every sentence, and so on. An n-gram then counts as often as in
-    the reference that has most of it, and r adds up the reference lengths closest to the hypotheses'.
+    reference of every sentence, the second of every sentence, and so on; None where a sentence has no more of them.
+    An n-gram then counts as often as in the reference that has most of it, and r adds up the reference lengths
+    closest to the hypotheses'.
     """
-    if not isinstance(max_order, int) or max_order < 1:
-        raise ValueError(f"max_order must be an integer of at least 1, got {max_order!r}")
-    _check_strings("hypotheses", hypotheses)
-    several = isinstance(references, Sequence) and bool(references) and not isinstance(references[0], str)
-    streams: Sequence[Any] = references if several else [references]
-    for stream in streams:
-        _check_strings("references", stream)
-        if len(stream) != len(hypotheses):
-            raise ValueError(
-                f"references must be as many as hypotheses, got {len(stream)} references, {len(hypotheses)} hypotheses"
-            )
-
     matched, total = [0] * max_order, [0] * max_order
     hypothesis_length = reference_length = 0
-    for hypothesis, *of_it in zip(hypotheses, *streams, strict=True):
+    for hypothesis, of_it in zip(hypotheses, _references(hypotheses, references), strict=True):
         tokens = tokenize_13a(hypothesis)
         reference_tokens = [tokenize_13a(reference) for reference in of_it]
         hypothesis_length += len(tokens)
@@ -91,8 +86,34 @@ def _ngrams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(tokens[k:] for k in range(n)), strict=False))
 
 
-def _check_strings(name: str, strings: Sequence[str]) -> None:
-    if isinstance(strings, str) or not isinstance(strings, Sequence) or not all(isinstance(s, str) for s in strings):
-        raise TypeError(f"{name} must be a list of strings, got {type(strings).__name__} {strings!r:.60}")
+def _references(hypotheses: Sequence[str], references: Sequence[Any]) -> list[list[str]]:
+    """The references of each hypothesis, after refusing what are none."""
+    _check_strings("hypotheses", hypotheses)
+    several = isinstance(references, Sequence) and bool(references) and _is_list(references[0])
+    lists = references if several else [references]
+    n = len(hypotheses)
+    if several and len(references) == n and all(map(_is_list, references)) and any(len(r) != n for r in references):
+        raise ValueError(
+            f"references must be lists of {n}, the first reference of every hypothesis, the second, and so on, got a"
+            " list per hypothesis; give list(itertools.zip_longest(*references))"
+        )
+    for strings in lists:
+        _check_strings("references", strings, missing=several)
+        if len(strings) != n:
+            raise ValueError(f"references must be as many as hypotheses, got {len(strings)} references, {n} hypotheses")
+    found = [[reference for reference in of_it if reference is not None] for of_it in zip(*lists, strict=True)]
+    if [] in found:
+        raise ValueError(f"references must hold at least one for every hypothesis, got none for {found.index([])}")
+    return found
+
+
+def _is_list(thing: object) -> bool:
+    return isinstance(thing, Sequence) and not isinstance(thing, str)
+
+
+def _check_strings(name: str, strings: Any, *, missing: bool = False) -> None:
+    allowed = (str, type(None)) if missing else str
+    if not _is_list(strings) or not all(isinstance(s, allowed) for s in strings):
+        raise TypeError(f"{name} must be a list of strings, got {described(strings)}")
     if not strings:
         raise ValueError(f"{name} must hold at least one string, got none")

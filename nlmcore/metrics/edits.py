@@ -15,29 +15,31 @@ from typing import Any
 
 from torch import Tensor
 
+from nlmcore.checks import described
+
 
 def edit_distance(a: Sequence[Any] | Tensor, b: Sequence[Any] | Tensor) -> int:
     """Between two sequences of anything that can be compared: strings, lists of words, tensors of ids."""
     a, b = _as_sequence("a", a), _as_sequence("b", b)
     if len(a) and len(b) and isinstance(a[0], str) != isinstance(b[0], str):
         raise TypeError(f"a and b must hold things of one kind, got {a!r:.40} and {b!r:.40}")
-    above = list(range(len(b) + 1))  # row i-1 of the table
+    previous = list(range(len(b) + 1))  # row i-1 of the table
     for i, x in enumerate(a, 1):
-        diagonal, left = above[0], i
+        diagonal, left = previous[0], i
         row = [left]
-        for y, up in zip(b, above[1:], strict=True):
+        for y, up in zip(b, previous[1:], strict=True):
             left = diagonal if x == y else 1 + min(diagonal, left, up)
             diagonal = up
             row.append(left)
-        above = row
-    return above[-1]
+        previous = row
+    return previous[-1]
 
 
 def error_rate(hypotheses: Sequence[Any], references: Sequence[Any], *, alternatives: bool = False) -> float:
     """Edits per reference token, over a whole corpus.
 
     With `alternatives`, each reference is a list of acceptable ones (a word of several pronunciations), and
-    counts as the one that is closest, for its size, to the hypothesis.
+    counts as the one that is closest, relative to its length, to the hypothesis.
     """
     edits = length = 0
     for hypothesis, choices in _paired(hypotheses, references, alternatives):
@@ -51,7 +53,7 @@ def error_rate(hypotheses: Sequence[Any], references: Sequence[Any], *, alternat
 
 
 def sequence_error_rate(hypotheses: Sequence[Any], references: Sequence[Any], *, alternatives: bool = False) -> float:
-    """The part of the hypotheses that are not exactly right (the "word error rate" of letters to phonemes)."""
+    """The fraction of the hypotheses that are not exactly right (the "word error rate" of letters to phonemes)."""
     pairs = _paired(hypotheses, references, alternatives)
     wrong = [all(edit_distance(hypothesis, choice) > 0 for choice in choices) for hypothesis, choices in pairs]
     return sum(wrong) / len(wrong)
@@ -61,7 +63,7 @@ def _paired(hypotheses: Sequence[Any], references: Sequence[Any], alternatives: 
     """Each hypothesis with its acceptable references."""
     for name, sequences in (("hypotheses", hypotheses), ("references", references)):
         if isinstance(sequences, str) or not isinstance(sequences, Sequence | Tensor):
-            raise TypeError(f"{name} must be a list of sequences, got {type(sequences).__name__} {sequences!r:.60}")
+            raise TypeError(f"{name} must be a list of sequences, got {described(sequences)}")
     if len(hypotheses) != len(references) or len(hypotheses) == 0:
         raise ValueError(
             "hypotheses and references must be equally many, at least one,"
@@ -79,8 +81,5 @@ def _as_sequence(name: str, sequence: Sequence[Any] | Tensor) -> Sequence[Any]:
     if isinstance(sequence, Tensor) and sequence.ndim == 1 and not sequence.is_floating_point():
         return sequence.tolist()
     if not isinstance(sequence, Sequence):
-        raise TypeError(
-            f"{name} must be a sequence (a tensor: of ids, one-dimensional),"
-            f" got {type(sequence).__name__} {sequence!r:.60}"
-        )
+        raise TypeError(f"{name} must be a sequence (a tensor: of ids, one-dimensional), got {described(sequence)}")
     return sequence

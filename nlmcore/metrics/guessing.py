@@ -1,15 +1,15 @@
 """Shannon's guessing game: how many guesses does the next character take, and what does that say in bits?
 
-Somebody sees a text up to a character, names it, is told yes or no, and goes on until it is found. If a share q_i of
-the characters takes i guesses, the entropy H of the text, in bits per character, lies between (Shannon 1951, eq. 17)
+A player sees a text up to a character, guesses it, is told yes or no, and guesses until it is found. If a fraction q_i
+of the characters takes i guesses, the entropy H of the text, in bits per character, lies between (Shannon 1951, eq. 17)
 
     Σ_i i (q_i − q_{i+1}) log2 i   ≤   H   ≤   − Σ_i q_i log2 q_i
 
-Who writes down only the numbers of guesses has written down the text, if a twin who guesses alike reads them: hence the
-upper bound. The lower one supposes a player who always names the likeliest character that is left.
+The numbers of guesses encode the text for a twin who guesses alike, hence the upper bound. The lower one assumes a
+player who always guesses the most probable remaining character.
 
-Keys: the 26 letters without case, the space for all white space, and "." for every other sign: what a room can call
-out. A model plays the same game: it reads the true text, and its P(key) is the sum over the characters of that key.
+Keys: the 26 letters without case, the space for all white space, and "." for every other character: what a room can
+call out. A model plays the same game: it reads the true text, and P(key) is its sum over the characters of that key.
 
 Departs from the paper: Shannon's texts had 27 symbols, no ".", and were shown in capitals.
 """
@@ -37,7 +37,7 @@ class Bounds(NamedTuple):
 
 
 def key_of(character: str) -> int:
-    """The place in KEYS of a character: letters lose case and accents, white space is the space, the rest is "."."""
+    """The index in KEYS of a character: letters lose case and accents, white space is the space, the rest is "."."""
     if not isinstance(character, str) or not character:
         raise ValueError(f"character must be one character, got {character!r}")
     if character.isspace():
@@ -72,7 +72,7 @@ def key_log_probabilities(
 
 
 def guess_ranks(scores: Tensor, targets: Tensor) -> Int[Tensor, " time"]:
-    """How many guesses each target takes a player who names keys by falling score; of equals, the first key first.
+    """How many guesses each target takes a player who guesses by falling score; of equal scores the first key first.
 
     scores (time, key), targets (time,). Raises ValueError if they do not fit.
     """
@@ -85,7 +85,7 @@ def guess_ranks(scores: Tensor, targets: Tensor) -> Int[Tensor, " time"]:
 def entropy_bounds(guesses: Sequence[int] | Tensor, symbols: int = len(KEYS)) -> Bounds:
     """Shannon's two bounds from the numbers of guesses, each 1 to `symbols`.
 
-    Of a few characters they are rough, and too low: what takes many guesses is rare and may not have come yet.
+    From few characters they are rough and too low: what takes many guesses is rare and may not have occurred yet.
     """
     numbers = torch.as_tensor(guesses, dtype=torch.int64).flatten()
     if not len(numbers) or int(numbers.min()) < 1 or int(numbers.max()) > symbols:

@@ -1,4 +1,5 @@
 import math
+from itertools import zip_longest
 
 import pytest
 import sacrebleu
@@ -40,6 +41,26 @@ def test_several_references():
     assert corpus_bleu(HYPOTHESES, [REFERENCES]) == corpus_bleu(HYPOTHESES, REFERENCES)
 
 
+@pytest.mark.usefixtures("plain_errors")
+def test_uneven_references():
+    """None where a sentence has no further reference, as in sacrebleu; a list per hypothesis is refused by name."""
+    of_each = [[r] for r in REFERENCES]
+    of_each[0] += ["The cat sat on the mat.", "A cat sat."]
+    of_each[3] += ["completely right"]
+    streams = list(zip_longest(*of_each))
+    assert corpus_bleu(HYPOTHESES, streams) == pytest.approx(theirs(HYPOTHESES, *streams))
+    assert corpus_bleu(HYPOTHESES, streams) > corpus_bleu(HYPOTHESES, REFERENCES)
+    assert corpus_bleu(["a b"], [[None], ["a b"]]) == corpus_bleu(["a b"], ["a b"])
+    even = [[r, r] for r in REFERENCES]
+    for wrong in (of_each, even):
+        with pytest.raises(ValueError, match=r"got a list per hypothesis; give list\(itertools.zip_longest"):
+            corpus_bleu(HYPOTHESES, wrong)
+    with pytest.raises(ValueError, match="at least one for every hypothesis, got none for 1$"):
+        corpus_bleu(["a", "b"], [["a", None]])
+    with pytest.raises(TypeError, match="references must be a list of strings"):
+        corpus_bleu(["a", "b"], ["a", None])
+
+
 @given(st.lists(st.tuples(sentence, sentence, sentence), min_size=1, max_size=4))
 def test_equal_to_sacrebleu_on_anything(triples):
     hypotheses, first, second = map(list, zip(*triples, strict=True))
@@ -79,5 +100,5 @@ def test_bad_input():
         corpus_bleu(["a"], ["a", "b"])
     with pytest.raises(ValueError, match="got 2 references, 1 hypotheses"):
         corpus_bleu(["a"], [["a"], ["a", "b"]])
-    with pytest.raises(ValueError, match="max_order must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_order must be at least 1, got 0"):
         corpus_bleu(["a"], ["a"], max_order=0)
