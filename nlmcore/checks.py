@@ -27,6 +27,7 @@ import math
 import types
 from collections.abc import Callable
 from dataclasses import fields
+from numbers import Real
 from operator import attrgetter
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, overload
 
@@ -191,7 +192,7 @@ def _number(kind: Any, allowed: Range | None) -> Check:
     words = "an integer" if whole else "a number"
 
     def check(name: str, value: Any, axes: Axes, me: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        if isinstance(value, bool) or not isinstance(value, int if whole else Real):
             raise TypeError(f"{name} must be {words}, got {described(value)}")
         if allowed is not None and not allowed.holds(value):
             finite = "" if math.isfinite(value) or allowed.high < math.inf else " and finite"

@@ -1,26 +1,24 @@
 """Training: losses, schedules and one loop, for every model that is `logits, state = model(tokens, state)`.
 
 teacher_forcing_loss, scheduled_sampling_loss     what is minimised, in nats per token
-truncated_backpropagation, clip_gradients         how long texts and steep places are survived
+truncated_backpropagation, clip_gradients         long texts, steep losses
 noam_schedule, cosine_schedule                    learning rates, functions of the step
 fit                                               the loop, with checkpoints and an exact resume
 """
 
 from nlmcore.training.checkpoint import load_checkpoint, save_checkpoint
-from nlmcore.training.clipping import clip_gradients
 from nlmcore.training.history import History, Record
 from nlmcore.training.loop import fit
 from nlmcore.training.losses import next_token_loss, teacher_forcing_loss
+from nlmcore.training.optimisation import clip_gradients, cosine_schedule, noam_schedule
 from nlmcore.training.scheduled_sampling import (
     exponential_decay,
     inverse_sigmoid_decay,
     linear_decay,
     scheduled_sampling_loss,
 )
-from nlmcore.training.schedules import cosine_schedule, noam_schedule
 from nlmcore.training.scoring import evaluate
-from nlmcore.training.states import detach
-from nlmcore.training.through_time import Piece, truncated_backpropagation
+from nlmcore.training.through_time import Piece, detach, truncated_backpropagation
 
 __all__ = [
     "History",

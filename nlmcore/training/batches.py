@@ -1,5 +1,11 @@
-"""Batches in an order that can be replayed: epoch after epoch, on a lane of random numbers of their own."""
+"""Batches in an order that can be replayed, epoch after epoch: an exact resume needs the same random numbers.
 
+Batches have their own random state. Shuffling and cutting the data uses the same global generators as dropout; if both
+took turns on them, a resumed run could not replay the data without replaying the dropout in between. So `fit`
+lends the global generators to the data while it makes a batch, and takes them back.
+"""
+
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,24 +14,65 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nlmcore.training.randomness import RandomState
-
 _NOTHING = object()
 
 
 @dataclass(frozen=True)
+class RandomState:
+    """torch's generator (and its CUDA ones, where CUDA is in use) and Python's."""
+
+    torch_cpu: Tensor
+    torch_cuda: tuple[Tensor, ...]
+    python: Any
+
+    @classmethod
+    def now(cls) -> "RandomState":
+        """The generators as they are."""
+        cuda = tuple(torch.cuda.get_rng_state_all()) if torch.cuda.is_initialized() else ()
+        return cls(torch.get_rng_state(), cuda, random.getstate())
+
+    @classmethod
+    def seeded(cls, seed: int) -> "RandomState":
+        """As if the CPU's generators had been seeded with `seed`; nothing global is touched."""
+        torch_cpu = torch.Generator().manual_seed(seed).get_state()
+        return cls(torch_cpu, cls.now().torch_cuda, random.Random(seed).getstate())
+
+    def restore(self) -> None:
+        """Put the generators into this state."""
+        torch.set_rng_state(self.torch_cpu)
+        if self.torch_cuda:
+            torch.cuda.set_rng_state_all(list(self.torch_cuda))
+        random.setstate(self.python)
+
+    def to_file(self, prefix: str) -> tuple[dict[str, Tensor], Any]:
+        """Tensors for safetensors and the rest for JSON."""
+        tensors = {f"{prefix}.cpu": self.torch_cpu}
+        tensors |= {f"{prefix}.cuda.{i}": state for i, state in enumerate(self.torch_cuda)}
+        return tensors, self.python
+
+    @classmethod
+    def from_file(cls, prefix: str, tensors: dict[str, Tensor], rest: Any) -> "RandomState":
+        """The inverse of `to_file`, after JSON has turned tuples into lists."""
+        cuda: list[Tensor] = []
+        while f"{prefix}.cuda.{len(cuda)}" in tensors:
+            cuda.append(tensors[f"{prefix}.cuda.{len(cuda)}"])
+        version, numbers, gauss = rest
+        return cls(tensors[f"{prefix}.cpu"], tuple(cuda), (version, tuple(numbers), gauss))
+
+
+@dataclass(frozen=True)
 class EpochStart:
-    """What an epoch's order follows from: the lane's random state, and the user's generators, as it began."""
+    """What determines an epoch's order: the stream's random state and the user's generators at its start."""
 
     epoch: int
     random: RandomState
     generators: tuple[Tensor, ...]
 
 
-class Lane:
+class BatchStream:
     """One batch at a time from an iterable, or from a function epoch -> iterable.
 
-    It looks one batch ahead, so that `epoch_is_over` is known as soon as the last batch was handed out.
+    It fetches one batch ahead, so that `epoch_is_over` is known as soon as the last batch was returned.
     """
 
     def __init__(
@@ -37,7 +84,7 @@ class Lane:
         self.batches, self.generators = batches, generators
         self.start = EpochStart(-1, random, ())
         self.position = 0
-        """Batches of this epoch that were handed out."""
+        """How many batches of this epoch were returned."""
         self._random = random
         self._iterator: Iterator[Any] = iter(())
         self._ahead: Any = _NOTHING
@@ -51,25 +98,23 @@ class Lane:
         """Start over."""
         self.start = EpochStart(epoch, self._random, tuple(generator.get_state() for generator in self.generators))
         self.position = 0
-        with self._on_the_lane():
+        with self._own_randomness():
             self._iterator = iter(self.batches(epoch) if callable(self.batches) else self.batches)
             self._ahead = next(self._iterator, _NOTHING)
         if self.epoch_is_over:
-            once = (
-                "" if epoch == 0 else "; an iterator can be gone over once: give a list or a function epoch -> batches"
-            )
+            once = "; an iterator can be gone over once: give a list or a function epoch -> batches" if epoch else ""
             raise ValueError(f"batches must hold at least one batch, got none in epoch {epoch}{once}")
 
     def next(self) -> Any:
         """The next batch of this epoch."""
         batch = self._ahead
-        with self._on_the_lane():
+        with self._own_randomness():
             self._ahead = next(self._iterator, _NOTHING)
         self.position += 1
         return batch
 
     def replay(self, start: EpochStart, position: int) -> Any:
-        """Go to where an earlier run stood, and return the batch that it handed out last (None: none yet)."""
+        """Go to the position of an earlier run, and return the last batch that it returned (None: none yet)."""
         self._random = start.random
         for generator, state in zip(self.generators, start.generators, strict=True):
             generator.set_state(state)
@@ -82,8 +127,8 @@ class Lane:
         return last
 
     @contextmanager
-    def _on_the_lane(self) -> Iterator[None]:
-        """Lend the global generators to whatever makes batches."""
+    def _own_randomness(self) -> Iterator[None]:
+        """Meanwhile the global generators are the data's."""
         outside = RandomState.now()
         self._random.restore()
         try:

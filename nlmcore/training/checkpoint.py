@@ -1,7 +1,7 @@
 """A checkpoint is one safetensors file: tensors, and in its header a JSON text. Never pickle.
 
-Written whole or not at all: to a file beside it, which then takes its name. Read whole or not at all: the header
-holds a SHA-256 of everything, so a file that was cut short or changed is refused before anything is loaded.
+Written completely or not at all: to a temporary file next to it, which then takes its name. Read completely or not at
+all: the header holds a SHA-256 of everything, so a truncated or changed file is refused before anything is loaded.
 """
 
 import hashlib
@@ -46,8 +46,8 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
-            # Copied to memory of PyTorch's own: a product sums in another order where its input is not aligned, and
-            # a resumed run must be the uninterrupted one to the bit.
+            # Copied to memory that PyTorch allocates: products of unaligned inputs sum in a different order, and a
+            # resumed run must equal the uninterrupted one bit for bit.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - not a dict
     except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"{path} is no whole safetensors file, it was cut short or damaged: {error}") from error

@@ -1,4 +1,4 @@
-"""What a training run writes down as it goes."""
+"""What a training run records."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,7 +8,7 @@ Stopped = Literal["steps", "epochs", "patience", "interrupted"]
 
 @dataclass(frozen=True)
 class Record:
-    """One step, handed to `on_step`: enough to draw a live curve."""
+    """One step, passed to `on_step`: enough to draw a live curve."""
 
     step: int
     """Updates made so far, this one included."""

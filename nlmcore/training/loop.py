@@ -3,82 +3,88 @@
     for batch in batches:  loss -> gradient -> clipped -> AdamW step with a scheduled learning rate
 
 Around that line: a progress bar, a held-out loss with early stopping, a record of every step for live curves,
-checkpoints, and a resume that goes on exactly: on a CPU the losses are those of the uninterrupted run, to the bit.
+checkpoints, and an exact resume: on a CPU the losses are those of the uninterrupted run, bit for bit.
 Source of the optimiser: Loshchilov & Hutter (2019, AdamW), PyTorch's fused kernel.
 """
 
 import math
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
 from torch import nn
 
-from nlmcore.training.arguments import check_counts, check_run, check_step
-from nlmcore.training.batches import Lane
-from nlmcore.training.clipping import clip_gradients
+from nlmcore.checks import Amount, Size, described, door
+from nlmcore.training.batches import BatchStream, RandomState
 from nlmcore.training.history import History, Record, Stopped
-from nlmcore.training.interruption import Interruption
-from nlmcore.training.randomness import RandomState
+from nlmcore.training.optimisation import clip_gradients
 from nlmcore.training.resume import Run, load_run, save_run
 from nlmcore.training.scoring import evaluate, scorer, to_device
-from nlmcore.training.states import detach
+from nlmcore.training.through_time import detach
 
 
+@door
 def fit(
     model: nn.Module,
     batches: Iterable[Any] | Callable[[int], Iterable[Any]],
     *,
-    steps: int | None = None,
-    epochs: int | None = None,
+    steps: Size | None = None,
+    epochs: Size | None = None,
     loss: Callable | None = None,
     optimizer: torch.optim.Optimizer | None = None,
-    learning_rate: float | int = 1e-3,
-    weight_decay: float | int = 0.0,
+    learning_rate: Amount = 1e-3,
+    weight_decay: Amount = 0.0,
     schedule: Callable[[int], float] | None = None,
     clip_norm: float | int | None = 1.0,
     carry_state: bool = False,
     validation: Iterable[Any] | Callable[[nn.Module], float] | None = None,
-    evaluate_every: int | None = None,
-    patience: int | None = None,
+    evaluate_every: Size | None = None,
+    patience: Size | None = None,
     keep_best: bool = True,
     on_step: Callable[[Record], None] | None = None,
     progress: bool = True,
     checkpoint: str | Path | None = None,
-    checkpoint_every: int | None = None,
+    checkpoint_every: Size | None = None,
     resume: bool = False,
     generators: Sequence[torch.Generator] = (),
 ) -> History:
     """Train `model` in place until `steps` updates or `epochs` passes are done, whichever comes first.
 
-    batches         an iterable that can be gone over again, or a function epoch -> iterable (for another order each
-                    time); `nlmcore.training.scoring` says what a batch may be
+    batches         an iterable that can be gone over again, or a function epoch -> iterable (for a different order
+                    each time); `nlmcore.training.scoring` says what a batch may be
     loss            loss(model, batch) -> tensor; None is teacher forcing
     optimizer       by default AdamW(learning_rate, weight_decay), fused
     schedule        step (from 1) -> factor of the learning rate, finite and at least 0
     clip_norm       largest norm of the gradient; None does not clip
     carry_state     truncated backpropagation through time: batches continue each other row by row, the state is
-                    handed on (detached) within an epoch; a `loss` is then loss(model, batch, state) -> (loss, state)
-    validation      held-out batches, or a function model -> number to be made small; looked at every
+                    passed on (detached) within an epoch; a `loss` is then loss(model, batch, state) -> (loss, state)
+    validation      held-out batches, or a function model -> number to minimise; evaluated every
                     `evaluate_every` steps (None: after every epoch) and at the last step
     patience        stop after so many evaluations without a better one
     keep_best       leave the model with its best held-out weights (needs validation)
     on_step         is called with a `Record` after every step: draw a live curve there
     checkpoint      a file, written every `checkpoint_every` steps, at the end, and at Ctrl-C, which stops cleanly
-    resume          go on from that file if there is one. All arguments must be those of the first call; more steps
+    resume          continue from that file if there is one. All arguments must be those of the first call; more steps
                     are allowed. Draw random numbers from torch or `random`, or name your generators:
     generators      those that batches or the loss draw from
 
-    FloatingPointError if the loss or its gradient is no longer finite, or the held-out loss is no number; the last
+    FloatingPointError if the loss or its gradient is no longer finite, or the held-out loss is NaN; the last
     checkpoint is then still good.
     """
-    check_run(model, batches, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume)
-    check_counts(steps, epochs, evaluate_every, patience, checkpoint_every)
-    check_step(optimizer, learning_rate, weight_decay, schedule, clip_norm, on_step)
+    if steps is None and epochs is None:
+        raise ValueError("steps or epochs must be given, got neither")
+    if clip_norm is not None and not clip_norm > 0:
+        raise ValueError(f"clip_norm must be greater than 0, or None not to clip, got {clip_norm}")
+    _check_data(batches, validation, evaluate_every, patience)
+    _check_file(checkpoint, checkpoint_every, resume)
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not parameters:
         raise ValueError("model must have parameters that require a gradient, got none")
@@ -89,20 +95,19 @@ def fit(
     for group in optimizer.param_groups:
         group.setdefault("initial_lr", group["lr"])
     schedule = schedule or (lambda step: 1.0)
-    # The data draws on a lane of its own, which follows from the global seed.
-    seed = int(torch.randint(2**62, ()))
-    lane = Lane(batches, generators, RandomState.seeded(seed))
-    run = Run(model, optimizer, lane, generators, scorer(loss, carry_state), schedule, device)
+    # The data has its own random numbers, which follow from the global seed.
+    stream = BatchStream(batches, generators, RandomState.seeded(int(torch.randint(2**62, ()))))
+    run = Run(model, optimizer, stream, generators, scorer(loss, carry_state), schedule, device)
     if resume and checkpoint is not None and Path(checkpoint).exists():
         load_run(run, checkpoint)
     else:
-        lane.begin_epoch(0)
+        stream.begin_epoch(0)
 
     began = time.monotonic() - run.history.seconds
     with _training_mode(model), Interruption() as interruption, _bar(steps, run.history.steps, progress) as bar:
         while (stopped := _reason(run, steps, epochs, patience, interruption.wanted)) is None:
-            if lane.epoch_is_over:
-                lane.begin_epoch(lane.start.epoch + 1)
+            if stream.epoch_is_over:
+                stream.begin_epoch(stream.start.epoch + 1)
                 run.carried = None
             value, norm = _update(run, parameters, clip_norm, carry_state)
             run.history.seconds = time.monotonic() - began
@@ -115,7 +120,7 @@ def fit(
             if on_step is not None:
                 rate = run.history.learning_rates[-1]
                 try:
-                    on_step(Record(step, lane.start.epoch, value, rate, norm, run.history.seconds, held_out))
+                    on_step(Record(step, stream.start.epoch, value, rate, norm, run.history.seconds, held_out))
                 except KeyboardInterrupt:
                     interruption.wanted = True
             if checkpoint is not None and checkpoint_every is not None and step % checkpoint_every == 0:
@@ -130,10 +135,31 @@ def fit(
     return run.history
 
 
+def _check_data(batches: Any, validation: Any, evaluate_every: int | None, patience: int | None) -> None:
+    def can_be_gone_over(thing: object) -> bool:
+        return callable(thing) or isinstance(thing, Iterable) or hasattr(thing, "__getitem__")
+
+    if not can_be_gone_over(batches):
+        raise TypeError(f"batches must be an iterable or a function epoch -> iterable, got {described(batches)}")
+    if validation is not None and not can_be_gone_over(validation):
+        raise TypeError(f"validation must be batches or a function model -> number, got {described(validation)}")
+    if validation is None and (patience is not None or evaluate_every is not None):
+        raise ValueError("patience and evaluate_every need validation batches, got validation=None")
+
+
+def _check_file(checkpoint: Any, checkpoint_every: int | None, resume: bool) -> None:
+    if checkpoint is None and (resume or checkpoint_every is not None):
+        raise ValueError("resume and checkpoint_every need a checkpoint file, got checkpoint=None")
+    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
+        raise TypeError(f"checkpoint must be the path of a file, or None, got {described(checkpoint)}")
+    if checkpoint is not None and Path(checkpoint).is_dir():
+        raise IsADirectoryError(f"checkpoint must be the path of a file, got the folder {checkpoint}")
+
+
 def _update(
     run: Run, parameters: list[nn.Parameter], clip_norm: float | int | None, carry_state: bool
 ) -> tuple[float, float]:
-    """One step: returns the loss before it and the gradient's norm before clipping."""
+    """One step: return the loss before it and the gradient's norm before clipping."""
     history = run.history
     step = history.steps + 1
     factor = run.schedule(step)
@@ -141,7 +167,7 @@ def _update(
         raise ValueError(f"schedule must return a finite factor of at least 0, got {factor!r:.60} for step {step}")
     for group in run.optimizer.param_groups:
         group["lr"] = group["initial_lr"] * factor
-    run.last_batch = batch = run.lane.next()
+    run.last_batch = batch = run.stream.next()
     run.optimizer.zero_grad(set_to_none=True)
     piece = run.score(run.model, to_device(batch, run.device), run.carried)
     value = float(piece.loss.detach())
@@ -161,13 +187,13 @@ def _update(
 
 def _evaluation_is_due(run: Run, steps: int | None, epochs: int | None, evaluate_every: int | None) -> bool:
     """Every so many steps, or after every epoch; and always at the end."""
-    step, epoch_is_over = run.history.steps, run.lane.epoch_is_over
+    step, epoch_is_over = run.history.steps, run.stream.epoch_is_over
     regular = epoch_is_over if evaluate_every is None else step % evaluate_every == 0
-    return regular or step == steps or (epoch_is_over and run.lane.start.epoch + 1 == epochs)
+    return regular or step == steps or (epoch_is_over and run.stream.start.epoch + 1 == epochs)
 
 
 def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, keep_best: bool) -> float:
-    """The held-out loss now, entered into the history; the weights are kept if it is the best so far."""
+    """The current held-out loss, recorded in the history; the weights are kept if it is the best so far."""
     history = run.history
     value = (
         float(validation(run.model))
@@ -190,11 +216,38 @@ def _reason(run: Run, steps: int | None, epochs: int | None, patience: int | Non
     """Why to stop now, if at all."""
     if steps is not None and run.history.steps >= steps:
         return "steps"
-    if epochs is not None and run.lane.epoch_is_over and run.lane.start.epoch + 1 >= epochs:
+    if epochs is not None and run.stream.epoch_is_over and run.stream.start.epoch + 1 >= epochs:
         return "epochs"
     if patience is not None and run.stale >= patience:
         return "patience"
     return "interrupted" if interrupted else None
+
+
+class Interruption:
+    """Ctrl-C (or the notebook's stop button) as a request that is granted between two steps.
+
+    A KeyboardInterrupt in the middle of an update would leave half of the weights new and half old. So while this is
+    entered the first Ctrl-C only sets `wanted`; a second one interrupts immediately, as usual.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._listens = False
+
+    def __enter__(self) -> "Interruption":
+        self._listens = threading.current_thread() is threading.main_thread()  # only there may handlers be set
+        if self._listens:
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.wanted:
+            raise KeyboardInterrupt
+        self.wanted = True
+
+    def __exit__(self, kind: type | None, error: BaseException | None, where: TracebackType | None) -> None:
+        if self._listens:
+            signal.signal(signal.SIGINT, self._before or signal.SIG_DFL)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""All that a training run is at one moment, to a file and back: weights, optimiser, random numbers, data, history."""
+"""The whole state of a training run, to a file and back: weights, optimiser, random numbers, data, history."""
 
 import hashlib
 import json
@@ -10,13 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nlmcore.language_model import State, evaluation_mode
-from nlmcore.training.batches import EpochStart, Lane
+from nlmcore.language_model import State, evaluation_mode, leaves, map_leaves
+from nlmcore.training.batches import BatchStream, EpochStart, RandomState
 from nlmcore.training.checkpoint import load_checkpoint, save_checkpoint
 from nlmcore.training.history import History
-from nlmcore.training.randomness import RandomState
 from nlmcore.training.scoring import Score, to_device
-from nlmcore.training.states import leaves, rebuild
 
 FORMAT = 1
 
@@ -27,14 +25,14 @@ class Run:
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
-    lane: Lane
+    stream: BatchStream
     generators: Sequence[torch.Generator]
     score: Score
     schedule: Callable[[int], float]
     device: torch.device
     history: History = field(default_factory=History)
     carried: State = None
-    """The state that the next batch reads on from."""
+    """The state from which the next batch continues."""
     best: dict[str, Tensor] | None = None
     """The weights with the lowest held-out loss."""
     stale: int = 0
@@ -58,19 +56,19 @@ def save_run(run: Run, path: str | Path) -> None:
     carried = leaves(run.carried)
     tensors |= {f"carried.{i}": leaf for i, leaf in enumerate(carried) if isinstance(leaf, Tensor)}
     random, python = RandomState.now().to_file("random")
-    lane_random, lane_python = run.lane.start.random.to_file("lane")
+    lane_random, lane_python = run.stream.start.random.to_file("lane")
     tensors |= random | lane_random
     for i, generator in enumerate(run.generators):
         tensors[f"generator.{i}.now"] = generator.get_state()
-        tensors[f"generator.{i}.start"] = run.lane.start.generators[i]
+        tensors[f"generator.{i}.start"] = run.stream.start.generators[i]
     history = run.history
     for name in ("losses", "learning_rates", "gradient_norms"):
         tensors[f"history.{name}"] = torch.tensor(getattr(history, name), dtype=torch.float64)
     facts = {
         "format": FORMAT,
         "step": history.steps,
-        "epoch": run.lane.start.epoch,
-        "position": run.lane.position,
+        "epoch": run.stream.start.epoch,
+        "position": run.stream.position,
         "last_batch": fingerprint(run.last_batch),
         "schedule_factor": run.schedule(history.steps) if history.steps else None,
         "optimizer": {"kind": type(run.optimizer).__name__, "groups": optimizer["param_groups"], "numbers": numbers},
@@ -86,7 +84,7 @@ def save_run(run: Run, path: str | Path) -> None:
 
 
 def load_run(run: Run, path: str | Path) -> None:
-    """Make `run` what the saved one was, so that it goes on to the same numbers, bit by bit.
+    """Make `run` what the saved one was, so that it continues to the same numbers, bit for bit.
 
     Raises ValueError, and leaves model and optimiser alone, if the file is damaged or belongs to something else.
     """
@@ -105,9 +103,9 @@ def load_run(run: Run, path: str | Path) -> None:
         )
     lane_random = RandomState.from_file("lane", tensors, facts["lane"])
     starts = tuple(tensors[f"generator.{i}.start"] for i in range(len(run.generators)))
-    run.last_batch = run.lane.replay(EpochStart(facts["epoch"], lane_random, starts), facts["position"])
+    run.last_batch = run.stream.replay(EpochStart(facts["epoch"], lane_random, starts), facts["position"])
     if fingerprint(run.last_batch) != facts["last_batch"]:
-        raise ValueError(f"batches must be those that {path} was made with: batch {facts['position']} is another one")
+        raise ValueError(f"batches must be those that {path} was made with: batch {facts['position']} differs")
     run.carried = _carried(run, run.last_batch, tensors, facts["carried"])
 
     run.model.load_state_dict(weights)
@@ -128,7 +126,7 @@ def load_run(run: Run, path: str | Path) -> None:
 
 
 def fingerprint(batch: Any) -> str:
-    """SHA-256 of the numbers in a batch."""
+    """SHA-256 of the values in a batch."""
     digest = hashlib.sha256()
     for leaf in leaves(batch):
         if isinstance(leaf, Tensor):
@@ -190,4 +188,7 @@ def _carried(run: Run, last: Any, tensors: dict[str, Tensor], others: list) -> S
     with torch.no_grad(), evaluation_mode(run.model):
         template = run.score(run.model, to_device(last, run.device), None).state
     before.restore()
-    return rebuild(template, saved)
+    if [isinstance(leaf, Tensor) for leaf in leaves(template)] != [isinstance(leaf, Tensor) for leaf in saved]:
+        raise ValueError("the carried state in the checkpoint has another structure than this model's state")
+    remaining = iter(saved)
+    return map_leaves(lambda _: next(remaining), template)

@@ -5,7 +5,7 @@ A batch that `fit` and `evaluate` understand by themselves is
   a tuple (tokens, targets) or (tokens, targets, mask)
   a dictionary, dataclass or named tuple    whose fields are arguments of `teacher_forcing_loss`:
                                             tokens, targets, mask, source, source_mask
-For anything else, and for any other objective, a `loss` function says what is to be minimised.
+For anything else, and for any other objective, a `loss` function says what to minimise.
 """
 
 import dataclasses
@@ -15,13 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nlmcore.language_model import State, evaluation_mode
-from nlmcore.training.losses import answered, initial_state, mean_loss, shift
-from nlmcore.training.states import map_leaves
+from nlmcore.checks import door
+from nlmcore.language_model import State, ask, evaluation_mode, map_leaves
+from nlmcore.training.losses import ADVICE, initial_state, mean_loss, shift
 from nlmcore.training.through_time import Piece
 
 Score = Callable[[nn.Module, Any, State], Piece]
-"""(model, batch, state carried from the batch before) -> loss, how many predictions it is the mean of, state"""
+"""(model, batch, state carried from the previous batch) -> loss, how many predictions it is the mean of, state"""
 
 ARGUMENTS = ("tokens", "targets", "mask", "source", "source_mask")
 
@@ -31,7 +31,7 @@ def teacher_forcing(model: nn.Module, batch: Any, state: State) -> Piece:
     given = _arguments(batch)
     source, source_mask = given.pop("source", None), given.pop("source_mask", None)
     tokens, targets, mask = shift(model, given["tokens"], given.get("targets"), given.get("mask"))  # type: ignore[arg-type]
-    logits, state = answered(model, tokens, initial_state(model, state, source, source_mask))  # type: ignore[arg-type]
+    logits, state = ask(model, tokens, initial_state(model, state, source, source_mask), ADVICE)  # type: ignore[arg-type]
     return Piece(mean_loss(logits, targets, mask), targets.numel() if mask is None else int(mask.sum()), state)
 
 
@@ -40,8 +40,6 @@ def scorer(loss: Callable | None, carry_state: bool) -> Score:
     loss(model, batch, state) -> (loss, state)."""
     if loss is None:
         return teacher_forcing
-    if not callable(loss):
-        raise TypeError(f"loss must be a function of (model, batch), or None for teacher forcing, got {loss!r:.60}")
 
     def score(model: nn.Module, batch: Any, state: State) -> Piece:
         value, state = loss(model, batch, state) if carry_state else (loss(model, batch), None)
@@ -52,6 +50,7 @@ def scorer(loss: Callable | None, carry_state: bool) -> Score:
     return score
 
 
+@door
 @torch.no_grad()
 def evaluate(
     model: nn.Module, batches: Iterable[Any], loss: Callable | None = None, *, carry_state: bool = False
@@ -72,7 +71,7 @@ def evaluate(
 
 
 def to_device(batch: Any, device: torch.device) -> Any:
-    """The batch with its tensors where the model is."""
+    """The batch with its tensors on the model's device."""
     return map_leaves(lambda leaf: leaf.to(device) if isinstance(leaf, Tensor) else leaf, batch)
 
 

@@ -5,7 +5,7 @@
         piece.loss.backward()          # reaches back to the start of the piece, no further
         optimizer.step()
 
-The numbers forward are those of reading the whole text (the chunking law), as long as the weights stay; backward,
+Forward, the values are those of reading the whole text (the chunking law), as long as the weights stay; backward,
 the product of Jacobians dh_t/dh_k stops at the cut: after about 20 steps little of it is left anyway.
 Source: Williams & Peng (1990); in language models Mikolov et al. (2010).
 Departs from the papers: pieces do not overlap (their k1 = k2 = length), as everyone does now.
@@ -17,10 +17,14 @@ from typing import NamedTuple
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from nlmcore.language_model import LanguageModel, State
-from nlmcore.training.arguments import check_count
-from nlmcore.training.losses import answered, mean_loss, shift
-from nlmcore.training.states import detach
+from nlmcore.checks import Size, door
+from nlmcore.language_model import LanguageModel, State, ask, map_leaves
+from nlmcore.training.losses import ADVICE, mean_loss, shift
+
+
+def detach(state: State) -> State:
+    """The same values, but no gradient flows through them into the past."""
+    return map_leaves(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, state)
 
 
 class Piece(NamedTuple):
@@ -34,10 +38,11 @@ class Piece(NamedTuple):
     """What the model remembers at its end, cut from its past."""
 
 
+@door
 def truncated_backpropagation(
     model: LanguageModel,
     tokens: Int[Tensor, "batch time"],
-    length: int,
+    length: Size,
     targets: Int[Tensor, "batch time"] | None = None,
     *,
     mask: Bool[Tensor, "batch time"] | None = None,
@@ -47,9 +52,8 @@ def truncated_backpropagation(
 
     `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not
     yielded, but `mask` must be True for at least one.
-    `state` is where to begin; it is cut too. Arguments are checked at once, not at the first piece.
+    `state` is where to begin; it is cut as well. Arguments are checked immediately, not at the first piece.
     """
-    check_count("length", length)
     return _pieces(model, *shift(model, tokens, targets, mask), length, detach(state))
 
 
@@ -58,7 +62,7 @@ def _pieces(
 ) -> Iterator[Piece]:
     for start in range(0, inputs.shape[1], length):
         here = slice(start, start + length)
-        logits, state = answered(model, inputs[:, here], state)
+        logits, state = ask(model, inputs[:, here], state, ADVICE)
         state = detach(state)
         real = None if mask is None else mask[:, here]
         predictions = targets[:, here].numel() if real is None else int(real.sum())

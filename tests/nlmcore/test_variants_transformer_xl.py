@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from nlmcore.positions import TransformerXLPositions
-from nlmcore.training import fit
-from nlmcore.training.states import detach
+from nlmcore.training import detach, fit
 from nlmcore.transformer import TransformerLM
 from nlmcore.variants import CATALOGUE, build_transformer_xl, share_u_and_v, vanilla
 from tests.laws import assert_close

@@ -55,7 +55,7 @@ def test_uneven_references():
     for wrong in (of_each, even):
         with pytest.raises(ValueError, match=r"got a list per hypothesis; give list\(itertools.zip_longest"):
             corpus_bleu(HYPOTHESES, wrong)
-    with pytest.raises(ValueError, match="at least one for every hypothesis, got none for 1$"):
+    with pytest.raises(ValueError, match="at least one for every hypothesis, got none for 1"):
         corpus_bleu(["a", "b"], [["a", None]])
     with pytest.raises(TypeError, match="references must be a list of strings"):
         corpus_bleu(["a", "b"], ["a", None])

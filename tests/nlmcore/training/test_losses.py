@@ -3,7 +3,15 @@ import math
 import pytest
 import torch
 
-from nlmcore.training import fit, next_token_loss, teacher_forcing_loss, truncated_backpropagation
+from nlmcore.metrics import log_likelihood
+from nlmcore.training import (
+    evaluate,
+    fit,
+    next_token_loss,
+    scheduled_sampling_loss,
+    teacher_forcing_loss,
+    truncated_backpropagation,
+)
 from tests.nlmcore.training.models import TinyGRU, TinySeq2Seq, text
 
 TOKENS = text(4, 7)
@@ -110,8 +118,8 @@ IDS = torch.tensor([[0, 1, 2], [2, 3, 4]])
     [
         (LOGITS[:1], IDS[0], None, "targets"),
         (LOGITS[:1, :2], torch.tensor([1, 1]), None, "targets"),
-        (LOGITS[:, :1], torch.tensor([[1, 1]]), None, "logits"),
-        (LOGITS[:1], IDS, None, "logits"),
+        (LOGITS[:, :1], torch.tensor([[1, 1]]), None, "targets"),
+        (LOGITS[:1], IDS, None, "targets"),
         (LOGITS[0], IDS, None, "logits"),
         (IDS[..., None], IDS, None, "logits"),
         (LOGITS, IDS.float(), None, "targets"),
@@ -149,7 +157,36 @@ def test_a_model_without_a_state_is_told_what_to_answer(batch: int) -> None:
         lambda: fit(LogitsAlone(), [tokens], steps=1, progress=False),
         lambda: list(truncated_backpropagation(LogitsAlone(), tokens, 3)),
     ):
-        with pytest.raises(
-            TypeError, match=r"model must answer \(logits, state\).* from LogitsAlone; .*give fit a loss"
-        ):
+        with pytest.raises(TypeError, match=r"model must answer \(logits, state\).* tensor of shape .*give fit a loss"):
             train()
+
+
+def likelihood(model, tokens, mask) -> float:
+    """`log_likelihood` has no mask; padding is its id 0."""
+    total, predicted = log_likelihood(model, tokens.masked_fill(~mask, 0), ignore=0)
+    return -total / predicted
+
+
+MEANS = {
+    "teacher forcing": lambda model, tokens, mask: float(teacher_forcing_loss(model, tokens, mask=mask)),
+    "scheduled sampling": lambda model, tokens, mask: float(scheduled_sampling_loss(model, tokens, 1.0, mask=mask)),
+    "next token": lambda model, tokens, mask: float(
+        next_token_loss(model(tokens)[0][:, :-1], tokens[:, 1:], mask[:, 1:])
+    ),
+    "through time": lambda model, tokens, mask: (
+        lambda pieces: sum(float(p.loss) * p.predictions for p in pieces) / sum(p.predictions for p in pieces)
+    )(list(truncated_backpropagation(model, tokens, 3, mask=mask))),
+    "evaluate": lambda model, tokens, mask: evaluate(model, [{"tokens": tokens, "mask": mask}]),
+    "likelihood": likelihood,
+}
+
+
+@pytest.mark.parametrize("name", MEANS)
+@torch.no_grad()
+def test_a_text_without_a_real_token_adds_nothing_and_no_token_at_all_is_refused(name: str) -> None:
+    model, mean = TinyGRU().eval(), MEANS[name]
+    tokens, mask = 1 + text(2, 7, 10), torch.ones(2, 7, dtype=torch.bool)
+    padded, with_empty = torch.cat([tokens, tokens * 0]), torch.cat([mask, mask & False])
+    assert mean(model, padded, with_empty) == pytest.approx(mean(model, tokens, mask), abs=1e-6)
+    with pytest.raises(ValueError, match=r"must (be True for|hold) at least one"):
+        mean(model, tokens, mask & False)

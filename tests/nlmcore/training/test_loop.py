@@ -333,7 +333,7 @@ def test_a_resumed_run_is_the_uninterrupted_one_to_the_bit(name: str, tmp_path) 
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("dropout, shuffling and noise", "nlmcore.training.randomness.RandomState.restore"),
+        ("dropout, shuffling and noise", "nlmcore.training.batches.RandomState.restore"),
         ("dropout, shuffling and noise", "torch.optim.AdamW.load_state_dict"),
         ("dropout, shuffling and noise", "torch.Generator.set_state"),
         ("carried state", "nlmcore.training.resume._carried"),

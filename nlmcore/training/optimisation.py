@@ -1,0 +1,65 @@
+"""How far a step goes: the gradient clipped by its norm, and learning rates as functions of the step.
+
+    g <- n_max g / |g|    when |g| > n_max,         |g| over all parameters together
+
+A step that is too long keeps its direction and loses its length: Pascanu, Mikolov & Bengio (2013, "On the difficulty
+of training recurrent neural networks", algorithm 1). Departs from the paper: nothing.
+
+Schedules are pure functions, so a resumed run needs nothing but the step. `fit` calls a schedule with 1 before the
+first update. Bind the other arguments with functools.partial:
+
+    fit(..., learning_rate=1.0, schedule=partial(noam_schedule, d_model=128, warmup=400))
+    fit(..., learning_rate=3e-4, schedule=partial(cosine_schedule, total=2_000, warmup=100))
+"""
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from nlmcore.checks import Count, Probability, Size, door
+
+
+@door
+def clip_gradients(parameters: Iterable[Tensor], max_norm: float | int) -> float:
+    """Scale all gradients in place so that their common norm is at most `max_norm`; return the norm before clipping.
+
+    Parameters without a gradient are left out. A norm that is not finite is returned, and nothing is scaled.
+    """
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    if not max_norm > 0:
+        raise ValueError(f"max_norm must be greater than 0, got {max_norm}")
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    if not gradients:
+        return 0.0
+    norm = float(torch.nn.utils.get_total_norm(gradients))
+    if math.isfinite(norm) and norm > max_norm:
+        torch._foreach_mul_(gradients, max_norm / norm)
+    return norm
+
+
+@door
+def noam_schedule(step: Count, d_model: Size, warmup: Size = 4_000) -> float:
+    """d_model^-0.5 * min(step^-0.5, step * warmup^-1.5): a learning rate that rises for `warmup` steps, then falls.
+
+    Source: Vaswani et al. (2017, section 5.3). At step = warmup both branches meet in (d_model * warmup)^-0.5.
+    Departs from the paper: step 0 gives 0.
+    """
+    return 0.0 if step == 0 else d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+@door
+def cosine_schedule(step: Count, total: Count, warmup: Count = 0, floor: Probability = 0.0) -> float:
+    """A factor of the learning rate: 0 to 1 linearly in `warmup` steps, then half a cosine down to `floor` at `total`.
+
+    floor + (1 - floor) * (1 + cos(pi * (step - warmup) / (total - warmup))) / 2, and `floor` after `total`.
+    Source: Loshchilov & Hutter (2017, equation 5) without restarts; warm-up as in Goyal et al. (2017).
+    """
+    if warmup >= total:
+        raise ValueError(f"warmup must be less than total, got warmup={warmup} and total={total}")
+    if step < warmup:
+        return step / warmup
+    done = min(1.0, (step - warmup) / (total - warmup))
+    return floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2
