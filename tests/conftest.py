@@ -21,6 +21,10 @@ SECONDS = 120.0
 """What a test may take with its fixtures before it counts as hung; `pytest.mark.timeout(300)` where it needs more."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--everything", action="store_true", help="also what is marked so, as CI does (.ci/run)")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """What fails quickly should be seen quickly: `slow` and `browser` after the rest.
@@ -30,6 +34,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     `alone` needs none of them and goes anywhere. The largest shares are handed out first and the smallest last, so
     that no worker waits long for another's end.
     """
+    if not (config.getoption("everything") or os.environ.get("CI")):
+        left = {item for item in items if item.get_closest_marker("everything")}
+        items[:] = [item for item in items if item not in left]
+        config.hook.pytest_deselected(items=[*left])
     for item in items:
         limit = item.get_closest_marker("timeout")
         seconds = limit.args[0] if limit else SECONDS

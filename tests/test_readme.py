@@ -74,6 +74,7 @@ def test_files_and_folders_that_are_named_exist() -> None:
         "nlmcore/a.py",
         "tests/nlmcore/test_a.py",
         "lectures/NN_",
+        "tests/lectures/test_NN_",
         "lectures/figures/NN_",
     )
     for text in code():
@@ -103,7 +104,7 @@ def test_every_lecture_and_every_assignment_has_its_line() -> None:
 
 
 def test_variables_that_are_named_are_read_somewhere() -> None:
-    sources = [*ROOT.glob("autograder/**/*.py"), *ROOT.glob("tests/*.py"), ROOT / "Makefile"]
+    sources = [*ROOT.glob("autograder/**/*.py"), *ROOT.glob("tests/**/*.py"), ROOT / "Makefile"]
     read = "\n".join(path.read_text(encoding="utf-8") for path in sources if path.name != "test_readme.py")
     for name in set(re.findall(r"\b((?:NLM_[A-Z_]+)|CHROMIUM|TORCH|ARGS)\b", ALL)):
         assert name in read, name

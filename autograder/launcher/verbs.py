@@ -234,7 +234,9 @@ def run_tests(place: Environment, rest: list[str]) -> int:
     if code:
         return code
     line = [str(place.python), "-m", "pytest", *_shared(rest), *rest]
-    return lab.become(line, lab.variables(place, os.environ), place.root)
+    variables = lab.variables(place, os.environ)
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)  # each of the many Pythons they start would compile the course anew
+    return lab.become(line, variables, place.root)
 
 
 def _shared(rest: Sequence[str]) -> list[str]:

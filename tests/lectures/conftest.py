@@ -16,6 +16,7 @@ import pytest
 
 from autograder.launcher import notebooks, text
 from tests import notebook_runner
+from tests.lectures.changed import to_open
 from tests.notebook_runner import Ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,8 +26,13 @@ LECTURES = [pair.text for pair in notebooks.pairs(ROOT) if pair.text.parent.name
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "lecture" in metafunc.fixturenames:
         own = [path for path in LECTURES if metafunc.module.__name__.endswith(f".test_{path.stem}")]
-        stems = [path.stem for path in own or LECTURES]
-        metafunc.parametrize("lecture", own or LECTURES, indirect=True, scope="session", ids=stems)
+        browser = any(mark.name == "browser" for mark in metafunc.definition.iter_markers())
+        opened = to_open(ROOT, LECTURES) if browser else LECTURES
+        values = [
+            pytest.param(path, id=path.stem, marks=() if path in opened else pytest.mark.everything)
+            for path in own or LECTURES
+        ]
+        metafunc.parametrize("lecture", values, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
