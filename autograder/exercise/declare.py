@@ -37,7 +37,7 @@ from typing import Any, Literal
 from autograder.exercise.draw import Draw
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import TOLERANCE, law, same_shapes, same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property
+from autograder.exercise.specification import Case, Exercise, Judge, Misconception, Property
 
 Cases = Callable[[Draw], Sequence[Case]]
 Row = Callable[[tuple[str, ...]], Property]
@@ -59,9 +59,19 @@ def values(name: str, points: float, cases: Cases, *results: str, tolerance: flo
     return row
 
 
-def holds(name: str, points: float, cases: Cases, *rules: Any) -> Row:
-    """The rules of a law hold between the results."""
-    return lambda names: Property(name=name, points=points, cases=cases, judge=law(*rules))
+def judged(name: str, points: float, cases: Cases, judge: Judge, *results: str) -> Row:
+    """What a judge asks; a mistake is recognised by the named results (all results if none is named)."""
+
+    def row(names: tuple[str, ...]) -> Property:
+        which = tuple(names.index(result) for result in results) or None
+        return Property(name=name, points=points, cases=cases, judge=judge, outputs=which)
+
+    return row
+
+
+def holds(name: str, points: float, cases: Cases, *rules: Any, about: Sequence[str] = ()) -> Row:
+    """The rules of a law hold between the results; a mistake is recognised by those that it is about."""
+    return judged(name, points, cases, law(*rules), *about)
 
 
 def question(

@@ -18,6 +18,10 @@ class Draw:
         """`count` sizes from 2 upwards, all different: a swapped axis cannot hide behind an equal one."""
         return self._random.sample(range(2, max(self.largest, count + 1) + 1), count)
 
+    def size(self) -> int:
+        """One size from 2 upwards."""
+        return self.sizes(1)[0]
+
     def integer(self, low: int, high: int) -> int:
         """A whole number, both ends included."""
         return self._random.randint(low, high)

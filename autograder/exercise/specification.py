@@ -122,6 +122,10 @@ class Exercise:
         """What it is worth in all."""
         return sum(p.points for p in self.properties)
 
+    def mistake(self, id: str) -> Callable[..., Any]:
+        """What a student writes who makes this mistake."""
+        return next(m.implementation for m in self.misconceptions if m.id == id)
+
     @property
     def function(self) -> str:
         """The name that the student's function goes by."""

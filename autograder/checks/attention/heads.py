@@ -4,33 +4,18 @@ from typing import Any
 
 from torch import Tensor
 
-import nlmcore.attention as reference
-from autograder.checks.attention.common import mask_with_an_empty_row
-from autograder.checks.attention.heads_mistakes import MISCONCEPTIONS, join, split
-from autograder.checks.attention.scaled import CLOSED
+from autograder.checks.attention.common import FUSED, mask_with_an_empty_row
+from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import law, same_shapes, same_values
 from autograder.exercise.laws.attention import (
     alone_as_in_a_batch,
     mask_renormalises,
     output_follows_over_heads,
     zero_where_nothing_is_allowed,
 )
-from autograder.exercise.specification import Case, Exercise, Property, case
+from autograder.exercise.specification import Case, case
 
-RETURNS = ("output", "weights")
 MASK = 6
-
-
-def _reference(
-    x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, n_heads: int, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    q, k, v = (split(x @ W, n_heads) for W in (W_q, W_k, W_v))
-    mixed, weights = reference.scaled_dot_product_attention(q, k, v, mask)
-    return join(mixed) @ W_o, weights
-
-
-# --- inputs -----------------------------------------------------------------------------------------------
 
 
 def _weights(draw: Draw, d_in: int, d_model: int, d_out: int) -> tuple[Tensor, ...]:
@@ -38,11 +23,10 @@ def _weights(draw: Draw, d_in: int, d_model: int, d_out: int) -> tuple[Tensor, .
     return tuple(draw.normal(*shape) / shape[0] ** 0.5 for shape in shapes)
 
 
-def _square(draw: Draw, n_heads: int, batch: int = 2) -> tuple[Tensor | int, ...]:
+def _square(draw: Draw, n_heads: int, batch: int = 2) -> tuple[Any, ...]:
     """Arguments in which every matrix is square; time and d_head differ from each other and from the heads."""
     time = draw.integer(4, max(4, draw.largest))
-    d_head = 3 if n_heads == 2 else 2
-    d_model = n_heads * d_head
+    d_model = n_heads * (3 if n_heads == 2 else 2)
     return draw.normal(batch, time, d_model), *_weights(draw, d_model, d_model, d_model), n_heads
 
 
@@ -56,41 +40,32 @@ def _one_head(draw: Draw) -> list[Case]:
 
 def _several_heads(draw: Draw) -> list[Case]:
     time, d_head, n_heads = draw.sizes(3)
-    d_model = n_heads * d_head
+    d = n_heads * d_head
     return [
         case("two heads", *_square(draw, 2)),
         case("three heads", *_square(draw, 3, batch=1)),
-        case(
-            "x narrower than d_model",
-            draw.normal(2, time, d_model - 1),
-            *_weights(draw, d_model - 1, d_model, 3),
-            n_heads,
-        ),
+        case("x narrower than d_model", draw.normal(2, time, d - 1), *_weights(draw, d - 1, d, 3), n_heads),
     ]
 
 
 def _masked(draw: Draw) -> list[Case]:
     cases = []
-    for label, batch, make in (
-        ("one mask for all heads", 2, lambda time: draw.mask(2, 1, time, time)),
-        ("one mask for all sentences and heads", 2, lambda time: draw.mask(time, time)),
-    ):
-        arguments = _square(draw, 2, batch)
-        mask = make(arguments[0].shape[1])  # type: ignore[union-attr]
-        cases.append(Case(label=label, calls=(arguments, (*arguments, mask))))
+    for label, leading in (("one mask for all heads", (2, 1)), ("one mask for all sentences and heads", ())):
+        arguments = _square(draw, 2)
+        time = arguments[0].shape[1]
+        cases.append(Case(label=label, calls=(arguments, (*arguments, draw.mask(*leading, time, time)))))
     return cases
 
 
 def _empty_rows(draw: Draw) -> list[Case]:
     x, *rest = _square(draw, 2)
-    assert isinstance(x, Tensor)
     return [case("a word with no key allowed", x, *rest, mask_with_an_empty_row(draw, 2, 1, x.shape[1], x.shape[1]))]
 
 
 def _outputs(draw: Draw) -> list[Case]:
     arguments = _square(draw, 2)
-    time = arguments[0].shape[1]  # type: ignore[union-attr]
-    other = draw.normal(*arguments[0].shape)  # type: ignore[union-attr]
+    time = arguments[0].shape[1]
+    other = draw.normal(*arguments[0].shape)
     return [
         _with_contributions("two heads", arguments, (other, *arguments[1:])),
         _with_contributions("two heads and a mask", (*arguments, draw.mask(2, 1, time, time))),
@@ -102,58 +77,152 @@ def _with_contributions(label: str, *calls: tuple[Any, ...]) -> Case:
     """A case that knows what each key of each head adds to the output: (batch, head, key, d_out)."""
     known = []
     for x, _, _, W_v, W_o, n_heads, *_ in calls:
-        values = split(x.double() @ W_v.double(), n_heads)
+        values = (x.double() @ W_v.double()).unflatten(-1, (n_heads, -1)).transpose(1, 2)
         known.append(values @ W_o.double().unflatten(0, (n_heads, -1)))
     return Case(label=label, calls=calls, known=tuple(known))
 
 
 def _alone_and_together(draw: Draw) -> list[Case]:
     x, *rest = _square(draw, 2, batch=3)
-    assert isinstance(x, Tensor)
     return [Case(label="a sentence alone and in a batch", calls=((x, *rest), (x[1:2], *rest)))]
 
 
-MULTI_HEAD_ATTENTION = Exercise(
-    name="attention.multi_head_attention",
-    title="Several heads",
-    signature="multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None)",
-    arguments=("x", "W_q", "W_k", "W_v", "W_o", "n_heads", "mask"),
-    returns=RETURNS,
+MULTI_HEAD_ATTENTION = question(
+    "attention.multi_head_attention",
     minutes=35,
     difficulty="hard",
-    reference=_reference,
-    properties=(
-        Property(name="the shapes are right", points=0.5, cases=_several_heads, judge=same_shapes(RETURNS)),
-        Property(name="with one head it is plain attention", points=1, cases=_one_head, judge=same_values(RETURNS)),
-        Property(
-            name="every head has its own weights",
-            points=2,
-            cases=_several_heads,
-            judge=same_values(RETURNS, [1]),
-            outputs=(1,),
+    returns=("output", "weights"),
+    properties=[
+        shapes(0.5, _several_heads),
+        values("with one head it is plain attention", 1, _one_head),
+        values("every head has its own weights", 2, _several_heads, "weights"),
+        holds("heads are joined and mixed", 1, _outputs, output_follows_over_heads),
+        holds("the mask holds for every head", 0.5, _masked, mask_renormalises(MASK), about=["weights"]),
+        holds(
+            "a word with no key allowed gets weights of zero",
+            0.5,
+            _empty_rows,
+            zero_where_nothing_is_allowed(MASK, output_too=False),
+            about=["weights"],
         ),
-        Property(name="heads are joined and mixed", points=1, cases=_outputs, judge=law(output_follows_over_heads)),
-        Property(
-            name="the mask holds for every head",
-            points=0.5,
-            cases=_masked,
-            judge=law(mask_renormalises(MASK)),
-            outputs=(1,),
-        ),
-        Property(
-            name="a word with no key allowed gets weights of zero",
-            points=0.5,
-            cases=_empty_rows,
-            judge=law(zero_where_nothing_is_allowed(MASK, output_too=False)),
-            outputs=(1,),
-        ),
-        Property(
-            name="a sentence alone gives what it gives in a batch",
-            points=0.5,
-            cases=_alone_and_together,
-            judge=law(alone_as_in_a_batch(1)),
-        ),
-    ),
-    misconceptions=MISCONCEPTIONS,
-    closed=CLOSED,
+        holds("a sentence alone gives what it gives in a batch", 0.5, _alone_and_together, alone_as_in_a_batch(1)),
+    ],
+    closed=FUSED,
+    mistakes="""
+reshaped-without-transpose: Your heads mix words: you reshaped (batch, time, d_model) directly to (batch, head, time,
+d_head), so a head gets whole words instead of a part of every word. Reshape to (batch, time, head, d_head), then
+transpose.
+- y.reshape(batch, time, n_heads, -1).transpose(1, 2)
++ y.reshape(batch, n_heads, time, -1)
+
+heads-dealt-out: Your heads take every n-th dimension: you split d_model as (d_head, head). Head 0 is the first d_head
+dimensions, head 1 the next: split it as (head, d_head).
+- y.reshape(batch, time, n_heads, -1).transpose(1, 2)
++ y.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+
+one-head-repeated: All your heads are the same: each uses the first d_head dimensions. Head i has its own part.
+- y.reshape(batch, time, n_heads, -1).transpose(1, 2)
++ y.reshape(batch, time, n_heads, -1).transpose(1, 2)[:, :1].expand(-1, n_heads, -1, -1)
+
+no-heads: You compute one head over all of d_model and return it n_heads times. Split queries, keys and values into
+heads first; each head then has its own softmax.
+- n_heads, -1
++ 1, -1
+- @ W_o, weights
++ @ W_o, weights.expand(-1, n_heads, -1, -1)
+
+joined-without-transpose: The weights are right, but you joined the heads wrongly: you reshaped (batch, head, time,
+d_head) directly to (batch, time, d_model). Transpose head and time first.
+- mixed.transpose(1, 2).reshape
++ mixed.reshape
+
+joined-interleaved: The weights are right, but you joined the heads in the wrong order: their dimensions alternate.
+First all of head 0, then all of head 1.
+- mixed.transpose(1, 2).reshape(batch, time, -1)
++ mixed.permute(0, 2, 3, 1).flatten(2)
+
+heads-summed: You summed the heads. Concatenate them; W_o mixes them.
+- mixed.transpose(1, 2).reshape(batch, time, -1)
++ mixed.sum(1).repeat(1, 1, n_heads)
+
+no-output-projection: You did not use W_o: you return the concatenated heads. Without W_o the heads would never exchange
+anything.
+- joined @ W_o
++ joined
+
+scaled-by-d-model: You divided by √d_model. Each head's dot product has only d_head = d_model / n_heads terms: divide by
+√d_head.
+- cut(x @ W_q)
++ cut(x @ W_q) / math.sqrt(n_heads)
+
+not-scaled: You left out the division by √d_head: every head's scores are plain dot products.
+- cut(x @ W_q)
++ cut(x @ W_q) * math.sqrt(W_q.shape[1] // n_heads)
+
+matrices-transposed: You transposed the matrices: you computed x Wᵀ. nn.Linear stores its weight as (out, in); here W is
+(in, out), and you need x W.
+^ W_q, W_k, W_v = W_q.T, W_k.T, W_v.T
+
+mask-ignored: The mask changes nothing in your result. Every head needs it: do you pass it on?
+- , mask)
++ )
+
+mask-inverted: You read the mask the wrong way round: True means “may attend”.
+^ mask = None if mask is None else ~mask
+or
+- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
++ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(mask, -math.inf), -1)
++ mixed = weights @ cut(x @ W_v)
+or
+- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
++ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), -1)
++ mixed = weights @ cut(x @ W_v)
+
+nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exponentials are 0, and the softmax divides
+0 by 0. One NaN can spoil a whole training run. Return zeros for such a query.
+- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
++ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), -1)
++ mixed = weights @ cut(x @ W_v)
+
+uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large
+negative number such as −1e9 instead of −∞: where all scores are equal, the softmax is uniform. Return zeros.
+- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
++ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e9), -1)
++ mixed = weights @ cut(x @ W_v)
+
+softmax-over-queries: You took the softmax over the queries. Each row of the weights belongs to one query and should sum
+to 1.
+- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
++ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), -2).nan_to_num()
++ mixed = weights @ cut(x @ W_v)
+
+softmax-over-heads: You took the softmax over the heads. Every head has its own softmax over the keys: the last axis.
+- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
++ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), 1).nan_to_num()
++ mixed = weights @ cut(x @ W_v)
+
+weights-averaged: You averaged the weights over the heads, as torch.nn.MultiheadAttention does by default. Return those
+of every head: (batch, head, time, time).
+- @ W_o, weights
++ @ W_o, weights.mean(1)
+or
+- @ W_o, weights
++ @ W_o, weights.mean(1, keepdim=True).expand_as(weights)
+
+mask-after-softmax: You applied the mask after the softmax: masked keys have weight 0, but the others no longer sum to
+1. Remove masked keys before it.
+- , mask)
++ )
+- joined = mixed
++ if mask is not None:
++     weights = weights * mask
++     mixed = weights @ cut(x @ W_v)
++ joined = mixed
+""",
 )

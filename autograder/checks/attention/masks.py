@@ -1,19 +1,13 @@
 """Question 3: one mask that hides the future and the padding."""
 
-import math
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
-import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF
+from autograder.exercise.declare import holds, judged, question, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import law, same_values
 from autograder.exercise.laws.attention import boolean_mask, last_row_is_known
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
-
-RETURNS = ("mask",)
+from autograder.exercise.specification import Case, case
 
 
 def _lengths(draw: Draw, batch: int, time: int) -> Tensor:
@@ -25,9 +19,9 @@ def _lengths(draw: Draw, batch: int, time: int) -> Tensor:
 
 def _padded(draw: Draw) -> list[Case]:
     batch, time = draw.sizes(2)
-    lengths, time = _lengths(draw, batch, time + 1), time + 1
-    words = reference.padding_mask(lengths, time)
-    return [Case(label="sentences of different lengths", calls=((lengths, time),), known=(words,))]
+    lengths = _lengths(draw, batch, time + 1)
+    words = torch.arange(time + 1) < lengths[:, None]
+    return [Case(label="sentences of different lengths", calls=((lengths, time + 1),), known=(words,))]
 
 
 def _full(draw: Draw) -> list[Case]:
@@ -49,111 +43,60 @@ def _edges(draw: Draw) -> list[Case]:
     ]
 
 
-def _combined(combine: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]) -> Callable[[Tensor, int], Tensor]:
-    """A mask from (query position, key position, length); the last argument is unused room for a time."""
-
-    def decoder_mask(lengths: Tensor, time: int) -> Tensor:
-        position = torch.arange(time)
-        query, key = position[None, None, :, None], position[None, None, None, :]
-        made = combine(query, key, lengths[:, None, None, None], torch.tensor(time))
-        return made.expand(len(lengths), 1, time, time).clone()
-
-    return decoder_mask
-
-
-def _additive(lengths: Tensor, time: int) -> Tensor:
-    return torch.zeros(len(lengths), 1, time, time).masked_fill(~_reference(lengths, time), -math.inf)
-
-
-def _reference(lengths: Tensor, time: int) -> Tensor:
-    return reference.causal_mask(time) & reference.padding_mask(lengths, time)[:, None, None, :]
-
-
-DECODER_MASK = Exercise(
-    name="attention.decoder_mask",
-    title="Neither the future nor the padding",
-    signature="decoder_mask(lengths, time)",
-    arguments=("lengths", "time"),
-    returns=RETURNS,
+DECODER_MASK = question(
+    "attention.decoder_mask",
     minutes=15,
     difficulty="medium",
-    reference=_reference,
-    properties=(
-        Property(
-            name="boolean, of shape (batch, 1, time, time)",
-            points=0.5,
-            cases=_padded,
-            judge=boolean_mask,
-        ),
-        Property(name="nobody sees the future", points=1, cases=_full, judge=same_values(RETURNS)),
-        Property(name="nobody sees padding", points=1, cases=_padded, judge=law(last_row_is_known)),
-        Property(name="both together, edges included", points=0.5, cases=_edges, judge=same_values(RETURNS)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="padding-forgotten",
-            sentence="Your mask hides the future, and padding can still be seen: the lengths play no part.",
-            implementation=_combined(lambda query, key, length, time: key <= query),
-        ),
-        Misconception(
-            id="future-forgotten",
-            sentence=(
-                "Your mask hides padding, and every word can see the words after it. A decoder that sees the next"
-                " word has nothing left to predict."
-            ),
-            implementation=_combined(lambda query, key, length, time: (key < length) & (query >= 0)),
-        ),
-        Misconception(
-            id="inverted",
-            sentence="This is the mask of what is forbidden. Here True means “may attend”: put ~ in front of it.",
-            implementation=_combined(lambda query, key, length, time: ~((key <= query) & (key < length))),
-        ),
-        Misconception(
-            id="not-even-itself",
-            sentence=(
-                "A word cannot see itself in your mask, and the first word sees nothing at all. Key ≤ query, with"
-                " equality: the diagonal belongs to the past."
-            ),
-            implementation=_combined(lambda query, key, length, time: (key < query) & (key < length)),
-        ),
-        Misconception(
-            id="the-past-hidden",
-            sentence=(
-                "Your triangle is the upper one: words see the future and not the past. Row = query, column = key."
-            ),
-            implementation=_combined(lambda query, key, length, time: (key >= query) & (key < length)),
-        ),
-        Misconception(
-            id="one-word-too-many",
-            sentence=(
-                "Every sentence is one word too long: the first padding position can be seen. Positions count from 0,"
-                " so a sentence of length 3 has positions 0, 1, 2."
-            ),
-            implementation=_combined(lambda query, key, length, time: (key <= query) & (key <= length)),
-        ),
-        Misconception(
-            id="padding-of-queries",
-            sentence=(
-                "In your mask, queries at padding (rows) see nothing. What matters is who is looked at, the keys"
-                " (columns): rows at padding are computed in vain and read by nobody, so they stay as they are."
-            ),
-            implementation=_combined(lambda query, key, length, time: (key <= query) & (query < length)),
-        ),
-        Misconception(
-            id="or-in-place-of-and",
-            sentence=(
-                "A key may be seen only if it is in the past AND is a word; your mask says OR. Combine the two with &."
-            ),
-            implementation=_combined(lambda query, key, length, time: (key <= query) | (key < length)),
-        ),
-        Misconception(
-            id="zero-and-minus-infinity",
-            sentence=(
-                "This is the kind of mask that is added to scores, 0 and −∞. Asked for is a boolean one: True = may"
-                " attend."
-            ),
-            implementation=_additive,
-        ),
-    ),
-    closed=(REFERENCE_ITSELF,),
+    returns=("mask",),
+    properties=[
+        judged("boolean, of shape (batch, 1, time, time)", 0.5, _padded, boolean_mask),
+        values("nobody sees the future", 1, _full),
+        holds("nobody sees padding", 1, _padded, last_row_is_known),
+        values("both together, edges included", 0.5, _edges),
+    ],
+    closed=[REFERENCE_ITSELF],
+    mistakes="""
+padding-forgotten: Your mask hides the future but not the padding: it does not use the lengths.
+- past[None, None, :, :] & word[:, None, None, :]
++ past.repeat(len(lengths), 1, 1, 1)
+
+future-forgotten: Your mask hides padding, but every word can see the words after it. A decoder that sees the next word
+has nothing left to predict.
+- past[None, None, :, :] & word[:, None, None, :]
++ word[:, None, None, :].repeat(1, 1, time, 1)
+
+inverted: This is the mask of what is forbidden. Here True means “may attend”: put ~ in front of it.
+- past[None, None, :, :] & word[:, None, None, :]
++ ~(past[None, None, :, :] & word[:, None, None, :])
+
+not-even-itself: In your mask a word cannot see itself, and the first word sees nothing at all. Use key ≤ query, with
+equality: the diagonal belongs to the past.
+- <=
++ <
+
+the-past-hidden: Your triangle is the upper one: words see the future but not the past. Rows are queries, columns are
+keys.
+- <=
++ >=
+
+one-word-too-many: Your mask makes every sentence one word too long: the first padding position is visible. Positions
+count from 0, so a sentence of length 3 has positions 0, 1, 2.
+- < lengths
++ <= lengths
+
+padding-of-queries: In your mask, queries at padding (rows) see nothing. What has to be hidden is keys at padding
+(columns); the results of rows at padding are never used, so leave them as they are.
+- word[:, None, None, :]
++ word[:, None, :, None]
+
+or-in-place-of-and: A key may be seen only if it is in the past AND is a word; your mask says OR. Combine the two with
+&.
+- & word
++ | word
+
+zero-and-minus-infinity: This is the kind of mask that is added to scores, with 0 and −∞. Return a boolean one: True =
+may attend.
+- past[None, None, :, :] & word[:, None, None, :]
++ torch.where(past[None, None, :, :] & word[:, None, None, :], 0.0, -math.inf)
+""",
 )

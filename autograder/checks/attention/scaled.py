@@ -1,33 +1,14 @@
 """Question 2b: queries, keys and values, and the division by √d that keeps the softmax from saturating."""
 
-import math
-from collections.abc import Callable
-
-import torch
 from torch import Tensor
 
-import nlmcore.attention as reference
-from autograder.checks.attention.common import (
-    NAN_SENTENCE,
-    REFERENCE_ITSELF,
-    UNIFORM_SENTENCE,
-    mask_with_an_empty_row,
-    softmax,
-)
+from autograder.checks.attention.common import FUSED, mask_with_an_empty_row
+from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import law, same_shapes, same_values
 from autograder.exercise.laws.attention import mask_renormalises, weighted_sum_of, zero_where_nothing_is_allowed
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.specification import Case, case
 
-RETURNS = ("output", "weights")
 VALUES, MASK = 2, 3
-
-CLOSED = (
-    REFERENCE_ITSELF,
-    "torch.nn.functional.scaled_dot_product_attention",
-    "torch.nn.MultiheadAttention",
-    "torch.nn.functional.multi_head_attention_forward",
-)
 
 
 def _qkv(draw: Draw, *leading: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -39,7 +20,7 @@ def _one_sentence(draw: Draw) -> list[Case]:
     n, d = draw.sizes(2)
     return [
         case("one sentence", *_qkv(draw)),
-        case("as many queries as keys", draw.normal(n, d), draw.normal(n, d), draw.normal(n, d)),
+        case("as many queries as keys", *(draw.normal(n, d) for _ in range(3))),
         case("a single query and a single key", draw.normal(1, d), draw.normal(1, d), draw.normal(1, n)),
     ]
 
@@ -49,9 +30,7 @@ def _leading(draw: Draw) -> list[Case]:
     return [
         case("a batch", *_qkv(draw, 2)),
         case("a batch with heads, float64", *(x.double() for x in _qkv(draw, 2, 3))),
-        case(
-            "a batch of slices of larger tensors", draw.strided(2, n, d), draw.strided(2, n, d), draw.strided(2, n, d)
-        ),
+        case("a batch of slices of larger tensors", *(draw.strided(2, n, d) for _ in range(3))),
     ]
 
 
@@ -77,199 +56,102 @@ def _empty_rows(draw: Draw) -> list[Case]:
     return [case("a query with no key allowed", q, k, v, mask_with_an_empty_row(draw, 2, q.shape[-2], k.shape[-2]))]
 
 
-Scale = Callable[[Tensor, Tensor, Tensor], Tensor]
-
-
-def _with(
-    scores: Scale, after: float | None = None, use_mask: bool = True, invert: bool = False
-) -> Callable[..., object]:
-    """Attention with these scores, right in everything else."""
-
-    def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        seen = mask if use_mask else None
-        weights = softmax(scores(q, k, v), ~seen if invert and seen is not None else seen)
-        if after is not None:
-            weights = weights * q.shape[-1] ** after
-        return weights @ v, weights
-
-    return attention
-
-
-def _scaled(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return q @ k.mT / math.sqrt(q.shape[-1])
-
-
-def _over_queries(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    weights = softmax(_scaled(q, k, v), mask, dim=-2)
-    return weights @ v, weights
-
-
-def _mask_after(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    weights = softmax(_scaled(q, k, v))
-    weights = weights if mask is None else weights * mask
-    return weights @ v, weights
-
-
-def _mask_added(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    scores = _scaled(q, k, v)
-    weights = softmax(scores if mask is None else scores + mask)
-    return weights @ v, weights
-
-
-def _swapped(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    weights = softmax(_scaled(q, k, v), mask)
-    return weights, weights @ v
-
-
-def _filled_with(masked_score: float, invert: bool = False) -> Callable[..., tuple[Tensor, Tensor]]:
-    """Right, but for what a mask puts in place of a score."""
-
-    def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        scores = _scaled(q, k, v)
-        if mask is not None:
-            scores = scores.masked_fill(mask if invert else ~mask, masked_score)
-        weights = torch.softmax(scores, -1)
-        return weights @ v, weights
-
-    return attention
-
-
-SCALED_DOT_PRODUCT_ATTENTION = Exercise(
-    name="attention.scaled_dot_product_attention",
-    title="Queries, keys and values",
-    signature="scaled_dot_product_attention(q, k, v, mask=None)",
-    arguments=("q", "k", "v", "mask"),
-    returns=RETURNS,
+SCALED_DOT_PRODUCT_ATTENTION = question(
+    "attention.scaled_dot_product_attention",
     minutes=15,
     difficulty="easy",
-    reference=lambda q, k, v, mask=None: reference.scaled_dot_product_attention(q, k, v, mask),
-    properties=(
-        Property(name="the shapes are right", points=0.25, cases=_one_sentence, judge=same_shapes(RETURNS)),
-        Property(
-            name="the weights are right for one sentence",
-            points=1.75,
-            cases=_one_sentence,
-            judge=same_values(RETURNS, [1]),
-            outputs=(1,),
-        ),
-        Property(
-            name="the output is the weighted sum of the values",
-            points=0.5,
-            cases=_sums,
-            judge=law(weighted_sum_of(VALUES)),
-        ),
-        Property(
-            name="the mask is obeyed", points=0.5, cases=_masked, judge=law(mask_renormalises(MASK)), outputs=(1,)
-        ),
-        Property(
-            name="a query with no key allowed gets zeros",
-            points=0.5,
-            cases=_empty_rows,
-            judge=law(zero_where_nothing_is_allowed(MASK)),
-        ),
-        Property(name="any number of leading axes", points=0.5, cases=_leading, judge=same_values(RETURNS)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="not-scaled",
-            sentence=(
-                "The division by √d is missing: these are the weights of the plain dot products. With wide vectors"
-                " they pile up on a single key, and the gradient vanishes."
-            ),
-            implementation=_with(lambda q, k, v: q @ k.mT),
-        ),
-        Misconception(
-            id="divided-by-d",
-            sentence=(
-                "You divided by d, and it should be √d. The dot product of d independent numbers has standard"
-                " deviation √d."
-            ),
-            implementation=_with(lambda q, k, v: q @ k.mT / q.shape[-1]),
-        ),
-        Misconception(
-            id="multiplied-by-root-d",
-            sentence="You multiplied by √d, and it should be divided.",
-            implementation=_with(lambda q, k, v: q @ k.mT * math.sqrt(q.shape[-1])),
-        ),
-        Misconception(
-            id="root-of-value-width",
-            sentence=(
-                "You divided by the root of the values' width. d is the width of queries and keys: the number of"
-                " products in each score."
-            ),
-            implementation=_with(lambda q, k, v: q @ k.mT / math.sqrt(v.shape[-1])),
-        ),
-        Misconception(
-            id="root-of-key-count",
-            sentence="You divided by the root of the number of keys. d is the width of a query, its last axis.",
-            implementation=_with(lambda q, k, v: q @ k.mT / math.sqrt(k.shape[-2])),
-        ),
-        Misconception(
-            id="scaled-after-softmax",
-            sentence=(
-                "You divided the weights by √d, after the softmax; so they no longer sum to 1. Divide the scores,"
-                " before it."
-            ),
-            implementation=_with(lambda q, k, v: q @ k.mT, after=-0.5),
-        ),
-        Misconception(
-            id="queries-and-keys-swapped",
-            sentence=(
-                "Queries and keys have changed places: row i of your scores belongs to key i. Scores are Q Kᵀ: one"
-                " row per query."
-            ),
-            implementation=_with(lambda q, k, v: k @ q.mT / math.sqrt(q.shape[-1])),
-        ),
-        Misconception(
-            id="softmax-over-queries",
-            sentence=(
-                "Your result is what one gets with the softmax over the queries. Each row of the weights, one query,"
-                " should sum to 1."
-            ),
-            implementation=_over_queries,
-        ),
-        Misconception(
-            id="mask-ignored",
-            sentence="The mask changes nothing in your result. Is it handed on to attend?",
-            implementation=_with(_scaled, use_mask=False),
-        ),
-        Misconception(
-            id="mask-inverted",
-            sentence="The mask is read the wrong way round: True means “may attend”.",
-            implementation=_with(_scaled, invert=True),
-            also=(_filled_with(-math.inf, invert=True), _filled_with(-1e9, invert=True)),
-        ),
-        Misconception(
-            id="mask-after-softmax",
-            sentence=(
-                "The mask comes after the softmax: masked keys have weight 0, and the rest no longer sum to 1. Take"
-                " them out before it."
-            ),
-            implementation=_mask_after,
-        ),
-        Misconception(
-            id="mask-added",
-            sentence=(
-                "You added the mask to the scores: True counts as 1, so what may be attended gets 1 more, and nothing"
-                " is taken out. Put −∞ where the mask is False."
-            ),
-            implementation=_mask_added,
-        ),
-        Misconception(
-            id="results-swapped",
-            sentence="The two results are in the wrong order: return (output, weights).",
-            implementation=_swapped,
-        ),
-        Misconception(
-            id="nan-where-nothing-is-allowed",
-            sentence=NAN_SENTENCE,
-            implementation=_filled_with(-math.inf),
-        ),
-        Misconception(
-            id="uniform-where-nothing-is-allowed",
-            sentence=UNIFORM_SENTENCE,
-            implementation=_filled_with(-1e9),
-        ),
-    ),
-    closed=CLOSED,
+    returns=("output", "weights"),
+    properties=[
+        shapes(0.25, _one_sentence),
+        values("the weights are right for one sentence", 1.75, _one_sentence, "weights"),
+        holds("the output is the weighted sum of the values", 0.5, _sums, weighted_sum_of(VALUES)),
+        holds("the mask is obeyed", 0.5, _masked, mask_renormalises(MASK), about=["weights"]),
+        holds("a query with no key allowed gets zeros", 0.5, _empty_rows, zero_where_nothing_is_allowed(MASK)),
+        values("any number of leading axes", 0.5, _leading),
+    ],
+    closed=FUSED,
+    mistakes="""
+not-scaled: You left out the division by √d: these are the weights of the plain dot products. With wide vectors nearly
+all weight falls on a single key, and the gradient vanishes.
+- / math.sqrt(q.shape[-1])
++
+
+divided-by-d: You divided by d instead of √d. The dot product of d independent numbers has standard deviation √d.
+- math.sqrt(q.shape[-1])
++ q.shape[-1]
+
+multiplied-by-root-d: You multiplied by √d instead of dividing by it.
+- / math
++ * math
+
+root-of-value-width: You divided by the root of the values' width. d is the width of queries and keys: the number of
+products in each score.
+- q.shape[-1]
++ v.shape[-1]
+
+root-of-key-count: You divided by the root of the number of keys. d is the width of a query, its last axis.
+- q.shape[-1]
++ k.shape[-2]
+
+scaled-after-softmax: You divided the weights by √d after the softmax, so they no longer sum to 1. Divide the scores
+before it.
++ _, weights = attend(q @ k.mT, v, mask)
++ weights = weights / math.sqrt(q.shape[-1])
++ return weights @ v, weights
+
+queries-and-keys-swapped: You swapped queries and keys: row i of your scores belongs to key i. Scores are Q Kᵀ: one row
+per query.
+- q @ k.mT
++ k @ q.mT
+
+softmax-over-queries: You took the softmax over the queries. Each row of the weights belongs to one query and should sum
+to 1.
++ scores = q @ k.mT / math.sqrt(q.shape[-1])
++ scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
++ weights = torch.softmax(scores, -2).nan_to_num()
++ return weights @ v, weights
+
+mask-ignored: The mask changes nothing in your result. Do you pass it on to attend?
+- , v, mask
++ , v
+
+mask-inverted: You read the mask the wrong way round: True means “may attend”.
+^ mask = None if mask is None else ~mask
+or
++ scores = q @ k.mT / math.sqrt(q.shape[-1])
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(mask, -math.inf), -1)
++ return weights @ v, weights
+or
++ scores = q @ k.mT / math.sqrt(q.shape[-1])
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), -1)
++ return weights @ v, weights
+
+mask-after-softmax: You applied the mask after the softmax: masked keys have weight 0, but the others no longer sum to
+1. Remove masked keys before it.
+- return attend(q @ k.mT / math.sqrt(q.shape[-1]), v, mask)
++ _, weights = attend(q @ k.mT / math.sqrt(q.shape[-1]), v)
++ weights = weights if mask is None else weights * mask
++ return weights @ v, weights
+
+mask-added: You added the mask to the scores: True counts as 1, so allowed keys get 1 more, and no key is removed. Write
+−∞ where the mask is False.
+- , v, mask
++ + (0 if mask is None else mask), v
+
+results-swapped: You returned the two results in the wrong order: return (output, weights).
+- v, mask)
++ v, mask)[::-1]
+
+nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exponentials are 0, and the softmax divides
+0 by 0. One NaN can spoil a whole training run. Return zeros for such a query.
++ scores = q @ k.mT / math.sqrt(q.shape[-1])
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), -1)
++ return weights @ v, weights
+
+uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large
+negative number such as −1e9 instead of −∞: where all scores are equal, the softmax is uniform. Return zeros.
++ scores = q @ k.mT / math.sqrt(q.shape[-1])
++ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e9), -1)
++ return weights @ v, weights
+""",
 )

@@ -1,17 +1,13 @@
-"""Questions 1a and 1b: one query against n keys. The dot product and a bilinear form."""
+"""Questions 1a to 1c: one query against n keys. The dot product, a bilinear form, a small network."""
 
 import torch
 
-import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF
+from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_shapes, same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.specification import Case, case
 
-SCORES = ("scores",)
-
-
-# --- 1a: dot ----------------------------------------------------------------------------------------------
+DIFFERENT_WIDTHS = "also where query and keys differ in width"
 
 
 def _dot_inputs(draw: Draw) -> list[Case]:
@@ -29,58 +25,42 @@ def _dot_edges(draw: Draw) -> list[Case]:
     ]
 
 
-DOT_SCORE = Exercise(
-    name="attention.dot_score",
-    title="The dot product as a score",
-    signature="dot_score(query, keys)",
-    arguments=("query", "keys"),
-    returns=SCORES,
+DOT_SCORE = question(
+    "attention.dot_score",
     minutes=5,
     difficulty="easy",
-    reference=lambda query, keys: reference.dot_score(query, keys),
-    properties=(
-        Property(name="one score per key", points=0.2, cases=_dot_inputs, judge=same_shapes(SCORES)),
-        Property(name="the scores are right", points=1, cases=_dot_inputs, judge=same_values(SCORES)),
-        Property(name="also for one key, float64, slices", points=0.8, cases=_dot_edges, judge=same_values(SCORES)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="not-summed",
-            sentence=(
-                "You multiplied the numbers pairwise and did not add them up. A dot product is one number per key:"
-                " sum over the last axis."
-            ),
-            implementation=lambda query, keys: query * keys,
-        ),
-        Misconception(
-            id="summed-over-keys",
-            sentence=(
-                "You added up over the keys, so you have one number per dimension. There should be one score per key:"
-                " sum over the dimensions of a vector, the last axis."
-            ),
-            implementation=lambda query, keys: (query * keys).sum(dim=0),
-        ),
-        Misconception(
-            id="scaled-too-early",
-            sentence="Your scores are divided by √d. That comes in question 2b; the plain dot product is not scaled.",
-            implementation=lambda query, keys: keys @ query / query.shape[-1] ** 0.5,
-        ),
-        Misconception(
-            id="cosine",
-            sentence="This is the cosine: the lengths are divided out. In a dot product, longer vectors score higher.",
-            implementation=lambda query, keys: torch.cosine_similarity(query, keys, dim=-1),
-        ),
-        Misconception(
-            id="already-softmax",
-            sentence="These are weights, not scores: they are positive and sum to 1. The softmax comes in question 2.",
-            implementation=lambda query, keys: torch.softmax(keys @ query, dim=-1),
-        ),
-    ),
-    closed=(REFERENCE_ITSELF,),
+    returns=("scores",),
+    properties=[
+        shapes(0.2, _dot_inputs, "one score per key"),
+        values("the scores are right", 1, _dot_inputs),
+        values("also for one key, float64, slices", 0.8, _dot_edges),
+    ],
+    closed=[REFERENCE_ITSELF],
+    mistakes="""
+not-summed: You multiplied the entries pairwise and did not add them up. A dot product is one number per key: sum over
+the last axis.
+- keys @ query
++ query * keys
+
+summed-over-keys: You summed over the keys, so you have one number per dimension. There should be one score per key: sum
+over the dimensions of a vector, the last axis.
+- keys @ query
++ (query * keys).sum(dim=0)
+
+scaled-too-early: You divided the scores by √d. That comes in question 2b; the plain dot product is not scaled.
+- keys @ query
++ keys @ query / query.shape[-1] ** 0.5
+
+cosine: You computed the cosine, which divides by the lengths of the vectors. In a dot product, longer vectors score
+higher.
+- keys @ query
++ torch.cosine_similarity(query, keys, dim=-1)
+
+already-softmax: You returned weights, not scores: they are positive and sum to 1. The softmax comes in question 2.
+- keys @ query
++ torch.softmax(keys @ query, dim=-1)
+""",
 )
-
-
-# --- 1b: bilinear -----------------------------------------------------------------------------------------
 
 
 def _square(draw: Draw) -> list[Case]:
@@ -89,61 +69,122 @@ def _square(draw: Draw) -> list[Case]:
 
 
 def _wide(draw: Draw) -> list[Case]:
-    n, d_query, d_key = draw.sizes(3)
+    n, q, k = draw.sizes(3)
     return [
-        case(
-            "query and keys of different widths",
-            draw.normal(d_query),
-            draw.normal(n, d_key),
-            draw.normal(d_query, d_key),
-        ),
-        case("one key only", draw.normal(d_query), draw.normal(1, d_key), draw.normal(d_query, d_key)),
+        case("query and keys of different widths", draw.normal(q), draw.normal(n, k), draw.normal(q, k)),
+        case("one key only", draw.normal(q), draw.normal(1, k), draw.normal(q, k)),
     ]
 
 
-DIFFERENT_WIDTHS = "also where query and keys differ in width"
-
-BILINEAR_SCORE = Exercise(
-    name="attention.bilinear_score",
-    title="A matrix in between",
-    signature="bilinear_score(query, keys, W)",
-    arguments=("query", "keys", "W"),
-    returns=SCORES,
+BILINEAR_SCORE = question(
+    "attention.bilinear_score",
     minutes=10,
     difficulty="easy",
-    reference=lambda query, keys, W: reference.bilinear_score(query, keys, W),
-    properties=(
-        Property(name="one score per key", points=0.2, cases=_square, judge=same_shapes(SCORES)),
-        Property(name="the scores are right", points=1, cases=_square, judge=same_values(SCORES)),
-        Property(name=DIFFERENT_WIDTHS, points=0.8, cases=_wide, judge=same_values(SCORES)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="w-transposed",
-            sentence=(
-                "W stands the wrong way round: you computed kᵀ W q, which is qᵀ Wᵀ k. Its rows belong to the query: W"
-                " has shape (d_query, d_key), so q W has the width of a key."
-            ),
-            implementation=lambda query, keys, W: keys @ W @ query,
-        ),
-        Misconception(
-            id="w-forgotten",
-            sentence=(
-                "W does not take part: this is the plain dot product. With W in between, the model can learn which"
-                " dimensions of the query should meet which dimensions of the keys."
-            ),
-            implementation=lambda query, keys, W: keys @ query,
-        ),
-        Misconception(
-            id="w-on-both-sides",
-            sentence="W is applied to the query and to the keys. It stands between them once: qᵀ W k.",
-            implementation=lambda query, keys, W: (keys @ W) @ (query @ W),
-        ),
-        Misconception(
-            id="already-softmax",
-            sentence="These are weights, not scores: they are positive and sum to 1. The softmax comes in question 2.",
-            implementation=lambda query, keys, W: torch.softmax(keys @ (query @ W), dim=-1),
-        ),
-    ),
-    closed=(REFERENCE_ITSELF, "torch.nn.functional.bilinear", "torch.nn.Bilinear"),
+    returns=("scores",),
+    properties=[
+        shapes(0.2, _square, "one score per key"),
+        values("the scores are right", 1, _square),
+        values(DIFFERENT_WIDTHS, 0.8, _wide),
+    ],
+    closed=[REFERENCE_ITSELF, "torch.nn.functional.bilinear", "torch.nn.Bilinear"],
+    mistakes="""
+w-transposed: You used W the wrong way round: kᵀ W q equals qᵀ Wᵀ k. Its rows belong to the query: W has shape (d_query,
+d_key), so q W has the width of a key.
+- dot_score(query @ W, keys)
++ keys @ W @ query
+
+w-forgotten: You did not use W: this is the plain dot product. With W in between, the model can learn which dimensions
+of the query should meet which dimensions of the keys.
+- query @ W
++ query
+
+w-on-both-sides: You applied W to the query and to the keys. Apply it once, between them: qᵀ W k.
+- W, keys
++ W, keys @ W
+
+already-softmax: You returned weights, not scores: they are positive and sum to 1. The softmax comes in question 2.
+- dot_score(query @ W, keys)
++ torch.softmax(dot_score(query @ W, keys), dim=-1)
+""",
+)
+
+
+def _additive(draw: Draw, n: int, d_query: int, d_key: int, d_score: int, label: str) -> Case:
+    weights = (draw.normal(d_score, d_query), draw.normal(d_score, d_key), draw.normal(d_score))
+    return case(label, draw.normal(d_query), draw.normal(n, d_key), *weights)
+
+
+def _additive_square(draw: Draw) -> list[Case]:
+    n, d, d_score = draw.sizes(3)
+    return [_additive(draw, n, d, d, d_score, "query and keys of one width")]
+
+
+def _additive_wide(draw: Draw) -> list[Case]:
+    n, d_query, d_key = draw.sizes(3)
+    return [
+        _additive(draw, n, d_query, d_key, d_query + 1, "query and keys of different widths"),
+        _additive(draw, 1, d_query, d_key, 1, "one key, and a single hidden unit"),
+    ]
+
+
+ADDITIVE_SCORE = question(
+    "attention.additive_score",
+    minutes=15,
+    difficulty="medium",
+    returns=("scores",),
+    properties=[
+        shapes(0.25, _additive_square, "one score per key"),
+        values("the scores are right", 2, _additive_square),
+        values(DIFFERENT_WIDTHS, 0.75, _additive_wide),
+    ],
+    closed=[REFERENCE_ITSELF],
+    mistakes="""
+tanh-forgotten: You left out the tanh. Without it the score is a sum of two linear functions: the query adds the same
+number to every score, the softmax cancels it, and every query attends alike.
+- torch.tanh(W_query @ query + keys @ W_key.T)
++ W_query @ query + keys @ W_key.T
+
+tanh-outside: You applied the tanh to the whole score. Apply it to the hidden layer, before v: v · tanh(…). Outside, it
+squeezes every score between −1 and 1.
+- torch.tanh(W_query @ query + keys @ W_key.T)
++ W_query @ query + keys @ W_key.T
+- hidden @ v
++ torch.tanh(hidden @ v)
+
+tanh-on-each-part: You applied the tanh to the query's term and to the keys' term and then added them. Add first: inside
+the tanh the two interact; otherwise the query adds the same number to every key's score.
+- W_query @ query + keys @ W_key.T
++ W_query @ query) + torch.tanh(keys @ W_key.T
+
+v-forgotten: You summed the hidden units without v. v is learned: it says how much each hidden unit counts.
+- hidden @ v
++ hidden.sum(-1)
+
+v-inside-the-tanh: You multiplied by v inside the tanh. The hidden layer is tanh(W_query q + W_key k); v weights its
+units afterwards, outside.
+- W_query @ query + keys @ W_key.T
++ v * (W_query @ query + keys @ W_key.T)
+- hidden @ v
++ hidden.sum(-1)
+
+query-forgotten: You did not use the query: your scores depend only on the keys, so every query would attend alike.
+- W_query @ query + keys
++ keys
+
+matrices-swapped: You swapped W_query and W_key: you apply W_query to the keys and W_key to the query.
+^ W_query, W_key = W_key, W_query
+
+product-in-place-of-sum: You multiplied the query's term by the keys' term. This score is called additive: add them
+before the tanh.
+- W_query @ query + keys @ W_key.T
++ (W_query @ query) * (keys @ W_key.T)
+
+already-softmax: You returned weights, not scores: they are positive and sum to 1. The softmax comes in question 2.
+- hidden @ v
++ torch.softmax(hidden @ v, dim=-1)
+
+sigmoid: You applied a sigmoid to the hidden layer. Use a tanh, which lies between −1 and 1.
+- torch.tanh
++ torch.sigmoid
+""",
 )

@@ -1,22 +1,19 @@
-"""Question 2: from scores to weights to a context, with a mask. The softmax is written from exp and sum."""
+"""Question 2a: from scores to weights to a context, with a mask. The softmax is written from exp and sum."""
 
 import torch
 from torch import Tensor
 
-import nlmcore.attention as reference
 from autograder.checks.attention.common import REFERENCE_ITSELF, mask_with_an_empty_row
-from autograder.checks.attention.weighted_sum_mistakes import MISCONCEPTIONS
+from autograder.exercise.declare import holds, judged, question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import law, same_shapes, same_values
 from autograder.exercise.laws.attention import (
     inputs_left_alone,
     mask_renormalises,
     weighted_sum_of,
     zero_where_nothing_is_allowed,
 )
-from autograder.exercise.specification import Case, Exercise, Property, case
+from autograder.exercise.specification import Case, case
 
-RETURNS = ("context", "weights")
 VALUES, MASK = 1, 2
 
 
@@ -34,16 +31,16 @@ def _plain(draw: Draw) -> list[Case]:
 
 def _sums(draw: Draw) -> list[Case]:
     query, key, d = draw.sizes(3)
+
+    def twice(label: str, values: Tensor) -> Case:
+        """The same values, with two tables of scores: the weights should differ, too."""
+        return Case(label=label, calls=((draw.normal(query, key), values), (draw.normal(query, key), values)))
+
     return [
-        _twice(draw, "one sentence", (query, key), draw.normal(key, d)),
+        twice("one sentence", draw.normal(key, d)),
         case("a batch with a mask", draw.normal(2, query, key), draw.normal(2, key, d), draw.mask(2, query, key)),
-        _twice(draw, "values that are a slice of a larger tensor", (query, key), draw.strided(key, d)),
+        twice("values that are a slice of a larger tensor", draw.strided(key, d)),
     ]
-
-
-def _twice(draw: Draw, label: str, shape: tuple[int, int], values: Tensor) -> Case:
-    """The same values, with two tables of scores: the weights should be others, too."""
-    return Case(label=label, calls=((draw.normal(*shape), values), (draw.normal(*shape), values)))
 
 
 def _masked(draw: Draw) -> list[Case]:
@@ -51,7 +48,7 @@ def _masked(draw: Draw) -> list[Case]:
     cases = []
     for label, shape, mask in (
         ("a mask for one sentence", (query, key), draw.mask(query, key)),
-        ("a mask of its own for every sentence", (2, query, key), draw.mask(2, query, key)),
+        ("a separate mask for every sentence", (2, query, key), draw.mask(2, query, key)),
         ("one mask for a whole batch", (2, query, key), draw.mask(query, key)),
         ("one row of the mask for all queries (padding)", (2, query, key), draw.mask(2, 1, key)),
         ("a mask that allows everything", (query, key), torch.ones(query, key, dtype=torch.bool)),
@@ -80,48 +77,21 @@ def _large(draw: Draw) -> list[Case]:
     ]
 
 
-ATTEND = Exercise(
-    name="attention.attend",
-    title="From scores to a context",
-    signature="attend(scores, values, mask=None)",
-    arguments=("scores", "values", "mask"),
-    returns=RETURNS,
+ATTEND = question(
+    "attention.attend",
     minutes=30,
     difficulty="medium",
-    reference=lambda scores, values, mask=None: reference.attend(scores, values, mask),
-    properties=(
-        Property(name="the shapes are right", points=0.5, cases=_plain, judge=same_shapes(RETURNS)),
-        Property(
-            name="the weights are a softmax over the keys",
-            points=2,
-            cases=_plain,
-            judge=same_values(RETURNS, [1]),
-            outputs=(1,),
-        ),
-        Property(
-            name="the context is the weighted sum of the values",
-            points=1,
-            cases=_sums,
-            judge=law(weighted_sum_of(VALUES)),
-        ),
-        Property(
-            name="a masked key weighs nothing, the rest sum to 1",
-            points=1,
-            cases=_masked,
-            judge=law(mask_renormalises(MASK)),
-            outputs=(1,),
-        ),
-        Property(
-            name="a query with no key allowed gets zeros",
-            points=0.5,
-            cases=_empty_rows,
-            judge=law(zero_where_nothing_is_allowed(MASK)),
-        ),
-        Property(name="very large and very small scores", points=0.5, cases=_large, judge=same_values(RETURNS)),
-        Property(name="the inputs are left as they were", points=0.5, cases=_sums, judge=inputs_left_alone),
-    ),
-    misconceptions=MISCONCEPTIONS,
-    closed=(
+    returns=("context", "weights"),
+    properties=[
+        shapes(0.5, _plain),
+        values("the weights are a softmax over the keys", 2, _plain, "weights"),
+        holds("the context is the weighted sum of the values", 1, _sums, weighted_sum_of(VALUES)),
+        holds("a masked key weighs nothing, the rest sum to 1", 1, _masked, mask_renormalises(MASK), about=["weights"]),
+        holds("a query with no key allowed gets zeros", 0.5, _empty_rows, zero_where_nothing_is_allowed(MASK)),
+        values("very large and very small scores", 0.5, _large),
+        judged("the inputs are left as they were", 0.5, _sums, inputs_left_alone),
+    ],
+    closed=[
         REFERENCE_ITSELF,
         "torch.softmax",
         "torch.log_softmax",
@@ -134,5 +104,124 @@ ATTEND = Exercise(
         "torch.special.log_softmax",
         "torch.nn.Softmax",
         "torch.nn.functional.scaled_dot_product_attention",
-    ),
+    ],
+    mistakes="""
+softmax-over-queries: You took the softmax over the queries: each column of your weights sums to 1. Each query
+distributes its attention over the keys, so each row should sum to 1: use the last axis, dim=-1.
+* dim=-1
++ dim=-2
+or
+- largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key
++
+- e.sum(dim=-1
++ e.sum(dim=-2
+- torch.where(total == 0, 1.0, total)
++ total
+
+mask-after-softmax: You applied the mask after the softmax: masked keys have weight 0, but the others no longer sum to
+1. Remove masked keys before you divide by the sum.
+- scores = scores.masked_fill(~mask, -math.inf)
++ pass
+- return weights
++ weights = weights if mask is None else weights * mask
++ return weights
+
+mask-inverted: You read the mask the wrong way round. Here True means “may attend”; you attend exactly where it is
+False.
+- ~mask
++ mask
+or
+- ~mask
++ mask
+- largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key
++
+or
+- ~mask, -math.inf
++ mask, -1e9
+
+masked-score-zero: You set the masked scores to 0. That is an ordinary score: exp(0) = 1, so the key keeps some weight.
+Only −∞ (or a weight set to 0 before the division) removes it.
+- ~mask, -math.inf
++ ~mask, 0.0
+
+mask-ignored: The mask changes nothing in your result: masked keys are attended like the others.
+- scores = scores.masked_fill(~mask, -math.inf)
++ pass
+
+nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exponentials are 0, and the softmax divides
+0 by 0. One NaN can spoil a whole training run. Return zeros for such a query.
+- largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key
++
+
+uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large
+negative number such as −1e9 instead of −∞: where all scores are equal, the softmax is uniform. Return zeros.
+- ~mask, -math.inf
++ ~mask, -1e9
+
+overflow: exp overflows: e⁹⁰ is more than a float32 can hold, and infinity divided by infinity is NaN. Subtract the
+largest score of each row first; numerator and denominator shrink alike, so the softmax does not change.
+- scores - largest
++ scores
+or
++ e = torch.exp(scores) if mask is None else torch.exp(scores) * mask
++ weights = e / e.sum(-1, keepdim=True)
++ return weights @ values, weights
+or
+- scores - largest
++ scores
+- torch.where(total == 0, 1.0, total)
++ total
+or
++ e = torch.exp(scores) if mask is None else torch.exp(scores) * mask
++ weights = (e / e.sum(-1, keepdim=True)).nan_to_num()
++ return weights @ values, weights
+or
+- scores - largest
++ scores
+- e / torch.where(total == 0, 1.0, total)
++ (e / total).nan_to_num()
+
+one-maximum-for-all: You subtract one maximum from all rows. In a row far below it, every exp is 0, and so is the sum.
+Each row needs its own maximum: amax(dim=-1, keepdim=True).
+^ overall = scores.max()
+- scores - largest
++ scores - overall
+or
+- ~mask, -math.inf
++ ~mask, -1e9
+- scores - largest
++ scores - scores.max()
+- torch.where(total == 0, 1.0, total)
++ total
+
+maximum-over-masked-keys: Your maximum includes the masked keys. If a masked score is by far the largest, the
+exponentials of the allowed ones vanish. Take the maximum after masking.
+^ largest_of_all = scores.amax(dim=-1, keepdim=True)
+- scores - largest
++ scores - largest_of_all
+
+changes-its-input: The result is right, but you changed the scores that you were given: a method whose name ends in _
+(masked_fill_) or an assignment to scores[...] writes into the caller's tensor. Use the version without _.
+- scores = scores.masked_fill(~mask, -math.inf)
++ scores.masked_fill_(~mask, -math.inf)
+
+plain-mean: Your context is the plain mean of the values: it does not use the weights. It should be Σⱼ αⱼ vⱼ.
+- weights @ values
++ values.mean(-2, keepdim=True).expand(*scores.shape[:-1], values.shape[-1])
+
+scores-as-weights: You summed the values with the scores as weights, not with the weights that you computed from them.
+^ given = scores
+- weights @ values
++ given @ values
+
+divided-without-exp: You divided the scores by their sum and left out exp. Scores may be negative or sum to nearly 0;
+exp makes them positive first.
++ kept = scores if mask is None else scores * mask
++ weights = kept / kept.sum(-1, keepdim=True)
++ return weights @ values, weights
+
+results-swapped: You returned the two results in the wrong order: return (context, weights).
+- weights @ values, weights
++ weights, weights @ values
+""",
 )

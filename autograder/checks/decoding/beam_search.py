@@ -1,16 +1,16 @@
-"""Question 2b: the whole beam search, by our rules: what has ended keeps its place, and may lose it."""
+"""Question 2b: the whole beam search, by our rules: an ended text stays in the beam, and may be pushed out of it."""
 
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from autograder.checks.decoding.beam_search_mistakes import MISTAKES, most_probable, one_child_each
-from autograder.checks.decoding.common import REFERENCE_ITSELF, greedy, model
-from autograder.checks.decoding.hypotheses import search
+from autograder.checks.decoding.common import REFERENCE_ITSELF, random_model
+from autograder.checks.decoding.greedy import GREEDY
+from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.decoding import same_path, scores_its_own_path
-from autograder.exercise.specification import Case, Exercise, Property, case
+from autograder.exercise.specification import Case, case
 
 
 def _model_of(draw: Draw, size: int, rows: dict[int, dict[int, float]]) -> Tensor:
@@ -25,31 +25,29 @@ def _model_of(draw: Draw, size: int, rows: dict[int, dict[int, float]]) -> Tenso
     return (table / table.sum(-1, keepdim=True)).log().float()
 
 
-def _words(draw: Draw, size: int, count: int) -> list[int]:
-    """`count` different words of a vocabulary."""
-    return [int(word) for word in draw.integers(0, 10**9, size).argsort()[:count]]
+def _words(draw: Draw, count: int) -> list[int]:
+    """`count` different words of the vocabulary."""
+    return [int(word) for word in draw.integers(0, 10**9, draw.largest + 2).argsort()[:count]]
 
 
 def _garden_path(draw: Draw, beam: int, chain: int, label: str) -> Case:
     """A model whose most probable first word leads nowhere in particular, and whose second best begins the best text.
 
-    After it come `chain` words, of which each all but follows from the last; the first of them may also be the last.
+    After it come `chain` words, each very probable after the previous one; the first of them may also be the last.
     """
-    size = draw.largest + 2
-    start, eos, tempting, *good = _words(draw, size, chain + 3)
+    start, eos, tempting, *good = _words(draw, chain + 3)
     rows = {last: {word: 0.88} for last, word in pairwise([*good, eos])}
     rows |= {start: {tempting: 0.45, good[0]: 0.38, eos: 0.01}, good[0]: {good[1]: 0.58, eos: 0.32}}
-    return case(label, _model_of(draw, size, rows), start, eos, beam, chain + 3)
+    return case(label, _model_of(draw, draw.largest + 2, rows), start, eos, beam, chain + 3)
 
 
 def _crowded(draw: Draw) -> Case:
     """The best text is the second child of a first word."""
     while True:
-        size = draw.largest + 2
-        start, eos = _words(draw, size, 2)
-        table = torch.log_softmax(draw.normal(size, size).double() * 1.5, -1).float()
-        best, score = search(table, start, eos, 3, 5)
-        if len(best) > 1 and score > one_child_each(table, start, eos, 3, 5)[1] + 0.01:
+        start, eos = _words(draw, 2)
+        table = torch.log_softmax(draw.normal(draw.largest + 2, draw.largest + 2).double() * 1.5, -1).float()
+        best, score = BEAM_SEARCH.reference(table, start, eos, 3, 5)
+        if len(best) > 1 and score > BEAM_SEARCH.mistake("one-child-each")(table, start, eos, 3, 5)[1] + 0.01:
             return case("two children of one hypothesis", table, start, eos, 3, 5)
 
 
@@ -61,41 +59,27 @@ def _wide(draw: Draw) -> list[Case]:
     ]
 
 
-def _short_wins(draw: Draw) -> Case:
-    """A model in which the empty text is the best, and a long one is better per word."""
-    size = draw.largest + 2
-    start, eos, *long = _words(draw, size, 6)
+def _ended(draw: Draw) -> list[Case]:
+    def made(label: str, longest: int, rows: dict[int, dict[int, float]]) -> Case:
+        return case(label, _model_of(draw, draw.largest + 2, rows), start, eos, 2, longest)
+
+    start, eos, *long = _words(draw, 6)  # the empty text is the best, and a long one is better per word
     rows = {last: {word: 0.86} for last, word in pairwise([*long, eos])} | {start: {long[0]: 0.4, eos: 0.34}}
-    return case("a short text is the best", _model_of(draw, size, rows), start, eos, 2, 5)
+    cases = [made("a short text is the best", 5, rows)]
 
-
-def _pushed_out(draw: Draw) -> Case:
-    """The empty text would be the best, but two others are better at first, and there is no place for a third."""
-    size = draw.largest + 2
-    start, eos, one, one_more, two, two_more = _words(draw, size, 6)
+    # the empty text would be the best, but two others are better at first, and there is no room for a third
+    start, eos, one, one_more, two, two_more = _words(draw, 6)
     rows = {start: {one: 0.34, two: 0.28, eos: 0.2}, one: {one_more: 0.5}, two: {two_more: 0.4}}
     rows |= {one_more: {eos: 0.8}, two_more: {eos: 0.8}}
-    return case("a text that has ended loses its place", _model_of(draw, size, rows), start, eos, 2, 4)
+    cases.append(made("an ended text is pushed out", 4, rows))
 
-
-def _late_winner(draw: Draw) -> Case:
-    """Two texts, as many as the beam is wide, have ended before the best one does."""
-    size = draw.largest + 2
-    start, eos, one, two = _words(draw, size, 4)
+    start, eos, one, two = _words(draw, 4)  # two texts, as many as the beam is wide, have ended before the best does
     rows = {start: {one: 0.5, eos: 0.3}, one: {two: 0.8, eos: 0.12}, two: {eos: 0.9}}
-    return case("the best text ends last", _model_of(draw, size, rows), start, eos, 2, 4)
+    cases.append(made("the best text ends last", 4, rows))
 
-
-def _soon_over(draw: Draw) -> Case:
-    """The better text is the shorter one, also per word."""
-    size = draw.largest + 2
-    start, eos, one, one_more, two = _words(draw, size, 5)
+    start, eos, one, one_more, two = _words(draw, 5)  # the better text is the shorter one, also per word
     rows = {start: {one: 0.45, two: 0.38, eos: 0.01}, one: {one_more: 0.35}, one_more: {eos: 0.5}, two: {eos: 0.8}}
-    return case("the best text ends first", _model_of(draw, size, rows), start, eos, 2, 4)
-
-
-def _ended(draw: Draw) -> list[Case]:
-    return [_short_wins(draw), _pushed_out(draw), _late_winner(draw), _soon_over(draw)]
+    return [*cases, made("the best text ends first", 4, rows)]
 
 
 def _all(draw: Draw) -> list[Case]:
@@ -105,39 +89,149 @@ def _all(draw: Draw) -> list[Case]:
 def _narrow(draw: Draw) -> list[Case]:
     """Greedy search ends, and misses the best text."""
     while True:
-        size = draw.largest + 2
-        eos = draw.integer(0, size - 1)
-        start = (eos + draw.integer(1, size - 1)) % size
-        table = model(draw, size, eos, ending=0.0)
-        found = greedy(table, start, eos, 6)
-        if 2 <= len(found) < 6 and most_probable(table, start, eos, 1, 6)[0] != found:
+        table, start, eos = random_model(draw)
+        found = GREEDY.reference(table, start, eos, 6)
+        best = BEAM_SEARCH.mistake("nothing-dropped")(table, start, eos, 1, 6)[0]
+        if 2 <= len(found) < 6 and best != found:
             return [case("one hypothesis: greedy", table, start, eos, 1, 6)]
 
 
 def _cut_off(draw: Draw) -> list[Case]:
     made = _garden_path(draw, 2, 3, "cut off before it ends")
-    table, start, eos, beam, _ = made.calls[0]
-    return [case(made.label, table, start, eos, beam, 3)]
+    return [case(made.label, *made.calls[0][:-1], 3)]
 
 
-BEAM_SEARCH = Exercise(
-    name="decoding.beam_search",
-    title="Beam search",
-    signature="beam_search(log_probs, start, eos, beam, longest)",
-    arguments=("log_probs", "start", "eos", "beam", "longest"),
-    returns=("tokens", "log_prob"),
+BEAM_SEARCH = question(
+    "decoding.beam_search",
     minutes=40,
     difficulty="hard",
-    reference=lambda table, start, eos, beam, longest: search(table, start, eos, beam, longest),
-    properties=(
-        Property(name="one hypothesis is greedy", points=1, cases=_narrow, judge=same_path("the tokens")),
-        Property(name="the log-probability of your own tokens", points=1, cases=_all, judge=scores_its_own_path),
-        Property(name="better than greedy", points=2, cases=_wide, judge=same_path("the tokens"), outputs=(0,)),
-        Property(
-            name="what has ended, beside the rest", points=1, cases=_ended, judge=same_path("the tokens"), outputs=(0,)
-        ),
-        Property(name="cut off before it ends", points=1, cases=_cut_off, judge=same_path("the tokens"), outputs=(0,)),
-    ),
-    misconceptions=MISTAKES,
+    returns=("tokens", "log_prob"),
+    properties=[
+        judged("one hypothesis is greedy", 1, _narrow, same_path("the tokens")),
+        judged("the log-probability of your own tokens", 1, _all, scores_its_own_path),
+        judged("better than greedy", 2, _wide, same_path("the tokens"), "tokens"),
+        judged("ended texts among the others", 1, _ended, same_path("the tokens"), "tokens"),
+        judged("cut off before it ends", 1, _cut_off, same_path("the tokens"), "tokens"),
+    ],
     closed=REFERENCE_ITSELF,
+    mistakes="""
+finished-dropped: You drop a hypothesis once it has ended with `<eos>`. It stays in the beam with its score and competes
+with the open ones.
+- grown.append((tokens, score))
++ pass
+- [:beam]
++ [:beam] or held
+
+past-the-end: You extend a hypothesis after `<eos>`. Keep a hypothesis that has ended as it is.
+^ eos = -1
+
+first-that-ends: You stopped when the first hypothesis had ended. An open one may become the better text: continue until
+all kept hypotheses have ended.
+- [:beam]
++ [:beam]
++     if any(tokens[-1] == eos for tokens, _ in held):
++         return next(hypothesis for hypothesis in held if hypothesis[0][-1] == eos)
+or
+- [:beam]
++ [:beam]
++     if any(tokens[-1] == eos for tokens, _ in held):
++         break
+
+enough-have-ended: You stopped when as many texts had ended as the beam is wide. An open one may be more probable than
+all of them: continue until all *kept* hypotheses have ended.
+^ aside = []
+- held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
++ grown.sort(key=lambda hypothesis: -hypothesis[1])
++     aside += [hypothesis for hypothesis in grown[:beam] if hypothesis[0][-1] == eos]
++     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
++     if len(aside) >= beam:
++         break
+- held[0]
++ max([*aside, *held], key=lambda hypothesis: hypothesis[1])
+or
+^ aside = []
+- held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
++ grown.sort(key=lambda hypothesis: -hypothesis[1])
++     aside += [hypothesis for hypothesis in grown[:beam] if hypothesis[0][-1] == eos]
++     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
++     if len(aside) >= beam:
++         break
+- held[0]
++ max(aside or held, key=lambda hypothesis: hypothesis[1])
+
+ended-set-aside: You set every ended text aside, where it takes no place in the beam and can never lose it. By rule 3 it
+competes with the others: it stays only while it is among the `beam` best, at its own step and later.
+^ aside = []
+- held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
++ grown.sort(key=lambda hypothesis: -hypothesis[1])
++     aside += [hypothesis for hypothesis in grown if hypothesis[0][-1] == eos]
++     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
+- held[0]
++ max([*aside, *held], key=lambda hypothesis: hypothesis[1])
+or
+^ aside = []
+- held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
++ grown.sort(key=lambda hypothesis: -hypothesis[1])
++     aside += [hypothesis for hypothesis in grown if hypothesis[0][-1] == eos]
++     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
+- held[0]
++ max(aside or held, key=lambda hypothesis: hypothesis[1])
+
+ended-preferred: At the end you prefer a text that has ended to one that was cut off. By rule 4 the answer is the best
+of all that are kept, ended or not.
+- held[0]
++ max(held, key=lambda hypothesis: (hypothesis[0][-1] == eos, hypothesis[1]))
+
+probabilities-added: You added probabilities, so longer is always better. Add their logarithms: that multiplies the
+probabilities.
+- score + new
++ score + math.exp(new)
+
+last-word-alone: You score a hypothesis by its last word and forget the words before it. Add the word's log-probability
+to the previous score.
+- score + new
++ new
+
+best-per-word: You divided by the number of words before you compared. That is the next question; here you compare plain
+log-probabilities, so a short text may well win.
+- held[0]
++ max(held, key=lambda hypothesis: hypothesis[1] / len(hypothesis[0]))
+or
+- -hypothesis[1]
++ -hypothesis[1] / len(hypothesis[0])
+
+longest-chosen: At the end you choose the longest of your texts. The best one is the most probable, long or short.
+- held[0]
++ max(held, key=lambda hypothesis: len(hypothesis[0]))
+
+one-child-each: After the first step you extend each hypothesis only by its best word: several greedy searches in
+parallel. Keep the `beam` best of *all* extensions of all hypotheses; two of them may have the same parent.
++ held = []
++ for score, word in zip(*(found.tolist() for found in log_probs[start].topk(min(beam, len(log_probs))))):
++     tokens = [word]
++     while tokens[-1] != eos and len(tokens) < longest:
++         tokens.append(int(log_probs[tokens[-1]].argmax()))
++         score += float(log_probs[tokens[-2], tokens[-1]])
++     held.append((tokens, score))
++ return max(held, key=lambda hypothesis: hypothesis[1])
+
+beam-of-one: You keep only one hypothesis, whatever `beam` is: that is greedy search. Keep the `beam` best of *all*
+extensions of all hypotheses.
+^ beam = 1
+
+nothing-dropped: You found the best of all texts, which a beam of this width misses: it seems that you never drop a
+hypothesis. After every step keep only the `beam` best. That makes the search fast, and fallible.
+- sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
++ list({found[0][-1]: found for found in sorted(grown, key=lambda hypothesis: hypothesis[1])}.values())
+- held[0]
++ max(held, key=lambda hypothesis: hypothesis[1])
+
+start-included: You included the start in your list. It was given; return only the tokens that the model adds to it.
+- held[0]
++ [start, *held[0][0]], held[0][1]
+
+probability-returned: You return the probability of your text. Return its logarithm, the sum that you have kept.
+- held[0]
++ held[0][0], math.exp(held[0][1])
+""",
 )

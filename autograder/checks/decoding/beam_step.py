@@ -1,24 +1,11 @@
 """Question 2a: one step of a beam."""
 
 import torch
-from torch import Tensor
 
 from autograder.checks.decoding.common import REFERENCE_ITSELF
+from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_shapes, same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
-
-STEP = ("scores", "parents", "tokens")
-Three = tuple[Tensor, Tensor, Tensor]
-
-
-def _step(scores: Tensor, log_probs: Tensor, beam: int) -> Three:
-    return _best_of(scores[:, None] + log_probs, beam)
-
-
-def _best_of(every: Tensor, beam: int) -> Three:
-    best, places = every.reshape(-1).topk(beam)
-    return best, places // every.shape[1], places % every.shape[1]
+from autograder.exercise.specification import Case, case
 
 
 def _beams(draw: Draw, open_: int, size: int, beam: int, label: str) -> Case:
@@ -26,7 +13,7 @@ def _beams(draw: Draw, open_: int, size: int, beam: int, label: str) -> Case:
     while True:
         scores = -draw.normal(open_).abs().sort().values - 0.5
         log_probs = torch.log_softmax(draw.normal(open_, size).double(), -1).float()
-        _, parents, _ = _step(scores, log_probs, beam)
+        _, parents, _ = BEAM_STEP.reference(scores, log_probs, beam)
         if open_ == 1 or 1 < len(set(parents.tolist())) < beam:
             return case(label, scores, log_probs, beam)
 
@@ -39,104 +26,55 @@ def _first_step(draw: Draw) -> list[Case]:
     return [_beams(draw, 1, draw.largest + 2, 3, "the first step: one hypothesis")]
 
 
-def _mixed_up(scores: Tensor, log_probs: Tensor, beam: int) -> Three:
-    best, parents, tokens = _step(scores, log_probs, beam)
-    return best, tokens, parents
-
-
-def _divided_by_the_rows(scores: Tensor, log_probs: Tensor, beam: int) -> Three:
-    best, places = (scores[:, None] + log_probs).reshape(-1).topk(beam)
-    return best, places // len(scores), places % len(scores)
-
-
-def _added_probabilities(scores: Tensor, log_probs: Tensor, beam: int) -> Three:
-    return _best_of(scores[:, None].exp() + log_probs.exp(), beam)
-
-
-def _as_probabilities(scores: Tensor, log_probs: Tensor, beam: int) -> Three:
-    return _best_of((scores[:, None] + log_probs).exp(), beam)
-
-
-def _worst_first(scores: Tensor, log_probs: Tensor, beam: int) -> Three:
-    best, parents, tokens = _step(scores, log_probs, beam)
-    return best.flip(0), parents.flip(0), tokens.flip(0)
-
-
-def _best_of_each(scores: Tensor, log_probs: Tensor, beam: int) -> Three:
-    best, tokens = (scores[:, None] + log_probs).max(1)
-    best, parents = best.topk(min(beam, len(best)))
-    return best, parents, tokens[parents]
-
-
-BEAM_STEP = Exercise(
-    name="decoding.beam_step",
-    title="One step of a beam",
-    signature="beam_step(scores, log_probs, beam)",
-    arguments=("scores", "log_probs", "beam"),
-    returns=STEP,
+BEAM_STEP = question(
+    "decoding.beam_step",
     minutes=20,
     difficulty="medium",
-    reference=_step,
-    properties=(
-        Property(name="three lists of the beam's size", points=0.25, cases=_usual_steps, judge=same_shapes(STEP)),
-        Property(name="the scores", points=1.25, cases=_usual_steps, judge=same_values(STEP, [0]), outputs=(0,)),
-        Property(name="whose, and which word", points=2, cases=_usual_steps, judge=same_values(STEP, [1, 2])),
-        Property(name="the first step", points=0.5, cases=_first_step, judge=same_values(STEP)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="scores-forgotten",
-            sentence=(
-                "You compare the new words alone. A hypothesis brings along what it has: add its score to the"
-                " log-probability of the word."
-            ),
-            implementation=lambda scores, log_probs, beam: _best_of(log_probs, beam),
-        ),
-        Misconception(
-            id="probabilities-added",
-            sentence=(
-                "You added probabilities. Probabilities of words that come one after the other are *multiplied*, and"
-                " that is why logarithms are added: no exponential is needed."
-            ),
-            implementation=_added_probabilities,
-        ),
-        Misconception(
-            id="logarithms-multiplied",
-            sentence=(
-                "You multiplied logarithms. Multiplying probabilities is *adding* their logarithms: score + log P."
-            ),
-            implementation=lambda scores, log_probs, beam: _best_of(scores[:, None] * log_probs, beam),
-        ),
-        Misconception(
-            id="row-and-column-exchanged",
-            sentence=(
-                "Parents and words are mixed up. In the flattened table place = parent · vocabulary + word: the parent"
-                " is place // vocabulary, the word place % vocabulary."
-            ),
-            implementation=_mixed_up,
-            also=(_divided_by_the_rows,),
-        ),
-        Misconception(
-            id="one-child-each",
-            sentence=(
-                "You took the best word of each hypothesis. Of *all* extensions of all hypotheses the `beam` best are"
-                " asked for, and two of them may have one parent."
-            ),
-            implementation=_best_of_each,
-        ),
-        Misconception(
-            id="worst-first",
-            sentence="The right extensions, in the wrong order: the best one comes first.",
-            implementation=_worst_first,
-        ),
-        Misconception(
-            id="probabilities-returned",
-            sentence=(
-                "The right extensions, but the scores are probabilities. Scores come in and go out as logarithms: after"
-                " some dozens of words a probability is too small a number to be told from 0."
-            ),
-            implementation=_as_probabilities,
-        ),
-    ),
+    returns=("scores", "parents", "tokens"),
+    properties=[
+        shapes(0.25, _usual_steps, "three lists of the beam's size"),
+        values("the scores", 1.25, _usual_steps, "scores"),
+        values("whose, and which word", 2, _usual_steps, "parents", "tokens"),
+        values("the first step", 0.5, _first_step),
+    ],
     closed=REFERENCE_ITSELF,
+    mistakes="""
+scores-forgotten: You compared only the new words. A hypothesis already has a score: add it to the log-probability of
+the word.
+- scores[:, None] + log_probs
++ log_probs
+
+probabilities-added: You added probabilities. The probabilities of consecutive words are *multiplied*, which is why you
+add logarithms: you need no exponential.
+- scores[:, None] + log_probs
++ scores[:, None].exp() + log_probs.exp()
+
+logarithms-multiplied: You multiplied logarithms. Multiplying probabilities means *adding* their logarithms: score + log
+P.
+- scores[:, None] + log_probs
++ scores[:, None] * log_probs
+
+row-and-column-exchanged: You mixed up parents and words. In the flattened table the index is parent · vocabulary +
+word: the parent is index // vocabulary, the word is index % vocabulary.
+- places // log_probs.shape[1], places % log_probs.shape[1]
++ places % log_probs.shape[1], places // log_probs.shape[1]
+or
+* log_probs.shape[1]
++ len(scores)
+
+one-child-each: You took the best word of each hypothesis. Return the `beam` best of *all* extensions of all hypotheses;
+two of them may have the same parent.
++ best, tokens = (scores[:, None] + log_probs).max(1)
++ best, parents = best.topk(min(beam, len(best)))
++ return best, parents, tokens[parents]
+
+worst-first: The extensions are right but in the wrong order: put the best one first.
+- every.reshape(-1).topk(beam)
++ (found.flip(0) for found in every.reshape(-1).topk(beam))
+
+probabilities-returned: The extensions are right, but you return probabilities as scores. Scores are logarithms, on
+input and output: after a few dozen words a probability is too small to be told from 0.
+- return best
++ return best.exp()
+""",
 )

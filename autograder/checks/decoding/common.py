@@ -1,4 +1,4 @@
-"""What the questions on decoding share: a model that is a table, paths through it, and logits."""
+"""What the questions on decoding share: a model that is a table, and logits."""
 
 import torch
 from torch import Tensor
@@ -7,30 +7,17 @@ from autograder.exercise.draw import Draw
 
 REFERENCE_ITSELF = ("nlmcore.decoding",)
 """Closed everywhere: it is what the student writes."""
-PROBABILITIES = ("probabilities",)
 
 
-def model(draw: Draw, size: int, eos: int, ending: float = 0.5) -> Tensor:
-    """ln P(next | last), (last, next): what a bigram model says. `ending` is added to the logit of `eos`."""
-    logits = draw.normal(size, size) * 1.5
-    logits[:, eos] += ending
-    return torch.log_softmax(logits.double(), -1).float()
+def random_model(draw: Draw) -> tuple[Tensor, int, int]:
+    """ln P(next | previous), (previous, next), as a bigram model says it; a start, and another word as eos."""
+    size = draw.largest + 2
+    eos = draw.integer(0, size - 1)
+    start = (eos + draw.integer(1, size - 1)) % size
+    return torch.log_softmax((draw.normal(size, size) * 1.5).double(), -1).float(), start, eos
 
 
-def greedy(table: Tensor, start: int, eos: int, longest: int) -> list[int]:
-    tokens: list[int] = []
-    last = start
-    while len(tokens) < longest and last != eos:
-        last = int(table[last].argmax())
-        tokens.append(last)
-    return tokens
-
-
-def different_logits(draw: Draw, size: int) -> Tensor:
+def different_logits(draw: Draw) -> Tensor:
     """Logits with no two alike."""
+    size = draw.largest + 2
     return draw.normal(size) + torch.arange(size)[draw.integers(0, 10**9, size).argsort()] * 0.3
-
-
-def softmax_of(logits: Tensor, kept: Tensor) -> Tensor:
-    """The kept words share the probability."""
-    return torch.softmax(logits.double().masked_fill(~kept, -torch.inf), -1)
