@@ -1,13 +1,9 @@
 """Question 2a: every word counted a little more often."""
 
-import torch
-from torch import Tensor
-
 from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
-from autograder.checks.ngrams.shares import PROBABILITIES
+from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_shapes, same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.specification import Case, case
 
 
 def _one(draw: Draw) -> list[Case]:
@@ -25,87 +21,50 @@ def _never(draw: Draw) -> list[Case]:
     return [case("a context never seen", table(draw, draw.largest + 1, unseen=1), 0.5)]
 
 
-def _additive(counts: Tensor, k: float) -> Tensor:
-    return (counts + k) / (counts.sum(1, keepdim=True) + k * counts.shape[1])
-
-
-def _only_zeros(counts: Tensor, k: float) -> Tensor:
-    filled = torch.where(counts == 0, k, counts.float())
-    return filled / filled.sum(1, keepdim=True)
-
-
-ADDITIVE = Exercise(
-    name="ngrams.additive",
-    title="A little for every word",
-    signature="additive(counts, k)",
-    arguments=("counts", "k"),
-    returns=PROBABILITIES,
+ADDITIVE = question(
+    "ngrams.additive",
     minutes=10,
     difficulty="easy",
-    reference=_additive,
-    properties=(
-        Property(name="one probability per pair", points=0.25, cases=_one, judge=same_shapes(PROBABILITIES)),
-        Property(name="k = 1 (Laplace)", points=1, cases=_one, judge=same_values(PROBABILITIES)),
-        Property(name="any k", points=1.25, cases=_fractions, judge=same_values(PROBABILITIES)),
-        Property(name="a context never seen", points=0.5, cases=_never, judge=same_values(PROBABILITIES)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="k-once-below",
-            sentence=(
-                "Above you add k to each of the V words, below only once: the row sums to more than 1. Below it is k"
-                " times the size of the vocabulary."
-            ),
-            implementation=lambda counts, k: (counts + k) / (counts.sum(1, keepdim=True) + k),
-        ),
-        Misconception(
-            id="denominator-unchanged",
-            sentence=(
-                "The sum below is still that of the plain counts, so the row sums to more than 1. The k's that you"
-                " added above count below, too: one per word of the vocabulary."
-            ),
-            implementation=lambda counts, k: (counts + k) / counts.sum(1, keepdim=True).clamp(min=1e-9),
-        ),
-        Misconception(
-            id="sum-without-keepdim",
-            sentence=(
-                "You divided each *column* by a row's sum: `counts.sum(1)` has the shape (V,), and PyTorch lays it"
-                " along the rows. With `keepdim=True` it is (V, 1), and each row is divided by its own sum."
-            ),
-            implementation=lambda counts, k: (counts + k) / (counts + k).sum(1),
-        ),
-        Misconception(
-            id="only-the-zeros",
-            sentence=(
-                "Only words that were never seen got k. Every word is counted k more times, the frequent ones as well;"
-                " otherwise a word seen once may fall behind one never seen, when k is above 1."
-            ),
-            implementation=_only_zeros,
-        ),
-        Misconception(
-            id="vocabulary-of-the-row",
-            sentence=(
-                "You multiplied k by the number of different words seen after this context. V is the size of the whole"
-                " vocabulary: the words never seen get their k as well."
-            ),
-            implementation=lambda counts, k: (
-                (counts + k) / (counts.sum(1, keepdim=True) + k * (counts > 0).sum(1, keepdim=True).clamp(min=1))
-            ),
-        ),
-        Misconception(
-            id="always-one",
-            sentence="Your k is always 1. Use the argument: with a smaller k less is taken from what was seen.",
-            implementation=lambda counts, k: _additive(counts, 1.0),
-        ),
-        Misconception(
-            id="pairs-for-words",
-            sentence=(
-                "Below you added k for each of the V² pairs. One row has V entries: add k·V, and each row sums to 1."
-            ),
-            implementation=lambda counts, k: (
-                (counts + k) / (counts.sum(1, keepdim=True) + k * counts.shape[0] * counts.shape[1])
-            ),
-        ),
-    ),
+    returns=("probabilities",),
+    properties=[
+        shapes(0.25, _one, "one probability per pair"),
+        values("k = 1 (Laplace)", 1, _one),
+        values("any k", 1.25, _fractions),
+        values("a context never seen", 0.5, _never),
+    ],
     closed=REFERENCE_ITSELF,
+    mistakes="""
+k-once-below: In the numerator you add k for each of the V words, but in the denominator only once, so the row sums to
+more than 1. The denominator needs k times the size of the vocabulary.
+- k * counts.shape[1]
++ k
+
+denominator-unchanged: Your denominator is still the sum of the plain counts, so the row sums to more than 1. Every k
+that you added in the numerator belongs to it as well: one per word of the vocabulary.
+- (counts.sum(1, keepdim=True) + k * counts.shape[1])
++ counts.sum(1, keepdim=True).clamp(min=1e-9)
+
+sum-without-keepdim: You divided each *column* by the sum of a row: `counts.sum(1)` has the shape (V,), and PyTorch
+broadcasts it along the rows. With `keepdim=True` it is (V, 1), and each row is divided by its own sum.
+- , keepdim=True
++
+
+only-the-zeros: You added k only to words that were never seen. Count every word k more times, the frequent ones as
+well; otherwise, with k above 1, a word seen once may rank below one never seen.
++ filled = torch.where(counts == 0, k, counts.float())
++ return filled / filled.sum(1, keepdim=True)
+
+vocabulary-of-the-row: You multiplied k by the number of different words seen after this context. V is the size of the
+whole vocabulary: words never seen get their k as well.
+- counts.shape[1]
++ (counts > 0).sum(1, keepdim=True).clamp(min=1)
+
+always-one: Your k is always 1. Use the argument: with a smaller k, less is taken from what was seen.
+^ k = 1.0
+
+pairs-for-words: In the denominator you added k for each of the V² pairs. One row has V entries: add k·V, and each row
+sums to 1.
+- counts.shape[1]
++ counts.shape[0] * counts.shape[1]
+""",
 )

@@ -1,4 +1,4 @@
-"""What the questions on n-grams share: small texts of ids, tables of counts, a right count for the mistakes to use."""
+"""What the questions on n-grams share: small texts of ids, tables of counts."""
 
 import torch
 from torch import Tensor
@@ -41,12 +41,3 @@ def table(draw: Draw, size: int, unseen: int = 0) -> Tensor:
     empty = draw.integers(0, 10**9, size).argsort()[:unseen]
     counts[empty] = 0
     return counts.to(torch.int64)
-
-
-def count(sentences: Sentences, vocab_size: int, bos: int, eos: int) -> Tensor:
-    """A right table of counts, for the mistakes to be elsewhere."""
-    counts = torch.zeros(vocab_size, vocab_size, dtype=torch.int64)
-    for sentence in sentences:
-        for a, b in zip([bos, *sentence], [*sentence, eos], strict=True):
-            counts[a, b] += 1
-    return counts

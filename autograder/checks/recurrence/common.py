@@ -36,20 +36,12 @@ def weights(draw: Draw, n_in: int, hidden: int) -> tuple[Tensor, Tensor, Tensor]
     )
 
 
-def step(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Tensor:
-    """The next state (batch, hidden)."""
-    return torch.tanh(x @ W + h @ U + b)
-
-
-def states(xs: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Tensor:
-    """Every state (batch, time, hidden) of texts of one length."""
-    h, found = h0, []
-    for t in range(xs.shape[1]):
-        h = step(xs[:, t], h, W, U, b)
-        found.append(h)
-    return torch.stack(found, dim=1)
-
-
-def before(h0: Tensor, hs: Tensor) -> Tensor:
-    """The state before each step (batch, time, hidden): h0, and all but the last."""
-    return torch.cat([h0[:, None], hs[:, :-1]], dim=1)
+def read(draw: Draw, batch: int, time: int, n_in: int, hidden: int) -> tuple[Tensor, ...]:
+    """xs, h0, hs, d_hs and U of a network that has processed something."""
+    xs, h0 = draw.normal(batch, time, n_in), draw.normal(batch, hidden) / 2
+    W, U, b = weights(draw, n_in, hidden)
+    h, hs = h0, []
+    for x in xs.unbind(1):
+        h = torch.tanh(x @ W + h @ U + b)
+        hs.append(h)
+    return xs, h0, torch.stack(hs, dim=1), draw.normal(batch, time, hidden), U

@@ -3,13 +3,11 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import REFERENCE_ITSELF, step, weights
+from autograder.checks.recurrence.common import REFERENCE_ITSELF, weights
+from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_shapes, same_values
 from autograder.exercise.laws.recurrence import held
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
-
-RUN = ("states", "last")
+from autograder.exercise.specification import Case, case
 
 
 def _network(draw: Draw, batch: int, n_in: int, hidden: int, time: int) -> tuple[Tensor, tuple[Tensor, ...]]:
@@ -30,8 +28,7 @@ def _padded(draw: Draw) -> list[Case]:
     lengths = draw.integers(2, time - 1, batch)
     lengths[draw.integer(0, batch - 1)] = time
     over = torch.arange(time) >= lengths[:, None]
-    arguments = (xs, lengths, *rest)
-    return [Case(label="texts of different lengths", calls=(arguments,), known=(over,))]
+    return [Case(label="texts of different lengths", calls=((xs, lengths, *rest),), known=(over,))]
 
 
 def _odd_runs(draw: Draw) -> list[Case]:
@@ -44,165 +41,70 @@ def _odd_runs(draw: Draw) -> list[Case]:
     ]
 
 
-def _run(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        h = torch.where((t < lengths)[:, None], step(xs[:, t], h, W, U, b), h)
-        states.append(h)
-    return torch.stack(states, dim=1), h
-
-
-def _reads_padding(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    return _run(xs, torch.full_like(lengths, xs.shape[1]), h0, W, U, b)
-
-
-def _not_carried(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        h = torch.where((t < lengths)[:, None], step(xs[:, t], h0, W, U, b), h)
-        states.append(h)
-    return torch.stack(states, dim=1), h
-
-
-def _one_tensor(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    last = _run(xs, lengths, h0, W, U, b)[1]
-    return torch.stack([last] * xs.shape[1], dim=1), last
-
-
-def _too_early(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    states, last = _run(xs, lengths, h0, W, U, b)
-    return torch.cat([h0[:, None], states[:, :-1]], dim=1), last
-
-
-def _zeroed(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    h, states = h0, []
-    for t in range(xs.shape[1]):
-        h = step(xs[:, t], h, W, U, b) * (t < lengths)[:, None]
-        states.append(h)
-    return torch.stack(states, dim=1), h
-
-
-def _blank_read(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    blank = (torch.arange(xs.shape[1]) < lengths[:, None])[..., None]
-    return _reads_padding(xs * blank, lengths, h0, W, U, b)
-
-
-def _mixed_up(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    states, last = _run(xs, lengths, h0, W, U, b)
-    return states.transpose(0, 1).reshape(states.shape), last
-
-
-def _time_first(xs: Tensor, lengths: Tensor, h0: Tensor, W: Tensor, U: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    states, last = _run(xs, lengths, h0, W, U, b)
-    return states.transpose(0, 1).clone(), last
-
-
-RNN_FORWARD = Exercise(
-    name="recurrence.rnn_forward",
-    title="The loop",
-    signature="rnn_forward(xs, lengths, h0, W, U, b)",
-    arguments=("xs", "lengths", "h0", "W", "U", "b"),
-    returns=RUN,
+RNN_FORWARD = question(
+    "recurrence.rnn_forward",
     minutes=25,
     difficulty="medium",
-    reference=_run,
-    properties=(
-        Property(name="the shapes are right", points=0.25, cases=_full, judge=same_shapes(RUN)),
-        Property(
-            name="all states of texts of one length", points=1, cases=_full, judge=same_values(RUN, [0]), outputs=(0,)
-        ),
-        Property(
-            name="the last state of texts of one length",
-            points=0.5,
-            cases=_full,
-            judge=same_values(RUN, [1]),
-            outputs=(1,),
-        ),
-        Property(name="where a text is over, its state stays", points=0.75, cases=_padded, judge=held, outputs=(0,)),
-        Property(name="texts of different lengths", points=0.75, cases=_padded, judge=same_values(RUN), outputs=(0, 1)),
-        Property(
-            name="an empty text, and a single step",
-            points=0.75,
-            cases=_odd_runs,
-            judge=same_values(RUN),
-            outputs=(0, 1),
-        ),
-    ),
-    misconceptions=(
-        Misconception(
-            id="padding-read",
-            sentence=(
-                "You read the padding as well. Where t is not below a text's length, its state stays as it is:"
-                " `torch.where` takes the new state or the old one, text by text."
-            ),
-            implementation=_reads_padding,
-            also=(_blank_read,),
-        ),
-        Misconception(
-            id="state-not-carried",
-            sentence=(
-                "Every step begins with h0: the state is not handed on. Each step reads the state that the one before"
-                " it has made."
-            ),
-            implementation=_not_carried,
-        ),
-        Misconception(
-            id="start-ignored",
-            sentence=(
-                "You begin with zeros, whatever h0 is. A text may be read in pieces: then h0 is what is remembered of"
-                " the piece before."
-            ),
-            implementation=lambda xs, lengths, h0, W, U, b: _run(xs, lengths, torch.zeros_like(h0), W, U, b),
-        ),
-        Misconception(
-            id="one-tensor-for-all-times",
-            sentence=(
-                "All states are the same, the last one: you changed one tensor in place, and the list holds it many"
-                " times. Make a new tensor at every step."
-            ),
-            implementation=_one_tensor,
-        ),
-        Misconception(
-            id="one-step-too-early",
-            sentence=(
-                "Your states begin with h0, and the last one is missing: they are those *before* each step. Asked are"
-                " those after it."
-            ),
-            implementation=_too_early,
-        ),
-        Misconception(
-            id="zero-after-the-end",
-            sentence=(
-                "Where a text is over you set its state to 0, and what was read is lost. It stays as it was at the"
-                " text's end."
-            ),
-            implementation=_zeroed,
-        ),
-        Misconception(
-            id="one-step-too-many",
-            sentence=(
-                "Each text is read one step too far: times are 0, 1, …, so a text of length n is over from time n on,"
-                " and t < n is what you want, not t ≤ n."
-            ),
-            implementation=lambda xs, lengths, h0, W, U, b: _run(xs, lengths + 1, h0, W, U, b),
-        ),
-        Misconception(
-            id="one-step-too-few",
-            sentence=(
-                "The last word of each text is not read: a text of length n has the times 0 to n − 1, and all of them"
-                " count. It is t < n that you want, not t < n − 1."
-            ),
-            implementation=lambda xs, lengths, h0, W, U, b: _run(xs, lengths - 1, h0, W, U, b),
-        ),
-        Misconception(
-            id="time-before-texts",
-            sentence=(
-                "Your states lie with time first. `torch.stack(states, dim=1)` puts it second, behind the texts; a"
-                " `view` or `reshape` only relabels, and mixes the texts up."
-            ),
-            implementation=_mixed_up,
-            also=(_time_first,),
-        ),
-    ),
+    returns=("states", "last"),
+    properties=[
+        shapes(0.25, _full),
+        values("all states of texts of one length", 1, _full, "states"),
+        values("the last state of texts of one length", 0.5, _full, "last"),
+        judged("after the end of a text its state stays", 0.75, _padded, held, "states"),
+        values("texts of different lengths", 0.75, _padded),
+        values("an empty text, and a single step", 0.75, _odd_runs),
+    ],
     closed=REFERENCE_ITSELF,
+    mistakes="""
+padding-read: You processed the padding as well. Where t is not below a text's length, its state must not change:
+`torch.where` takes the new or the old state, text by text.
+- t < lengths
++ lengths >= 0
+or
+^ xs = xs * (torch.arange(xs.shape[1]) < lengths[:, None])[..., None]
+- t < lengths
++ lengths >= 0
+
+state-not-carried: Every step of yours starts from h0, so no state is passed on. Each step must use the state that the
+previous step returned.
+- rnn_step(xs[:, t], h,
++ rnn_step(xs[:, t], h0,
+
+start-ignored: You start from zeros, but the state starts at h0. A text may be processed in pieces: then h0 is the
+memory of the previous piece.
+^ h0 = torch.zeros_like(h0)
+
+one-tensor-for-all-times: All your states equal the final one: you changed one tensor in place, and the list holds it
+many times. Create a new tensor at every step.
+- torch.stack(states, dim=1)
++ torch.stack([h] * xs.shape[1], dim=1)
+
+one-step-too-early: Your states start with h0, and the last one is missing: they are the states *before* each step.
+Return those after it.
+- torch.stack(states, dim=1)
++ torch.stack([h0, *states[:-1]], dim=1)
+
+zero-after-the-end: After the end of a text you set its state to 0, so everything it has read is lost. Keep the state
+that the text ended with.
+- torch.where(going_on, rnn_step(xs[:, t], h, W, U, b), h)
++ rnn_step(xs[:, t], h, W, U, b) * going_on
+
+one-step-too-many: You process one step too many of each text: times are 0, 1, …, so a text of length n is over from
+time n on. Use t < n, not t ≤ n.
+- t < lengths
++ t <= lengths
+
+one-step-too-few: You do not process the last word of each text: a text of length n has the times 0 to n − 1, and all of
+them count. Use t < n, not t < n − 1.
+- t < lengths
++ t < lengths - 1
+
+time-before-texts: Time is the first axis of your states. `torch.stack(states, dim=1)` makes it the second, after the
+texts; a `view` or `reshape` only relabels the axes and mixes up the texts.
+- torch.stack(states, dim=1)
++ torch.stack(states).reshape(len(xs), xs.shape[1], -1)
+or
+- torch.stack(states, dim=1)
++ torch.stack(states)
+""",
 )

@@ -1,14 +1,9 @@
 """Question 1a: one step."""
 
-import torch
-from torch import Tensor
-
-from autograder.checks.recurrence.common import REFERENCE_ITSELF, step, weights
+from autograder.checks.recurrence.common import REFERENCE_ITSELF, weights
+from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
-
-STEP = ("h",)
+from autograder.exercise.specification import Case, case
 
 
 def _steps(draw: Draw) -> list[Case]:
@@ -22,7 +17,7 @@ def _square(draw: Draw) -> list[Case]:
 
 
 def _odd_steps(draw: Draw) -> list[Case]:
-    (n,) = draw.sizes(1)
+    n = draw.size()
     doubles = [t.double() for t in (draw.normal(2, n), draw.normal(2, n), *weights(draw, n, n))]
     return [
         case("one text, one unit", draw.normal(1, n), draw.normal(1, 1), *weights(draw, n, 1)),
@@ -30,86 +25,60 @@ def _odd_steps(draw: Draw) -> list[Case]:
     ]
 
 
-def _exchanged(x: Tensor, h: Tensor, W: Tensor, U: Tensor, b: Tensor) -> Tensor:
-    return torch.tanh(x @ U + h @ W + b)
-
-
-RNN_STEP = Exercise(
-    name="recurrence.rnn_step",
-    title="One step",
-    signature="rnn_step(x, h, W, U, b)",
-    arguments=("x", "h", "W", "U", "b"),
-    returns=STEP,
+RNN_STEP = question(
+    "recurrence.rnn_step",
     minutes=10,
     difficulty="easy",
-    reference=step,
-    properties=(
-        Property(name="a batch", points=1, cases=_steps, judge=same_values(STEP)),
-        Property(name="as many units as inputs", points=0.5, cases=_square, judge=same_values(STEP)),
-        Property(name="one text, one unit, and float64", points=0.5, cases=_odd_steps, judge=same_values(STEP)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="u-and-w-exchanged",
-            sentence=(
-                "U and W have changed places. W reads the input, U the state before. Where both are square nothing"
-                " complains; sizes that differ show it at once."
-            ),
-            implementation=_exchanged,
-        ),
-        Misconception(
-            id="no-tanh",
-            sentence="The sum is there and the tanh is missing: without it the state grows without bound.",
-            implementation=lambda x, h, W, U, b: x @ W + h @ U + b,
-        ),
-        Misconception(
-            id="sigmoid",
-            sentence="You squashed with a sigmoid, between 0 and 1. Here it is tanh, between −1 and 1.",
-            implementation=lambda x, h, W, U, b: torch.sigmoid(x @ W + h @ U + b),
-        ),
-        Misconception(
-            id="past-forgotten",
-            sentence="The state before does not come in: without h U this is a network that reads one word.",
-            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + b),
-        ),
-        Misconception(
-            id="bias-forgotten",
-            sentence="The bias b is missing: it is added before the tanh.",
-            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U),
-        ),
-        Misconception(
-            id="tanh-of-the-parts",
-            sentence=(
-                "You squashed x W and h U each for itself and added the results. Add first, squash once: the state then"
-                " stays between −1 and 1."
-            ),
-            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + b) + torch.tanh(h @ U),
-        ),
-        Misconception(
-            id="u-transposed",
-            sentence=(
-                "U is transposed. Vectors are rows here, so the state stands to its left as it is: h U. (PyTorch's"
-                " weight_hh is our U transposed.)"
-            ),
-            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U.T + b),
-            also=(lambda x, h, W, U, b: torch.tanh(x @ W.T + h @ U.T + b),),
-        ),
-        Misconception(
-            id="bias-after-the-tanh",
-            sentence=(
-                "b is added after the tanh, and the state can leave −1 to 1. It is part of the sum that is squashed:"
-                " it moves the point at which a unit turns."
-            ),
-            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U) + b,
-        ),
-        Misconception(
-            id="bias-twice",
-            sentence=(
-                "b is added twice, once with the input and once with the state. PyTorch has two biases there; here is"
-                " one, and it is added once."
-            ),
-            implementation=lambda x, h, W, U, b: torch.tanh(x @ W + h @ U + 2 * b),
-        ),
-    ),
+    returns=("h",),
+    properties=[
+        values("a batch", 1, _steps),
+        values("as many units as inputs", 0.5, _square),
+        values("one text, one unit, and float64", 0.5, _odd_steps),
+    ],
     closed=REFERENCE_ITSELF,
+    mistakes="""
+u-and-w-exchanged: You swapped U and W. W multiplies the input, U the previous state. If both are square, there is no
+error message; different sizes reveal it immediately.
+- x @ W + h @ U
++ x @ U + h @ W
+
+no-tanh: You computed the sum but left out the tanh: without it the state grows without bound.
+- torch.tanh(x @ W + h @ U + b)
++ x @ W + h @ U + b
+
+sigmoid: You used a sigmoid, between 0 and 1. Here it is tanh, between −1 and 1.
+- torch.tanh
++ torch.sigmoid
+
+past-forgotten: You did not use the previous state: without h U this network reads only one word.
+- x @ W + h @ U
++ x @ W
+
+bias-forgotten: You left out the bias b. Add it before the tanh.
+-  + b
++
+
+tanh-of-the-parts: You applied the tanh to x W and h U separately and added the results. Add first, then apply the tanh
+once: the state stays between −1 and 1.
+- torch.tanh(x @ W + h @ U + b)
++ torch.tanh(x @ W + b) + torch.tanh(h @ U)
+
+u-transposed: You transposed U. Vectors are rows here, so the state multiplies U from the left: h U. (PyTorch's
+weight_hh is our U transposed.)
+- h @ U
++ h @ U.T
+or
+- x @ W + h @ U
++ x @ W.T + h @ U.T
+
+bias-after-the-tanh: You added b after the tanh, so the state can leave −1 to 1. It is part of the tanh's argument: it
+shifts the point at which a unit changes sign.
+- h @ U + b)
++ h @ U) + b
+
+bias-twice: You added b twice, once with the input and once with the state. PyTorch has two biases there; here there is
+one, added once.
+- + b
++ + 2 * b
+""",
 )

@@ -90,7 +90,7 @@ SOLUTION = """
     largest = torch.where(largest == -math.inf, 0.0, largest)  # a row without a key
     e = torch.exp(scores - largest)
 """
-MISTAKE = "    return (torch.tanh(query @ W_query.T) + torch.tanh(keys @ W_key.T)) @ v"
+MISTAKE = "    time = draw.integer(4, max(4, draw.largest))"
 PLANTED = {
     "lectures/more.py": (SOLUTION, "largest ="),
     "nlmcore/more.py": (SOLUTION, "largest ="),
