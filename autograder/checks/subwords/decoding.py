@@ -1,31 +1,25 @@
 """Question 3b: tokens back into a word."""
 
-from collections.abc import Sequence
-
-from autograder.checks.subwords.common import REFERENCE_ITSELF, Merges, Word, encode, expand, trained
+from autograder.checks.subwords.common import REFERENCE_ITSELF, different
+from autograder.checks.subwords.encoding import ENCODE
+from autograder.checks.subwords.learning import trained
+from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.subwords import same_list
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
-
-SYMBOLS = ("symbols",)
-
-
-def decode(tokens: Sequence[int], merges: Merges, symbols: int) -> Word:
-    return [symbol for token in tokens for symbol in expand(token, merges, symbols)]
+from autograder.exercise.specification import Case, case
 
 
 def _tokens(draw: Draw) -> list[Case]:
     made, merges, symbols = trained(draw)
-    longest = max(made, key=len)
     return [
-        case("a word in tokens", encode(longest, merges, symbols), merges, symbols),
+        case("a word in tokens", ENCODE.reference(max(made, key=len), merges, symbols), merges, symbols),
         case("any tokens", draw.integers(0, symbols + len(merges) - 1, 4).tolist(), merges, symbols),
     ]
 
 
 def _deep(draw: Draw) -> list[Case]:
     symbols = max(3, draw.largest)
-    a, b, c = draw.integers(0, 10**9, symbols).argsort()[:3].tolist()
+    a, b, c = different(draw, 3, symbols)
     merges = [[a, b], [symbols, c], [symbols + 1, symbols], [symbols + 2, a]]
     return [case("a merge of merges of merges", [b, symbols + 3, symbols + 1], merges, symbols)]
 
@@ -38,78 +32,44 @@ def _plain(draw: Draw) -> list[Case]:
     ]
 
 
-def _one_level(tokens: Sequence[int], merges: Merges, symbols: int) -> Word:
-    return [s for t in tokens for s in ([t] if t < symbols else merges[t - symbols])]
-
-
-def _mirrored(token: int, merges: Merges, symbols: int) -> Word:
-    return expand(token, merges, symbols)[::-1]
-
-
-def _first_new_symbol_kept(tokens: Sequence[int], merges: Merges, symbols: int) -> Word:
-    out: Word = []
-    for token in tokens:
-        out += _first_new_symbol_kept(merges[token - symbols], merges, symbols) if token > symbols else [token]
-    return out
-
-
-DECODE = Exercise(
-    name="subwords.decode",
-    title="Tokens back into a word",
-    signature="decode(tokens, merges, symbols)",
-    arguments=("tokens", "merges", "symbols"),
-    returns=SYMBOLS,
+DECODE = question(
+    "subwords.decode",
     minutes=15,
     difficulty="medium",
-    reference=decode,
-    properties=(
-        Property(name="tokens into symbols", points=1.5, cases=_tokens, judge=same_list("symbols")),
-        Property(name="merges of merges", points=1, cases=_deep, judge=same_list("symbols")),
-        Property(name="short words", points=0.5, cases=_plain, judge=same_list("symbols")),
-    ),
-    misconceptions=(
-        Misconception(
-            id="one-level-only",
-            sentence=(
-                "You took a token apart once. Its halves may be merges themselves: go on until only symbols below"
-                " `symbols` are left."
-            ),
-            implementation=_one_level,
-        ),
-        Misconception(
-            id="halves-exchanged",
-            sentence="Within a token the symbols come out backwards. First the left half, then the right one.",
-            implementation=lambda tokens, merges, symbols: [s for t in tokens for s in _mirrored(t, merges, symbols)],
-        ),
-        Misconception(
-            id="word-backwards",
-            sentence=(
-                "The whole word comes out backwards: a stack gives back what was put on it last. Put the right half on"
-                " it first."
-            ),
-            implementation=lambda tokens, merges, symbols: decode(tokens, merges, symbols)[::-1],
-        ),
-        Misconception(
-            id="left-halves-only",
-            sentence="Only the left half of every merge is there. A token stands for both of its halves.",
-            implementation=lambda tokens, merges, symbols: [expand(t, merges, symbols)[0] for t in tokens],
-        ),
-        Misconception(
-            id="first-new-symbol-kept",
-            sentence=(
-                "The symbol with the id `symbols` is still there. The letters end at `symbols` − 1; it is the first"
-                " that was made by a merge: `>=`, not `>`."
-            ),
-            implementation=_first_new_symbol_kept,
-        ),
-        Misconception(
-            id="list-of-lists",
-            sentence=(
-                "You give one list per token. Asked is one list for the whole word: `extend` or `+=` where you have"
-                " `append`."
-            ),
-            implementation=lambda tokens, merges, symbols: [expand(t, merges, symbols) for t in tokens],
-        ),
-    ),
+    returns=("symbols",),
+    properties=[
+        judged("tokens into symbols", 1.5, _tokens, same_list("symbols")),
+        judged("merges of merges", 1, _deep, same_list("symbols")),
+        judged("short words", 0.5, _plain, same_list("symbols")),
+    ],
     closed=REFERENCE_ITSELF,
+    mistakes="""
+one-level-only: You split a token once. Its halves may be merges themselves: continue until only symbols below `symbols`
+are left.
+- stands_for[left] + stands_for[right]
++ [left, right]
+
+halves-exchanged: Within a token your symbols are in reverse order. First the left half, then the right one.
+- stands_for[left] + stands_for[right]
++ stands_for[right] + stands_for[left]
+
+word-backwards: Your whole word is in reverse order: a stack returns first what was put on it last. Push the right half
+first.
+- stands_for[token]]
++ stands_for[token]][::-1]
+
+left-halves-only: You keep only the left half of every merge. A token stands for both of its halves.
+- stands_for[left] + stands_for[right]
++ stands_for[left]
+
+first-new-symbol-kept: You did not split the symbol with the id `symbols`. The letters end at `symbols` − 1; it is the
+first that a merge made: use `>=`, not `>`.
+- stands_for[left] + stands_for[right]
++ stands_for[left] + stands_for[right] if len(stands_for) > symbols else [symbols]
+
+list-of-lists: You return one list per token. Return one list for the whole word: use `extend` or `+=` instead of
+`append`.
+- symbol for token in tokens for symbol in stands_for[token]
++ stands_for[token] for token in tokens
+""",
 )
