@@ -3,11 +3,9 @@
 `gated` is the layer that the first and the last are built from: a convolution followed by a gated linear unit.
 """
 
-from nlmcore.convolutional.conv_encoder import ConvEncoder
 from nlmcore.convolutional.conv_lm import ConvLM
-from nlmcore.convolutional.conv_seq2seq import ConvSeq2Seq, ConvSeq2SeqState
+from nlmcore.convolutional.conv_seq2seq import ConvEncoder, ConvSeq2Seq, ConvSeq2SeqState, MultiStepAttention
 from nlmcore.convolutional.gated import GatedConvolution, causal_inputs, gated_linear_unit
-from nlmcore.convolutional.multi_step_attention import MultiStepAttention
 from nlmcore.convolutional.text_cnn import TextCNN
 
 __all__ = [

@@ -6,11 +6,11 @@ as in van den Oord et al. (2016), "WaveNet".
     h⁰ = C(w)        h^l_t = h^{l-1}_t + GLU(W^l [h^{l-1}_{t-(k-1)δ}; …; h^{l-1}_t] + b^l)        y = U h^L + c
 
 Symbols: C is `embedding`; W^l, b^l are `layers.{l-1}.linear`; U, c are `output`; k is kernel_size, δ the
-layer's dilation. Before the beginning of the text stand zeros, in every layer.
+layer's dilation. Before the beginning of the text there are zeros, in every layer.
 
 A prediction sees 1 + Σ (k-1)δ tokens: linear in the depth without dilation, exponential with 1, 2, 4, …
 The state holds the last (k-1)δ inputs of every layer, so reading one more token costs one step of each
-layer however long the text is.
+layer, however long the text is.
 
 Departs from the paper: the softmax is over the whole vocabulary (theirs is adaptive), residual blocks hold one
 layer (theirs up to five, with bottlenecks), no weight normalisation.
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nlmcore.convolutional.checks import check_options
+from nlmcore.checks import Rate, Size, check_sizes, door
 from nlmcore.convolutional.gated import GatedConvolution, causal_inputs
 from nlmcore.language_model import check_tokens
 
@@ -34,22 +34,22 @@ class ConvLM(nn.Module):
     Raises ValueError for sizes below 1, a dropout outside [0, 1), or dilations that are not one per layer.
     """
 
+    @door
     def __init__(
         self,
-        vocab_size: int,
-        d_model: int = 128,
-        n_layers: int = 4,
-        kernel_size: int = 4,
+        vocab_size: Size,
+        d_model: Size = 128,
+        n_layers: Size = 4,
+        kernel_size: Size = 4,
         dilations: Sequence[int] | None = None,
-        dropout: float | int = 0.0,
+        dropout: Rate = 0.0,
         tie_embeddings: bool = False,
     ) -> None:
         super().__init__()
-        check_options(dropout, vocab_size=vocab_size, d_model=d_model, n_layers=n_layers, kernel_size=kernel_size)
         dilations = [1] * n_layers if dilations is None else list(dilations)
         if len(dilations) != n_layers:
             raise ValueError(f"dilations must hold one number per layer, got {dilations} for n_layers={n_layers}")
-        check_options(**{f"dilations[{i}]": dilation for i, dilation in enumerate(dilations)})
+        check_sizes(**{f"dilations[{i}]": dilation for i, dilation in enumerate(dilations)})
         self.vocab_size, self.d_model, self.dropout = vocab_size, d_model, dropout
         self.past = [(kernel_size - 1) * δ for δ in dilations]  # how many inputs each layer must remember
         self.embedding = nn.Embedding(vocab_size, d_model)
@@ -67,7 +67,7 @@ class ConvLM(nn.Module):
     def hidden_states(
         self, tokens: Tensor, state: tuple[Tensor, ...] | None = None
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """h^L (batch, time, d_model), of which `output` makes the logits, and the new state."""
+        """h^L (batch, time, d_model), whose `output` is the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
         h = self.embedding(tokens)  # (batch, time, d_model)
         if state is None:

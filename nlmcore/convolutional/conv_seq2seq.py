@@ -2,17 +2,36 @@
 
 Source: Gehring, Auli, Grangier, Yarats & Dauphin (2017), "Convolutional sequence to sequence learning", section 3.
 
+The encoder (3.1, 3.2) looks both ways. The attention compares with z = z^L and fetches √½ (z + e):
+
+    e_j = C(x_j) + p_j        z⁰ = e
+    z^l_j = √½ (z^{l-1}_j + GLU(W^l [z^{l-1}_{j-(k-1)/2}; …; z^{l-1}_{j+(k-1)/2}] + b^l))
+
+The attention of decoder layer l (3.3, 3.4) asks with the layer's u_i and the word just read, g_i. Over m real source
+tokens an average shrinks the variance up to m times, and √m (the paper's m√(1/m)) makes up for it. The next layer asks
+again, knowing what this one has fetched ("multi-step"):
+
+    d_i = √½ (W_d u_i + b_d + g_i)        α_ij = softmax_j(d_i · z_j)        c_i = √m Σ_j α_ij √½ (z_j + e_j)
+
+The decoder is causal, with nothing to the right of i:
+
     g_i = C(y_i) + p_i        h⁰ = g
-    u^l = GLU(W^l [h^{l-1}_{i-k+1}; …; h^{l-1}_i] + b^l)                 causal: nothing to the right of i
-    h^l = √½ (h^{l-1} + √½ (u^l + c^l))                                  c^l: what layer l's attention fetches
+    u^l = GLU(W^l [h^{l-1}_{i-k+1}; …; h^{l-1}_i] + b^l)
+    h^l = √½ (h^{l-1} + √½ (u^l + c^l))
     p(y_{i+1} | y_1…y_i, x) = softmax(W_o h^L_i + b_o)
 
-Symbols: C is `embedding`, p is `positions`, W^l and b^l are `layers.{l-1}.convolution.linear`, c^l comes
-from `layers.{l-1}.attention`, W_o and b_o are `output`; the source's side is `encoder`.
+Symbols: C is `embedding`, p is `positions`, W_d, b_d are `query`, W_o, b_o are `output`; W^l, b^l are
+`layers.{l-1}.linear` of the encoder and `layers.{l-1}.convolution.linear` of the decoder.
 
-Departs from the paper: as the encoder and the attention do, which see; the √½ around u + c is the authors' code.
+A padded source position is zeros before every convolution, and positions count only real tokens, so a source means
+the same however it is padded.
+
+Departs from the paper: one width for embeddings and hidden vectors, hence no projections between them; the √½ in z + e,
+d and u + c are the authors' code; the encoder's gradients are not divided by the number of attentions.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -20,11 +39,84 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.convolutional.checks import check_mask, check_options
-from nlmcore.convolutional.conv_encoder import HALF, ConvEncoder
+from nlmcore.attention import attend, dot_score
+from nlmcore.checks import Rate, Size, door
 from nlmcore.convolutional.gated import GatedConvolution, causal_inputs
-from nlmcore.convolutional.multi_step_attention import MultiStepAttention
 from nlmcore.language_model import check_tokens
+
+HALF = math.sqrt(0.5)
+"""√½: the sum of two independent values of variance 1, times this, has variance 1."""
+
+
+class ConvEncoder(nn.Module):
+    """Ids and mask (batch, source) -> keys and values (batch, source, d_model). `kernel_size` must be odd.
+
+    Raises ValueError for sizes below 1, an even kernel_size or a dropout outside [0, 1), TypeError for a size that is
+    not an integer.
+    """
+
+    @door
+    def __init__(
+        self, vocab_size: Size, d_model: Size, n_layers: Size, kernel_size: Size, max_length: Size, dropout: Rate
+    ) -> None:
+        super().__init__()
+        if kernel_size % 2 == 0:
+            raise ValueError(f"kernel_size must be odd, to look equally far both ways, got {kernel_size}")
+        self.dropout, self.overhang = dropout, (kernel_size - 1) // 2
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Embedding(max_length, d_model)
+        self.layers = nn.ModuleList(GatedConvolution(d_model, kernel_size, dropout=dropout) for _ in range(n_layers))
+        for table in (self.embedding, self.positions):
+            nn.init.normal_(table.weight, std=0.1)
+
+    @door
+    def forward(
+        self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
+    ) -> tuple[Float[Tensor, "batch source d_model"], Float[Tensor, "batch source d_model"]]:
+        """mask: True = a real token.
+
+        Raises TypeError or ValueError for a source that is not (batch, source) ids of the vocabulary, a mask that is
+        not booleans of its shape, or more than max_length real tokens.
+        """
+        check_tokens(source, self.embedding.num_embeddings, "source")
+        length, max_length = int(mask.sum(dim=1).max()), self.positions.num_embeddings
+        if length > max_length:
+            raise ValueError(f"source must come to at most max_length = {max_length} tokens, got {length}")
+        positions = (mask.cumsum(dim=1) - 1).clamp(min=0)  # 0, 1, 2, … over the real tokens
+        e = F.dropout(self.embedding(source) + self.positions(positions), self.dropout, self.training)
+        real = mask.unsqueeze(-1)
+        z = e = e * real
+        for layer in self.layers:
+            padded = F.pad(z, (0, 0, self.overhang, self.overhang))  # zeros before and after the text
+            z = HALF * (z + layer(padded)) * real
+        return z, HALF * (z + e)
+
+
+class MultiStepAttention(nn.Module):
+    """The context c of every decoder position. Passes its weights (batch, 1, query, key) to `recorder`, if set."""
+
+    @door
+    def __init__(self, d_model: Size) -> None:
+        super().__init__()
+        self.query = nn.Linear(d_model, d_model)
+        self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
+
+    def forward(
+        self, hidden: Tensor, embedded: Tensor, keys: Tensor, values: Tensor, mask: Tensor
+    ) -> Float[Tensor, "batch query d_model"]:
+        """u and g (batch, query, d_model), z and √½ (z + e) (batch, key, d_model), mask (batch, key).
+
+        Raises ValueError for tensors of different batches.
+        """
+        rows = [len(part) for part in (hidden, embedded, keys, values, mask)]
+        if len(set(rows)) > 1:
+            raise ValueError(f"hidden, embedded, keys, values and mask must have one row per text, got {rows}")
+        d = HALF * (self.query(hidden) + embedded)
+        c, weights = attend(dot_score(d, keys), values, mask.unsqueeze(1))  # one mask for all queries
+        if self.recorder is not None:
+            self.recorder(weights.unsqueeze(1))  # one head
+        m = mask.sum(dim=1).to(c.dtype)
+        return c * m.sqrt()[:, None, None]
 
 
 @dataclass(frozen=True)
@@ -64,28 +156,19 @@ class ConvSeq2Seq(nn.Module):
     Raises ValueError for sizes below 1, an even kernel_size, or a dropout outside [0, 1).
     """
 
+    @door
     def __init__(
         self,
-        source_vocab_size: int,
-        target_vocab_size: int,
-        d_model: int = 128,
-        n_encoder_layers: int = 4,
-        n_decoder_layers: int = 3,
-        kernel_size: int = 3,
-        max_length: int = 1024,
-        dropout: float | int = 0.0,
+        source_vocab_size: Size,
+        target_vocab_size: Size,
+        d_model: Size = 128,
+        n_encoder_layers: Size = 4,
+        n_decoder_layers: Size = 3,
+        kernel_size: Size = 3,
+        max_length: Size = 1024,
+        dropout: Rate = 0.0,
     ) -> None:
         super().__init__()
-        check_options(
-            dropout,
-            source_vocab_size=source_vocab_size,
-            target_vocab_size=target_vocab_size,
-            d_model=d_model,
-            n_encoder_layers=n_encoder_layers,
-            n_decoder_layers=n_decoder_layers,
-            kernel_size=kernel_size,
-            max_length=max_length,
-        )
         self.source_vocab_size, self.vocab_size, self.d_model = source_vocab_size, target_vocab_size, d_model
         self.max_length, self.dropout, self.past = max_length, dropout, kernel_size - 1
         self.encoder = ConvEncoder(source_vocab_size, d_model, n_encoder_layers, kernel_size, max_length, dropout)
@@ -96,15 +179,16 @@ class ConvSeq2Seq(nn.Module):
         for table in (self.embedding, self.positions):
             nn.init.normal_(table.weight, std=0.1)
 
-    def encode(self, source: Tensor, source_mask: Tensor | None = None) -> ConvSeq2SeqState:
-        """Read source (batch, source); source_mask like it, True = a real token, None: all are."""
-        check_tokens(source, self.source_vocab_size, "source")
-        mask = check_mask(source_mask, source, "source_mask")
+    @door
+    def encode(
+        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
+    ) -> ConvSeq2SeqState:
+        """Read a source; source_mask: True = a real token, None: all are."""
+        mask = torch.ones_like(source, dtype=torch.bool) if source_mask is None else source_mask
         keys, values = self.encoder(source, mask)
         nothing = keys.new_zeros(len(source), self.past, self.d_model)
-        return ConvSeq2SeqState(
-            keys, values, mask, source.new_zeros(len(source), dtype=torch.int64), (nothing,) * len(self.layers)
-        )
+        length = source.new_zeros(len(source), dtype=torch.int64)
+        return ConvSeq2SeqState(keys, values, mask, length, (nothing,) * len(self.layers))
 
     def forward(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
         """tokens (batch, time), `<bos>` first -> logits (batch, time, vocab), new state."""
@@ -112,18 +196,16 @@ class ConvSeq2Seq(nn.Module):
         return self.output(hidden), state
 
     def hidden_states(self, tokens: Tensor, state: ConvSeq2SeqState | None = None) -> tuple[Tensor, ConvSeq2SeqState]:
-        """h^L (batch, time, d_model), of which `output` makes the logits, and the new state."""
+        """h^L (batch, time, d_model), whose `output` is the logits, and the new state."""
         check_tokens(tokens, self.vocab_size)
-        if not isinstance(state, ConvSeq2SeqState):
-            raise TypeError(f"state must come from encode(source): there is no source yet, got {type(state).__name__}")
-        self._check_state(state, len(tokens))
+        state = self._check_state(state, len(tokens))
         length = state.length + tokens.shape[1]
         if int(length.max()) > self.max_length:
             raise ValueError(
                 f"tokens must come to at most max_length = {self.max_length} tokens, got {int(length.max())}"
             )
-        places = state.length.unsqueeze(1) + torch.arange(tokens.shape[1], device=tokens.device)
-        g = F.dropout(self.embedding(tokens) + self.positions(places), self.dropout, self.training)
+        positions = state.length.unsqueeze(1) + torch.arange(tokens.shape[1], device=tokens.device)
+        g = F.dropout(self.embedding(tokens) + self.positions(positions), self.dropout, self.training)
         h, kept = g, []
         for layer, past in zip(self.layers, state.past, strict=True):
             h, past = layer(h, g, past, state)
@@ -135,13 +217,16 @@ class ConvSeq2Seq(nn.Module):
         """How many target tokens, the newest included, a prediction can depend on; of the source, all."""
         return 1 + len(self.layers) * self.past
 
-    def _check_state(self, state: ConvSeq2SeqState, batch: int) -> None:
-        for rows in {len(part) for part in (state.keys, state.values, state.mask, state.length, *state.past)}:
-            if rows != batch:
-                raise ValueError(f"state must have one source per text, got {rows} for {batch} texts")
-        shapes = {tuple(past.shape[1:]) for past in state.past}
-        if len(state.past) != len(self.layers) or shapes != {(self.past, self.d_model)}:
+    def _check_state(self, state: ConvSeq2SeqState | None, batch: int) -> ConvSeq2SeqState:
+        if not isinstance(state, ConvSeq2SeqState):
+            raise TypeError(f"state must come from encode(source): there is no source yet, got {type(state).__name__}")
+        rows = {len(part) for part in (state.keys, state.values, state.mask, state.length, *state.past)}
+        if rows != {batch}:
+            raise ValueError(f"state must have one source per text, got {sorted(rows)} for {batch} texts")
+        shapes = [tuple(past.shape[1:]) for past in state.past]
+        if shapes != [(self.past, self.d_model)] * len(self.layers):
             raise ValueError(
-                f"state must have {len(self.layers)} pasts of shape {(batch, self.past, self.d_model)},"
-                f" got {[tuple(past.shape) for past in state.past]}"
+                f"state must have {len(self.layers)} pasts of shape (batch, {self.past}, {self.d_model}), got {shapes}"
+                " after the batch"
             )
+        return state

@@ -3,7 +3,7 @@
 Source: Dauphin, Fan, Auli & Grangier (2017), "Language modeling with gated convolutional networks", section 2;
 Gehring et al. (2017), "Convolutional sequence to sequence learning", sections 3.2 and 3.5.
 
-    [A; B]_t = W [x_{t-(k-1)δ}; …; x_{t-δ}; x_t] + b         k inputs, δ apart, give 2d numbers
+    [A; B]_t = W [x_{t-(k-1)δ}; …; x_{t-δ}; x_t] + b         k inputs, δ apart, give 2d values
     GLU([A; B]) = A ⊙ σ(B)                                   d of them; the other d are their gates
 
 Symbols: k is kernel_size, d is d_model, δ is the dilation (1 in both papers). Dauphin writes the two halves as
@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.convolutional.checks import check_options
+from nlmcore.checks import Rate, Size, door
 
 
 def gated_linear_unit(x: Float[Tensor, "*batch twice"]) -> Float[Tensor, "*batch half"]:
@@ -36,10 +36,10 @@ def gated_linear_unit(x: Float[Tensor, "*batch twice"]) -> Float[Tensor, "*batch
 def causal_inputs(
     x: Float[Tensor, "batch time d_model"], past: Float[Tensor, "batch past d_model"]
 ) -> tuple[Float[Tensor, "batch past_and_time d_model"], Float[Tensor, "batch past d_model"]]:
-    """Put the inputs before x in front of it; returns that, and the inputs to keep for the next piece of text.
+    """Put the inputs before x in front of it; return that, and the inputs to keep for the next piece of text.
 
     With past of length (k-1)δ, a convolution over the result gives one output per step of x, and none of them
-    sees a later step. Zeros stand before the beginning of a text.
+    sees a later step. Before the beginning of a text there are zeros.
     """
     inputs = torch.cat([past, x], dim=1)
     return inputs, inputs[:, inputs.shape[1] - past.shape[1] :].clone()
@@ -48,18 +48,18 @@ def causal_inputs(
 class GatedConvolution(nn.Module):
     """GLU(W [window] + b): (batch, (k-1)δ + time, d_model) -> (batch, time, d_model); the caller pads.
 
-    A convolution over time is one linear map applied to every window of k inputs, and so it is written here;
-    as a matrix product it is also faster on a CPU than nn.Conv1d, which wants time last.
+    A convolution over time is one linear map applied to every window of k inputs, and it is written like that
+    here; as a matrix product it is also faster on a CPU than nn.Conv1d, which wants time last.
 
     Weights start as N(0, √(4p/n)) with n = k·d_model inputs, p of which dropout keeps, because a gate that is
     half open lets a quarter of the variance through (Gehring et al., section 3.5).
 
-    Raises ValueError for sizes below 1 or a dropout outside [0, 1), TypeError for a size that is no whole number.
+    Raises ValueError for sizes below 1 or a dropout outside [0, 1), TypeError for a size that is not an integer.
     """
 
-    def __init__(self, d_model: int, kernel_size: int, dilation: int = 1, dropout: float | int = 0.0) -> None:
+    @door
+    def __init__(self, d_model: Size, kernel_size: Size, dilation: Size = 1, dropout: Rate = 0.0) -> None:
         super().__init__()
-        check_options(dropout, d_model=d_model, kernel_size=kernel_size, dilation=dilation)
         self.kernel_size, self.dilation, self.dropout = kernel_size, dilation, dropout
         self.linear = nn.Linear(kernel_size * d_model, 2 * d_model)  # the oldest input's columns first
         nn.init.normal_(self.linear.weight, std=(4 * (1 - dropout) / (kernel_size * d_model)) ** 0.5)

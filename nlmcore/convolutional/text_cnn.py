@@ -2,8 +2,8 @@
 
 Source: Kim (2014), "Convolutional neural networks for sentence classification", section 2.
 
-    c_i = f(w · [x_i; …; x_{i+h-1}] + b)        one filter of width h at place i        (2)
-    ĉ = max_i c_i                               max over time, one number per filter    (4)
+    c_i = f(w · [x_i; …; x_{i+h-1}] + b)        one filter of width h at position i    (2)
+    ĉ = max_i c_i                               max over time, one value per filter     (4)
     y = W (z ∘ r) + b,   z = [ĉ₁, …, ĉ_m]       r drops features while training         (5, 6)
 
 Symbols: h is one of `widths`; w and b are `filters`; m = len(widths) · n_filters; W, b are `output`;
@@ -21,19 +21,11 @@ from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.convolutional.checks import check_batch, check_mask, check_options
+from nlmcore.checks import Rate, Size, check_sizes, door
 from nlmcore.language_model import check_tokens
-
-
-def max_over_time(
-    features: Float[Tensor, "batch n_filters place"], allowed: Bool[Tensor, "batch place"]
-) -> Float[Tensor, "batch n_filters"]:
-    """The largest feature among the places that are allowed."""
-    check_batch(len(features), allowed=allowed)
-    return features.masked_fill(~allowed.unsqueeze(1), -torch.inf).amax(dim=-1)
 
 
 class TextCNN(nn.Module):
@@ -42,20 +34,20 @@ class TextCNN(nn.Module):
     Raises ValueError for no widths, sizes below 1, or a dropout outside [0, 1).
     """
 
+    @door
     def __init__(
         self,
-        vocab_size: int,
-        n_classes: int,
-        d_embedding: int = 128,
+        vocab_size: Size,
+        n_classes: Size,
+        d_embedding: Size = 128,
         widths: Sequence[int] = (3, 4, 5),
-        n_filters: int = 100,
-        dropout: float | int = 0.0,
+        n_filters: Size = 100,
+        dropout: Rate = 0.0,
     ) -> None:
         super().__init__()
-        check_options(dropout, vocab_size=vocab_size, n_classes=n_classes, d_embedding=d_embedding, n_filters=n_filters)
         if not widths:
             raise ValueError("widths must name at least one filter width, got none")
-        check_options(**{f"widths[{i}]": width for i, width in enumerate(widths)})
+        check_sizes(**{f"widths[{i}]": width for i, width in enumerate(widths)})
         self.vocab_size, self.widths = vocab_size, tuple(widths)
         self.embedding = nn.Embedding(vocab_size, d_embedding)
         self.filters = nn.ModuleList(nn.Conv1d(d_embedding, n_filters, width) for width in widths)
@@ -66,20 +58,24 @@ class TextCNN(nn.Module):
         """tokens and mask (batch, time), True = a real token (None: all are) -> logits (batch, n_classes)."""
         return self.output(self.dropout(self.features(tokens, mask)))
 
-    def features(self, tokens: Tensor, mask: Tensor | None = None) -> Float[Tensor, "batch feature"]:
+    @door
+    def features(
+        self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
+    ) -> Float[Tensor, "batch feature"]:
         """z = [ĉ₁, …, ĉ_m]: every filter's strongest response, width by width. Arguments as for the model.
 
-        Raises TypeError or ValueError for tokens or a mask that cannot be read, or a text without a real token.
+        A text without a real token has features of zero. Raises TypeError or ValueError for tokens or a mask that
+        cannot be read.
         """
         check_tokens(tokens, self.vocab_size)
-        mask = check_mask(mask, tokens)
+        mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
         x = self.embedding(tokens) * mask.unsqueeze(-1)  # padding is zeros
         strongest = []
         for width, convolution in zip(self.widths, self.filters, strict=True):
             overhang = width - 1
-            c = torch.relu(convolution(F.pad(x.mT, (overhang, overhang))))  # (batch, n_filters, place)
-            real = F.pad(mask, (overhang, overhang)).unfold(1, width, 1).any(dim=-1)  # (batch, place)
-            strongest.append(max_over_time(c, real))
+            c = torch.relu(convolution(F.pad(x.mT, (overhang, overhang))))  # (batch, n_filters, window)
+            real = F.pad(mask, (overhang, overhang)).unfold(1, width, 1).any(dim=-1)  # (batch, window)
+            strongest.append((c * real.unsqueeze(1)).amax(dim=-1))  # c ≥ 0, so a window of padding never wins
         return torch.cat(strongest, dim=1)
 
     @torch.no_grad()

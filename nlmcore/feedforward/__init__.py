@@ -1,11 +1,9 @@
 """Feed-forward networks: the multilayer perceptron, and language models that read a window of words.
 
-`multilayer_perceptron` has its forward and its backward written by hand; `bengio` concatenates the words of
-the window, `bag_of_words` averages them; `window` is what the two share.
+`multilayer_perceptron` has its forward and its backward written by hand; `window_models` concatenate the words of
+the window, or average them.
 """
 
-from nlmcore.feedforward.bag_of_words import BagOfWordsLM
-from nlmcore.feedforward.bengio import FeedForwardLM
 from nlmcore.feedforward.multilayer_perceptron import (
     RELU,
     SIGMOID,
@@ -17,6 +15,7 @@ from nlmcore.feedforward.multilayer_perceptron import (
     cross_entropy,
     forward,
 )
+from nlmcore.feedforward.window_models import BagOfWordsLM, FeedForwardLM
 
 __all__ = [
     "RELU",

@@ -11,7 +11,7 @@ Symbols: the sums run over the batch. Rows are examples, so W h is written `h @ 
 equations is `weights[l-1]`: Python counts from 0. f' is written as a function of h = f(a), which is what the
 forward pass has kept: σ' = (1 − σ)σ, tanh' = 1 − tanh².
 
-Departs from the source: cross-entropy in place of squared error, batches in place of single examples.
+Departs from the source: cross-entropy instead of squared error, batches instead of single examples.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import check_sizes, door
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,20 @@ def forward(
     return h
 
 
-def cross_entropy(scores: Tensor, targets: Tensor) -> tuple[Float[Tensor, ""], Float[Tensor, "batch label"]]:
+@door
+def cross_entropy(
+    scores: Float[Tensor, "batch label"], targets: Int[Tensor, " batch"]
+) -> tuple[Float[Tensor, ""], Float[Tensor, "batch label"]]:
     """L = mean of −ln softmax(scores)[target], and ∂L/∂scores = (softmax(scores) − one-hot target)/batch.
 
-    scores (batch, label), targets (batch,). Raises TypeError for scores that are no floats or targets that are no
-    whole numbers, ValueError for an empty batch, other shapes, or a target that is no label.
+    Raises TypeError for scores that are not floats or targets that are not integers, ValueError for an empty batch,
+    other shapes, or a target that is not a label.
     """
-    _check_labels(scores, targets)
+    if not scores.numel():
+        raise ValueError(f"scores must be (batch, label), neither of them 0, got shape {tuple(scores.shape)}")
+    low, high = int(targets.min()), int(targets.max())
+    if low < 0 or high >= scores.shape[1]:
+        raise ValueError(f"targets must be labels in [0, {scores.shape[1]}), got {low} to {high}")
     log_p = scores.log_softmax(dim=-1)
     rows = torch.arange(len(scores), device=scores.device)
     delta = log_p.exp()
@@ -96,46 +103,44 @@ class MultiLayerPerceptron(nn.Module):
     `backpropagate` fills `.grad` by the equations above, so that any optimiser of PyTorch can follow it;
     `forward` is differentiable by autograd too, which is how the tests check the hand-written pass.
 
-    Raises ValueError for fewer than two sizes or a size below 1, TypeError for what is no Activation.
+    Raises ValueError for fewer than two sizes or a size below 1, TypeError for what is not an Activation.
     """
 
+    @door
     def __init__(self, sizes: Sequence[int], activation: Activation = SIGMOID) -> None:
         super().__init__()
         if len(sizes) < 2:
             raise ValueError(f"sizes must name at least an input and an output width, got {list(sizes)}")
         check_sizes(**{f"sizes[{i}]": size for i, size in enumerate(sizes)})
-        if not isinstance(activation, Activation):
-            raise TypeError(
-                f"activation must be an Activation, such as TANH, got {type(activation).__name__} {activation!r}"
-            )
-        self.sizes, self.activation = tuple(sizes), activation
+        self.sizes, self.d_in, self.activation = tuple(sizes), sizes[0], activation
         layers = [nn.Linear(d_in, d_out) for d_in, d_out in pairwise(sizes)]
         self.weights = nn.ParameterList([layer.weight for layer in layers])  # with nn.Linear's initialisation
         self.biases = nn.ParameterList([layer.bias for layer in layers])
 
-    def forward(self, x: Tensor) -> Tensor:
+    @door
+    def forward(self, x: Float[Tensor, "batch {self.d_in}"]) -> Tensor:
         """x (batch, d_in) -> scores (batch, d_out)."""
-        self._check(x)
+        _check_not_empty(x)
         return forward(x, list(self.weights), list(self.biases), self.activation)[-1]
 
+    @door
     @torch.no_grad()
-    def backpropagate(self, x: Tensor, targets: Tensor) -> Tensor:
-        """Mean log loss of labels `targets` (batch,); adds its gradient to every parameter's `.grad`, by hand."""
-        self._check(x)
+    def backpropagate(self, x: Float[Tensor, "batch {self.d_in}"], targets: Int[Tensor, " batch"]) -> Tensor:
+        """Mean log loss of labels `targets`; adds its gradient to every parameter's `.grad`, by hand."""
+        _check_not_empty(x)
         weights, biases = list(self.weights), list(self.biases)
         h = forward(x, weights, biases, self.activation)
         loss, delta = cross_entropy(h[-1], targets)
         gradients = backward(h, delta, weights, self.activation)
         for parameter, gradient in zip(weights + biases, gradients.weights + gradients.biases, strict=True):
-            # accumulates, as loss.backward() does
-            parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad + gradient
+            gradient = gradient.to(parameter.dtype)  # under autocast it is in half precision
+            parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad + gradient  # as backward()
         return loss
 
-    def _check(self, x: object) -> None:
-        if not isinstance(x, Tensor) or not x.is_floating_point():
-            raise TypeError(f"x must be a float tensor (batch, {self.sizes[0]}), got {getattr(x, 'dtype', type(x))}")
-        if x.ndim != 2 or x.shape[1] != self.sizes[0] or not len(x):
-            raise ValueError(f"x must have shape (batch, {self.sizes[0]}) with batch ≥ 1, got {tuple(x.shape)}")
+
+def _check_not_empty(x: Tensor) -> None:
+    if not len(x):
+        raise ValueError(f"x must hold at least one example, got shape {tuple(x.shape)}")
 
 
 def _check_layers(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> None:
@@ -148,18 +153,3 @@ def _check_layers(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]
         width = W.shape[0]
         if b.shape != (width,):
             raise ValueError(f"biases[{layer}] must be ({width},), like its weights' rows, got {tuple(b.shape)}")
-
-
-def _check_labels(scores: Tensor, targets: Tensor) -> None:
-    if not isinstance(scores, Tensor) or not scores.is_floating_point():
-        raise TypeError(f"scores must be a float tensor (batch, label), got {getattr(scores, 'dtype', type(scores))}")
-    if scores.ndim != 2 or not scores.numel():
-        raise ValueError(f"scores must be (batch, label), neither of them 0, got shape {tuple(scores.shape)}")
-    if not isinstance(targets, Tensor) or targets.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"targets must be a LongTensor (batch,), got {getattr(targets, 'dtype', type(targets))}")
-    batch, labels = scores.shape
-    if targets.shape != (batch,):
-        raise ValueError(f"targets must have shape ({batch},), one label per example, got {tuple(targets.shape)}")
-    low, high = int(targets.min()), int(targets.max())
-    if low < 0 or high >= labels:
-        raise ValueError(f"targets must be labels in [0, {labels}), got {low} to {high}")

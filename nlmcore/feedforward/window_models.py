@@ -1,0 +1,133 @@
+"""Language models that read a window of words: the last `window` words are all that they see and must remember.
+
+    tokens            a  b  c  d          window 3
+    read      0  0 |  a  b  c  d          0 before the beginning
+    windows   00a  0ab  abc  bcd          one per token, the newest last
+    state     c  d                        the last window-1, for the next call
+
+`FeedForwardLM` concatenates the words' vectors: the first neural language model. Bengio, Ducharme, Vincent & Jauvin
+(2003), "A neural probabilistic language model", section 2.
+
+    x = [C(w_{t-n+2}), …, C(w_t)]                    n-1 words, one after the other
+    y = b + W x + U tanh(d + H x)                    (1)      P(w_{t+1} | …) = softmax(y)
+
+`BagOfWordsLM` averages them; for classification that is the deep averaging network of Iyyer et al. (2015), "Deep
+unordered composition rivals syntactic methods for text classification".
+
+    x = (C(w_{t-n+2}) + … + C(w_t)) / (n-1)
+    y = b + U tanh(d + H x)
+
+Symbols:    paper                   lectures (x=[x₁,x₂,x₃])     here
+            C                       embedding                   embedding      (vocab, d_embedding)
+            n-1                     3                           window
+            H, d                    V, b₁                       hidden         (d_hidden, window · d_embedding)
+            U, b                    W, b₂                       output         (vocab, d_hidden)
+            W, direct connections   –                           direct         (vocab, window · d_embedding), or None
+
+Concatenated, every pair of positions and features meets in a hidden unit: the strongest interaction, and a matrix
+that grows with the window. Averaged, the order of the words is lost, and H is (d_hidden, d_embedding) for any window.
+
+Departs from the papers: the oldest word comes first in x (Bengio's comes last), so that a window reads like the text;
+before the beginning there is id 0, whose embedding is learned like any other and comes to mean "no word here"; the
+average predicts the next word, not a class.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from nlmcore.checks import Size, door
+from nlmcore.language_model import check_tokens
+
+
+class WindowLM(nn.Module, ABC):
+    """`logits, state = model(tokens, state)`; the state is the last window-1 tokens, (batch, window-1)."""
+
+    def __init__(self, vocab_size: int, window: int) -> None:
+        super().__init__()
+        self.vocab_size, self.window = vocab_size, window
+
+    @abstractmethod
+    def score(self, windows: Int[Tensor, "batch time window"]) -> Float[Tensor, "batch time vocab"]:
+        """The logits y, for every window at once."""
+
+    def forward(self, tokens: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """tokens (batch, time), state (batch, window-1) -> logits (batch, time, vocab), new state.
+
+        Raises TypeError or ValueError for tokens that are not (batch, time) ids of the vocabulary, or a state that is
+        not this text's.
+        """
+        check_tokens(tokens, self.vocab_size)
+        shape = (len(tokens), self.window - 1)
+        if state is None:
+            state = tokens.new_zeros(shape)
+        elif not isinstance(state, Tensor) or state.shape != shape:
+            got = tuple(state.shape) if isinstance(state, Tensor) else type(state).__name__
+            raise ValueError(f"state must have shape {shape}, (batch, window-1), got {got}")
+        elif state.numel():
+            check_tokens(state, self.vocab_size, "state")
+        read = torch.cat([state, tokens], dim=1)  # (batch, window-1 + time)
+        windows = read.unfold(1, self.window, 1)  # (batch, time, window)
+        return self.score(windows), read[:, tokens.shape[1] :].clone()
+
+    def receptive_field(self) -> int:
+        """How many tokens, the newest included, a prediction can depend on."""
+        return self.window
+
+
+class FeedForwardLM(WindowLM):
+    """Concatenated words. `direct=True` adds the direct connections W from the words to the output.
+
+    Raises ValueError for a size below 1, TypeError for one that is not an integer or an activation that cannot be
+    called.
+    """
+
+    @door
+    def __init__(
+        self,
+        vocab_size: Size,
+        window: Size = 4,
+        d_embedding: Size = 64,
+        d_hidden: Size = 128,
+        direct: bool = False,
+        activation: Callable[[Tensor], Tensor] = torch.tanh,
+    ) -> None:
+        super().__init__(vocab_size, window)
+        self.activation = activation
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.hidden = nn.Linear(window * d_embedding, d_hidden)
+        self.output = nn.Linear(d_hidden, vocab_size)
+        self.direct = nn.Linear(window * d_embedding, vocab_size, bias=False) if direct else None
+
+    def score(self, windows: Int[Tensor, "batch time window"]) -> Float[Tensor, "batch time vocab"]:
+        """y = b + W x + U tanh(d + H x)."""
+        x = self.embedding(windows).flatten(start_dim=2)  # (batch, time, window · d_embedding)
+        y = self.output(self.activation(self.hidden(x)))
+        return y if self.direct is None else y + self.direct(x)
+
+
+class BagOfWordsLM(WindowLM):
+    """Averaged words. Raises as `FeedForwardLM` does."""
+
+    @door
+    def __init__(
+        self,
+        vocab_size: Size,
+        window: Size = 4,
+        d_embedding: Size = 64,
+        d_hidden: Size = 128,
+        activation: Callable[[Tensor], Tensor] = torch.tanh,
+    ) -> None:
+        super().__init__(vocab_size, window)
+        self.activation = activation
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.hidden = nn.Linear(d_embedding, d_hidden)
+        self.output = nn.Linear(d_hidden, vocab_size)
+
+    def score(self, windows: Int[Tensor, "batch time window"]) -> Float[Tensor, "batch time vocab"]:
+        """y = b + U tanh(d + H x)."""
+        x = self.embedding(windows).mean(dim=2)  # (batch, time, d_embedding)
+        return self.output(self.activation(self.hidden(x)))
