@@ -67,7 +67,7 @@ Axes = dict[str, tuple[Any, str]]
 Check = Callable[[str, Any, Axes, Any], None]
 """(name of the argument, its value, the axes so far, self): raises if the value does not fit."""
 
-INSTANCES = {bool: "True or False", str: "text", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
+INSTANCES = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
 KINDS = {"Float": "floating-point numbers", "Int": "integers", "Bool": "booleans (True = may attend)"}
 
 
@@ -217,7 +217,7 @@ def _callable(name: str, value: Any, axes: Axes, me: Any) -> None:
 
 
 def _instance(kind: type) -> Check:
-    words = {bool: "True or False", str: "text", Tensor: "a tensor", torch.Generator: "a torch.Generator"}.get(
+    words = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}.get(
         kind, f"a {kind.__name__}"
     )
 

@@ -1,4 +1,4 @@
-"""Learning from a context: a task is told to a model in its prompt, and no weight changes.
+"""In-context learning: the prompt tells a model its task, and no weight changes.
 
     few_shot_prompt(examples, query)                       examples of the task, then the question
     score_options(model, tokenizer, prompt, options)       ln P of every option after the prompt, normalised or not

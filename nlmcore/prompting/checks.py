@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from operator import index
-from typing import Protocol, SupportsIndex, runtime_checkable
+from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from nlmcore.language_model import LanguageModel, check_model, check_tokens
+from nlmcore.checks import described
+from nlmcore.language_model import LanguageModel, check_id, check_model, check_tokens
 
 
 @runtime_checkable
@@ -26,30 +27,30 @@ def check_parts(model: LanguageModel, tokenizer: Tokenizer) -> None:
         raise TypeError(f"tokenizer must have encode and decode, got {tokenizer!r:.80}")
 
 
-def check_text(name: str, text: object) -> None:
-    """Refuse what is no string, with TypeError."""
-    if not isinstance(text, str):
-        raise TypeError(f"{name} must be a string, got {type(text).__name__} {text!r:.60}")
+def check_strings(name: str, strings: Any, kind: type = Sequence, advice: str = "") -> list[str]:
+    """A list of strings as one, or TypeError with the number of the one that is none."""
+    if isinstance(strings, str) or not isinstance(strings, kind):
+        raise TypeError(f"{name} must be a list of strings{advice}, got {described(strings)}")
+    found = list(strings)
+    for i, text in enumerate(found):
+        if not isinstance(text, str):
+            raise TypeError(f"{name}[{i}] must be a string, got {described(text)}")
+    return found
 
 
-def beginning(bos: SupportsIndex | None, model: LanguageModel) -> list[int]:
-    """The ids to begin with: [bos], or [] for None; TypeError for what is no id, ValueError for a foreign one."""
-    if bos is None:
-        return []
-    if isinstance(bos, bool) or not isinstance(bos, SupportsIndex):
-        raise TypeError(f"bos must be a token id or None, got {type(bos).__name__} {bos!r:.60}")
-    if not 0 <= index(bos) < model.vocab_size:
-        raise ValueError(f"bos must be an id in [0, {model.vocab_size}), the vocabulary, or None, got {bos}")
-    return [index(bos)]
+def prefix(bos: SupportsIndex | None, model: LanguageModel) -> list[int]:
+    """The ids to begin with: [bos], or [] for None."""
+    first = check_id(bos, model.vocab_size, "bos")
+    return [] if first is None else [first]
 
 
 def as_ids(prompt: object, tokenizer: Tokenizer, model: LanguageModel) -> list[int]:
-    """The ids of a prompt: a text, or ids already; TypeError for neither, ValueError for an id of no vocabulary."""
+    """The ids of a prompt, which is a text or ids already; TypeError for neither, ValueError for a foreign id."""
     if isinstance(prompt, str):
         return tokenizer.encode(prompt)
     ids = list(prompt) if isinstance(prompt, Iterable) and not isinstance(prompt, bytes) else [None]
     if any(isinstance(i, bool) or not isinstance(i, SupportsIndex) for i in ids):
-        raise TypeError(f"prompt must be a string, or ids, got {type(prompt).__name__} {prompt!r:.60}")
+        raise TypeError(f"prompt must be a string, or ids, got {described(prompt)}")
     found = [index(i) for i in ids if isinstance(i, SupportsIndex)]
     if wrong := [i for i in found if not 0 <= i < model.vocab_size]:
         raise ValueError(f"prompt must hold ids in [0, {model.vocab_size}), the vocabulary, got {wrong[0]}")

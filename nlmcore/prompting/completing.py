@@ -1,10 +1,10 @@
-"""Let a model go on with a text until it has said enough, at once or word by word as it writes.
+"""Let a model continue a text until it has said enough, in one call or word by word as it writes.
 
 A pattern in the prompt ("France -> Paris\\nItaly -> Rome\\nJapan ->") is completed by plain decoding; the answer ends
-where the next line would begin. A stop string is looked for in the text, not among the ids, since tokenizers cut as
-they like: it may begin in the middle of a token.
+where the next line would begin. A stop string is sought in the text, not among the ids: it may begin in the middle of
+a token.
 
-A model that was trained to chat goes on with a conversation, whose ids its tokenizer makes:
+A model that was trained to chat continues a conversation, whose ids its tokenizer makes:
 
     said = [{"role": "user", "content": "Who was Hamlet?"}]
     for piece in stream_text(model, tokenizer, tokenizer.chat(said), 200, stop=(), eos=tokenizer.eos):
@@ -19,15 +19,17 @@ from typing import Any, Literal, SupportsIndex
 
 import torch
 
+from nlmcore.checks import Amount, Count, door
 from nlmcore.decoding import stream
+from nlmcore.decoding.filters import takes_filters
 from nlmcore.decoding.writing import Step
 from nlmcore.language_model import LanguageModel, State
-from nlmcore.prompting.checks import Tokenizer, as_ids, as_tokens, beginning, check_parts, check_text
+from nlmcore.prompting.checks import Tokenizer, as_ids, as_tokens, check_parts, check_strings, prefix
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What was written after the prompt."""
+    """The text that was written after the prompt."""
 
     text: str
     """Without the stop string, and without `eos`."""
@@ -39,61 +41,65 @@ class Completion:
     """What ended it: a stop string, `eos`, or max_new_tokens."""
 
 
+@takes_filters
+@door
 def complete(
     model: LanguageModel,
     tokenizer: Tokenizer,
     prompt: str | Iterable[SupportsIndex],
-    max_new_tokens: int = 32,
+    max_new_tokens: Count = 32,
     *,
     stop: Sequence[str] = ("\n",),
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     bos: SupportsIndex | None = None,
     state: State = None,
-    temperature: float | int = 0.0,
-    top_p: float | int | None = None,
+    temperature: Amount = 0.0,
     generator: torch.Generator | None = None,
+    **filters: Any,
 ) -> Completion:
-    """Write up to `max_new_tokens` after the prompt, until one of the strings `stop` appears. Greedy unless told.
+    """Write up to `max_new_tokens` after the prompt, until one of the strings `stop` appears. Greedy by default.
 
     prompt: a text, or its ids. It should not end in a space (see `nlmcore.prompting.options`); `few_shot_prompt`'s
-    never do.
+    never do. filters: as in `nlmcore.decoding.sample`.
 
     Raises ValueError for an empty prompt without bos, an empty stop string, or an id outside the vocabulary,
-    TypeError for what is no string, id or generator.
+    TypeError for what is not a string, id or generator.
     """
-    options = {"eos": eos, "state": state, "temperature": temperature, "top_p": top_p, "generator": generator}
-    steps, stops = _begun(model, tokenizer, prompt, max_new_tokens, stop, bos, options)
-    last = Completion("", [], [], "length")
-    for done, _ in _growing(steps, tokenizer, stops):
-        last = done
-    return last
+    options = {"eos": eos, "state": state, "generator": generator, "temperature": temperature, **filters}
+    steps, stops = _start(model, tokenizer, prompt, max_new_tokens, stop, bos, options)
+    latest = Completion("", [], [], "length")
+    for so_far, _ in _growing(steps, tokenizer, stops):
+        latest = so_far
+    return latest
 
 
+@takes_filters
+@door
 def stream_text(
     model: LanguageModel,
     tokenizer: Tokenizer,
     prompt: str | Iterable[SupportsIndex],
-    max_new_tokens: int = 32,
+    max_new_tokens: Count = 32,
     *,
     stop: Sequence[str] = ("\n",),
-    eos: int | None = None,
+    eos: SupportsIndex | None = None,
     bos: SupportsIndex | None = None,
     state: State = None,
-    temperature: float | int = 0.0,
-    top_p: float | int | None = None,
+    temperature: Amount = 0.0,
     generator: torch.Generator | None = None,
+    **filters: Any,
 ) -> Iterator[str]:
     """The text that `complete` gives, piece by piece as it is written: joined, the pieces are that text.
 
-    What cannot be shown yet is held back until it can: the bytes of a character that is not whole, and the beginning
+    What cannot be shown yet is held back until it can: the bytes of an incomplete character, and the start
     of what may become a stop string. Arguments and errors as in `complete`.
     """
-    options = {"eos": eos, "state": state, "temperature": temperature, "top_p": top_p, "generator": generator}
-    steps, stops = _begun(model, tokenizer, prompt, max_new_tokens, stop, bos, options)
+    options = {"eos": eos, "state": state, "generator": generator, "temperature": temperature, **filters}
+    steps, stops = _start(model, tokenizer, prompt, max_new_tokens, stop, bos, options)
     return _pieces(steps, tokenizer, stops)
 
 
-def _begun(
+def _start(
     model: LanguageModel,
     tokenizer: Tokenizer,
     prompt: str | Iterable[SupportsIndex],
@@ -102,27 +108,19 @@ def _begun(
     bos: SupportsIndex | None,
     options: dict[str, Any],
 ) -> tuple[Iterator[Step], list[str]]:
-    """The model at the beginning of its text, and the stop strings, everything checked."""
+    """The steps of the model's text, and the stop strings, everything checked."""
     check_parts(model, tokenizer)
-    ids = as_ids(prompt, tokenizer, model)
-    if not isinstance(stop, Iterable):
-        raise TypeError(f"stop must be strings, () for none, got {type(stop).__name__} {stop!r:.60}")
-    if not isinstance(options["generator"], torch.Generator | None):
-        given = options["generator"]
-        raise TypeError(f"generator must be a torch.Generator or None, got {type(given).__name__} {given!r:.60}")
-    stops = [stop] if isinstance(stop, str) else list(stop)
-    for i, text in enumerate(stops):
-        check_text(f"stop[{i}]", text)
-        if not text:
-            raise ValueError(f"stop must hold no empty string, got {stops!r:.60}")
-    ids = beginning(bos, model) + ids
+    stops = [stop] if isinstance(stop, str) else check_strings("stop", stop, Iterable, ", () for none")
+    if "" in stops:
+        raise ValueError(f"stop must hold no empty string, got {stops!r:.60}")
+    ids = prefix(bos, model) + as_ids(prompt, tokenizer, model)
     if not ids:
         raise ValueError("prompt must not be empty, unless bos says what to begin with")
     return stream(model, as_tokens(ids, model, "prompt"), max_new_tokens, **options), stops
 
 
 def _growing(steps: Iterator[Step], tokenizer: Tokenizer, stops: list[str]) -> Iterator[tuple[Completion, bool]]:
-    """What has been written, after every token, and whether that was the last; `stopped` is "length" until then."""
+    """The text so far after every token, and whether that was the last; `stopped` is "length" until then."""
     tokens: list[int] = []
     log_probs: list[float] = []
     for step in steps:
@@ -141,8 +139,8 @@ def _growing(steps: Iterator[Step], tokenizer: Tokenizer, stops: list[str]) -> I
 
 def _pieces(steps: Iterator[Step], tokenizer: Tokenizer, stops: list[str]) -> Iterator[str]:
     text, shown = "", 0
-    for done, ended in _growing(steps, tokenizer, stops):
-        text = done.text
+    for so_far, ended in _growing(steps, tokenizer, stops):
+        text = so_far.text
         settled = len(text) if ended else _settled(text, stops)
         if settled > shown:
             yield text[shown:settled]
@@ -152,7 +150,7 @@ def _pieces(steps: Iterator[Step], tokenizer: Tokenizer, stops: list[str]) -> It
 
 
 def _settled(text: str, stops: list[str]) -> int:
-    """How much of the text stays whatever comes: not a character's first bytes, nor what a stop string begins with."""
+    """How much of the text stays whatever follows: no bytes of an incomplete character, no start of a stop string."""
     whole = text.rstrip("\N{REPLACEMENT CHARACTER}")
-    begun = [n for stop in stops for n in range(1, len(stop)) if whole.endswith(stop[:n])]
-    return len(whole) - max(begun, default=0)
+    started = [n for stop in stops for n in range(1, len(stop)) if whole.endswith(stop[:n])]
+    return len(whole) - max(started, default=0)
