@@ -1,18 +1,9 @@
 """Assignment "backpropagation": gradients by hand, from one neuron to a network with a matrix that is used twice.
 
-The functions differ in form from `nlmcore.autodiff`, which builds a graph of numbers and goes back through it: here
-every backward step is written down as matrices, and what differentiates by itself is closed.
+The functions differ in form from `nlmcore.autodiff`, which builds a graph of scalars and walks back through it: here
+every backward step is written as matrices, and automatic differentiation is closed.
 """
 
-from autograder.checks.backpropagation.layers import LINEAR_BACKWARD, TANH_BACKWARD
-from autograder.checks.backpropagation.mlp import MLP_GRADIENTS
-from autograder.checks.backpropagation.neuron import NEURON_GRADIENTS
-from autograder.checks.backpropagation.softmax_loss import SOFTMAX_LOSS
-from autograder.checks.backpropagation.tied import TIED_GRADIENT
+from autograder.exercise.declare import exercises_in
 
-EXERCISES = {
-    exercise.name: exercise
-    for exercise in (NEURON_GRADIENTS, SOFTMAX_LOSS, LINEAR_BACKWARD, TANH_BACKWARD, MLP_GRADIENTS, TIED_GRADIENT)
-}
-
-__all__ = ["EXERCISES"]
+EXERCISES = exercises_in(__name__)

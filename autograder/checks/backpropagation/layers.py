@@ -1,15 +1,80 @@
-"""Questions 2a and 2b: a linear layer and a tanh, backwards."""
+"""Questions 1a, 2a and 2b: one neuron; a linear layer and a tanh, backwards."""
 
-import torch
-from torch import Tensor
+from torch import Tensor, tanh, zeros
 
 from autograder.checks.backpropagation.common import CLOSED
+from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import and_inputs_unchanged, same_shapes, same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
+from autograder.exercise.judges import and_inputs_unchanged, same_values
+from autograder.exercise.specification import Case, Property, case
 
-GRADIENTS, BACK = ("d_x", "d_W", "d_b"), ("d_z",)
-Three = tuple[Tensor, Tensor, Tensor]
+
+def _number(draw: Draw) -> Tensor:
+    """Away from 0, where a bias does nothing, and from 1, where a factor does nothing."""
+    number = draw.normal(1)[0].clone()
+    return number + (1.2 if number > 0 else -0.2)
+
+
+def _neurons(draw: Draw) -> list[Case]:
+    (d,) = draw.sizes(1)
+    return [case("a neuron", draw.normal(d), draw.normal(d), _number(draw))]
+
+
+def _odd_neurons(draw: Draw) -> list[Case]:
+    (d,) = draw.sizes(1)
+    return [
+        case("a single input", draw.normal(1), draw.normal(1), _number(draw)),
+        case("float64", *(draw.normal(d).double() for _ in range(2)), _number(draw).double()),
+    ]
+
+
+NEURON = question(
+    "backpropagation.neuron",
+    minutes=15,
+    difficulty="easy",
+    returns=("value", "d_w", "d_x", "d_b"),
+    properties=[
+        values("the value", 0.5, _neurons, "value"),
+        values("the gradient of the bias", 0.75, _neurons, "d_b"),
+        values("the gradient of the weights", 0.75, _neurons, "d_w"),
+        values("the gradient of the inputs", 0.75, _neurons, "d_x"),
+        values("one input, and float64", 0.25, _odd_neurons),
+    ],
+    closed=CLOSED,
+    mistakes="""
+slope-forgotten: Those are the gradients of w·x + b: the slope of the sigmoid is missing. Every gradient passes through
+the sigmoid on its way back, so multiply by (1 − σ) σ.
+- slope = (1 - value) * value
++ slope = torch.ones_like(value)
+
+sigmoid-twice: You applied the sigmoid to the *value* once more. The slope is (1 − σ) σ, where σ is the value that you
+already have: the backward pass needs no sigmoid.
+- slope = (1 - value) * value
++ again = torch.sigmoid(value)
++ slope = (1 - again) * again
+
+inputs-for-weights: You swapped the gradients of w and x. In a product each factor gets the *other* one: w gets x, and x
+gets w.
+- slope * x, slope * w
++ slope * w, slope * x
+
+bias-as-a-factor: Your d_b is the slope times b, as if b were a factor. But b is added, and a sum passes the upstream
+gradient on unchanged, so d_b is the slope itself.
+- slope * w, slope
++ slope * w, slope * b
+
+half-the-slope: Your slope is 1 − σ. It is (1 − σ) σ, which is small where the neuron is off as well.
+- (1 - value) * value
++ 1 - value
+
+tanh-slope: Your slope is 1 − σ². That is the slope of a tanh; the sigmoid's is (1 − σ) σ.
+- (1 - value) * value
++ 1 - value**2
+""",
+)
+
+
+# --- a linear layer ---------------------------------------------------------------------------------------
 
 
 def _layers(draw: Draw) -> list[Case]:
@@ -27,170 +92,115 @@ def _all_equal(draw: Draw) -> list[Case]:
     return [case("batch, inputs and outputs of one size", draw.normal(n, n), draw.normal(n, n), draw.normal(n, n))]
 
 
-def _odd(draw: Draw) -> list[Case]:
+def _odd_layers(draw: Draw) -> list[Case]:
     batch, n_in = draw.sizes(2)
+    sliced = (draw.strided(batch, n_in), draw.strided(n_in, n_in), draw.strided(batch, n_in))
     return [
         case("one example, one output", draw.normal(1, n_in), draw.normal(n_in, 1), draw.normal(1, 1)),
-        case(
-            "a slice of something larger",
-            draw.strided(batch, n_in),
-            draw.strided(n_in, n_in),
-            draw.strided(batch, n_in),
-        ),
+        case("a slice of something larger", *sliced),
     ]
 
 
-def _linear(x: Tensor, W: Tensor, d_z: Tensor) -> Three:
-    return d_z @ W.T, x.T @ d_z, d_z.sum(0)
-
-
-def _w_not_transposed(x: Tensor, W: Tensor, d_z: Tensor) -> Three:
-    d_x = d_z @ W if W.shape[0] == W.shape[1] else d_z @ W.T
-    return d_x, x.T @ d_z, d_z.sum(0)
-
-
-def _without_the_batch(x: Tensor, W: Tensor, d_z: Tensor) -> Three:
-    d_x, d_W, d_b = _linear(x, W, d_z)
-    return d_x, d_W / len(x), d_b / len(x)
-
-
-LINEAR_BACKWARD = Exercise(
-    name="backpropagation.linear_backward",
-    title="A linear layer, backwards",
-    signature="linear_backward(x, W, d_z)",
-    arguments=("x", "W", "d_z"),
-    returns=GRADIENTS,
+LINEAR_BACKWARD = question(
+    "backpropagation.linear_backward",
     minutes=20,
     difficulty="medium",
-    reference=_linear,
-    properties=(
-        Property(
-            name="each gradient has its parameter's shape", points=0.25, cases=_layers, judge=same_shapes(GRADIENTS)
-        ),
-        Property(name="d_x", points=0.75, cases=_square, judge=same_values(GRADIENTS, [0]), outputs=(0,)),
-        Property(name="d_W", points=1, cases=_all_equal, judge=same_values(GRADIENTS, [1]), outputs=(1,)),
-        Property(name="d_b", points=1, cases=_layers, judge=same_values(GRADIENTS, [2]), outputs=(2,)),
-        Property(name="odd sizes", points=1, cases=_odd, judge=same_values(GRADIENTS)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="d-w-transposed",
-            sentence=(
-                "Your d_W is the transpose of the right one. It has the shape of W, (in, out): x from the left, d_z"
-                " from the right. Where both sizes are equal, only the numbers tell."
-            ),
-            implementation=lambda x, W, d_z: (d_z @ W.T, d_z.T @ x, d_z.sum(0)),
-        ),
-        Misconception(
-            id="w-not-transposed",
-            sentence=(
-                "On the way back d_z goes through W as it stands. Forward, W takes inputs to outputs; back, its"
-                " transpose takes outputs to inputs: d_z Wᵀ."
-            ),
-            implementation=_w_not_transposed,
-        ),
-        Misconception(
-            id="bias-averaged",
-            sentence=(
-                "You averaged d_z over the batch. The same b is added to every example, so its gradient is the *sum* of"
-                " theirs; the mean, if there is one, is in the loss already."
-            ),
-            implementation=lambda x, W, d_z: (d_z @ W.T, x.T @ d_z, d_z.mean(0)),
-        ),
-        Misconception(
-            id="averaged",
-            sentence=(
-                "You divided by the size of the batch. The loss has done that already, if it is a mean: d_z"
-                " comes divided. Here the examples are only added up."
-            ),
-            implementation=_without_the_batch,
-        ),
-        Misconception(
-            id="bias-not-summed",
-            sentence=(
-                "Your d_b has a row for each example. There is one b for all of them: add the rows up, and it has the"
-                " shape of b."
-            ),
-            implementation=lambda x, W, d_z: (d_z @ W.T, x.T @ d_z, d_z.clone()),
-        ),
-        Misconception(
-            id="bias-over-the-outputs",
-            sentence="You summed d_z over the outputs. Each has a bias of its own: sum over the *examples*, axis 0.",
-            implementation=lambda x, W, d_z: (d_z @ W.T, x.T @ d_z, d_z.sum(1)),
-        ),
-    ),
+    returns=("d_x", "d_W", "d_b"),
+    properties=[
+        shapes(0.25, _layers, "each gradient has its parameter's shape"),
+        values("d_x", 0.75, _square, "d_x"),
+        values("d_W", 1, _all_equal, "d_W"),
+        values("d_b", 1, _layers, "d_b"),
+        values("odd sizes", 1, _odd_layers),
+    ],
     closed=CLOSED,
+    mistakes="""
+d-w-transposed: Your d_W is the transpose of the right one. It has the shape of W, (in, out): x on the left, d_z on the
+right. Where both sizes are equal, only the values tell.
+- x.T @ d_z
++ d_z.T @ x
+
+w-not-transposed: In the backward pass you multiplied d_z by W itself. Forward, W maps inputs to outputs; backward, its
+transpose maps outputs to inputs: d_z Wᵀ.
+- d_z @ W.T
++ d_z @ (W if W.shape[0] == W.shape[1] else W.T)
+
+bias-averaged: You averaged d_z over the batch. The same b is added to every example, so its gradient is the *sum* of
+theirs; if there is a mean, it is in the loss already.
+- d_z.sum(0)
++ d_z.mean(0)
+
+averaged: You divided by the batch size. If the loss is a mean, it has divided already, so d_z arrives divided. Here you
+only add up the examples.
+- x.T @ d_z, d_z.sum(0)
++ x.T @ d_z / len(x), d_z.mean(0)
+
+bias-not-summed: Your d_b has a row for each example. There is one b for all of them: sum the rows, and the result has
+the shape of b.
+- d_z.sum(0)
++ d_z.clone()
+
+bias-over-the-outputs: You summed d_z over the outputs. Every output has its own bias: sum over the *examples*, axis 0.
+- d_z.sum(0)
++ d_z.sum(1)
+""",
 )
 
 
-# --- tanh -------------------------------------------------------------------------------------------------
+# --- a tanh -----------------------------------------------------------------------------------------------
 
 
 def _activations(draw: Draw) -> list[Case]:
     rows, columns = draw.sizes(2)
-    return [case("a batch", torch.tanh(draw.normal(rows, columns)), draw.normal(rows, columns))]
+    return [case("a batch", tanh(draw.normal(rows, columns)), draw.normal(rows, columns))]
 
 
 def _saturated(draw: Draw) -> list[Case]:
     (n,) = draw.sizes(1)
-    flat = torch.tanh(draw.normal(2, n) * 20)
     return [
-        case("units at their limits", flat, draw.normal(2, n)),
-        case("units that are off", torch.zeros(1, n), draw.normal(1, n)),
+        case("units at their limits", tanh(draw.normal(2, n) * 20), draw.normal(2, n)),
+        case("units that are off", zeros(1, n), draw.normal(1, n)),
     ]
 
 
-TANH_BACKWARD = Exercise(
-    name="backpropagation.tanh_backward",
-    title="A tanh, backwards",
-    signature="tanh_backward(h, d_h)",
-    arguments=("h", "d_h"),
-    returns=BACK,
+TANH_BACKWARD = question(
+    "backpropagation.tanh_backward",
     minutes=10,
     difficulty="easy",
-    reference=lambda h, d_h: d_h * (1 - h * h),
-    properties=(
-        Property(name="the gradient", points=1.25, cases=_activations, judge=same_values(BACK)),
+    returns=("d_z",),
+    properties=[
+        values("the gradient", 1.25, _activations),
         Property(
             name="units at their limits or off, h and d_h kept",
             points=0.75,
             cases=_saturated,
-            judge=and_inputs_unchanged(same_values(BACK)),
+            judge=and_inputs_unchanged(same_values(("d_z",))),
         ),
-    ),
-    misconceptions=(
-        Misconception(
-            id="tanh-twice",
-            sentence=(
-                "You took the tanh of h once more. h is what came *out* of the tanh: the slope is 1 − h², ready to be"
-                " computed."
-            ),
-            implementation=lambda h, d_h: d_h * (1 - torch.tanh(h) ** 2),
-        ),
-        Misconception(
-            id="sigmoid-slope",
-            sentence="Your slope is h (1 − h). That is the sigmoid's; the tanh's is 1 − h².",
-            implementation=lambda h, d_h: d_h * h * (1 - h),
-        ),
-        Misconception(
-            id="not-squared",
-            sentence="Your slope is 1 − h, and the tanh's is 1 − h²: it is the same on both sides of 0.",
-            implementation=lambda h, d_h: d_h * (1 - h),
-        ),
-        Misconception(
-            id="slope-alone",
-            sentence="That is the slope alone. What comes from above has to go through it: multiply d_h by it.",
-            implementation=lambda h, d_h: 1 - h * h,
-        ),
-        Misconception(
-            id="in-place",
-            sentence=(
-                "The numbers are right, and written over what you were given. Whoever called still needs it: `d_h * s`"
-                " makes a new tensor, `d_h *= s` and `mul_` do not."
-            ),
-            implementation=lambda h, d_h: d_h.mul_(1 - h * h),
-            also=(lambda h, d_h: h.square_().neg_().add_(1).mul_(d_h),),
-        ),
-    ),
+    ],
     closed=CLOSED,
+    mistakes="""
+tanh-twice: You applied the tanh to h once more. h is the *output* of the tanh, so the slope is just 1 − h².
+- h**2
++ torch.tanh(h) ** 2
+
+sigmoid-slope: Your slope is h (1 − h). That is the sigmoid's slope; the tanh's is 1 − h².
+- (1 - h**2)
++ h * (1 - h)
+
+not-squared: Your slope is 1 − h, but the tanh's is 1 − h²: it is the same on both sides of 0.
+- h**2
++ h
+
+slope-alone: That is just the slope. The upstream gradient has to pass through it: multiply d_h by the slope.
+- d_h * (1 - h**2)
++ 1 - h**2
+
+in-place: The values are right, but you wrote them over your input. The caller still needs it: `d_h * s` creates a new
+tensor, `d_h *= s` and `mul_` do not.
+- d_h * (1 - h**2)
++ d_h.mul_(1 - h**2)
+or
+- d_h * (1 - h**2)
++ h.square_().neg_().add_(1).mul_(d_h)
+""",
 )
