@@ -179,8 +179,8 @@ def relative_bias(table, time):
     """
     ### BEGIN SOLUTION
     reach = table.shape[1] // 2
-    place = torch.arange(time)
-    distance = place[None, :] - place[:, None]
+    position = torch.arange(time)
+    distance = position[None, :] - position[:, None]
     return table[:, distance.clamp(-reach, reach) + reach]
     ### END SOLUTION
 
@@ -224,8 +224,8 @@ def window_mask(time, window):
     -> mask (time, time), boolean: query, key
     """
     ### BEGIN SOLUTION
-    place = torch.arange(time)
-    back = place[:, None] - place[None, :]
+    position = torch.arange(time)
+    back = position[:, None] - position[None, :]
     return (back >= 0) & (back < window)
     ### END SOLUTION
 
@@ -328,8 +328,8 @@ def grouped_attention(q, k, v):
     -> (output (head, time, d_v), weights (head, time, time))
     """
     ### BEGIN SOLUTION
-    share = len(q) // len(k)
-    k, v = k.repeat_interleave(share, dim=0), v.repeat_interleave(share, dim=0)
+    group = len(q) // len(k)
+    k, v = k.repeat_interleave(group, dim=0), v.repeat_interleave(group, dim=0)
     scores = q @ k.mT / math.sqrt(q.shape[-1])
     scores = scores.masked_fill(~window_mask(q.shape[1], q.shape[1]), -math.inf)
     weights = torch.softmax(scores, dim=-1)

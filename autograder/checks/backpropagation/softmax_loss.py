@@ -106,7 +106,7 @@ exponential is then 0, and the softmax is 0 / 0. Subtract from each row its own 
 + e = (logits - logits.max()).exp()
 + log_p = (e / e.sum(-1, keepdim=True)).log()
 
-log-of-zero: Your softmax is safe, but the logarithm after it is not: a probability far behind has been rounded to 0, and
+log-of-zero: Your softmax is safe, but the logarithm after it is not: a tiny probability has been rounded to 0, and
 ln 0 is −∞. (Adding a small number makes the loss wrong, not right.) Do not take the logarithm of a quotient: write it
 as a difference, as the hint does.
 - torch.log_softmax(logits, dim=-1)
