@@ -5,7 +5,7 @@ import torch
 
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
-from autograder.checks.self_attention.heads import GROUPED_ATTENTION
+from autograder.checks.self_attention.attention import GROUPED_ATTENTION
 from autograder.exercise.arrays import as_text, describe, grid, worst_slice
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.report import MACHINE, Report, coded
