@@ -6,6 +6,8 @@ the kernel (SECCOMP_RET_USER_NOTIF), so no code in the process can hush them up.
 
 What is refused by name is listed per machine; of calls newer than Linux 5.1, which all machines number alike
 from 424 on, only a few that Python and glibc use are allowed, so tomorrow's are refused too.
+
+Written out here, as libseccomp's bindings need its shared library, which pip cannot install.
 """
 
 import ctypes
@@ -25,116 +27,59 @@ PRIVILEGED = "tried a system call that is reserved for the system"
 QUIET = ""
 """Refused, and not worth a word: libraries try these too."""
 
-_CALLS: dict[str, tuple[tuple[str, int | None, int | None], ...]] = {
-    # words: (name, number on x86_64, number on aarch64)
-    PROCESS: (("fork", 57, None), ("vfork", 58, None)),
-    PROGRAM: (("execve", 59, 221), ("execveat", 322, 281)),
-    MEMORY_OF_OTHERS: (
-        ("ptrace", 101, 117),
-        ("process_vm_readv", 310, 270),
-        ("process_vm_writev", 311, 271),
-        ("kcmp", 312, 272),
+_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_COLUMN = {"x86_64": 0, "aarch64": 1}.get(kernel.MACHINE, 0)
+supported = kernel.MACHINE in _ARCHITECTURE
+
+
+def _calls(rows: str) -> tuple[int, ...]:
+    """This machine's numbers of calls that are listed as "name x86_64 aarch64, …"; "-" where a machine has none."""
+    numbers = (row.split()[1 + _COLUMN] for row in rows.split(","))
+    return tuple(int(number) for number in numbers if number != "-")
+
+
+_CALLS = {
+    PROCESS: _calls("fork 57 -, vfork 58 -"),
+    PROGRAM: _calls("execve 59 221, execveat 322 281"),
+    MEMORY_OF_OTHERS: _calls("ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, kcmp 312 272"),
+    SANDBOX: _calls(
+        """
+        mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, unshare 272 97, setns 308 268,
+        seccomp 317 277, capset 126 91, setuid 105 146, setgid 106 144, setreuid 113 145, setregid 114 143,
+        setresuid 117 147, setresgid 119 149, setgroups 116 159, setfsuid 122 151, setfsgid 123 152
+        """
     ),
-    SANDBOX: (
-        ("mount", 165, 40),
-        ("umount2", 166, 39),
-        ("pivot_root", 155, 41),
-        ("chroot", 161, 51),
-        ("unshare", 272, 97),
-        ("setns", 308, 268),
-        ("seccomp", 317, 277),
-        ("capset", 126, 91),
-        ("setuid", 105, 146),
-        ("setgid", 106, 144),
-        ("setreuid", 113, 145),
-        ("setregid", 114, 143),
-        ("setresuid", 117, 147),
-        ("setresgid", 119, 149),
-        ("setgroups", 116, 159),
-        ("setfsuid", 122, 151),
-        ("setfsgid", 123, 152),
+    PRIVILEGED: _calls(
+        """
+        name_to_handle_at 303 264, open_by_handle_at 304 265, swapon 167 224, swapoff 168 225,
+        reboot 169 142, sethostname 170 161, setdomainname 171 162, init_module 175 105,
+        delete_module 176 106, finit_module 313 273, kexec_load 246 104, kexec_file_load 320 294,
+        acct 163 89, syslog 103 116, quotactl 179 60, settimeofday 164 170, clock_settime 227 112,
+        adjtimex 159 171, clock_adjtime 305 266, iopl 172 -, ioperm 173 -, modify_ldt 154 -, uselib 134 -,
+        bpf 321 280, perf_event_open 298 241, userfaultfd 323 282, keyctl 250 219, add_key 248 217,
+        request_key 249 218, lookup_dcookie 212 18, vhangup 153 58, fanotify_init 300 262,
+        personality 135 92
+        """
     ),
-    PRIVILEGED: (
-        ("name_to_handle_at", 303, 264),
-        ("open_by_handle_at", 304, 265),
-        ("swapon", 167, 224),
-        ("swapoff", 168, 225),
-        ("reboot", 169, 142),
-        ("sethostname", 170, 161),
-        ("setdomainname", 171, 162),
-        ("init_module", 175, 105),
-        ("delete_module", 176, 106),
-        ("finit_module", 313, 273),
-        ("kexec_load", 246, 104),
-        ("kexec_file_load", 320, 294),
-        ("acct", 163, 89),
-        ("syslog", 103, 116),
-        ("quotactl", 179, 60),
-        ("settimeofday", 164, 170),
-        ("clock_settime", 227, 112),
-        ("adjtimex", 159, 171),
-        ("clock_adjtime", 305, 266),
-        ("iopl", 172, None),
-        ("ioperm", 173, None),
-        ("modify_ldt", 154, None),
-        ("uselib", 134, None),
-        ("bpf", 321, 280),
-        ("perf_event_open", 298, 241),
-        ("userfaultfd", 323, 282),
-        ("keyctl", 250, 219),
-        ("add_key", 248, 217),
-        ("request_key", 249, 218),
-        ("lookup_dcookie", 212, 18),
-        ("vhangup", 153, 58),
-        ("fanotify_init", 300, 262),
-        ("personality", 135, 92),
-    ),
-    QUIET: (
-        ("memfd_create", 319, 279),  # memory that no limit of this process counts
-        ("shmget", 29, 194),
-        ("shmat", 30, 196),
-        ("shmctl", 31, 195),
-        ("semget", 64, 190),
-        ("semctl", 66, 191),
-        ("msgget", 68, 186),
-        ("msgctl", 71, 187),
-        ("mq_open", 240, 180),
-        ("inotify_init", 253, None),
-        ("inotify_init1", 294, 26),
-        ("io_setup", 206, 0),
-        ("mknod", 133, None),
-        ("mknodat", 259, 33),
-        ("move_pages", 279, 239),
-        ("migrate_pages", 256, 238),
-        ("setpriority", 141, 140),
-        ("ioprio_set", 251, 30),
-        ("sched_setaffinity", 203, 122),
-        ("sched_setscheduler", 144, 119),
-        ("sched_setparam", 142, 118),
-        ("sched_setattr", 314, 274),
+    QUIET: _calls(
+        """
+        memfd_create 319 279, shmget 29 194, shmat 30 196, shmctl 31 195, semget 64 190, semctl 66 191,
+        msgget 68 186, msgctl 71 187, mq_open 240 180, inotify_init 253 -, inotify_init1 294 26,
+        io_setup 206 0, mknod 133 -, mknodat 259 33, move_pages 279 239, migrate_pages 256 238,
+        setpriority 141 140, ioprio_set 251 30, sched_setaffinity 203 122, sched_setscheduler 144 119,
+        sched_setparam 142 118, sched_setattr 314 274
+        """
     ),
 }
-_SIGNALS: tuple[tuple[str, int, int], ...] = (
-    ("kill", 62, 129),
-    ("tgkill", 234, 131),
-    ("rt_sigqueueinfo", 129, 138),
-    ("rt_tgsigqueueinfo", 297, 240),
-)
-_SOCKET, _SOCKETPAIR, _CLONE = (41, 198), (53, 199), (56, 220)
-_PRCTL, _FCNTL, _IOCTL, _PRLIMIT, _TKILL = (157, 167), (72, 25), (16, 29), (302, 261), (200, 130)
-_SECCOMP = (317, 277)
+"""What is refused by name. Among the quiet ones memfd_create: memory that no limit of this process counts."""
+_SIGNALS = _calls("kill 62 129, tgkill 234 131, rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240")
+_SOCKET, _SOCKETPAIR, _CLONE = _calls("socket 41 198, socketpair 53 199, clone 56 220")
+_PRCTL, _FCNTL, _IOCTL = _calls("prctl 157 167, fcntl 72 25, ioctl 16 29")
+_PRLIMIT, _TKILL, _SECCOMP = _calls("prlimit64 302 261, tkill 200 130, seccomp 317 277")
 _FIRST_COMMON = 424
-_COMMON_ALLOWED = (
-    436,
-    437,
-    439,
-    441,
-    449,
-    452,
-)  # close_range, openat2, faccessat2, epoll_pwait2, futex_waitv, fchmodat2
+_COMMON_ALLOWED = (436, 437, 439, 441, 449, 452)
+"""close_range, openat2, faccessat2, epoll_pwait2, futex_waitv, fchmodat2."""
 
-_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_COLUMN = {"x86_64": 0, "aarch64": 1}
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _NOTIFY, _KILL = 0x7FFF0000, 0x7FC00000, 0x80000000
 _DENY = 0x00050000 | errno.EPERM
@@ -146,22 +91,16 @@ _NOTIF_RECEIVE, _NOTIF_SEND = 0xC0502100, 0xC0182101
 _NOTIFICATION, _RESPONSE = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI")
 _AF_UNIX, _INTERNET = 1, (2, 10)
 
-supported = kernel.MACHINE in _ARCHITECTURE
-
 
 def words(number: int, first_argument: int) -> str:
     """What a refused call means, for the instructor; "" if nothing."""
-    column = _COLUMN[kernel.MACHINE]
-    if number == _SOCKET[column]:
+    if number == _SOCKET:
         return NETWORK if first_argument in _INTERNET else QUIET
-    if number == _CLONE[column]:
+    if number == _CLONE:
         return SANDBOX if first_argument & _NAMESPACES else PROCESS
-    if number in {call[1:][column] for call in _SIGNALS} | {_TKILL[column]}:
+    if number in (*_SIGNALS, _TKILL):
         return SIGNAL
-    for meaning, calls in _CALLS.items():
-        if any(call[1:][column] == number for call in calls):
-            return meaning
-    return QUIET
+    return next((meaning for meaning, numbers in _CALLS.items() if number in numbers), QUIET)
 
 
 def install(process: int, tell: bool = True) -> int | None:
@@ -193,12 +132,10 @@ def hear(listener: int) -> str | None:
 def _install(program: bytes, flags: int) -> int:
     lines = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(program) // 8, ctypes.addressof(lines)))
-    number = _SECCOMP[_COLUMN[kernel.MACHINE]]
-    return kernel.syscall(number, ctypes.c_ulong(1), ctypes.c_ulong(flags), ctypes.byref(header))
+    return kernel.syscall(_SECCOMP, ctypes.c_ulong(1), ctypes.c_ulong(flags), ctypes.byref(header))
 
 
 def _program(process: int, told: int) -> bytes:
-    column = _COLUMN[kernel.MACHINE]
     lines: list[tuple[int, int, int, int]] = [
         (_LOAD, 0, 0, _ARCH),
         (_EQUAL, 1, 0, _ARCHITECTURE[kernel.MACHINE]),
@@ -225,21 +162,20 @@ def _program(process: int, told: int) -> bytes:
         tests = [(_EQUAL, len(refused) - i, 0, value) for i, value in enumerate(refused)]
         return [(_LOAD, 0, 0, _ARGUMENT + 8 * argument), *tests, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _DENY)]
 
-    for meaning, calls in _CALLS.items():
-        for call in calls:
-            if (number := call[1:][column]) is not None:
-                given(number, (_RETURN, 0, 0, told if meaning else _DENY))
-    for call in _SIGNALS:
-        given(call[1:][column], *only(0, (process,), told))
-    given(_TKILL[column], (_RETURN, 0, 0, told))
-    given(_SOCKET[column], (_RETURN, 0, 0, told))
-    given(_SOCKETPAIR[column], *only(0, (_AF_UNIX,), _DENY))
-    given(_PRLIMIT[column], *only(0, (0, process), _DENY))
-    given(_PRCTL[column], *only(0, (15, 16, 3, 0x53564D41), _DENY))  # a thread's name, PR_GET_DUMPABLE, malloc's
-    given(_FCNTL[column], *never(1, (8, 15, 10)))  # F_SETOWN, F_SETOWN_EX, F_SETSIG: signals in disguise
-    given(_IOCTL[column], *never(1, (0x5412, 0x541C, 0x8901, 0x8902)))  # TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP
+    for meaning, numbers in _CALLS.items():
+        for number in numbers:
+            given(number, (_RETURN, 0, 0, told if meaning else _DENY))
+    for number in _SIGNALS:
+        given(number, *only(0, (process,), told))
+    given(_TKILL, (_RETURN, 0, 0, told))
+    given(_SOCKET, (_RETURN, 0, 0, told))
+    given(_SOCKETPAIR, *only(0, (_AF_UNIX,), _DENY))
+    given(_PRLIMIT, *only(0, (0, process), _DENY))
+    given(_PRCTL, *only(0, (15, 16, 3, 0x53564D41), _DENY))  # a thread's name, PR_GET_DUMPABLE, malloc's
+    given(_FCNTL, *never(1, (8, 15, 10)))  # F_SETOWN, F_SETOWN_EX, F_SETSIG: signals in disguise
+    given(_IOCTL, *never(1, (0x5412, 0x541C, 0x8901, 0x8902)))  # TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP
     given(
-        _CLONE[column],
+        _CLONE,
         (_LOAD, 0, 0, _ARGUMENT),
         (_ANY_BIT, 2, 0, _NAMESPACES),
         (_ANY_BIT, 0, 1, _THREAD),
