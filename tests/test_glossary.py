@@ -1,5 +1,6 @@
 """Words: every lecture lists those it introduces, none before it is explained, and the glossary has them all."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,50 @@ MAY_COME_EARLIER: dict[str, dict[str, str]] = {
 """lecture -> {word: why it may be used before it stands in bold}. Everyday words, and pointers to a later section."""
 
 
+def plain(text: str) -> str:
+    """The prose of Markdown, each paragraph on a line: no headings, code, mathematics, HTML and addresses."""
+    text = re.sub(r"```.*?```", " ", text, flags=re.S)
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    text = re.sub(r"\$\$.*?\$\$|\$[^$\n]*\$|`[^`]*`|<[^>]*>|\]\([^)]*\)", " ", text, flags=re.S)
+    return "\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+
+
+def faults(lecture: Path, may_come_earlier: frozenset[str] = frozenset()) -> list[str]:
+    """Words of a lecture's list that its text does not set in bold, or that it uses before it does.
+
+    The first cell, and the one that says what one can do after the lecture, may name what is explained later.
+    """
+    cells = glossary.markdown_cells(lecture.read_text(encoding="utf-8"))
+    before = next((i for i, cell in enumerate(cells) if cell.startswith(glossary.HEADING)), len(cells))
+    first = next((i for i, cell in enumerate(cells) if i and "**After this lecture you can**" not in cell), 0)
+    opening, body = plain("\n\n".join(cells[:first])), plain("\n\n".join(cells[first:before]))
+    found = []
+    for word in glossary.words_of(lecture):
+        term = re.sub(r"\s*\([^)]*\)$", "", word.term)
+        whole = re.compile(rf"\b{re.escape(term)}(?:s|es)?\b", re.IGNORECASE)
+
+        def bold(text: str, whole: re.Pattern[str] = whole) -> int | None:
+            return next((m.start() for m in re.finditer(r"\*\*([^*]+)\*\*", text) if whole.search(m[1])), None)
+
+        place, used = bold(body), whole.search(body)
+        if bold(opening) is not None:
+            continue
+        if place is None:
+            found.append(f"**{term}** is in the list, but nowhere in the text in bold, with its meaning")
+        elif used is not None and used.start() < place and word.key not in may_come_earlier:
+            around = body[max(0, used.start() - 60) : used.end() + 40].replace("\n", " ")
+            found.append(f"{term!r} is used before it is explained: … {around} …")
+    return found
+
+
 @pytest.mark.parametrize("lecture", LECTURES, ids=lambda path: path.stem)
 def test_a_lecture_lists_its_words_and_explains_them_first(lecture: Path) -> None:
     assert glossary.words_of(lecture), f"{lecture.name} has no cell that begins {glossary.HEADING!r}"
     exempt = MAY_COME_EARLIER.get(lecture.stem, {})
-    faults = glossary.faults(lecture, frozenset(exempt))
-    assert not faults, "\n".join([lecture.name, *faults])
+    found = faults(lecture, frozenset(exempt))
+    assert not found, "\n".join([lecture.name, *found])
     for word in exempt:
-        assert glossary.faults(lecture, frozenset(exempt) - {word}), f"{word!r} needs its exemption no more"
+        assert faults(lecture, frozenset(exempt) - {word}), f"{word!r} needs its exemption no more"
 
 
 def test_no_word_means_two_things() -> None:
@@ -89,9 +126,9 @@ def test_a_later_lecture_repeats_a_word_as_it_was(course: Path) -> None:
 def test_words_come_after_their_meaning(course: Path, body: str, fault: str | None) -> None:
     lecture = course / "lectures" / "02_beams.py"
     lecture.write_text(text("# Beams\n\nOn beams and keys.", body, LIST, "A beam, later."))
-    found = glossary.faults(lecture)
+    found = faults(lecture)
     assert (not found) if fault is None else (fault in found[0])
-    assert fault is None or "before" not in fault or not glossary.faults(lecture, frozenset({"beam"}))
+    assert fault is None or "before" not in fault or not faults(lecture, frozenset({"beam"}))
 
 
 @pytest.mark.parametrize("item", ["- *beam*: of wood", "* **beam**: of wood", "- **beam** of wood", "- **key**: a"])

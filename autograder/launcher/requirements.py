@@ -1,12 +1,12 @@
 """What the course needs, read from `pyproject.toml`; and whether a version satisfies a range.
 
-Standard library only: this runs before anything is installed. The comparison covers the ranges that
-`pyproject.toml` uses (`>=`, `>`, `<=`, `<`, `==`, `!=`, `~=` on release numbers); whatever pip decides
-about pre-releases and the like stays pip's business.
+Standard library only: this runs before anything is installed, so `packaging` is not at hand. The comparison covers
+release numbers (`>=`, `>`, `<=`, `<`, `==`, `!=`, `~=`); what pip decides about pre-releases and the like stays pip's.
 """
 
 import hashlib
 import json
+import operator
 import re
 import tomllib
 from collections.abc import Iterable
@@ -15,6 +15,15 @@ from pathlib import Path
 
 _REQUIREMENT = re.compile(r"^\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(?P<range>[^;]*?)\s*(;.*)?$")
 _CLAUSE = re.compile(r"^(>=|<=|==|!=|~=|>|<)\s*([0-9][^\s]*)$")
+_COMPARED = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "~=": operator.ge,
+}
 
 
 def canonical(name: str) -> str:
@@ -30,35 +39,24 @@ def release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match.group(1).split("."))
 
 
-def _compare(left: tuple[int, ...], right: tuple[int, ...]) -> int:
-    length = max(len(left), len(right))
-    a, b = left + (0,) * (length - len(left)), right + (0,) * (length - len(right))
-    return (a > b) - (a < b)
-
-
 def satisfies(version: str, wanted: str) -> bool:
     """Whether `version` lies in the comma-separated range `wanted`; an empty range takes every version."""
-    have = release(version)
-    for clause in filter(None, (part.strip() for part in wanted.split(","))):
-        match = _CLAUSE.match(clause)
-        if match is None:
-            raise ValueError(f"wanted: {clause!r} is not a comparison such as >=2.10 or <3")
-        operator, text = match.groups()
-        prefix = text.endswith(".*")
-        limit = release(text.removesuffix(".*"))
-        order = _compare(have[: len(limit)], limit) if prefix else _compare(have, limit)
-        kept = {
-            ">=": order >= 0,
-            ">": order > 0,
-            "<=": order <= 0,
-            "<": order < 0,
-            "==": order == 0,
-            "!=": order != 0,
-            "~=": order >= 0 and have[: len(limit) - 1] == limit[:-1],
-        }[operator]
-        if not kept:
-            return False
-    return True
+    return all([_keeps(release(version), clause.strip()) for clause in wanted.split(",") if clause.strip()])
+
+
+def _keeps(have: tuple[int, ...], clause: str) -> bool:
+    match = _CLAUSE.match(clause)
+    if match is None:
+        raise ValueError(f"wanted: {clause!r} is not a comparison such as >=2.10 or <3")
+    sign, text = match.groups()
+    limit = release(text.removesuffix(".*"))
+    if sign == "~=" and have[: len(limit) - 1] != limit[:-1]:
+        return False
+    if text.endswith(".*"):
+        have = have[: len(limit)]
+    length = max(len(have), len(limit))
+    padded = [numbers + (0,) * (length - len(numbers)) for numbers in (have, limit)]
+    return bool(_COMPARED[sign](*padded))
 
 
 @dataclass(frozen=True)
@@ -118,14 +116,15 @@ def read(root: Path) -> Wanted:
     """The requirements of the checkout at `root`."""
     document = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     project, course = document["project"], document["tool"]["course"]
+
+    def parsed(lines: list[str]) -> tuple[Requirement, ...]:
+        return tuple(Requirement.parse(line) for line in lines)
+
     return Wanted(
         name=canonical(project["name"]),
         python=project["requires-python"],
-        base=tuple(Requirement.parse(line) for line in project["dependencies"]),
-        extras={
-            name: tuple(Requirement.parse(line) for line in lines)
-            for name, lines in project.get("optional-dependencies", {}).items()
-        },
-        no_deps=tuple(Requirement.parse(line) for line in course["no-deps"]),
+        base=parsed(project["dependencies"]),
+        extras={name: parsed(lines) for name, lines in project.get("optional-dependencies", {}).items()},
+        no_deps=parsed(course["no-deps"]),
         torch=course["torch"],
     )

@@ -1,4 +1,4 @@
-"""Numbered steps with their time; what the commands of a step print goes to a log, not to the screen."""
+"""Steps with their time; what the commands of a step print goes to a log, not to the screen."""
 
 import contextlib
 import subprocess
@@ -14,32 +14,35 @@ TAIL = 20
 
 
 class Steps:
-    """A numbered list that is worked through: `with steps.step("pip"): steps.call(python, "-m", "ensurepip")`."""
+    """What is done, one line each with its time: `with steps.step("pip"): steps.call(python, "-m", "ensurepip")`."""
 
-    def __init__(self, total: int, log: Path, environ: Mapping[str, str]) -> None:
-        self.total, self.log, self.environ = total, log, dict(environ)
+    def __init__(self, log: Path, environ: Mapping[str, str]) -> None:
+        self.log, self.environ = log, dict(environ)
         self.number = 0
         self.head, self.started = "", 0.0
         self.terminal = sys.stdout.isatty()
 
     @contextlib.contextmanager
-    def step(self, what: str, instead: bool = False) -> Iterator[None]:
-        """One step. `instead`: another way to do the step before, under the same number."""
-        self.number += not instead
-        self.head, self.started = f"  {self.number}/{self.total}  {what} ... ", time.monotonic()
-        print(self.head, end="\r" if self.terminal else "", flush=True)
+    def step(self, what: str, of: int = 0) -> Iterator[None]:
+        """One step; `of`: how many there are, of which this is `number`."""
+        self._begin(f"  {self.number}/{of}  {what} ... " if of else f"  {what} ... ")
         try:
             yield
         except say.SetupError:
             self._end(f"failed after {say.took(time.monotonic() - self.started)}")
             raise
-        if self.head:
-            self._end(say.took(time.monotonic() - self.started))
+        self._end(say.took(time.monotonic() - self.started))
 
-    def give_up(self, why: str) -> None:
-        """End the step's line with words instead of its time; the step counts as dealt with."""
+    def instead(self, why: str, notes: str, what: str) -> None:
+        """The step is done in another way: why, what there is to know, and what is done now."""
         self._end(why)
-        self.head = ""
+        for row in notes.splitlines():
+            say.line(f"       {row}")
+        self._begin(f"       {what} ... ")
+
+    def _begin(self, head: str) -> None:
+        self.head, self.started = head, time.monotonic()
+        print(head, end="\r" if self.terminal else "", flush=True)
 
     def call(self, *command: str, may_fail: bool = False, stop_at: Callable[[str], bool] | None = None) -> bool:
         """Run one command of the step; True when it has ended well.

@@ -3,7 +3,8 @@
 On Linux the plain index hands out the CUDA build: with what it drags in, about 3 GB. The CPU build of the same
 version is about 200 MB and is all that the course needs. So pip is started, and stopped if it is about to fetch a
 CUDA build; then `uv`, which knows where PyTorch keeps its CPU builds, is asked instead. Where pip is set up to find
-a CPU build (a mirror, a folder of wheels, macOS, Windows) it simply goes through.
+a CPU build (a mirror, a folder of wheels, macOS, Windows) it simply goes through. (uv alone would not see such a build,
+and `pip install --dry-run --report` downloads half a gigabyte to answer where an index serves no metadata.)
 """
 
 import re
@@ -20,6 +21,7 @@ _WHEEL = re.compile(
     r"(?:Downloading|Using cached|Processing)\s+\S*?(torch-[^\s/]+\.whl)(?:\s+\((\d+(?:\.\d+)?) ([kMG]B)\))?"
 )
 _MEGABYTES = {"kB": 1e-3, "MB": 1.0, "GB": 1e3}
+CUDA = "CUDA build (about 3 GB)"
 CUDA_SIZE = 350
 """MB: the CPU builds for Linux have been 170 to 250 MB, the CUDA builds from 500 MB up."""
 
@@ -50,39 +52,30 @@ def kind(site: Path, platform: str = sys.platform) -> str:
     return "cuda" if needs_cuda and platform.startswith("linux") else "cpu"
 
 
+def heading(wanted: Wanted, build: str) -> str:
+    """What the step is called."""
+    sizes = {"cpu": "CPU build (about 200 MB)", "cuda": CUDA, "default": "the package index's own build"}
+    return f"PyTorch {wanted.torch}, {sizes[build]}"
+
+
 def install(python: Path, site: Path, wanted: Wanted, build: str, steps: Steps) -> None:
     """Install torch, and nothing else, into the environment of `python`."""
     pip = [str(python), "-m", "pip", "install", "--no-deps", "--progress-bar", "off"]
     if "torch" in installed(site):
         pip.append("--force-reinstall")
     exact = f"torch=={wanted.torch}"
-    in_range = str(next(r for r in wanted.base if r.name == "torch"))
-
-    if build == "cpu":
-        with steps.step(f"PyTorch {wanted.torch}, CPU build (about 200 MB)"):
-            done = steps.call(*pip, exact, may_fail=True, stop_at=is_cuda_download)
-            cuda = is_cuda_download(steps.last_output())
-            if done or (cuda and _with_uv(python, exact, "cpu", steps)):
-                return
-            if cuda:
-                steps.give_up("not to be had from here")
-            else:
-                _in_range(pip, in_range, steps)
-                return
-        for line in NO_CPU_BUILD.splitlines():
-            say.line(f"       {line}")
-        with steps.step(f"PyTorch {wanted.torch}, CUDA build (about 3 GB)", instead=True):
-            steps.call(*pip, exact)
-    elif build == "cuda" and not sys.platform.startswith("linux"):
-        with steps.step(f"PyTorch {wanted.torch}, CUDA build (about 3 GB)"):
-            if not _with_uv(python, exact, "auto", steps):
-                message = "The CUDA build could not be installed. TORCH=cpu installs the CPU build."
-                raise say.SetupError(f"{message}\n{steps.last_output()}")
-    else:
-        size = "CUDA build (about 3 GB)" if build == "cuda" else "the package index's own build"
-        with steps.step(f"PyTorch {wanted.torch}, {size}"):
-            if not steps.call(*pip, exact, may_fail=True):
-                _in_range(pip, in_range, steps)
+    if build == "cuda" and not sys.platform.startswith("linux"):
+        if not _with_uv(python, exact, "auto", steps):
+            message = "The CUDA build could not be installed. TORCH=cpu installs the CPU build."
+            raise say.SetupError(f"{message}\n{steps.last_output()}")
+        return
+    if steps.call(*pip, exact, may_fail=True, stop_at=is_cuda_download if build == "cpu" else None):
+        return
+    if build != "cpu" or not is_cuda_download(steps.last_output()):
+        _in_range(pip, str(next(r for r in wanted.base if r.name == "torch")), steps)
+    elif not _with_uv(python, exact, "cpu", steps):
+        steps.instead("not to be had from here", NO_CPU_BUILD, f"PyTorch {wanted.torch}, {CUDA}")
+        steps.call(*pip, exact)
 
 
 def _in_range(pip: list[str], requirement: str, steps: Steps) -> None:

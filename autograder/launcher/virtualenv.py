@@ -42,20 +42,19 @@ def create(environment: Environment, wanted: requirements.Wanted, steps: Steps) 
             raise say.SetupError(
                 f"The environment {prefix} is broken, and this command runs in it. Run it with the system's Python."
             )
-    with steps.step("Virtual environment"):
-        for python in prefix.glob("bin/python*"):  # links to a Python that is gone would be in the way
-            python.unlink()
-        version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-        if (prefix / "pyvenv.cfg").exists() and (prefix / "lib" / version / "site-packages").exists():
-            steps.call(base_python(), "-m", "venv", "--without-pip", str(prefix), may_fail=True)
-            if not interpreter_fault(locate(environment.root), wanted):
-                return
-        if prefix.exists():
-            log = environment.log.read_text(encoding="utf-8", errors="replace") if environment.log.exists() else ""
-            shutil.rmtree(prefix)
-            prefix.mkdir(parents=True)
-            environment.log.write_text(log, encoding="utf-8")
-        steps.call(base_python(), "-m", "venv", str(prefix))
+    for python in prefix.glob("bin/python*"):  # links to a Python that is gone would be in the way
+        python.unlink()
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    if (prefix / "pyvenv.cfg").exists() and (prefix / "lib" / version / "site-packages").exists():
+        steps.call(base_python(), "-m", "venv", "--without-pip", str(prefix), may_fail=True)
+        if not interpreter_fault(locate(environment.root), wanted):
+            return
+    if prefix.exists():
+        log = environment.log.read_text(encoding="utf-8", errors="replace") if environment.log.exists() else ""
+        shutil.rmtree(prefix)
+        prefix.mkdir(parents=True)
+        environment.log.write_text(log, encoding="utf-8")
+    steps.call(base_python(), "-m", "venv", str(prefix))
 
 
 def restore_pip(environment: Environment, steps: Steps) -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from autograder.launcher import environment, install, requirements, say, virtualenv
 from autograder.launcher.environment import Environment, interpreter_fault, locate
 from autograder.launcher.health import Findings
-from autograder.launcher.install import plan
 from autograder.launcher.requirements import Requirement, Wanted
 from autograder.launcher.steps import Steps
 
@@ -24,23 +24,54 @@ WANTED = Wanted(
 )
 
 
-def test_a_new_environment_gets_everything_with_torch_apart() -> None:
-    todo = plan(Findings(), WANTED, ["tests"], broken_python=True)
-    assert todo.virtualenv
-    assert todo.torch
-    assert todo.packages == ("torch>=2,<3", "numpy>=1.5", "pytest>=8")  # torch again: now with what it needs
-    assert todo.weights == ("weights==1.0",)
-    assert todo.steps == 5  # environment, torch, packages, weights, check
+Done = list[tuple[str, tuple[str, ...]]]
 
 
-def test_each_damage_has_its_own_repair() -> None:
-    assert plan(Findings(pip="gone"), WANTED, []).pip
-    assert plan(Findings(torch="gone"), WANTED, []).torch
-    assert plan(Findings(course="the checkout was moved here from /old"), WANTED, []).move
-    assert plan(Findings(broken={"idna": "cut short"}), WANTED, []).again == ("idna",)
-    assert plan(Findings(missing=("weights==1.0",)), WANTED, []).weights == ("weights==1.0",)
-    assert plan(Findings(missing=("idna==3",)), WANTED, []).packages == ("torch>=2,<3", "numpy>=1.5", "idna==3")
-    assert not any(vars(plan(Findings(), Wanted("c", "", (), {}, (), ""), [])).values())
+@pytest.fixture
+def done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """(what a step is called, the words of each of its commands) for the findings of an environment with torch."""
+    calls: list[tuple[str, ...]] = []
+    monkeypatch.setattr(Steps, "call", lambda self, *command, **how: bool(calls.append(command)) or True)
+    (tmp_path / "site" / "torch-2.5.dist-info").mkdir(parents=True)
+
+    def carried_out(findings: Findings, wanted: Wanted = WANTED, extras: tuple[str, ...] = ()) -> Done:
+        place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
+        found = []
+        for what, do in install.work(findings, wanted, extras, place, "cpu", steps_for(place)):
+            calls.clear()
+            do()
+            found.append((what, tuple(" ".join(call) for call in calls)))
+        return found
+
+    return carried_out
+
+
+def test_a_new_environment_gets_everything_with_torch_apart(done: Callable[..., Done]) -> None:
+    todo = done(Findings(torch="gone", missing=("numpy>=1.5", "weights==1.0")), extras=("tests",))
+    assert [what.split()[0] for what, _ in todo] == ["PyTorch", "JupyterLab,", "Pretrained", "Checking"]
+    torch, packages, weights, _ = (commands for _, commands in todo)
+    assert "--no-deps" in torch[0]
+    assert torch[0].endswith("torch==2.5")
+    assert packages[0].endswith("torch>=2,<3 numpy>=1.5 pytest>=8")  # torch again: now with what it needs
+    assert "-e" in packages[1]
+    assert weights[0].endswith("--no-deps weights==1.0")
+
+
+def test_each_damage_has_its_own_repair(done: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = []
+    monkeypatch.setattr(virtualenv, "move_here", lambda *_: moved.append(True))
+    monkeypatch.setattr(install, "_exact", lambda names, site: names)
+    assert done(Findings(pip="gone"))[0][0] == "pip"
+    assert done(Findings(torch="gone"))[0][0] == "PyTorch 2.5, CPU build (about 200 MB)"
+    assert not moved
+    done(Findings(course="the checkout was moved here from /old"))
+    assert moved
+    what, commands = done(Findings(broken={"idna": "cut short"}))[0]
+    assert what == "Repairing idna"
+    assert commands[0].endswith("--no-deps --ignore-installed idna")
+    assert done(Findings(missing=("weights==1.0",)))[1][1][0].endswith("weights==1.0")
+    assert done(Findings(missing=("idna==3",)))[0][1][0].endswith("torch>=2,<3 numpy>=1.5 idna==3")
+    assert len(done(Findings())) == 2  # installing the course and the last check are always among them
 
 
 @pytest.fixture
@@ -55,8 +86,8 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     return locate(tmp_path)
 
 
-def steps_for(place: Environment, total: int = 1) -> Steps:
-    return Steps(total, place.log, environment.clean_environ())
+def steps_for(place: Environment) -> Steps:
+    return Steps(place.log, environment.clean_environ())
 
 
 def test_a_whole_environment_has_no_fault(bare: Environment) -> None:

@@ -11,7 +11,7 @@ from autograder.launcher.steps import TAIL, Steps
 
 @pytest.fixture
 def steps(tmp_path: Path) -> Steps:
-    return Steps(2, tmp_path / "setup.log", {})
+    return Steps(tmp_path / "setup.log", {})
 
 
 def python(code: str) -> tuple[str, ...]:
@@ -19,12 +19,13 @@ def python(code: str) -> tuple[str, ...]:
 
 
 def test_a_step_is_one_line_and_its_noise_is_in_the_log(steps: Steps, capsys: pytest.CaptureFixture[str]) -> None:
-    with steps.step("first"):
+    steps.number = 1
+    with steps.step("first", of=2):
         assert steps.call(*python("print('noise')"))
     with steps.step("second"):
         pass
     out = capsys.readouterr().out.splitlines()
-    assert [line.split(" ... ")[0] for line in out] == ["  1/2  first", "  2/2  second"]
+    assert [line.split(" ... ")[0] for line in out] == ["  1/2  first", "  second"]
     assert "noise" in steps.log.read_text()
 
 
@@ -50,6 +51,14 @@ def test_a_command_is_stopped_at_a_word(steps: Steps) -> None:
     code = "import time; print('Downloading', flush=True); time.sleep(60)"
     with steps.step("download"):
         assert not steps.call(*python(code), stop_at=lambda text: "\nDownloading" in text)
+
+
+def test_another_way_to_do_a_step_is_told(steps: Steps, capsys: pytest.CaptureFixture[str]) -> None:
+    with steps.step("a small build"):
+        steps.instead("not to be had", "A larger one\nis taken.", "the large build")
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[:3] == ["  a small build ... not to be had", "       A larger one", "       is taken."]
+    assert rows[3].startswith("       the large build ... ")
 
 
 @pytest.mark.parametrize(
