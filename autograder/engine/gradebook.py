@@ -7,10 +7,10 @@ new ones, never a mixture.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbgrader import utils
 from nbgrader.api import (
@@ -18,8 +18,6 @@ from nbgrader.api import (
     BaseCell,
     Comment,
     Grade,
-    Gradebook,
-    GradeCell,
     Notebook,
     Student,
     SubmittedAssignment,
@@ -177,23 +175,53 @@ def _penalise(
         submitted.late_submission_penalty = penalty
 
 
-def scores_of(gradebook: Gradebook, assignment: str) -> dict[str, Scores]:
-    """The automatic marks of everybody, as the gradebook has them: by student, notebook and cell."""
-    rows = (
-        gradebook.db.query(Student.id, Notebook.name, GradeCell.name, Grade.auto_score)
+class GradeRow(NamedTuple):
+    """One cell of one student that gives marks, as the gradebook has it."""
+
+    student: str
+    notebook: str
+    cell: str
+    kind: str
+    """GradeCell, or TaskCell: a human's alone."""
+    auto: float | None
+    manual: float | None
+    extra: float | None
+    waiting: bool
+    penalty: float | None
+    """Of the notebook, for being late."""
+
+
+def grade_rows(gradebook: Any, assignment: str) -> Iterator[GradeRow]:
+    """Every mark of everybody: one query for a class, not one per mark."""
+    found = (
+        gradebook.db.query(
+            SubmittedAssignment.student_id,
+            Notebook.name,
+            BaseCell.name,
+            BaseCell.type,
+            Grade.auto_score,
+            Grade.manual_score,
+            Grade.extra_credit,
+            Grade.needs_manual_grade,
+            SubmittedNotebook.late_submission_penalty,
+        )
         .select_from(Grade)
+        .join(BaseCell, Grade.cell_id == BaseCell.id)
         .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+        .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
         .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
-        .join(Student, SubmittedAssignment.student_id == Student.id)
-        .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
-        .join(GradeCell, Grade.cell_id == GradeCell.id)
         .filter(Assignment.name == assignment)
-        .all()
     )
-    found: dict[str, dict[str, dict[str, float | None]]] = {}
-    for student, notebook, cell, score in rows:
-        found.setdefault(student, {}).setdefault(notebook, {})[cell] = score
+    return (GradeRow(*row) for row in found)
+
+
+def scores_of(gradebook: Any, assignment: str) -> dict[str, Scores]:
+    """The automatic marks of everybody, as the gradebook has them: by student, notebook and cell."""
+    found: dict[str, Scores] = {}
+    for row in grade_rows(gradebook, assignment):
+        if row.kind == "GradeCell":
+            found.setdefault(row.student, {}).setdefault(row.notebook, {})[row.cell] = row.auto
     return found
 
 

@@ -12,10 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nbgrader import api
-
 from autograder.engine import records
 from autograder.engine.course import Course
+from autograder.engine.gradebook import GradeRow, grade_rows
 from autograder.engine.records import Record
 
 State = Literal["graded", "waiting", "blocked", "fault", "not graded", "missing"]
@@ -74,19 +73,19 @@ def report_rows(course: Course, assignment: str) -> list[Row]:
     Raises NotACourse for an assignment that the gradebook does not know.
     """
     asked = questions_asked(course, assignment)
+    handed_in = set(course.students(assignment))
+    grades: dict[str, dict[tuple[str, str], GradeRow]] = {}
     with course.gradebook() as gradebook:
         people = {student.id: student for student in gradebook.students}
-        found = _grades(gradebook, assignment)
         late = {s.student_id: s.total_seconds_late for s in gradebook.assignment_submissions(assignment)}
-        penalties = _penalties(gradebook, assignment)
-        handed_in = set(course.students(assignment))
+        for row in grade_rows(gradebook, assignment):
+            grades.setdefault(row.student, {})[row.notebook, row.cell] = row
         return [
             _row(
                 people.get(student),
                 student,
                 asked,
-                found.get(student, {}),
-                penalties.get(student, 0.0),
+                grades.get(student, {}),
                 float(late.get(student, 0.0)),
                 records.load(course.root, assignment, student) if student in handed_in else None,
                 student in handed_in,
@@ -95,52 +94,11 @@ def report_rows(course: Course, assignment: str) -> list[Row]:
         ]
 
 
-def _grades(gradebook: Any, assignment: str) -> dict[str, dict[tuple[str, str], Any]]:
-    """student -> (notebook, cell) -> the columns of its grade: one query for a class, not one per mark."""
-    lines = (
-        gradebook.db.query(
-            api.SubmittedAssignment.student_id,
-            api.Notebook.name,
-            api.BaseCell.name,
-            api.Grade.auto_score,
-            api.Grade.manual_score,
-            api.Grade.extra_credit,
-            api.Grade.needs_manual_grade,
-        )
-        .select_from(api.Grade)
-        .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
-        .join(api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id)
-        .join(api.Notebook, api.SubmittedNotebook.notebook_id == api.Notebook.id)
-        .join(api.SubmittedAssignment, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-        .join(api.Assignment, api.SubmittedAssignment.assignment_id == api.Assignment.id)
-        .filter(api.Assignment.name == assignment)
-    )
-    found: dict[str, dict[tuple[str, str], Any]] = {}
-    for student, notebook, cell, *columns in lines:
-        found.setdefault(student, {})[notebook, cell] = columns
-    return found
-
-
-def _penalties(gradebook: Any, assignment: str) -> dict[str, float]:
-    lines = (
-        gradebook.db.query(api.SubmittedAssignment.student_id, api.SubmittedNotebook.late_submission_penalty)
-        .select_from(api.SubmittedNotebook)
-        .join(api.SubmittedAssignment, api.SubmittedNotebook.assignment_id == api.SubmittedAssignment.id)
-        .join(api.Assignment, api.SubmittedAssignment.assignment_id == api.Assignment.id)
-        .filter(api.Assignment.name == assignment)
-    )
-    found: dict[str, float] = {}
-    for student, penalty in lines:
-        found[student] = found.get(student, 0.0) + float(penalty or 0.0)
-    return found
-
-
 def _row(
     person: Any,
     student: str,
     asked: Iterable[Asked],
-    grades: dict[tuple[str, str], Any],
-    penalty: float,
+    grades: dict[tuple[str, str], GradeRow],
     late: float,
     record: Record | None,
     handed_in: bool,
@@ -150,12 +108,15 @@ def _row(
     extra = of = 0.0
     for question in asked:
         of += question.of
-        automatic, by_hand, more, needs = grades.get((question.notebook, question.cell), (None, None, None, True))
-        given = by_hand if by_hand is not None else automatic
-        marks[question.name] = None if given is None else float(given) + float(more or 0.0)
-        extra += float(more or 0.0) if given is not None else 0.0
-        if given is None or needs:
+        grade = grades.get((question.notebook, question.cell))
+        given = None if grade is None else grade.auto if grade.manual is None else grade.manual
+        more = 0.0 if grade is None or given is None else float(grade.extra or 0.0)
+        marks[question.name] = None if given is None else float(given) + more
+        extra += more
+        if grade is None or given is None or grade.waiting:
             waiting.append(question.name)
+    penalties = {notebook: float(grade.penalty or 0.0) for (notebook, _), grade in grades.items()}
+    penalty = sum(penalties.values())
     state = _state(marks, record, handed_in, bool(waiting))
     none = state in ("missing", "not graded", "blocked", "fault")
     return Row(

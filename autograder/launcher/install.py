@@ -118,7 +118,7 @@ def work(
     def install_packages() -> None:
         constraint = environment.prefix / "constraints.txt"  # nothing that is installed now may replace torch
         constraint.write_text(f"torch=={health.installed(site)['torch'].version}\n", encoding="utf-8")
-        if "moved here" in findings.course:
+        if "moved here" in findings.course and not environment.here:
             virtualenv.move_here(environment, steps)
         named = [text for name, text in packages.items() if name not in carriers]
         if named:
