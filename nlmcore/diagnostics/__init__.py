@@ -6,13 +6,18 @@
     gate_activations(model, inputs), saturation    what the gates did
     recurrent_matrices(model), spectrum, rescale   eigenvalues of what is multiplied at every step
 
-A step is any callable `state = step(x_t, state)`: our cells, torch.nn's, or one's own. Nothing here knows a
+A step is any callable `state = step(x_t, state)`: our cells, torch.nn's, or your own. Nothing here knows a
 particular model.
 """
 
 from nlmcore.diagnostics.gates import GateTape, gate_activations, record_gates, saturation
-from nlmcore.diagnostics.gradients import GradientNorms, gradient_norms, language_model_gradient_norms
-from nlmcore.diagnostics.jacobians import JacobianNorms, jacobian_norms
+from nlmcore.diagnostics.gradients import (
+    GradientNorms,
+    JacobianNorms,
+    gradient_norms,
+    jacobian_norms,
+    language_model_gradient_norms,
+)
 from nlmcore.diagnostics.matrices import Spectrum, recurrent_matrices, rescale, spectrum
 
 __all__ = [

@@ -15,11 +15,14 @@ Departs from the paper: nothing.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+
+from nlmcore.checks import door
 
 
 class GateTape(Mapping[str, dict[str, Tensor]]):
@@ -34,9 +37,7 @@ class GateTape(Mapping[str, dict[str, Tensor]]):
 
     def __getitem__(self, name: str) -> dict[str, Tensor]:
         if name not in self._seen:
-            raise KeyError(
-                f"{name!r} recorded no gates; the tape holds {list(self._seen)}, the model has {self.watched}"
-            )
+            raise KeyError(f"{name!r} recorded no gates; the tape holds {list(self)}, the model has {self.watched}")
         calls = self._seen[name]
         return {gate: torch.cat([call[gate] for call in calls], dim=1) for gate in calls[0]}
 
@@ -58,12 +59,8 @@ def record_gates(model: nn.Module) -> Iterator[GateTape]:
         raise ValueError(f"{type(model).__name__} has no cell whose gates can be recorded")
     tape = GateTape(list(watched))
     before = {name: module.gate_recorder for name, module in watched.items()}
-
-    def listener(name: str) -> Any:
-        return lambda gates: tape.record(name, gates)
-
     for name, module in watched.items():
-        module.gate_recorder = listener(name)
+        module.gate_recorder = partial(tape.record, name)  # type: ignore[assignment]
     try:
         yield tape
     finally:
@@ -78,25 +75,21 @@ def gate_activations(model: nn.Module, *inputs: Any) -> dict[str, dict[str, Tens
     return dict(tape)
 
 
+@door
 def saturation(
-    activations: Tensor, low: float | int = 0.1, high: float | int = 0.9
+    activations: Float[Tensor, "batch time hidden"], low: float | int = 0.1, high: float | int = 0.9
 ) -> tuple[Float[Tensor, " hidden"], Float[Tensor, " hidden"]]:
     """For each unit, how often its gate is closed (below `low`) and how often open (above `high`): (left, right).
 
-    activations (batch, time, hidden), as `record_gates` has them for a gate: numbers in [0, 1].
+    activations, as `record_gates` has them for a gate: values in [0, 1].
 
     Raises ValueError unless 0 ≤ low < high ≤ 1, or for activations of another shape or outside [0, 1]; TypeError for
-    activations that are no floats.
+    activations that are not floats.
     """
     if not 0.0 <= low < high <= 1.0:
         raise ValueError(f"low and high must satisfy 0 <= low < high <= 1, got low={low}, high={high}")
-    if not isinstance(activations, Tensor) or not activations.is_floating_point():
-        what = getattr(activations, "dtype", type(activations).__name__)
-        raise TypeError(f"activations must be a tensor of floats (batch, time, hidden), got {what}")
-    if activations.ndim != 3 or not activations.numel():
-        raise ValueError(
-            f"activations must be (batch, time, hidden), none of them 0, got shape {tuple(activations.shape)}"
-        )
+    if not activations.numel():
+        raise ValueError(f"activations must hold at least one value, got shape {tuple(activations.shape)}")
     if not ((activations >= 0) & (activations <= 1)).all():
         low, high = float(activations.min()), float(activations.max())
         raise ValueError(f"activations must be those of a gate, in [0, 1], got {low:g} to {high:g}")

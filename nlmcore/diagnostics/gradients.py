@@ -1,12 +1,17 @@
 """How much does the loss at time T still feel of what happened at time t?
 
     ‖∂L_T/∂h_t‖   and   ‖∂L_T/∂x_t‖        for every t ≤ T
-    ∂h_T/∂h_t = Π_{j=t+1..T} ∂h_j/∂h_{j-1}
+    ∂h_T/∂h_t = Π_{j=t+1..T} J_j,          J_j = ∂h_j/∂h_{j-1} one step's Jacobian
+    ‖Π_j J_j‖ ≤ Π_j ‖J_j‖                  the bound of section 2.1
 
 Pascanu, Mikolov & Bengio (2013), "On the difficulty of training recurrent neural networks", section 2: the
-product vanishes or explodes exponentially in T − t. Here it is measured, not bounded: autograd gives the
-gradient itself, for any cell, any depth and any initialisation. x_t is the input, for a language model the
-embedding of token t. A state of several tensors (an LSTM's h and c) is one vector; `parts` has each alone.
+product vanishes or explodes exponentially in T − t. Here it is measured: autograd gives the gradient itself, and each
+factor, for any cell, any depth and any initialisation. x_t is the input, for a language model the embedding of token t.
+A state of several tensors (an LSTM's h and c) is one vector; `parts` has each alone.
+
+Norms of Jacobians are spectral: the largest singular value, how much the most favoured direction is stretched. For a
+vanilla network J_j = diag(1 − h_j²) U, so ‖J_j‖ ≤ ‖U‖: with ‖U‖ < 1 the gradient must vanish; with ‖U‖ > 1 it may
+explode.
 
 Departs from the paper: nothing.
 """
@@ -19,8 +24,11 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.diagnostics.states import Step, check_inputs, separate, tensors_of
-from nlmcore.language_model import LanguageModel, State, check_tokens
+from nlmcore.checks import door
+from nlmcore.language_model import LanguageModel, State, check_tokens, evaluation_mode
+
+Step = Callable[[Tensor, State], State]
+"""state_t = step(x_t, state_{t-1}), x_t of shape (batch, features): a recurrent cell."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,24 +43,28 @@ class GradientNorms:
     """The same as `state` for each tensor of the state alone: for an LSTM h, then c."""
 
 
+@door
 def gradient_norms(
-    step: Step, inputs: Tensor, state: State = None, loss: Callable[[State], Tensor] | None = None
+    step: Step,
+    inputs: Float[Tensor, "batch time features"],
+    state: State = None,
+    loss: Callable[[State], Tensor] | None = None,
 ) -> GradientNorms:
-    """Run a cell over inputs (batch, time, features) and differentiate a loss of its last state.
+    """Run a cell over inputs and differentiate a loss of its last state.
 
-    step: `state = step(x_t, state)`; state None is handed to it as it is. loss: from the last state to one number
+    step: `state = step(x_t, state)`; state None is passed to it as it is. loss: from the last state to one number
     per text (batch,) or one for all; None is the sum of the last state's first tensor, h_T.
 
     Raises TypeError or ValueError for inputs that are not (batch, time, features) of finite floats.
     """
-    check_inputs(inputs)
+    _check_finite(inputs)
     read = [x.detach().requires_grad_() for x in inputs.unbind(1)]
     states: list[State] = []
     with torch.enable_grad():
         for x in read:
-            state = separate(step(x, state))
+            state = _separate(step(x, state))
             states.append(state)
-        final = tensors_of(state)[0].sum() if loss is None else loss(state).sum()
+        final = _tensors_of(state)[0].sum() if loss is None else loss(state).sum()
     return _norms(final, states, read)
 
 
@@ -61,44 +73,37 @@ def language_model_gradient_norms(
 ) -> GradientNorms:
     """The loss of one prediction, −ln P(tokens[:, at + 1] | tokens[:, : at + 1]), differentiated through time.
 
-    Works on every language model whose state is made of floats: it is read one token at a time, and its states
-    are what is differentiated. `at` is T, by default the last time that has a next token. The columns of
+    Works on every language model whose state is made of floats: the model reads one token at a time, and the gradients
+    are those of its states. `at` is T, by default the last time that has a next token. The columns of
     `state` are times 0 … at − 1 (the prediction is made from the state before and token `at`), those of
     `input` times 0 … at. Inputs are the outputs of the model's nn.Embedding. Dropout is off meanwhile.
-    `state` is what has been read before: for a seq2seq model what `encode` gave.
+    `state` is what has been read before: for a seq2seq model the result of `encode`.
 
     Raises ValueError if `at` has no next token, or if the model's state cannot be differentiated.
     """
     check_tokens(tokens, model.vocab_size)
     at = tokens.shape[1] - 2 if at is None else at
     if not 1 <= at <= tokens.shape[1] - 2:
-        raise ValueError(
-            f"at must lie in [1, {tokens.shape[1] - 2}], so that there is a past and a next token, got {at}"
-        )
+        raise ValueError(f"at must lie in [1, {tokens.shape[1] - 2}], to have a past and a next token, got {at}")
     seen: dict[nn.Module, list[Tensor]] = {}  # what each embedding gave, call by call
     embeddings = [m for m in model.modules() if isinstance(m, nn.Embedding)] if isinstance(model, nn.Module) else []
     hooks = [m.register_forward_hook(lambda m, _, output: seen.setdefault(m, []).append(output)) for m in embeddings]
-    training = isinstance(model, nn.Module) and model.training
     states: list[State] = []
     try:
-        if isinstance(model, nn.Module):
-            model.eval()
-        with torch.enable_grad():
+        with torch.enable_grad(), evaluation_mode(model):
             for t in range(at + 1):
                 logits, after = model(tokens[:, t : t + 1], state)
-                state = separate(after)
+                state = _separate(after)
                 states.append(state)
             loss = F.cross_entropy(logits[:, -1], tokens[:, at + 1].long(), reduction="sum")
     finally:
         for hook in hooks:
             hook.remove()
-        if isinstance(model, nn.Module):
-            model.train(training)
     return _norms(loss, states[:-1], next((outputs for outputs in seen.values() if len(outputs) == at + 1), None))
 
 
 def _norms(loss: Tensor, states: list[State], inputs: list[Tensor] | None) -> GradientNorms:
-    watched = [tensors_of(state) for state in states]
+    watched = [_tensors_of(state) for state in states]
     flat = [tensor for tensors in watched for tensor in tensors]
     if not flat or not all(tensor.requires_grad for tensor in flat):
         raise ValueError("the model's state has no tensor of floats that depends on what was read: no gradient to take")
@@ -111,3 +116,103 @@ def _norms(loss: Tensor, states: list[State], inputs: list[Tensor] | None) -> Gr
         input=torch.stack(norms[len(flat) :], dim=1) if inputs else None,
         parts=parts,
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class JacobianNorms:
+    """Spectral norms per text and time."""
+
+    steps: Float[Tensor, "batch time"]
+    """‖∂s_t/∂s_{t-1}‖. The first column is the step into time 1: times 1 … T − 1."""
+    products: Float[Tensor, "batch time"]
+    """‖∂s_T/∂s_t‖ for t = 0 … T − 1 of the T inputs' states, the last one T − 1 itself left out."""
+
+
+@door
+def jacobian_norms(step: Step, inputs: Float[Tensor, "batch time features"], state: State = None) -> JacobianNorms:
+    """Run a cell over at least two inputs, and take every step's Jacobian.
+
+    Costs one backward pass per dimension of the state and step: meant for small networks.
+
+    Raises TypeError or ValueError for inputs that are not (batch, time, features) of finite floats, with two times.
+    """
+    _check_finite(inputs)
+    if inputs.shape[1] < 2:
+        raise ValueError(f"inputs must have at least two times, got shape {tuple(inputs.shape)}")
+    with torch.no_grad():
+        state = step(inputs[:, 0], state)
+    jacobians = []
+    for x in inputs.unbind(1)[1:]:
+        jacobian, state = _step_jacobian(step, x.detach(), state)
+        jacobians.append(jacobian)
+    products, product = [], None
+    for jacobian in reversed(jacobians):
+        product = jacobian if product is None else product @ jacobian
+        products.append(product)
+    return JacobianNorms(
+        steps=torch.linalg.matrix_norm(torch.stack(jacobians, dim=1), ord=2),
+        products=torch.linalg.matrix_norm(torch.stack(products[::-1], dim=1), ord=2),
+    )
+
+
+def _step_jacobian(step: Step, x: Tensor, state: State) -> tuple[Tensor, State]:
+    """∂(new state)/∂state (batch, n, n), states flattened and joined, and the new state."""
+    sizes = [tensor[0].numel() for tensor in _tensors_of(state)]
+    shapes = [tensor.shape for tensor in _tensors_of(state)]
+    before = torch.cat([tensor.detach().flatten(1) for tensor in _tensors_of(state)], dim=1).requires_grad_()
+    parts = [part.reshape(shape) for part, shape in zip(before.split(sizes, dim=1), shapes, strict=True)]
+    with torch.enable_grad():
+        new = step(x, _replace_tensors(state, parts))
+        after = torch.cat([tensor.flatten(1) for tensor in _tensors_of(new)], dim=1)
+    n = after.shape[1]
+    each = torch.eye(n, dtype=after.dtype, device=after.device).unsqueeze(1).expand(n, *after.shape)
+    (rows,) = torch.autograd.grad(after, before, each, is_grads_batched=True)  # (n, batch, n)
+    return rows.transpose(0, 1), _replace_tensors(new, [tensor.detach() for tensor in _tensors_of(new)])
+
+
+# --- a state taken apart into its tensors and put together again, whatever model it comes from ----------------------
+
+
+def _tensors_of(state: State) -> list[Tensor]:
+    """Every tensor of floats in a state, in a fixed order (an LSTM's h before its c)."""
+    found: list[Tensor] = []
+    _walk(state, found.append)
+    return found
+
+
+def _replace_tensors(state: State, tensors: list[Tensor]) -> State:
+    """The same state with other tensors, in the order of `_tensors_of`."""
+    rest = iter(tensors)
+    return _walk(state, lambda _: next(rest))
+
+
+def _separate(state: State) -> State:
+    """The same values, each tensor a separate node of autograd's graph.
+
+    An LSTM's h_t is computed from its c_t, but as a state the pair is passed on, and ∂L/∂c_t must not count
+    what flows through h_t a second time.
+    """
+    return _replace_tensors(state, [tensor.clone() for tensor in _tensors_of(state)])
+
+
+def _check_finite(inputs: Tensor) -> None:
+    """Refuse inputs that are none, or not finite."""
+    if not inputs.numel():
+        raise ValueError(f"inputs must hold at least one value, got shape {tuple(inputs.shape)}")
+    if not inputs.isfinite().all():
+        raise ValueError("inputs must be finite, got NaN or infinity among them")
+
+
+def _walk(state: State, visit: Callable[[Tensor], Tensor | None]) -> State:
+    if isinstance(state, Tensor):
+        return visit(state) if state.is_floating_point() else state
+    if dataclasses.is_dataclass(state) and not isinstance(state, type):
+        fields = {f.name: _walk(getattr(state, f.name), visit) for f in dataclasses.fields(state)}
+        return dataclasses.replace(state, **fields)
+    if isinstance(state, tuple) and hasattr(state, "_fields"):  # a named tuple
+        return type(state)(*(_walk(part, visit) for part in state))
+    if isinstance(state, tuple | list):
+        return type(state)(_walk(part, visit) for part in state)
+    if isinstance(state, dict):
+        return {key: _walk(part, visit) for key, part in state.items()}
+    return state

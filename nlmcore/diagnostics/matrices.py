@@ -15,6 +15,8 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
+from nlmcore.checks import door
+
 
 @dataclasses.dataclass(frozen=True)
 class Spectrum:
@@ -28,20 +30,23 @@ class Spectrum:
     """The largest |λ|: the growth per step in the long run."""
 
 
-def spectrum(matrix: Tensor) -> Spectrum:
-    """Eigenvalues, singular values and spectral radius of a square matrix (n, n).
+@door
+def spectrum(matrix: Float[Tensor, "n n"]) -> Spectrum:
+    """Eigenvalues, singular values and spectral radius of a square matrix.
 
     Raises ValueError if it is not square or not finite.
     """
-    _check_square(matrix)
+    if not matrix.numel() or not torch.isfinite(matrix).all():
+        raise ValueError(f"matrix must hold finite values, got {matrix}")
     matrix = matrix.detach()
     eigenvalues = torch.linalg.eigvals(matrix)
     order = eigenvalues.abs().argsort(descending=True)
     return Spectrum(eigenvalues[order], torch.linalg.svdvals(matrix), float(eigenvalues.abs().max()))
 
 
-def rescale(matrix: Tensor, radius: float) -> Tensor:
-    """The matrix times the number that gives it this spectral radius.
+@door
+def rescale(matrix: Float[Tensor, "n n"], radius: float | int) -> Tensor:
+    """The matrix times the factor that gives it this spectral radius.
 
     Raises ValueError for a radius that is negative or not finite, or a matrix whose eigenvalues are all 0.
     """
@@ -49,7 +54,7 @@ def rescale(matrix: Tensor, radius: float) -> Tensor:
         raise ValueError(f"radius must be finite and at least 0, got {radius}")
     now = spectrum(matrix).radius
     if now == 0:
-        raise ValueError("matrix has no eigenvalue but 0: no number gives it another spectral radius")
+        raise ValueError("matrix has no eigenvalue but 0: no factor gives it a different spectral radius")
     return matrix * (radius / now)
 
 
@@ -75,10 +80,3 @@ def recurrent_matrices(model: nn.Module) -> dict[str, Tensor]:
     if not found:
         raise ValueError(f"{type(model).__name__} has no recurrent matrix")
     return found
-
-
-def _check_square(matrix: Tensor) -> None:
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.numel():
-        raise ValueError(f"matrix must be square (n, n), got shape {tuple(matrix.shape)}")
-    if not matrix.is_floating_point() or not torch.isfinite(matrix).all():
-        raise ValueError(f"matrix must hold finite floats, got {matrix.dtype} with a value that is not")

@@ -11,8 +11,7 @@ from nlmcore.diagnostics import gate_activations, language_model_gradient_norms
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from nlmcore.recurrent import LSTMState
-from nlmcore.seq2seq import SCORES, Attention, Seq2Seq, Seq2SeqState
-from nlmcore.seq2seq.encoder import Encoder
+from nlmcore.seq2seq import SCORES, Attention, Encoder, Seq2Seq, Seq2SeqState
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 
 BATCH, SOURCE, TIME, EMBEDDING, HIDDEN, SOURCE_VOCAB, VOCAB = 3, 7, 5, 4, 6, 13, 11

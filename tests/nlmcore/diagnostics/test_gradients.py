@@ -1,4 +1,4 @@
-"""Diagnostics: held to closed forms (a linear network), to loops over autograd, and to torch.nn's own layers."""
+"""Gradient norms and Jacobians, held to closed forms (a linear network), loops over autograd, and torch.nn's cells."""
 
 import math
 
@@ -6,18 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from nlmcore.diagnostics import (
-    gate_activations,
-    gradient_norms,
-    jacobian_norms,
-    language_model_gradient_norms,
-    record_gates,
-    recurrent_matrices,
-    rescale,
-    saturation,
-    spectrum,
-)
-from nlmcore.recurrent import CELLS, Recurrent, RecurrentLM, RNNCell
+from nlmcore.diagnostics import gradient_norms, jacobian_norms, language_model_gradient_norms, rescale
+from nlmcore.recurrent import CELLS, RecurrentLM, RNNCell
 from tests.laws import assert_close
 
 BATCH, TIME, INPUT, HIDDEN, VOCAB = 2, 6, 3, 5, 11
@@ -34,9 +24,6 @@ def linear_cell(U: Tensor) -> RNNCell:
     with torch.no_grad():
         cell.weight_hh.copy_(U)
     return cell
-
-
-# --- gradient norms ------------------------------------------------------------------------------------------------
 
 
 def test_a_linear_networks_gradient_is_a_power_of_its_matrix() -> None:
@@ -175,94 +162,6 @@ def test_a_vanilla_networks_jacobian_is_the_lectures() -> None:
     assert_close(jacobian_norms(cell, x).steps[0, 0], torch.linalg.matrix_norm(by_hand, 2).detach(), "diag(1 − h²) U")
 
 
-# --- gates ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", CELLS)
-def test_recorded_gates_are_those_of_unroll_and_leave_the_numbers_alone(name: str) -> None:
-    network, x = Recurrent(name, INPUT, HIDDEN, 2, bidirectional=True), torch.randn(BATCH, TIME, INPUT)
-    with record_gates(network) as tape:
-        outputs, _ = network(x)
-    assert_close(outputs, network(x)[0], "outputs while recording")
-    for k, run in enumerate(network.unroll(x)):
-        gates = tape[f"cells.{k}"]
-        assert set(gates) == set(run.gates)
-        for gate, values in gates.items():
-            assert_close(values, run.gates[gate], f"{gate} of cell {k}")
-            assert not values.requires_grad
-    assert all(cell.gate_recorder is None for cell in network.cells)
-
-
-def test_calls_in_a_row_are_joined_in_time() -> None:
-    model = RecurrentLM(VOCAB, "lstm", d_hidden=HIDDEN).eval()
-    tokens = torch.randint(VOCAB, (BATCH, TIME))
-    at_once = gate_activations(model, tokens)["recurrent.cells.0"]["forget"]
-    with record_gates(model) as tape:
-        _, state = model(tokens[:, :2])
-        model(tokens[:, 2:], state)
-    assert_close(tape["recurrent.cells.0"]["forget"], at_once, "in two pieces")
-    with record_gates(model) as tape:
-        cell, state = model.recurrent.cells[0], None
-        for x in model.embedding(tokens).unbind(1):
-            state = cell(x, state)
-    assert_close(tape["recurrent.cells.0"]["forget"], at_once, "cell by cell")
-
-
-def test_recording_ends_when_something_fails() -> None:
-    model = RecurrentLM(VOCAB, "lstm", d_hidden=HIDDEN)
-    with pytest.raises(ValueError, match="tokens"), record_gates(model):
-        model(torch.tensor([[VOCAB]]))
-    assert model.recurrent.cells[0].gate_recorder is None
-    with pytest.raises(ValueError, match="Linear"), record_gates(nn.Linear(2, 2)):
-        pass
-    with record_gates(model) as tape, pytest.raises(KeyError, match=r"recurrent\.cells\.0"):
-        tape["elsewhere"]
-
-
-def test_saturation_counts() -> None:
-    activations = torch.tensor([[[0.05, 0.5], [0.95, 0.5], [0.99, 0.91], [0.0, 0.5]]])
-    left, right = saturation(activations)
-    assert left.tolist() == [0.5, 0.0]
-    assert right.tolist() == [0.5, 0.25]
-    with pytest.raises(ValueError, match=r"low=0\.9"):
-        saturation(activations, low=0.9, high=0.1)
-
-
-# --- matrices ------------------------------------------------------------------------------------------------------
-
-
-def test_a_rotation_neither_grows_nor_shrinks() -> None:
-    angle = 0.3
-    seen = spectrum(torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]))
-    assert seen.radius == pytest.approx(1.0)
-    assert seen.singular_values.tolist() == pytest.approx([1.0, 1.0])
-    assert sorted(seen.eigenvalues.angle().abs().tolist()) == pytest.approx([angle, angle])
-
-
-def test_eigenvalues_are_not_singular_values() -> None:
-    seen = spectrum(torch.tensor([[0.5, 10.0], [0.0, 0.2]]))
-    assert seen.eigenvalues.real.tolist() == pytest.approx([0.5, 0.2])
-    assert float(seen.singular_values[0]) > 10
-
-
-def test_rescaling_sets_the_radius() -> None:
-    matrix = torch.randn(HIDDEN, HIDDEN)
-    assert spectrum(rescale(matrix, 1.25)).radius == pytest.approx(1.25, rel=1e-5)
-    with pytest.raises(ValueError, match="-1"):
-        rescale(matrix, -1.0)
-    with pytest.raises(ValueError, match="no eigenvalue"):
-        rescale(torch.zeros(2, 2), 1.0)
-
-
-def test_recurrent_matrices_of_ours_and_of_torchs() -> None:
-    theirs = nn.LSTM(INPUT, HIDDEN, num_layers=2)
-    ours = recurrent_matrices(Recurrent.from_torch(theirs))
-    assert list(ours)[:5] == ["cells.0.input", "cells.0.forget", "cells.0.candidate", "cells.0.output", "cells.1.input"]
-    for mine, other in zip(ours.values(), recurrent_matrices(theirs).values(), strict=True):
-        assert torch.equal(mine, other)
-    assert list(recurrent_matrices(nn.GRUCell(INPUT, HIDDEN))) == ["weight_hh.0", "weight_hh.1", "weight_hh.2"]
-
-
 # --- bad input -----------------------------------------------------------------------------------------------------
 
 
@@ -275,12 +174,6 @@ def test_bad_input_is_refused() -> None:
             measure(cell, torch.ones(BATCH, TIME, INPUT, dtype=torch.long))
     with pytest.raises(ValueError, match="two times"):
         jacobian_norms(cell, torch.randn(BATCH, 1, INPUT))
-    with pytest.raises(ValueError, match="square"):
-        spectrum(torch.randn(2, 3))
-    with pytest.raises(ValueError, match="finite"):
-        spectrum(torch.full((2, 2), math.nan))
-    with pytest.raises(ValueError, match="no recurrent matrix"):
-        recurrent_matrices(nn.Linear(2, 2))
     model = RecurrentLM(VOCAB, d_hidden=HIDDEN)
     for at in (0, 5, -1):
         with pytest.raises(ValueError, match=str(at)):
@@ -303,22 +196,3 @@ def test_what_is_not_finite_is_refused(value: float) -> None:
     for measure in (gradient_norms, jacobian_norms):
         with pytest.raises(ValueError, match="inputs must be finite"):
             measure(RNNCell(INPUT, HIDDEN), inputs)
-    with pytest.raises(ValueError, match="radius must be finite"):
-        rescale(torch.eye(2), value)
-
-
-@pytest.mark.parametrize(
-    "activations",
-    [
-        torch.tensor([[[-0.5]]]),
-        torch.tensor([[[1.5]]]),
-        torch.tensor([[[math.nan]]]),
-        torch.zeros(2, 3),
-        torch.zeros(0, 3, 2),
-        torch.zeros(1, 2, 3, dtype=torch.int64),
-    ],
-    ids=str,
-)
-def test_saturation_refuses_what_is_no_gate(activations: Tensor) -> None:
-    with pytest.raises((ValueError, TypeError), match="activations must"):
-        saturation(activations)
