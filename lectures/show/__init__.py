@@ -9,7 +9,7 @@ words       text with marks: words and characters on the colour of a number
 attention   lines, edges, frames: what is read by whom
 networks    recurrent networks as boxes and arrows; circuit: computational graphs
 figures     charts, heatmaps and a diagram as figures of matplotlib (`Picture`), which the grader can store
-live        controls above a picture that follows them: the mechanism of every widget
+controls    `live`: controls above a picture that follows them: the mechanism of every widget
 
 Functions whose name ends in `_svg` or `_html` return text that a browser draws, fast enough to be redrawn at every key
 press. What only one lecture's widgets draw is beside them, in `lectures.widgets`.
@@ -20,7 +20,7 @@ from lectures.show.attention import *
 from lectures.show.charts import *
 from lectures.show.circuit import *
 from lectures.show.figures import *
-from lectures.show.live import *
+from lectures.show.controls import *
 from lectures.show.networks import *
 from lectures.show.picture import *
 from lectures.show.planes import *

@@ -62,8 +62,8 @@ def attention_lines_svg(
     name = f"nlm-{zlib.crc32(repr((matrix.tolist(), queries, selected)).encode()):08x}"
     canvas = Canvas()
     canvas.add(_style(name, selected))
-    canvas.text(left, 18, "this word …", 14, "end", more='fill-opacity="0.7"')
-    canvas.text(end + 8, 18, "… reads these", 14, more='fill-opacity="0.7"')
+    canvas.text(left, 18, "this word …", 14, "end", fill_opacity=0.7)
+    canvas.text(end + 8, 18, "… reads these", 14, fill_opacity=0.7)
     for j, key in enumerate(keys):
         canvas.text(end + 8, top + _ROW * (j + 0.5) + 5, key)
     canvas.add('<g class="rows">')
@@ -72,9 +72,11 @@ def attention_lines_svg(
         shown = [(j, float(matrix[i, j])) for j in range(len(keys)) if matrix[i, j] >= _SHOWN_FROM]
         canvas.add(f'<g class="{"row on" if i == selected else "row"}">')
         for j, w in shown:
-            more = f' stroke-opacity="{min(1.0, 0.15 + w):.2f}" pointer-events="none"'
+            faint = round(min(1.0, 0.15 + w), 2)
             there = (end, top + _ROW * (j + 0.5))
-            canvas.line((start, y), there, "#08519c", round(0.5 + 7 * w, 2), more=more)
+            canvas.line(
+                (start, y), there, "#08519c", round(0.5 + 7 * w, 2), stroke_opacity=faint, pointer_events="none"
+            )
         canvas.add('<g class="keys" pointer-events="none">')
         for j, w in shown:
             y_key, ink = top + _ROW * j, ink_on(blue(w))
@@ -82,12 +84,12 @@ def attention_lines_svg(
             canvas.text(end + 8, y_key + _ROW / 2 + 5, keys[j], fill=ink)
             canvas.text(end + right + 42, y_key + _ROW / 2 + 5, f"{w:.2f}", 13, "end", fill=ink)
         canvas.add("</g>")
-        canvas.rect(0, y - _ROW / 2, start, _ROW, "transparent", says=query, more=' style="cursor:pointer"')
+        canvas.rect(0, y - _ROW / 2, start, _ROW, "transparent", says=query, style="cursor:pointer")
         canvas.add("</g>")
     canvas.add("</g>", end + right + 48)
     for i, query in enumerate(queries):
         y = top + _ROW * (i + 0.5) + 5
-        canvas.text(left, y, query, 15, "end", bold=i == selected, more='pointer-events="none"')
+        canvas.text(left, y, query, 15, "end", bold=i == selected, pointer_events="none")
     return canvas.svg(_describe(matrix, queries, keys, selected), more=f'class="{name}"')
 
 
@@ -254,5 +256,5 @@ def scene_svg(
             row, column = np.unravel_index(int(weights.argmax()), weights.shape)
             most = f"most weight, {weights[row, column]:.2f}, on row {row + 1}, column {column + 1}"
             said.append(f"{word}: {most}")
-    canvas.notes([note] if note else [], gap=6)
+    canvas.notes([note], gap=6)
     return canvas.svg(f"{title}. {'; '.join(said)}. {note}")

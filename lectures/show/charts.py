@@ -208,7 +208,7 @@ def bar_list_svg(
     values: ArrayLike,
     labels: Sequence[str],
     *,
-    alt: str,
+    alt: str = "",
     title: str = "",
     says: Sequence[str] | None = None,
     highlight: Sequence[int] = (),
@@ -219,7 +219,8 @@ def bar_list_svg(
     """One horizontal bar per value, its label to the left and what it `says` (its value, by default) to the right.
 
     Highlighted bars are orange with bold words. The longest bar that fits is `reach` (the largest value, by default);
-    a longer one is cut off, its number tells. `note`: lines below, separated by newlines.
+    a longer one is cut off, its number tells. `note`: lines below, separated by newlines. alt: by default the title, all
+    labels with their words, and the note.
 
     Raises ValueError if lengths do not fit, or a value is negative or no number.
     """
@@ -242,7 +243,8 @@ def bar_list_svg(
         canvas.text(left + long + 8, y + 20, words, 16, bold=chosen)
     canvas.line((left, canvas.top), (left, canvas.top + 30 * len(labels)), FAINT)
     canvas.notes(note.splitlines(), gap=0)
-    return canvas.svg(alt)
+    listed = ", ".join(f"{label} {words}" for label, words in zip(labels, told, strict=True))
+    return canvas.svg(alt or f"{title}: {listed}. {' '.join(note.splitlines())}".strip())
 
 
 Bounds = tuple[float | None, float | None, float | None, float | None]
@@ -277,7 +279,7 @@ def draw_intervals(canvas: Canvas, rows: Mapping[str, Bounds], top: float) -> No
         if low is not None and high is not None:
             start, end = plot.across(max(low, 0)), plot.across(max(high, 0))
             colour = ORANGE if bits is None else BLUE
-            canvas.rect(start, middle - 8, max(end - start, 2), 16, colour, more=' opacity="0.8"')
+            canvas.rect(start, middle - 8, max(end - start, 2), 16, colour, opacity=0.8)
         if bits is not None:
             canvas.mark("diamond", plot.across(bits), middle, "#000")
         words = f"{bits:.2f}" if bits is not None else f"{low:.2f} to {high:.2f}"

@@ -17,7 +17,7 @@ from lectures.show.picture import Picture, drawn, new_picture
 from lectures.show.svg import COLOURS, MASKED
 from lectures.show.tables import check_labels
 
-__all__ = ["bars", "curves", "distance_panels", "encoder_decoder", "head_grid", "heatmap", "heatmaps"]
+__all__ = ["curves", "distance_panels", "encoder_decoder", "head_grid", "heatmap", "heatmaps"]
 
 _SEQUENTIAL, _DIVERGING = "Blues", "RdBu_r"  # both readable for every kind of colour vision
 _MARKERS = "osD^vPX*"
@@ -93,21 +93,6 @@ def _fitting(name: str, line: ArrayLike, across: np.ndarray, others: str) -> np.
     if values.shape != across.shape:
         raise ValueError(f"line {name!r} has shape {values.shape}, {others} {across.shape}")
     return values
-
-
-@drawn
-def bars(values: ArrayLike, labels: Sequence[str], *, alt: str, y_title: str = "", title: str = "") -> Picture:
-    """One bar per value with its number above. Raises ValueError if lengths differ, or alt is empty."""
-    heights = np.asarray(values, dtype=float)
-    if heights.shape != (len(labels),):
-        raise ValueError(f"bars needs one label per value, got values {heights.shape} and {len(labels)} labels")
-    picture = new_picture(max(5.0, 1.3 * len(labels)), 4.2, alt)
-    ax = picture.subplots()
-    ax.bar_label(ax.bar(range(len(labels)), heights), [f"{h:.2f}" for h in heights], padding=3)
-    ax.set_xticks(range(len(labels)), labels)
-    ax.set(ylabel=y_title, title=title)
-    ax.margins(y=0.15)
-    return picture
 
 
 # --- heatmaps ------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ def word_map_svg(
     for (x, y), word, group in zip(at[: len(words)].tolist(), words, groups, strict=True):
         left, base = _free(x, y, len(word) * 9.6, taken)
         canvas.text(left, base, word, 16, fill=_GROUPS[group % 5], halo=True)
-    canvas.notes([note] if note else [], gap=2)
+    canvas.notes([note], gap=2)
     return canvas.svg(alt, width=_WIDE)
 
 
@@ -199,9 +199,7 @@ def map_svg(
     for x, y, shade in zip(left, top, tones, strict=True):
         canvas.mark("circle", x, y, blue(shade), 5, stroke="#555", wide=0.5)
     for i in near:
-        canvas.add(
-            f'<circle cx="{left[i]:.1f}" cy="{top[i]:.1f}" r="8" fill="none" stroke="{ORANGE}" stroke-width="3"/>'
-        )
+        canvas.circle(left[i], top[i], 8, stroke=ORANGE, wide=3)
     canvas.mark("circle", left[chosen], top[chosen], ORANGE, 9, stroke=ORANGE, wide=3)
     taken: list[tuple[float, float]] = []
     for i in (chosen, *near):

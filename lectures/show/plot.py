@@ -140,7 +140,7 @@ class Plot:
         across, up = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         seen = np.isfinite(across) & np.isfinite(up)
         points = np.clip(np.stack(self.at(across[seen], up[seen]), axis=-1), -1e4, 1e4).tolist()
-        self.canvas.polyline(points, look.colour, look.wide, dashes=look.dashes, more=self._clip)
+        self.canvas.polyline(points, look.colour, look.wide, dashes=look.dashes, clip_path=self._clip)
 
     def marks(self, x: ArrayLike, y: ArrayLike, look: Look = Look(), size: Pixels = 6) -> None:  # noqa: B008
         for a, b in zip(np.asarray(x, dtype=float), np.asarray(y, dtype=float), strict=True):
@@ -156,7 +156,7 @@ class Plot:
     def stroke(self, x: Pixels, low: Pixels, high: Pixels, look: Look) -> None:
         """An upright stroke: the interval of a value."""
         ends = (self.across(x), self.down(high)), (self.across(x), self.down(low))
-        self.canvas.line(*ends, look.colour, 2, more=' opacity="0.7"')
+        self.canvas.line(*ends, look.colour, 2, opacity=0.7)
 
     def level(self, y: Pixels, dashes: str = "", colour: str = FAINT) -> None:
         """A thin line across."""
@@ -190,7 +190,7 @@ class Plot:
             f'<clipPath id="{name}"><rect x="{place[0]:.1f}" y="{place[1]:.1f}" width="{place[2]:.1f}"'
             f' height="{place[3]:.1f}"/></clipPath>'
         )
-        self._clip = f' clip-path="url(#{name})"'
+        self._clip = f"url(#{name})"
         if self.x.title:
             canvas.text((self.left + self.right) / 2, self.bottom + below - 4, self.x.title, 15, "middle")
         if self.y.title:

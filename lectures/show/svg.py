@@ -133,7 +133,9 @@ def label_width(labels: Iterable[str], size: Pixels = 15) -> float:
 class Canvas:
     """Shapes in the order in which they are drawn; `right` and `bottom` are how far they reach.
 
-    `top` is where a picture may begin: below the title, if there is one.
+    `top` is where a picture may begin: below the title, if there is one. Every shape takes further attributes of SVG by
+    name: `opacity=0.5`, `stroke_linecap="round"`; `wide` is the stroke's width, `dashes` and `radius` speak for
+    themselves, and `says` shows words when the pointer rests on the shape.
     """
 
     def __init__(self, title: str = "", size: Pixels = 17) -> None:
@@ -163,20 +165,22 @@ class Canvas:
         mono: bool = False,
         halo: bool = False,
         turn: Pixels = 0,
-        more: str = "",
+        **look: Any,
     ) -> None:
         """Words at a base line; `turn`: clockwise, in degrees; `halo`: a white rim, to be read over lines."""
-        more += ' font-weight="bold"' if bold else ""
-        more += ' font-style="italic"' if italic else ""
-        more += ' paint-order="stroke" stroke="#fff" stroke-width="4"' if halo else ""
-        more += f' style="{MONO}" xml:space="preserve"' if mono else ""
-        more += f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
+        weight, style = "bold" if bold else "", "italic" if italic else ""
+        if halo:
+            look |= {"paint_order": "stroke", "stroke": "#fff", "wide": 4}
+        if mono:
+            look |= {"style": MONO, "xml:space": "preserve"}
+        if turn:
+            look["transform"] = f"rotate({turn} {x:.1f} {y:.1f})"
+        font: Any = {"font_size": size, "text_anchor": anchor, "font_weight": weight, "font_style": style}
         long = len(words) * float(size) * (0.66 if bold else 0.6)
         ends = [long * share for share in {"start": (0, 1), "middle": (-0.5, 0.5), "end": (-1, 0)}[anchor]]
         across, down = math.cos(math.radians(turn)), math.sin(math.radians(turn))
         self.add(
-            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{fill}" {more}>'
-            f"{html.escape(words)}</text>",
+            _element("text", html.escape(words), x=x, y=y, **font, fill=fill, **look),
             float(x) + max(end * across for end in ends),
             float(y) + max(end * down for end in ends) + 5,
         )
@@ -188,24 +192,13 @@ class Canvas:
         width: Pixels,
         height: Pixels,
         fill: str = "none",
-        stroke: str = "none",
+        stroke: str = "",
         wide: Pixels = 1,
-        *,
-        radius: Pixels = 0,
-        dashes: str = "",
-        says: str = "",
-        more: str = "",
+        **look: Any,
     ) -> None:
-        """`says`: words that show when the pointer rests on it."""
-        more += f' stroke="{stroke}" stroke-width="{wide}"' if stroke != "none" else ""
-        more += f' rx="{radius}"' if radius else ""
-        more += f' stroke-dasharray="{dashes}"' if dashes else ""
-        end = f"><title>{html.escape(says)}</title></rect>" if says else "/>"
-        self.add(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"{more}{end}',
-            x + width + wide / 2,
-            y + height + wide / 2,
-        )
+        look = {"fill": fill, "stroke": stroke, "wide": wide if stroke else "", **look}
+        element = _element("rect", x=x, y=y, width=width, height=height, **look)
+        self.add(element, x + width + wide / 2, y + height + wide / 2)
 
     def box(
         self,
@@ -215,36 +208,25 @@ class Canvas:
         height: Pixels,
         words: str,
         fill: str = "#ffffff",
-        stroke: str = "none",
+        stroke: str = "",
         wide: Pixels = 1,
         *,
         size: Pixels = 16,
         ink: str = "",
-        bold: bool = False,
+        struck: bool = False,
         mono: bool = False,
-        more: str = "",
         **look: Any,
     ) -> None:
-        """A rectangle with words in its middle, black or white unless `ink` is given; `look`: as for `rect`."""
+        """A rectangle with words in its middle, black or white unless `ink` is given."""
         self.rect(x, y, width, height, fill, stroke, wide, **look)
         if words:
-            ink = ink or ink_on(fill)
-            middle = float(y) + float(height) / 2 + float(size) * 0.36
-            more += ' pointer-events="none"' if look.get("says") else ""
-            self.text(
-                float(x) + float(width) / 2, middle, words, size, "middle", fill=ink, bold=bold, mono=mono, more=more
-            )
+            more: Any = {"pointer_events": "none"} if "says" in look else {}
+            more |= {"text_decoration": "line-through"} if struck else {}
+            at = float(x) + float(width) / 2, float(y) + float(height) / 2 + 0.36 * float(size)
+            self.text(*at, words, size, "middle", fill=ink or ink_on(fill), mono=mono, **more)
 
     def line(
-        self,
-        start: Point,
-        end: Point,
-        stroke: str = FAINT,
-        wide: Pixels = 1,
-        *,
-        dashes: str = "",
-        arrow: bool = False,
-        more: str = "",
+        self, start: Point, end: Point, stroke: str = FAINT, wide: Pixels = 1, *, arrow: bool = False, **look: Any
     ) -> None:
         """A straight line; `arrow`: with a head at its end."""
         (x0, y0), (x1, y1) = start, end
@@ -252,69 +234,39 @@ class Canvas:
             long = math.hypot(x1 - x0, y1 - y0) or 1.0
             across, down = (x1 - x0) / long, (y1 - y0) / long
             tip = 6 + 2 * float(wide)
-            x, y = x1 - tip * across, y1 - tip * down
-            half = 0.55 * tip
+            x, y, half = x1 - tip * across, y1 - tip * down, 0.55 * tip
             corners = [(x1, y1), (x - half * down, y + half * across), (x + half * down, y - half * across)]
             self.polygon(corners, stroke)
             x1, y1 = x + across, y + down
-        more += f' stroke-dasharray="{dashes}"' if dashes else ""
-        self.add(
-            f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="{stroke}"'
-            f' stroke-width="{wide}"{more}/>',
-            max(x0, x1),
-            max(y0, y1),
-        )
+        element = _element("line", x1=x0, y1=y0, x2=x1, y2=y1, stroke=stroke, wide=wide, **look)
+        self.add(element, max(x0, x1), max(y0, y1))
 
-    def polyline(
-        self, points: Iterable[Point], stroke: str = BLUE, wide: Pixels = 3, *, dashes: str = "", more: str = ""
-    ) -> None:
+    def polyline(self, points: Iterable[Point], stroke: str = BLUE, wide: Pixels = 3, **look: Any) -> None:
         """A line through points; it does not make the drawing larger (it may be clipped)."""
-        more += f' stroke-dasharray="{dashes}"' if dashes else ""
-        self.add(
-            f'<polyline points="{_pairs(points)}" fill="none" stroke="{stroke}" stroke-width="{wide}"{more}/>',
-        )
+        self.add(_element("polyline", points=_pairs(points), fill="none", stroke=stroke, wide=wide, **look))
 
-    def polygon(self, points: Sequence[Point], fill: str, stroke: str = "none", wide: Pixels = 1) -> None:
-        self.add(
-            f'<polygon points="{_pairs(points)}" fill="{fill}" stroke="{stroke}" stroke-width="{wide}"/>',
-            max(x for x, _ in points),
-            max(y for _, y in points),
-        )
-
-    def path(self, d: str, stroke: str, wide: Pixels = 2, *, dashes: str = "", more: str = "") -> None:
+    def path(self, d: str, stroke: str, wide: Pixels = 2, **look: Any) -> None:
         """Any path, not filled; it does not make the drawing larger."""
-        more += f' stroke-dasharray="{dashes}"' if dashes else ""
-        self.add(f'<path d="{d}" fill="none" stroke="{stroke}" stroke-width="{wide}"{more}/>')
+        self.add(_element("path", d=d, fill="none", stroke=stroke, wide=wide, **look))
 
-    def mark(
-        self,
-        kind: str,
-        x: Pixels,
-        y: Pixels,
-        colour: str,
-        size: Pixels = 6,
-        *,
-        stroke: str = "#fff",
-        wide: Pixels = 1.5,
-        more: str = "",
-    ) -> None:
+    def polygon(self, points: Sequence[Point], fill: str, **look: Any) -> None:
+        right, bottom = max(x for x, _ in points), max(y for _, y in points)
+        self.add(_element("polygon", points=_pairs(points), fill=fill, **look), right, bottom)
+
+    def circle(self, x: Pixels, y: Pixels, r: Pixels, fill: str = "none", **look: Any) -> None:
+        self.add(_element("circle", cx=x, cy=y, r=r, fill=fill, **look), x + r, y + r)
+
+    def mark(self, kind: str, x: Pixels, y: Pixels, colour: str, size: Pixels = 6, **look: Any) -> None:
         """A point as one of MARKS: told apart by shape as well as by colour. A ring is hollow."""
-        x, y, r = float(x), float(y), float(size)
-        if kind in ("circle", "ring"):
-            fill, stroke, wide = ("#fff", colour, 3) if kind == "ring" else (colour, stroke, wide)
-            look = f'fill="{fill}" stroke="{stroke}" stroke-width="{wide}"{more}'
-            self.add(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {look}/>', x + r, y + r)
-            return
-        corners = {
-            "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
-            "triangle": [(0, -1.3), (1.1, 0.85), (-1.1, 0.85)],
-            "diamond": [(0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)],
-        }[kind]
-        self.polygon([(x + r * dx, y + r * dy) for dx, dy in corners], colour, stroke, wide)
+        look = {"stroke": "#fff", "wide": 1.5, **look}
+        if kind == "ring":
+            self.circle(x, y, size, "#fff", stroke=colour, wide=3)
+        elif kind == "circle":
+            self.circle(x, y, size, colour, **look)
+        else:
+            self.polygon([(x + size * dx, y + size * dy) for dx, dy in _CORNERS[kind]], colour, **look)
 
-    def image(
-        self, matrix: ArrayLike, x: Pixels, y: Pixels, width: Pixels, height: Pixels, reach: float | int = 1
-    ) -> None:
+    def image(self, matrix: ArrayLike, x: Pixels, y: Pixels, width: Pixels, height: Pixels, reach: Pixels = 1) -> None:
         """A matrix (row, column) as one small image that fills a rectangle: −reach is blue, 0 white, reach red.
 
         A cell of SVG costs a hundred characters; here thousands of cells are redrawn at every key press.
@@ -324,22 +276,21 @@ class Canvas:
         array = np.asarray(matrix, dtype=float)
         if array.ndim != 2 or not array.size:
             raise ValueError(f"an image needs a matrix (row, column), got shape {array.shape}")
-        self.picture(
-            png_address(diverging_rgb(array, reach), level=1), x, y, width, height, "image-rendering:pixelated"
-        )
+        address = png_address(diverging_rgb(array, float(reach)), level=1)
+        self.picture(address, x, y, width, height, style="image-rendering:pixelated")
         self.rect(x, y, width, height, stroke="#999")
 
-    def picture(self, address: str, x: Pixels, y: Pixels, width: Pixels, height: Pixels, style: str = "") -> None:
+    def picture(self, address: str, x: Pixels, y: Pixels, width: Pixels, height: Pixels, **look: Any) -> None:
         """An image at an address, stretched to a rectangle."""
-        place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-        self.add(f'<image {place} preserveAspectRatio="none" style="{style}" href="{address}"/>', x + width, y + height)
+        look = {"preserveAspectRatio": "none", "href": address, **look}
+        self.add(_element("image", x=x, y=y, width=width, height=height, **look), x + width, y + height)
 
-    def notes(self, lines: Iterable[str], size: Pixels = 16, *, gap: Pixels = 8, fill: str = INK) -> None:
-        """Lines of words below everything drawn so far."""
+    def notes(self, lines: Iterable[str], size: Pixels = 16, *, gap: Pixels = 8) -> None:
+        """Lines of words below everything drawn so far; an empty one is left out."""
         y = self.bottom + float(gap)
-        for line in lines:
+        for line in filter(None, lines):
             y += float(size) + 9
-            self.text(0, y - 5, line, size, fill=fill)
+            self.text(0, y - 5, line, size)
 
     def svg(self, alt: str, *, width: Pixels = 0, more: str = "") -> str:
         """The drawing on white, which scales down with the page; `alt` is what a screen reader says.
@@ -357,6 +308,24 @@ class Canvas:
 
 
 MARKS = ("circle", "square", "triangle", "diamond", "ring")
+_CORNERS = {
+    "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+    "triangle": [(0, -1.3), (1.1, 0.85), (-1.1, 0.85)],
+    "diamond": [(0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)],
+}
+_PLACES = {"x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "width", "height"}
+_NAMES = {"wide": "stroke-width", "dashes": "stroke-dasharray", "radius": "rx"}
+
+
+def _element(name: str, inside: str = "", *, says: str = "", **attributes: Any) -> str:
+    """`<name …>`; places have one decimal, what is empty is left out, `stroke_width` is written stroke-width."""
+    parts = [f"<{name}"]
+    for key, value in attributes.items():
+        if value != "":
+            key = _NAMES.get(key) or key.replace("_", "-")
+            parts.append(f'{key}="{value:.1f}"' if key in _PLACES else f'{key}="{value}"')
+    inside += f"<title>{html.escape(says)}</title>" if says else ""
+    return " ".join(parts) + (f">{inside}</{name}>" if inside else "/>")
 
 
 def _pairs(points: Iterable[Point]) -> str:

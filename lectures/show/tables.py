@@ -64,7 +64,7 @@ def heatmap_svg(
         )
     if highlight is not None:
         canvas.rect(left, top + cell * highlight, cell * len(columns), cell, stroke=ORANGE, wide=2.5)
-    canvas.notes([note] if note else [], gap=2)
+    canvas.notes([note], gap=2)
     return canvas.svg(alt)
 
 

@@ -39,7 +39,7 @@ def shaded_words_svg(
             across, down = 0.0, down + high
         canvas.box(across, down, wide, high - 3, shown, blue(value), size=size, mono=True, says=f"{shown}: {value:.3f}")
         across, down = (0.0, down + high) if word == "\n" else (across + wide, down)
-    canvas.notes([note] if note else [], gap=4)
+    canvas.notes([note], gap=4)
     return canvas.svg(alt, width=width)
 
 
@@ -70,7 +70,7 @@ def surprise_svg(
             canvas.box(x, y, wide - 1, 36, visible(characters[i]), fill, "#c8c8c8", 0.6, size=20, mono=True)
             if not given:
                 canvas.text(x + wide / 2, y + 53, f"{numbers[i]:.0f}", 15, "middle")
-    canvas.notes([note] if note else [])
+    canvas.notes([note])
     return canvas.svg(alt)
 
 

@@ -5,7 +5,7 @@ A module has the lecture's widgets, and above or below each the picture that onl
 """
 
 # ruff: noqa: F403
-from lectures.show.live import *
+from lectures.show.controls import *
 from lectures.widgets.attention import *
 from lectures.widgets.backpropagation import *
 from lectures.widgets.decoding import *

@@ -116,7 +116,7 @@ def softmax_svg(
             beyond = plot.down(shown) + (18 if value < 0 else -6)
             canvas.text(plot.across(i + 0.5), beyond, number(value), 16, "middle")
     canvas.text(wide + 40, 156, "→", 34, "middle")
-    canvas.notes([extra] if extra else [], 17)
+    canvas.notes([extra], 17)
     says = "; ".join(f"{label}: score {a:.2f}, weight {b:.2f}" for label, a, b in zip(labels, s, w, strict=True))
     return canvas.svg(f"Scores and softmax weights. {says}.")
 
@@ -170,7 +170,7 @@ def plane_svg(
     canvas = Canvas(title, size=16)
     canvas.line((6, 41), (34, 41), ORANGE, 4, arrow=True)
     canvas.text(42, 46, "query")
-    canvas.mark("circle", 120, 41, BLUE, 9, more=' opacity="0.75"')
+    canvas.mark("circle", 120, 41, BLUE, 9, opacity=0.75)
     canvas.text(136, 46, "keys (= values), area = weight")
     canvas.mark("diamond", 394, 41, GREEN, 7)
     canvas.text(410, 46, "context")
@@ -179,7 +179,7 @@ def plane_svg(
     canvas.line(plot.at(0, -2), plot.at(0, 2), "#ddd")
     for key, weight in zip(k, w, strict=True):
         canvas.line(plot.at(0, 0), plot.at(*key), FAINT, 1.5)
-        canvas.mark("circle", *plot.at(*key), BLUE, 3 + 30 * math.sqrt(weight), stroke="none", more=' opacity="0.75"')
+        canvas.mark("circle", *plot.at(*key), BLUE, 3 + 30 * math.sqrt(weight), stroke="none", opacity=0.75)
     canvas.line(plot.at(0, 0), plot.at(*q), ORANGE, 4, arrow=bool(np.linalg.norm(q) > 0.05))
     canvas.mark("diamond", *plot.at(*c), GREEN, 7)
     for key, weight, label in zip(k, w, labels, strict=True):  # last, with a white halo: readable over the arrow

@@ -280,7 +280,7 @@ def descent_svg(
         fill = "#ffffff" if i == 0 and len(steps) > 1 else ORANGE
         kind, size = "circle" if inside else "triangle", 9.0 if i == len(steps) - 1 else 5.5
         canvas.mark(kind, *plot.at(*steps[i]), fill, size, stroke=DARK_ORANGE, wide=2)
-    canvas.notes([note] if note else [], 17)
+    canvas.notes([note], 17)
     w, loss = visited[-1]
     says = f"{title}. After {len(visited) - 1} steps w is {_number(w)} and the loss {_number(loss)}; the loss began at"
     return canvas.svg(f"{says} {_number(visited[0][1])}. {note}")

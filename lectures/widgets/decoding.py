@@ -318,8 +318,8 @@ def next_word_svg(
     canvas, left, room = Canvas(f"“{prompt} …”"), label_width(labels, 16), 430.0
     for i, (label, (a, b)) in enumerate(zip(labels, shown, strict=True)):
         y, gone = canvas.top + 31 * i, b == 0
-        crossed = 'text-decoration="line-through"' if gone else ""
-        canvas.text(left - 8, y + 19, label, 16, "end", fill="#5c5c5c" if gone else INK, more=crossed)
+        crossed = "line-through" if gone else ""
+        canvas.text(left - 8, y + 19, label, 16, "end", fill="#5c5c5c" if gone else INK, text_decoration=crossed)
         for shift, value, colour in ((3.0, a, "#B8B8B8"), (14.0, b, BLUE)):
             canvas.rect(left, y + shift, max(room * value / longest, 0.6), 11, colour)
         words_at = left + room * max(a, b) / longest + 8
@@ -367,14 +367,12 @@ def word_by_word(trees: Mapping[str, SearchTree], name: Callable[[int], str], *,
         labels = [_shown(name(n.token)) for n in candidates if n.token is not None]
         chances = [math.exp(n.token_log_prob) for n in candidates]
         at = candidates.index(chosen)
-        listed = ", ".join(f"{label} {p:.3f}" for label, p in zip(labels, chances, strict=True))
         return text + bar_list_svg(
             chances,
             labels,
             reach=1.0,
             highlight=[at],
             title=f"place {place}: the five most probable tokens, and the one that was written",
-            alt=f"At place {place} {way} wrote {labels[at]!r}; candidates: {listed}.",
             width=700,
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -182,8 +183,8 @@ def cache_svg(
     canvas.text(0, top - bars / 2 + 6, "reads", 16)
     canvas.line((left, top), (left + cell * (first + capacity), top), FAINT)
     for i, word in enumerate(words):
-        gone = 'opacity="0.5" text-decoration="line-through"' if i < first else ""
-        canvas.text(left + cell * (i + 0.62), top - bars - 8, word, 15, turn=-48, more=gone)
+        gone: Any = {"opacity": 0.5, "text_decoration": "line-through"} if i < first else {}
+        canvas.text(left + cell * (i + 0.62), top - bars - 8, word, 15, turn=-48, **gone)
     for j, weight in enumerate(alpha, start=len(words) - seen):
         high = bars * max(float(weight), 0.0)
         canvas.rect(left + cell * j + 3, top - high, cell - 6, high, BLUE, says=f"{weight:.3f}")
@@ -198,7 +199,7 @@ def cache_svg(
             reach = float(np.abs(matrix).max()) or 1.0
             canvas.image(matrix.T, left + cell * first, y, cell * held, tall, reach)
         if seen < held:
-            canvas.rect(left + cell * first, y, cell * (held - seen), tall, "#ffffff", more=' opacity="0.7"')
+            canvas.rect(left + cell * first, y, cell * (held - seen), tall, "#ffffff", opacity=0.7)
     frame = left + cell * (len(words) - new), top + 20, cell * new, 2 * tall + 22
     canvas.rect(*frame, stroke=ORANGE, wide=4)
     lines = [f"framed: computed in this step; {max(0, seen - new)} read as they were; {capacity - held} places empty"]

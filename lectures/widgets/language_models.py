@@ -50,16 +50,13 @@ def length_playground(
     def draw(probability: SentenceProbability, p: float) -> str:
         sums = [sum(probability(sentence, p) for sentence in of_length) for of_length in sentences]
         counts = [f"{len(of):,} sentence{'' if len(of) == 1 else 's'}" for of in sentences]
-        together = f"together {sum(sums):.3f}"
-        listed = ", ".join(f"{n} words {total:.3f}" for n, total in enumerate(sums))
         return bar_list_svg(
             sums,
             [f"{n} word{'' if n == 1 else 's'}" for n in range(longest + 1)],
             reach=1.0,
             says=[f"{total:.3f} · {count}" for total, count in zip(sums, counts, strict=True)],
             title=f"all sentences of a length, P(<eos>) = {p:.2f}",
-            note=f"up to {longest} words {together.replace(' ', ': ')}",
-            alt=f"Total probability by length of sentence with P(<eos>) = {p:.2f}: {listed}; {together}.",
+            note=f"up to {longest} words together: {sum(sums):.3f}",
         )
 
     return live(
@@ -84,8 +81,6 @@ def count_playground(
         given = estimate(seen, vocabulary, k)
         values = [float(given[word]) for word in vocabulary]
         told = [f"seen {seen.get(word, 0)} of {sum(seen.values())}" for word in vocabulary]
-        listed = ", ".join(f"{word} {value:.3f}" for word, value in zip(vocabulary, values, strict=True))
-        sums = f"they sum to {sum(values):.2f}"
         return bar_list_svg(
             values,
             list(vocabulary),
@@ -93,8 +88,7 @@ def count_playground(
             highlight=[i for i, word in enumerate(vocabulary) if not seen.get(word)],
             says=[f"{value:.3f} · {words}" for value, words in zip(values, told, strict=True)],
             title=f"P(next word | {context}), k = {k:g}",
-            note=f"{sums}; orange: never seen after “{context}”",
-            alt=f"Probabilities of the next word after {context} with pseudocount {k:g}: {listed}; {sums}.",
+            note=f"they sum to {sum(values):.2f}; orange: never seen after “{context}”",
         )
 
     return live(
@@ -133,7 +127,6 @@ def perplexity_playground(
             says=[f"{b:.2f} bits · P = {value:.3f}" for b, value in zip(bits, p, strict=True)],
             title="surprise of each word, −log₂ P(word | words before)",
             note=note,
-            alt=f"Surprise in bits: {', '.join(f'{w} {b:.2f}' for w, b in zip(words, bits, strict=True))}; {note}.",
             width=480,
         )
 
@@ -337,13 +330,11 @@ def next_words(models: Mapping[str, Suggest], typed: str, *, longest: int = 200)
         if not found:
             return said(f"{model} knows no word that begins so")
         shown = typed.replace("\n", " ")[-60:]
-        listed = ", ".join(f"{'a new line' if word == chr(10) else word} {p:.3f}" for word, p in found)
         return bar_list_svg(
             [p for _, p in found],
             [_named(word) for word, _ in found],
             reach=max(0.25, max(p for _, p in found)),
             title=f"{model}: what comes after “{shown}”?",
-            alt=f"{model} continues '{shown}' with {listed}.",
             width=700,
         )
 
@@ -396,7 +387,6 @@ def writer(write: Write, orders: Sequence[int], smoothings: Sequence[str], *, or
             alt=f"{order}-gram with {smoothing}, seed {seed}, writes: {' '.join(spelled)}",
         )
         chosen = [i for i, (word, _) in enumerate(last.likely) if word == last.word]
-        listed = ", ".join(f"{word!r} {p:.3f}" for word, p in last.likely)
         bars = bar_list_svg(
             [p for _, p in last.likely],
             [_named(word) for word, _ in last.likely],
@@ -404,7 +394,6 @@ def writer(write: Write, orders: Sequence[int], smoothings: Sequence[str], *, or
             says=[f"{p:.3f}" if p >= 0.001 else f"{p:.5f}" for _, p in last.likely],
             highlight=chosen,
             title=f"word {len(text)} was drawn from" + ("" if chosen else " (it was none of these)"),
-            alt=f"The likeliest words at place {len(text)}: {listed}; drawn: {last.word!r}.",
         )
         line = f"{copied} of {len(text)} words end a run of {top} or more that stands so in the training text."
         return written + said(line) + bars

@@ -215,9 +215,10 @@ def contributions_svg(
         for k in range(t + 1):
             out = cut is not None and t - k >= cut
             kept += 0.0 if out else float(c[t, k])
-            ink, more = (GREY, 'text-decoration="line-through"') if out else ("", "")
             fill = "#e9e9e9" if out else diverging(c[t, k], reach)
-            canvas.box(left + wide * k, y, wide, tall, number(c[t, k], 4), fill, "#b8b8b8", ink=ink, more=more)
+            canvas.box(
+                left + wide * k, y, wide, tall, number(c[t, k], 4), fill, "#b8b8b8", ink=GREY if out else "", struck=out
+            )
     whole, under = float(np.tril(c).sum()), top + tall * n
     total = f"sum {number(kept, 4)}" + ("" if cut is None else f" of {number(whole, 4)}")
     canvas.text(left, under + 30, total, 18, bold=True)
@@ -298,7 +299,7 @@ def restored_svg(
         canvas.text(x + wide / 2, y + 56, old, 15, "middle", fill="#595959")
         canvas.text(x + wide / 2, y + 76, f"{p:.2f}", 15, "middle")
         x += wide + 4
-    canvas.notes([note] if note else [])
+    canvas.notes([note])
     return canvas.svg(f"Restored: {' '.join(restored)} {note}".strip())
 
 

@@ -164,7 +164,7 @@ def table_svg(table: ArrayLike, selected: int, *, title: str = "", note: str = "
     canvas.rect(left - 2, plot.down(selected), wide + 4, 9, stroke="#000", wide=2)
     canvas.line(plot.at(0, 0), plot.at(0, n), FAINT)
     plot.line(near, np.arange(n) + 0.5, Look(ORANGE, wide=2.5))
-    canvas.notes([note] if note else [], 15)
+    canvas.notes([note], 15)
     said = ", ".join(f"{i}: {near[i]:.2f}" for i in sorted({0, n // 4, n // 2, 3 * n // 4, n - 1}))
     alt = f"{title} Heatmap of {n} positions by {d} columns. {note} Dot products with position {selected}: {said}."
     return canvas.svg(alt)
@@ -205,7 +205,7 @@ def clocks_svg(before: ArrayLike, after: ArrayLike, *, title: str = "", note: st
         canvas.text(x, middle + radius + 22, f"pair {i}", 15, "middle")
         canvas.text(x, middle + radius + 42, f"+{angle:.1f}°", 15, "middle", bold=True)
         said.append(f"pair {i} turned by {angle:.1f} degrees")
-    canvas.notes([note] if note else [], 15)
+    canvas.notes([note], 15)
     return canvas.svg(f"{title} {note} {', '.join(said)}.")
 
 
@@ -274,7 +274,7 @@ def turned_svg(
         canvas.line(plot.at(0, -longest), plot.at(0, longest), "#ddd")
         canvas.text(plot.across(0), top - 8, f"pair {pair} of the numbers", 15, "middle")
         for (plain, turned), colour, name in ((vectors[:2], ORANGE, "q"), (vectors[2:], BLUE, "k")):
-            canvas.line(plot.at(0, 0), plot.at(*plain[pair]), colour, 4, dashes="5 4", more=' opacity="0.6"')
+            canvas.line(plot.at(0, 0), plot.at(*plain[pair]), colour, 4, dashes="5 4", opacity=0.6)
             canvas.line(plot.at(0, 0), plot.at(*turned[pair]), colour, 4)
             x, y = plot.at(*(1.16 * turned[pair]))
             canvas.text(x, y + 5, name, 16, "middle", fill=colour, bold=True, halo=True)

@@ -58,7 +58,7 @@ def translation_svg(
     verdict = "right in every word" if right else f"do not fit: {sum(wrong)} of {len(written)}" if reference else ""
     if verdict:
         canvas.text(112, y + 20, verdict, 16)
-    canvas.notes([note] if note else [], gap=2)
+    canvas.notes([note], gap=2)
     alt = f"Source: {' '.join(source)}. Written: {' '.join(written) or 'nothing yet'}."
     if reference is not None:
         alt += " It is right." if right else f" It should be: {' '.join(reference)}."
@@ -153,7 +153,6 @@ def decoder_player(run: Callable[[str], Sequence[DecodingStep]], sources: Sequen
             reach=1.0,
             highlight=[0],
             title=f"step {len(steps)}: the decoder has read {read}; what comes next?",
-            alt=f"Step {len(steps)}, after {read}: " + ", ".join(f"{word} {p:.3f}" for word, p in likely) + ".",
         )
 
     return live(

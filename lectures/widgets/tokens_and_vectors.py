@@ -144,7 +144,6 @@ def negative_playground(
             says=told,
             title="σ(score): held to be a real neighbour",
             note=f"loss {total:.3f}",
-            alt="; ".join(f"{name} {words}" for name, words in zip(names, told, strict=True)) + f"; loss {total:.3f}.",
             width=720,
         )
 
@@ -154,10 +153,7 @@ def negative_playground(
     return live(draw, loss, yours=yours, **sliders)
 
 
-def _cosines(
-    found: Sequence[tuple[str, float]], title: str, note: str, says: str, highlight: Sequence[int] = ()
-) -> str:
-    listed = ", ".join(f"{name} {cosine:.2f}" for name, cosine in found)
+def _cosines(found: Sequence[tuple[str, float]], title: str, note: str, highlight: Sequence[int] = ()) -> str:
     return bar_list_svg(
         [max(cosine, 0.0) for _, cosine in found],
         [name for name, _ in found],
@@ -166,7 +162,6 @@ def _cosines(
         says=[f"{cosine:.2f}" for _, cosine in found],
         title=title,
         note=note,
-        alt=f"{says}{listed}. {note}",
     )
 
 
@@ -175,9 +170,8 @@ def neighbours(tables: Mapping[str, Near], words: Sequence[str]) -> Live:
 
     def draw(table: str, word: str, own: str) -> str:
         asked = own.strip().lower() or word
-        nearest = f"{table}: nearest to "
-        found = list(tables[table](asked))
-        return _cosines(found, f"{nearest}“{asked}”", "cosine: 1 is the same direction", f"{nearest}{asked}: ")
+        title = f"{table}: nearest to “{asked}”"
+        return _cosines(list(tables[table](asked)), title, "cosine: 1 is the same direction")
 
     word, own = choice(words, "word"), field(hint="… or type a word and press Enter", width="420px")
     choose_or_type(word, own)
@@ -197,8 +191,7 @@ def analogies(tables: Mapping[str, Answer], questions: Sequence[str]) -> Live:
         hoped = [i for i, (name, _) in enumerate(found) if name in words[3:]]
         verdict = f"hoped for: {words[3]}" if words[3:] else ""
         verdict += ", and it comes first" if 0 in hoped else ""
-        asked = f"{table}: {a} is to {b} as {c} is to "
-        return _cosines(found, f"{asked}…", verdict, asked, hoped)
+        return _cosines(found, f"{table}: {a} is to {b} as {c} is to …", verdict, hoped)
 
     question, own = (
         menu(questions, "question", "420px"),

@@ -67,7 +67,7 @@ def losses_svg(words: Sequence[str], nats: ArrayLike, *, chosen: int | None = No
     for i, loss in enumerate(losses):
         plot.bar(i + 0.5, loss, wide - 8, ORANGE if i == chosen else BLUE)
         canvas.text(plot.across(i + 0.5), plot.down(loss) - 6, f"{loss:.1f}", 15, "middle", bold=i == chosen)
-    canvas.notes([note] if note else [])
+    canvas.notes([note])
     pairs = ", ".join(f"{word} {loss:.1f}" for word, loss in zip(words, losses, strict=True))
     return canvas.svg(f"Loss of each word in nats: {pairs}; {total}. {note}".strip(), width=620)
 

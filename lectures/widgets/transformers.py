@@ -268,7 +268,7 @@ def lens_svg(
     for j, word in enumerate(words):
         canvas.text(left + wide * (j + 0.45), base + 20, word, 15, turn=40, bold=j == selected)
     canvas.rect(left + wide * selected, top - 2, wide, base - top + 4, stroke=ORANGE, wide=3.5)
-    canvas.notes([note] if note else [])
+    canvas.notes([note])
     column = "; ".join(f"{depths[i]}: {row[selected]!r} {p[i, selected]:.2f}" for i, row in enumerate(guesses))
     after = f"After {words[selected]!r} the likeliest next words are, from below: {column}"
     return canvas.svg(f"{title}. {after}. {note}")

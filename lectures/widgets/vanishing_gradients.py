@@ -184,20 +184,16 @@ def eigenvalues_svg(
     canvas = Canvas(title, size=16)
     plot = _plane(canvas, reach, float(size) - 20, len(values), ("real", "imaginary"))
     unit = plot.across(1) - plot.across(0)
-    canvas.add(f'<circle cx="{plot.across(0):.1f}" cy="{plot.down(0):.1f}" r="{unit:.1f}" fill="#0072B2"'
-               ' fill-opacity="0.06" stroke="#1a1a1a" stroke-width="2"/>')  # fmt: skip
+    canvas.circle(*plot.at(0, 0), unit, "#0072B2", fill_opacity=0.06, stroke=INK, wide=2)
     canvas.text(plot.across(0.72), plot.down(0.72), "|λ| = 1", 15)
     for k, (name, numbers) in enumerate(values.items()):
-        kind, colour, radius = "dot" if k else "ring", COLOURS[k % 7], 4.5 if k else 6.5
-        places = [(20.0, canvas.top + 24 * k + 8)]
+        colour = COLOURS[k % 7]
+        look: Any = {"fill": colour, "opacity": 0.8} if k else {"stroke": colour, "wide": 2.5}
         canvas.text(34, canvas.top + 24 * k + 13, name, 15)
+        canvas.circle(20, canvas.top + 24 * k + 8, 4.5 if k else 6.5, **look)
         for value in np.asarray(numbers, dtype=complex):
-            places.append(plot.at(*(np.clip([value.real, value.imag], -0.98 * reach, 0.98 * reach))))
-        look = (
-            f'fill="{colour}" opacity="0.8"' if kind == "dot" else f'fill="none" stroke="{colour}" stroke-width="2.5"'
-        )
-        for x, y in places:
-            canvas.add(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" {look}/>')
+            place = plot.at(*np.clip([value.real, value.imag], -0.98 * reach, 0.98 * reach))
+            canvas.circle(*place, 4.5 if k else 6.5, **look)
     return canvas.svg(alt)
 
 
@@ -315,14 +311,14 @@ def clipped_svg(
     canvas = Canvas("a gradient of two numbers (g₁, g₂)", size=16)
     plot = _plane(canvas, reach, 400, 1 + len(clipped), ("g₁", "g₂"))
     (cx, cy), side = plot.at(0, 0), plot.across(n_max) - plot.across(0)
-    canvas.add(f'<circle cx="{cx}" cy="{cy}" r="{side:.1f}" fill="none" stroke="{INK}" stroke-width="1.5"/>')
+    canvas.circle(cx, cy, side, stroke=INK, wide=1.5)
     canvas.rect(cx - side, cy - side, 2 * side, 2 * side, stroke=INK, wide=1.5, dashes="5 4")
     for k, (name, vector) in enumerate({"gradient": gradient, **clipped}.items()):
         v = np.asarray(vector, dtype=float)
         if v.shape != (2,):
             raise ValueError(f"{name} must be two numbers, got shape {v.shape}")
         tip, colour, wide = plot.at(*np.clip(v, -reach, reach)), (FAINT, *COLOURS)[k], 7 - 1.5 * k
-        canvas.line((cx, cy), tip, colour, wide, more=' stroke-linecap="round"')
+        canvas.line((cx, cy), tip, colour, wide, stroke_linecap="round")
         canvas.mark("circle", *tip, colour)
         y = canvas.top + 24 * k + 8
         canvas.line((10, y), (44, y), colour, wide)

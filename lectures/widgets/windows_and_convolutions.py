@@ -176,7 +176,6 @@ def filter_explorer(read: Callable[[str], Fired], texts: Sequence[str], *, top: 
             says=[pulls(i) for i in strongest],
             highlight=[rank - 1],
             title="the strongest pulls, with the letters they come from",
-            alt="Strongest pulls: " + ", ".join(f"{spelled(i)} {found.pull[i]:+.2f}" for i in strongest) + ".",
             width=680,
         )
 
@@ -320,7 +319,7 @@ def reach_svg(
         paths[end in lit].append("M{:.1f},{:.1f} L{:.1f},{:.1f}".format(*at(source), *at(end)))
     canvas.path(" ".join(paths[False]), "#dcdcdc", 1)
     many = len(paths[True]) > 120
-    canvas.path(" ".join(paths[True]), BLUE, 0.8 if many else 1.8, more=' opacity="0.45"' if many else "")
+    canvas.path(" ".join(paths[True]), BLUE, 0.8 if many else 1.8, opacity=0.45 if many else "")
     for row, name in enumerate(rows, start=1):
         canvas.text(0, at((row, 0))[1] + 5, name, 15)
         for time in range(len(words)):
@@ -380,9 +379,8 @@ def neighbour_playground(
         found = kept(context, rank)
         line, panels = " ".join(found.words), []
         for name, best in found.models.items():
-            alt = f"{name} after '{line}': " + ", ".join(f"{word} {p:.3f}" for word, p in best) + "."
             words = [word.replace("\n", "↵") for word, _ in best]
-            panels.append(bar_list_svg([p for _, p in best], words, reach=0.5, title=name, alt=alt, width=420))
+            panels.append(bar_list_svg([p for _, p in best], words, reach=0.5, title=name, width=420))
         return said(f"“{line} …”   {found.seen}") + beside(*panels)
 
     return live(

@@ -102,10 +102,10 @@ def test_without_an_end_every_length_sums_to_one() -> None:
         return ((1 - p) / 2) ** len(words) * (p or 1.0)
 
     widget = widgets.length_playground(probability, ["ha", "ho"], longest=3, yours=lambda words, p: 0.1)
-    assert "together 4.000" in widget.picture.value
+    assert "together: 4.000" in widget.picture.value
     assert "yours draws another picture" in widget.picture.value
     widget.controls["p"].value = 0.5
-    assert "together 0.938" in widget.picture.value
+    assert "together: 0.938" in widget.picture.value
 
 
 def test_counts_become_probabilities() -> None:
@@ -114,9 +114,11 @@ def test_counts_become_probabilities() -> None:
         return {word: (seen.get(word, 0) + k) / total for word in vocabulary}
 
     widget = widgets.count_playground({"cat": {"sat": 2, "ran": 1}, "a": {"cat": 1}}, ["sat", "ran", "cat"], estimate)
-    assert "sat 0.667, ran 0.333, cat 0.000; they sum to 1.00" in spoken(widget.picture.value)
+    assert "sat 0.667 · seen 2 of 3, ran 0.333 · seen 1 of 3, cat 0.000 · seen 0 of 3. they sum to 1.00" in spoken(
+        widget.picture.value
+    )
     widget.controls["k"].value = 1.0
-    assert "sat 0.500, ran 0.333, cat 0.167" in spoken(widget.picture.value)
+    assert "sat 0.500 · seen 2 of 3, ran 0.333 · seen 1 of 3, cat 0.167" in spoken(widget.picture.value)
     widget.controls["context"].value = "a"
     assert "cat 0.500" in spoken(widget.picture.value)
 
@@ -126,7 +128,7 @@ def test_perplexity_of_a_die() -> None:
         return math.exp(-sum(map(math.log, p)) / len(p))
 
     widget = widgets.perplexity_playground(perplexity, ["a", "b"], [0.5, 0.125], lambda p: -math.log2(p))
-    assert "a 1.00, b 3.00; mean 2.00 bits per word" in " ".join(spoken(widget.picture.value).split())
+    assert "a 1.00 bits · P = 0.500, b 3.00 bits · P = 0.125. mean 2.00 bits per word" in spoken(widget.picture.value)
     assert "perplexity 4.00" in spoken(widget.picture.value)
     widget.controls["p1"].value = 0.5
     assert "perplexity 2.00" in spoken(widget.picture.value)
@@ -137,7 +139,7 @@ def test_suggestions_follow_what_is_typed_and_enter_takes_the_first() -> None:
         return [] if typed.endswith("q") else [("king", 0.6), ("queen", 0.4)]
 
     widget = widgets.next_words({"none": lambda typed: [], "two": suggest}, "the ")
-    assert "two continues 'the ' with king 0.600, queen 0.400" in spoken(widget.picture.value)
+    assert "two: what comes after “the ”?: king 0.600, queen 0.400." in spoken(widget.picture.value)
     field = widget.controls["typed"]
     field._handle_custom_msg({"event": "submit"}, [])
     assert field.value == "the king "

@@ -72,13 +72,13 @@ def test_neighbours_of_a_typed_word() -> None:
         return [(word + "s", 0.5), ("not", -0.2)]
 
     widget = widgets.neighbours({"one": near, "two": near}, ["king", "love"])
-    assert "two: nearest to king: kings 0.50, not -0.20." in spoken(widget.picture.value)
+    assert "two: nearest to “king”: kings 0.50, not -0.20." in spoken(widget.picture.value)
     widget.controls["own"].value = "Sword"
-    assert "nearest to sword: swords" in spoken(widget.picture.value)
+    assert "nearest to “sword”: swords" in spoken(widget.picture.value)
     widget.controls["own"].value = "zzz"
     assert "zzz is not there" in widget.picture.value
     widget.controls["word"].value = "love"
-    assert "nearest to love" in spoken(widget.picture.value)
+    assert "nearest to “love”" in spoken(widget.picture.value)
 
 
 def test_analogies_say_whether_the_hoped_for_word_came_first() -> None:
@@ -86,7 +86,7 @@ def test_analogies_say_whether_the_hoped_for_word_came_first() -> None:
         return [("queen", 0.7), ("prince", 0.6)] if leave_out else [(c, 0.9), ("queen", 0.7)]
 
     widget = widgets.analogies({"ours": answer}, ["man woman king queen", "a b c d"])
-    assert "man is to woman as king is to queen 0.70, prince 0.60. hoped for: queen, and it comes first" in spoken(
+    assert "man is to woman as king is to …: queen 0.70, prince 0.60. hoped for: queen, and it comes first" in spoken(
         widget.picture.value
     )
     widget.controls["leave_out"].value = False
