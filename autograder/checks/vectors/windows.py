@@ -49,7 +49,7 @@ def _in_every_order(mistakes: str) -> str:
         ways = mistake[start.start() :].split("\nor\n")
         ways = [way + order for way in ways for order in ("", *(SORTED.format(key) for key in ORDERS))]
         made.append(mistake[: start.start()] + "\nor\n".join(ways))
-    return "\n\n".join(made)
+    return "\n\n".join([*made, ""])
 
 
 WINDOW_PAIRS = question(
