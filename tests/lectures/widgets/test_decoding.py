@@ -1,12 +1,14 @@
 """Search trees, rankings and next-word pictures, and the widgets over them."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 
 from lectures import widgets
-from nlmcore.decoding import beam_search, greedy, reshape, sample
+from nlmcore.decoding import FILTERS, beam_search, greedy, reshape, sample
+from nlmcore.decoding.filters import takes_filters
 
 NAMES = ["<eos>", "cat", "dog", "ox"]
 
@@ -125,6 +127,18 @@ def test_the_sampler_uses_the_function_it_is_handed() -> None:
     assert "same picture" in beside.picture.value
     beside.controls["temperature"].value = 0.0
     assert "another picture" in beside.picture.value
+
+
+def test_a_filter_that_the_table_gains_gets_a_slider(monkeypatch) -> None:
+    distribution = torch.tensor([0.05, 0.6, 0.25, 0.1]).log()
+
+    def keep_above(logits, epsilon):
+        return logits.masked_fill(logits.softmax(-1) < epsilon, -math.inf)
+
+    monkeypatch.setitem(FILTERS, "epsilon", keep_above)
+    widget = widgets.sampler_playground(takes_filters(partial(reshape)), {"one": distribution}, name, words=3)
+    widget.controls["epsilon"].value = 0.2
+    assert "left: 2 of 4 words" in widget.picture.value
 
 
 def test_a_text_grows_word_by_word() -> None:
