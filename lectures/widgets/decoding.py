@@ -18,15 +18,7 @@ from lectures.show import Canvas, Live, bar_list_svg, choice, live, marked_words
 from lectures.show.svg import BLUE, DARK_GREEN, FAINT, INK, ORANGE, label_width, number
 from nlmcore.decoding import SearchTree
 
-__all__ = [
-    "beam_player",
-    "length_penalty_player",
-    "next_word_svg",
-    "ranking_svg",
-    "sampler_playground",
-    "search_tree_svg",
-    "word_by_word",
-]
+__all__ = ["beam_player", "length_penalty_player", "sampler_playground", "word_by_word"]
 
 # --- a beam --------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from lectures.show.svg import BLUE, FAINT, ORANGE, diverging
 from nlmcore.inspect import capture
 from nlmcore.language_model import State, evaluation_mode
 
-__all__ = ["Pattern", "cache_player", "cache_svg", "pattern_playground", "pattern_svg"]
+__all__ = ["Pattern", "cache_player", "pattern_playground"]
 
 # --- a cache of keys and values ------------------------------------------------------------------
 
