@@ -78,8 +78,8 @@ def peer(model: TransformerLM) -> Any:
                 "mlp.gate_proj": gate,
                 "mlp.up_proj": up,
                 "mlp.down_proj": block.feed_forward.outer.weight,
-                "input_layernorm": block.around_attention.norm.weight,
-                "post_attention_layernorm": block.around_feed_forward.norm.weight,
+                "input_layernorm": block.residual_attention.norm.weight,
+                "post_attention_layernorm": block.residual_feed_forward.norm.weight,
             }.items()
         }
     missing, unexpected = llama.load_state_dict(weights, strict=False)

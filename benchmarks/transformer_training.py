@@ -107,7 +107,7 @@ def copied(ours: TransformerLM, gpt: GPT) -> GPT:
     pairs: list[tuple[Any, Any]] = [(gpt.wte, ours.embedding), (gpt.wpe, ours.positions), (gpt.ln_f, ours.final_norm)]
     blocks: list[Any] = list(gpt.h)
     for theirs, block in zip(blocks, ours.layers, strict=True):
-        pairs += [(theirs.ln_1, block.around_attention.norm), (theirs.ln_2, block.around_feed_forward.norm)]
+        pairs += [(theirs.ln_1, block.residual_attention.norm), (theirs.ln_2, block.residual_feed_forward.norm)]
         pairs += [(theirs.attn.c_attn, block.attention.projection), (theirs.attn.c_proj, block.attention.output)]
         pairs += [(theirs.mlp.c_fc, block.feed_forward.inner), (theirs.mlp.c_proj, block.feed_forward.outer)]
     for target, source in pairs:

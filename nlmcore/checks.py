@@ -45,7 +45,7 @@ class Range(NamedTuple):
     above: bool = False
     closed: bool = False
 
-    def holds(self, number: Any) -> bool:
+    def holds(self, number: float | int) -> bool:
         high_enough = number > self.low if self.above else number >= self.low
         return high_enough and (number <= self.high if self.closed else number < self.high)
 
@@ -217,9 +217,9 @@ def _callable(name: str, value: Any, axes: Axes, me: Any) -> None:
 
 
 def _instance(kind: type) -> Check:
-    words = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}.get(
-        kind, f"a {kind.__name__}"
-    )
+    named = f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
+    special = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
+    words = special.get(kind, named)
 
     def check(name: str, value: Any, axes: Axes, me: Any) -> None:
         if not isinstance(value, kind):
@@ -244,7 +244,10 @@ def _tensor(kind: str, dimensions: str) -> Check:
             raise TypeError(f"{name} must hold {KINDS.get(kind, kind)}, got {value.dtype}")
         sizes: tuple[Any, ...] = tuple(value.shape)
         if len(sizes) != len(wanted) if rest is None else len(sizes) < len(wanted) - 1:
-            raise ValueError(f"{name} must have shape {shape}, got {sizes}")
+            fixed = [(label, _fixed(axis, me)) for axis, label in zip(wanted, labels, strict=True) if "{" in axis]
+            known = [f"{label} = {size[0]}" for label, size in fixed if size]
+            words = f" with {' and '.join(known)} as in this model" if known else ""
+            raise ValueError(f"{name} must have shape {shape}{words}, got {sizes}")
         end = len(sizes) - after
         found = sizes if rest is None else (*sizes[:rest], sizes[rest:end], *sizes[end:])
         for axis, size, label in zip(wanted, found, labels, strict=True):

@@ -14,7 +14,7 @@ its weights.
         model(tokens)
     branches[3].x, branches[3].y    # the residual pathway before a sublayer, and what that sublayer gave
 
-Here every rule around a sublayer takes part, a module with `before(x)` and `after(x, y)`.
+Here every residual rule takes part, a module with `pre(x)` and `post(x, y)`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -98,7 +98,7 @@ class Branch:
     """One sublayer's turn: what came along the residual pathway, what the sublayer made, what goes on."""
 
     name: str
-    """The rule's name in the model, like layers.3.around_attention."""
+    """The rule's name in the model, like layers.3.residual_attention."""
     x: Tensor
     y: Tensor
     result: Tensor
@@ -117,7 +117,7 @@ def pathway(model: nn.Module) -> Iterator[list[Branch]]:
         raise TypeError(f"model must be a torch module, got {type(model).__name__}")
     rules: dict[Any, list[str]] = {}
     for name, module in model.named_modules(remove_duplicate=False):
-        if callable(getattr(module, "before", None)) and callable(getattr(module, "after", None)):
+        if callable(getattr(module, "pre", None)) and callable(getattr(module, "post", None)):
             rules.setdefault(module, []).append(name)
     if not rules:
         raise ValueError(f"{type(model).__name__} has no residual pathway that can be looked at")
@@ -131,14 +131,14 @@ def pathway(model: nn.Module) -> Iterator[list[Branch]]:
 
         return listen
 
-    before = {rule: vars(rule).get("after") for rule in rules}
+    before = {rule: vars(rule).get("post") for rule in rules}
     for rule, names in rules.items():
-        rule.after = listening(rule.after, cycle(names))
+        rule.post = listening(rule.post, cycle(names))
     try:
         yield seen
     finally:
         for rule, outer in before.items():
             if outer is None:
-                del rule.after
+                del rule.post
             else:
-                rule.after = outer
+                rule.post = outer

@@ -13,28 +13,23 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_floats
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, described, door
 
 
 class RMSNorm(nn.Module):
-    """g ⊙ x / √(mean(x²) + ε) over the last dimension; g (d_model,) starts at 1.
+    """g ⊙ x / √(mean(x²) + ε) over the last dimension; g (d_model,) starts at 1. Raises ValueError for an ε below 0."""
 
-    Raises ValueError for an ε below 0, or vectors of another width, TypeError for what are no vectors.
-    """
-
-    def __init__(self, d_model: int, eps: float | int = 1e-6) -> None:
+    @door
+    def __init__(self, d_model: Size, eps: float | int = 1e-6) -> None:
         super().__init__()
-        check_sizes(d_model=d_model)
-        if not isinstance(eps, float | int):
-            raise TypeError(f"eps must be a number of at least 0, got {type(eps).__name__} {eps!r}")
         if not eps >= 0:
             raise ValueError(f"eps must be at least 0, got {eps}")
         self.weight = nn.Parameter(torch.ones(d_model))
         self.eps = eps
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        check_floats(x=x)
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            raise TypeError(f"x must be a tensor that holds floating-point numbers, got {described(x)}")
         if x.shape[-1:] != self.weight.shape:
             raise ValueError(f"x must have a last dimension of {len(self.weight)}, got shape {tuple(x.shape)}")
         return F.rms_norm(x, self.weight.shape, self.weight, self.eps)

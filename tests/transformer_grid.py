@@ -132,8 +132,8 @@ def copy_layer(ours: Block, theirs: Any) -> None:
         other.out_proj.load_state_dict(mine.output.state_dict())
     theirs.linear1.load_state_dict(ours.feed_forward.inner.state_dict())
     theirs.linear2.load_state_dict(ours.feed_forward.outer.state_dict())
-    rules = [ours.around_attention, ours.around_feed_forward]
+    rules = [ours.residual_attention, ours.residual_feed_forward]
     if len(pairs) == 2:
-        rules.insert(1, ours.around_cross_attention)
+        rules.insert(1, ours.residual_cross_attention)
     for rule, norm in zip(rules, (theirs.norm1, theirs.norm2, getattr(theirs, "norm3", None)), strict=False):
         norm.load_state_dict(rule.norm.state_dict())

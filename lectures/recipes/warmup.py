@@ -24,7 +24,7 @@ from nlmcore.positions import SinusoidalPositions
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import evaluate, teacher_forcing_loss
 from nlmcore.transformer import TransformerConfig, TransformerLM
-from nlmcore.transformer.defaults import initialise_normal
+from nlmcore.transformer.config import initialise_normal
 from torch import Tensor, nn
 
 from lectures.recipes.initial_weights import initialise_glorot

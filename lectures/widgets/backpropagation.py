@@ -19,6 +19,7 @@ __all__ = [
     "circuit_player",
     "circuit_playground",
     "descent_playground",
+    "descent_svg",
     "neuron_playground",
 ]
 

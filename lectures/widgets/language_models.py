@@ -18,6 +18,7 @@ __all__ = [
     "Written",
     "count_playground",
     "guessing_game",
+    "guessing_svg",
     "length_playground",
     "next_words",
     "perplexity_playground",

@@ -31,7 +31,16 @@ from lectures.show import (
 from lectures.show.svg import BLUE, FAINT, ORANGE
 from lectures.widgets.attention import Tokenizer, all_attention
 
-__all__ = ["clock_playground", "edges_playground", "positions_playground", "rotary_playground", "shuffle_playground"]
+__all__ = [
+    "clock_playground",
+    "clocks_svg",
+    "edges_playground",
+    "positions_playground",
+    "rotary_playground",
+    "shuffle_playground",
+    "table_svg",
+    "turned_svg",
+]
 
 # --- heads and orders ----------------------------------------------------------------------------
 

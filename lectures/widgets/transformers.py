@@ -17,7 +17,16 @@ from lectures.show.svg import ORANGE, blue, diverging, label_width
 from nlmcore.inspect import capture, pathway
 from nlmcore.language_model import evaluation_mode
 
-__all__ = ["Pair", "Shift", "lens_player", "shift_player", "source_and_target_player"]
+__all__ = [
+    "Pair",
+    "Shift",
+    "Stage",
+    "lens_player",
+    "lens_svg",
+    "shift_player",
+    "source_and_target_player",
+    "stages_svg",
+]
 
 # --- source and target ---------------------------------------------------------------------------
 
@@ -193,7 +202,7 @@ def _read(model: Any, tokenizer: _Tokenizer, sentence: str) -> _Reading:
     sizes: dict[str, np.ndarray] = {"pathway": np.full((len(branches) + 1, len(tokens)), np.nan)}
     sizes["pathway"][0] = _size(branches[0].x)
     for n, branch in enumerate(branches, start=1):
-        name = "added by " + branch.name.rpartition(".")[2].removeprefix("around_").replace("_", " ")
+        name = "added by " + branch.name.rpartition(".")[2].removeprefix("residual_").replace("_", " ")
         sizes["pathway"][n] = _size(branch.result)
         sizes.setdefault(name, np.full_like(sizes["pathway"], np.nan))[n] = _size(branch.y)
     return _Reading(

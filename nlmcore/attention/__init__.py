@@ -1,6 +1,6 @@
-"""Attention: a weighted sum of values, with weights that depend on what is asked.
+"""Attention: a weighted sum of values, with weights that depend on the query.
 
-    scores   s_j  = score(query, key_j)                    one number per key
+    scores   s_j  = score(query, key_j)                    one score per key
     weights  α_j  = exp(s_j) / Σ_j' exp(s_j')              softmax; they sum to 1
     context  c    = Σ_j α_j value_j
 
@@ -26,8 +26,14 @@ BERT and in torch.nn.MultiheadAttention.
 from nlmcore.attention.cache import KeyValueCache
 from nlmcore.attention.masks import causal_mask, padding_mask, prefix_mask, window_mask
 from nlmcore.attention.multi_head import Memory, MultiHeadAttention
-from nlmcore.attention.scores import additive_score, bilinear_score, dot_score
-from nlmcore.attention.weighted_sum import attend, masked_softmax, scaled_dot_product_attention
+from nlmcore.attention.scores import (
+    additive_score,
+    attend,
+    bilinear_score,
+    dot_score,
+    masked_softmax,
+    scaled_dot_product_attention,
+)
 
 __all__ = [
     "KeyValueCache",

@@ -7,8 +7,8 @@ W^Q, W^K and W^V are the rows of one matrix, `projection`, so that self-attentio
 
 Positions may act inside attention: `positions` is any module with one or more of these methods.
 
-    turn(x, first)      queries and keys, (batch, head, time, d_head), at positions first, first + 1, …: rotary
-    bias(q, k)          added to q·k/√d_head, (batch or 1, head, query, key); the queries stand at the end of the keys
+    rotate(x, first)    queries and keys, (batch, head, time, d_head), at positions first, first + 1, …: rotary
+    bias(q, k)          added to q·k/√d_head, (batch or 1, head, query, key); the queries are the last of the keys
     values(weights)     added to weights · v, (batch, head, query, d_head): Shaw's a^V
 
 Departs from the paper: projections carry a bias unless `bias=False`, as in BERT and in torch.nn.MultiheadAttention;
@@ -20,20 +20,18 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention.cache import KeyValueCache
-from nlmcore.attention.checks import METHODS, check_floats, check_memory, check_positions, check_reach, check_source
 from nlmcore.attention.masks import check_mask, window_mask
-from nlmcore.attention.projections import Rows
-from nlmcore.attention.weighted_sum import attend
-from nlmcore.checks import check_dropout, check_sizes, check_switches
-from nlmcore.fast import Linear
+from nlmcore.attention.scores import attend
+from nlmcore.checks import Rate, Size, described, door
+from nlmcore.fast import Linear, Rows, fused_attention
 
 
 class Memory(NamedTuple):
-    """A source as attention keeps it: computed once, looked at by every query."""
+    """A source as attention keeps it: computed once, attended to by every query."""
 
     keys: Float[Tensor, "batch kv_head key d_head"]
     values: Float[Tensor, "batch kv_head key d_head"]
@@ -42,37 +40,31 @@ class Memory(NamedTuple):
 class MultiHeadAttention(nn.Module):
     """Attention in n_heads subspaces at once; the results are concatenated and mixed by one matrix.
 
-        head_i = attention(q W_i^Q, k W_i^K, v W_i^V),   output = [head_1; …; head_h] W^O
-
     `n_kv_heads` below n_heads lets groups of query heads share keys and values: 1 is multi-query
     (Shazeer 2019), in between is grouped-query attention (Ainslie et al. 2023). `d_head` is d_model / n_heads unless
-    given. `window`: in `read`, how many positions a query sees, itself included (None: all before it).
+    given. `window`: in `step`, how many positions a query sees, itself included (None: all before it).
 
-    While `nlmcore.inspect.capture` listens, the weights are computed explicitly and handed to it;
-    otherwise PyTorch's fused kernel runs and no (query, key) matrix is kept. Same numbers.
+    While `nlmcore.inspect.capture` listens, the weights are computed explicitly and passed to it; otherwise PyTorch's
+    fused kernel runs and no (query, key) matrix is kept. Same numbers.
 
     Raises ValueError if d_model is not divisible by n_heads (and d_head is not given), or n_heads by n_kv_heads;
     TypeError for positions that have none of the three methods.
     """
 
+    @door
     def __init__(
         self,
-        d_model: int,
-        n_heads: int,
-        n_kv_heads: int | None = None,
+        d_model: Size,
+        n_heads: Size,
+        n_kv_heads: Size | None = None,
         bias: bool = True,
-        dropout: float | int = 0.0,
-        d_head: int | None = None,
-        positions: nn.Module | None = None,
-        window: int | None = None,
+        dropout: Rate = 0.0,
+        d_head: Size | None = None,
+        positions: Any = None,
+        window: Size | None = None,
     ) -> None:
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        check_sizes(d_model=d_model, n_heads=n_heads, n_kv_heads=n_kv_heads)
-        check_sizes(**{name: size for name, size in (("d_head", d_head), ("window", window)) if size is not None})
-        check_dropout(dropout)
-        check_switches(bias=bias)
-        check_positions(positions)
         if d_head is None and d_model % n_heads:
             raise ValueError(f"d_model must be a multiple of n_heads, got d_model={d_model}, n_heads={n_heads}")
         if n_heads % n_kv_heads:
@@ -84,8 +76,14 @@ class MultiHeadAttention(nn.Module):
         self.dropout, self.window = dropout, window
         self.projection = Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
         self.output = Linear(n_heads * self.d_head, d_model, bias=bias)
-        self.positions: Any = positions
-        self._turn, self._bias, self._values = (callable(getattr(positions, name, None)) for name in METHODS)
+        self.positions = positions
+        methods = [callable(getattr(positions, name, None)) for name in ("rotate", "bias", "values")]
+        if positions is not None and (isinstance(positions, type) or not any(methods)):
+            raise TypeError(
+                "positions must be None or a module with a method rotate, bias or values, like Rotary(…), got"
+                f" {described(positions)}"
+            )
+        self._rotates, self._biases, self._adds = methods
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
 
     @property
@@ -102,80 +100,96 @@ class MultiHeadAttention(nn.Module):
     @property
     def value(self) -> Rows:
         """W^V: the last rows."""
-        begin = (self.n_heads + self.n_kv_heads) * self.d_head
-        return Rows(self.projection, begin, begin + self.n_kv_heads * self.d_head)
+        return Rows(self.projection, (self.n_heads + self.n_kv_heads) * self.d_head, self.projection.out_features)
 
+    @classmethod
+    @door
+    def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHeadAttention":
+        """This attention with the weights of a torch.nn.MultiheadAttention, and its numbers (batch first).
+
+        Raises ValueError for a module that has what this one has not: kdim or vdim, bias_k, add_zero_attn.
+        """
+        if module.in_proj_weight is None or module.bias_k is not None or module.add_zero_attn:
+            raise ValueError("module must have one width (no kdim, no vdim), no bias_k and no add_zero_attn")
+        bias = module.in_proj_bias is not None
+        ours = cls(module.embed_dim, module.num_heads, bias=bias, dropout=module.dropout).to(module.in_proj_weight)
+        with torch.no_grad():
+            ours.projection.weight.copy_(module.in_proj_weight)
+            if bias:
+                ours.projection.bias.copy_(module.in_proj_bias)
+            ours.output.load_state_dict(module.out_proj.state_dict())
+        return ours.train(module.training)
+
+    @door(like="projection.weight")
     def forward(
         self,
-        query: Float[Tensor, "batch query d_model"],
-        source: Float[Tensor, "batch key d_model"] | None = None,
-        mask: Bool[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "batch query d_model"]:
-        """Read `source` (None: the queries themselves, self-attention) from every position of `query`.
+        query: Float[Tensor, "batch query {self.d_model}"],
+        source: Any = None,
+        mask: Any = None,
+    ) -> Float[Tensor, "batch query {self.d_model}"]:
+        """Attend to `source` (batch, key, d_model; None: the queries themselves) from every position of `query`.
 
         mask broadcasts to (batch, head, query, key), True = may attend: `causal_mask(n)` as it is, a
         padding mask as `mask[:, None, None, :]`.
-
-        Raises TypeError or ValueError for what does not fit; nothing is broadcast but the mask.
         """
+        if isinstance(source, Memory):
+            raise TypeError("source must be a tensor, got Memory: it is used by cross_attend(query, memory)")
+        if isinstance(source, Tensor) and source.dtype == torch.bool:
+            raise TypeError("source must hold floating-point numbers, got torch.bool: a mask is given by name, mask=…")
         if source is not None:
-            check_source(source)
-            self._check(query=query, source=source)
-            return self.look(query, self.remember(source), mask)
-        self._check(query=query)
-        q, k, v = self._project(query, 0)
+            if len(source) != len(query):
+                raise ValueError(f"source must have the batch of query, {len(query)}, got {tuple(source.shape)}")
+            return self.cross_attend(query, self.project_source(source), mask)
+        q, k, v = self._project("query", query, 0)
         return self._mix(q, k, v, mask)
 
-    def remember(self, source: Float[Tensor, "batch key d_model"]) -> Memory:
-        """k = W^K h, v = W^V h of a source, to be looked at again and again: cross-attention's state."""
-        self._check(source=source)
-        k, v = (self._split(part(source)) for part in (self.key, self.value))
-        return Memory(self.positions.turn(k, 0) if self._turn else k, v)
+    @door(like="projection.weight")
+    def project_source(self, source: Float[Tensor, "batch key {self.d_model}"]) -> Memory:
+        """k = W^K h, v = W^V h of a source, once for all that attend to it: cross-attention's state."""
+        k, v = (self._heads("source", source, part) for part in (self.key, self.value))
+        return Memory(self.positions.rotate(k, 0) if self._rotates else k, v)
 
-    def look(
-        self, query: Float[Tensor, "batch query d_model"], memory: Memory, mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch query d_model"]:
-        """Read a remembered source from every position of `query`; mask as in `forward`.
+    @door(like="projection.weight")
+    def cross_attend(
+        self, query: Float[Tensor, "batch query {self.d_model}"], memory: Memory, mask: Any = None
+    ) -> Float[Tensor, "batch query {self.d_model}"]:
+        """Attend to a projected source from every position of `query`; mask as in `forward`.
 
-        Positions inside attention take `query` for a whole text (`turn`) or for the end of the source (`bias`): only
-        without them may it come in pieces. Cross-attention of a Transformer has none.
+        Positions inside attention take `query` for a whole text (`rotate`) or for the end of the source (`bias`), so
+        only without them may it come in pieces. Cross-attention of a Transformer has none.
 
-        Raises TypeError or ValueError for a memory that is none, or another model's, or of another batch.
+        Raises TypeError or ValueError for a memory of another model or of another batch.
         """
-        self._check(query=query)
-        q = self._split(self.query(query))
-        check_memory(memory, (len(q), self.n_kv_heads, self.d_head), q.dtype)
-        return self._mix(self.positions.turn(q, 0) if self._turn else q, *memory, mask)
+        q = self._heads("query", query, self.query)
+        self._check_memory(memory, q)
+        return self._mix(self.positions.rotate(q, 0) if self._rotates else q, *memory, mask)
 
-    def read(
-        self, x: Float[Tensor, "batch time d_model"], state: KeyValueCache | None = None
-    ) -> tuple[Float[Tensor, "batch time d_model"], KeyValueCache]:
-        """Causal self-attention as a language model needs it: read on from `state` (None: the text begins here).
+    def step(
+        self, x: Float[Tensor, "batch time {self.d_model}"], state: KeyValueCache | None = None
+    ) -> tuple[Float[Tensor, "batch time {self.d_model}"], KeyValueCache]:
+        """Causal self-attention as a language model needs it, continued from `state` (None: the text begins here).
 
-        Every position sees itself and what came before, of it the last `window` positions if there is a window.
+        Every position sees itself and those before it, of these the last `window` - 1 if there is a window.
 
-        Raises TypeError or ValueError for an x that does not fit, and for a state that is none, or another model's, or
-        has lost what this window sees.
+        Raises TypeError or ValueError for an x that does not fit, and for a state that is not one, or another model's,
+        or has lost what this window sees.
         """
-        if not isinstance(x, Tensor) or x.ndim != 3 or not x.shape[1] or x.shape[2] != self.d_model:
-            self._check(x=x)  # the rest `projection` says: here every token of every layer comes by
         if state is not None and not isinstance(state, KeyValueCache):
-            raise TypeError(f"state must be None or the KeyValueCache of an earlier `read`, got {type(state).__name__}")
-        q, k, v = self._project(x, 0 if state is None else state.position)
+            raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
+        q, k, v = self._project("x", x, 0 if state is None else state.position)
         time = q.shape[2]
         if state is None:
             state = KeyValueCache.start(k, v, self.window)
         else:
-            past = None if self.window is None else self.window - 1
-            check_reach(state.first, state.length, self.window)
+            self._check_window(state)
             recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-            if time == 1:
+            if time == 1 or self.window is None:
                 state = state.append(k, v, self.window, recorded)
                 k, v = state.read(self.window)
             else:
-                old = state.read(past)
+                old = state.read(self.window - 1)
                 state = state.append(k, v, self.window, recorded)
-                k, v = state.read() if past is None else (torch.cat(both, 2) for both in zip(old, (k, v), strict=True))
+                k, v = (torch.cat(both, 2) for both in zip(old, (k, v), strict=True))
         if time == 1:
             return self._mix(q, k, v, None), state
         keys = k.shape[2]
@@ -183,63 +197,68 @@ class MultiHeadAttention(nn.Module):
             return self._mix(q, k, v, None, causal=True), state
         return self._mix(q, k, v, window_mask(time, self.window, keys - time, x.device)), state
 
-    def _project(self, x: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:
+    def _heads(self, name: str, x: Tensor, projection: Any) -> Tensor:
+        """W x, cut into heads: (batch, time, d_model) -> (batch, head, time, d_head)."""
+        y = projection(x)
+        if x.ndim != 3 or not x.shape[1]:
+            raise ValueError(
+                f"{name} must have shape (batch, time, {self.d_model}) and at least one position, got {tuple(x.shape)}"
+            )
+        return y.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
+
+    def _project(self, name: str, x: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v (batch, head, time, d_head) of one text whose first position is `first`."""
         own, shared = self.n_heads, self.n_kv_heads
-        heads = self._split(self.projection(x))
-        if not self._turn:
+        heads = self._heads(name, x, self.projection)
+        if not self._rotates:
             return heads.split([own, shared, shared], dim=1)  # type: ignore[return-value]
-        turned, v = heads.split([own + shared, shared], dim=1)
-        q, k = self.positions.turn(turned, first).split([own, shared], dim=1)
+        rotated, v = heads.split([own + shared, shared], dim=1)
+        q, k = self.positions.rotate(rotated, first).split([own, shared], dim=1)
         return q, k, v
-
-    def _split(self, x: Tensor) -> Tensor:
-        """(batch, time, head * d_head) -> (batch, head, time, d_head)."""
-        return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool = False) -> Tensor:
         """The weighted sums of every head, (batch, head, query, d_head), put together: (batch, query, d_model)."""
         if mask is not None:
             check_mask(mask, (*q.shape[:3], k.shape[2]))
-        bias = self.positions.bias(q, k) if self._bias else None
-        explicit = self.recorder is not None or self._values
+        bias = self.positions.bias(q, k) if self._biases else None
+        explicit = self.recorder is not None or self._adds
         if causal and (explicit or bias is not None):
             mask, causal = window_mask(q.shape[2], None, 0, q.device), False
-        attended = (self._explicit if explicit else self._fused)(q, k, v, mask, bias, causal)
-        return self.output(attended.transpose(1, 2).flatten(2))
+        if explicit:
+            heads = self._explicit(q, k, v, mask, bias)
+        else:
+            heads = fused_attention(q, k, v, mask, bias, self.dropout if self.training else 0.0, causal)
+        return self.output(heads.transpose(1, 2).flatten(2))
 
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Any, causal: bool) -> Tensor:
-        dropout = self.dropout if self.training else 0.0
-        grouped = self.n_kv_heads < self.n_heads
-        if bias is not None:
-            mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
-        elif grouped and mask is None and q.shape[2] == 1:  # one query: a group's heads are rows of one small matrix
-            rows = q.reshape(len(q), self.n_kv_heads, -1, self.d_head)
-            return F.scaled_dot_product_attention(rows, k, v, None, dropout).reshape(q.shape)
-        return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, enable_gqa=grouped)
-
-    def _explicit(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Any, causal: bool) -> Tensor:
-        """The same, with the weights (batch, head, query, key) at hand."""
+    def _explicit(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+        """softmax(q kᵀ / √d_head + bias) v, and what `values` adds; weights (batch, head, query, key)."""
         sharing = self.n_heads // self.n_kv_heads
         k, v = (x.repeat_interleave(sharing, dim=1) for x in (k, v)) if sharing > 1 else (k, v)
-        scores = q @ k.transpose(-2, -1) * self.d_head**-0.5
+        scores = q @ k.mT * self.d_head**-0.5
         output, weights = attend(scores if bias is None else scores + bias, v, mask)
         if self.recorder is not None:
             self.recorder(weights)
         if self.training and self.dropout:
             weights = F.dropout(weights, self.dropout)
             output = weights @ v
-        return output + self.positions.values(weights) if self._values else output
+        return output + self.positions.values(weights) if self._adds else output
 
-    def _check(self, **inputs: Tensor) -> None:
-        check_floats(**inputs)
-        batch, dtype = next(iter(inputs.values())).shape[:1], self.projection.weight.dtype
-        for name, x in inputs.items():
-            if x.dtype != dtype and not torch.is_autocast_enabled(x.device.type):
-                raise TypeError(f"{name} must have the dtype of the weights, {dtype}, got {x.dtype}")
-            if x.ndim != 3 or x.shape[2] != self.d_model or not x.shape[1] or x.shape[:1] != batch:
-                shapes = " and ".join(f"{n} {tuple(t.shape)}" for n, t in inputs.items())
-                raise ValueError(
-                    f"{name} must have shape (batch, time, {self.d_model}), one batch and at least one position,"
-                    f" got {shapes}"
-                )
+    def _check_memory(self, memory: Memory, q: Tensor) -> None:
+        keys, values = memory
+        if not isinstance(keys, Tensor) or not isinstance(values, Tensor) or keys.dtype != q.dtype:
+            raise TypeError(f"memory must hold tensors of {q.dtype} as the model does, got {described(keys)}")
+        wanted = (len(q), self.n_kv_heads, self.d_head)
+        if (*keys.shape[:2], *keys.shape[3:]) != wanted or values.shape != keys.shape:
+            raise ValueError(
+                f"memory must have keys and values of shape ({wanted[0]}, {wanted[1]}, key, {wanted[2]}), got"
+                f" {tuple(keys.shape)} and {tuple(values.shape)}: another batch's, or another model's"
+            )
+
+    def _check_window(self, state: KeyValueCache) -> None:
+        """What was forgotten must lie outside what a query sees here."""
+        if state.first and (self.window is None or state.length < self.window - 1):
+            sees = "all before it" if self.window is None else f"the last {self.window}, itself included"
+            raise ValueError(
+                f"state has kept {state.length} positions and forgotten the first {state.first}: it comes from a"
+                f" shorter window. Here a position sees {sees}; read the text again with this model"
+            )

@@ -1,72 +1,63 @@
-"""Scores: how well does each key answer the query?
+"""From a query and keys to a context: scores, their softmax, and a sum of values with those weights.
 
-    dot         q · k_j                                    Luong, Pham & Manning (2015), section 3.1
-    bilinear    q · W k_j       ("general" in the paper)   Luong, Pham & Manning (2015), section 3.1
-    additive    v · tanh(W_query q + W_key k_j)            Bahdanau, Cho & Bengio (2015), section A.1.2
+    dot         s_j = q · k_j                                  Luong, Pham & Manning (2015), section 3.1
+    bilinear    s_j = q · W k_j       ("general" there)        Luong, Pham & Manning (2015), section 3.1
+    additive    s_j = v · tanh(W_query q + W_key k_j)          Bahdanau, Cho & Bengio (2015), section A.1.2
 
-Departs from the papers: nothing.
+    α = softmax(s),   c = Σ_j α_j value_j                      Bahdanau et al. (2015), equations 5 and 6
+    softmax(Q Kᵀ / √d_head) V                                  Vaswani et al. (2017), equation 1
+
+Departs from the papers: a row with no key allowed gives zeros, never NaN (the papers never meet one). So does a text
+without a real token, in every model of this course that attends to one.
 """
 
+import math
+
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from nlmcore.attention.checks import check_floats
+from nlmcore.attention.masks import check_mask
+from nlmcore.checks import door
 
 
-def dot_score(query: Tensor, keys: Tensor) -> Tensor:
-    """s_j = q · k_j. Query and keys must have the same width d.
+@door
+def dot_score(query: Float[Tensor, "*queries d"], keys: Float[Tensor, "*batch key d"]) -> Tensor:
+    """s_j = q · k_j. Query and keys must have the same width d; bilinear_score and additive_score compare others.
 
     query (..., d) is one query and gives scores (..., key); query (..., query, d) is many and gives
     (..., query, key). keys (..., key, d). Luong et al. (2015), section 3.1, "dot".
 
-    Raises ValueError if the widths or the leading axes differ (nothing is broadcast), TypeError for what is no
-    tensor of floating-point numbers.
+    Raises ValueError if the widths or the leading axes differ (nothing is broadcast).
     """
-    check_floats(query=query, keys=keys)
-    _check_keys(query, keys)
-    if query.shape[-1] != keys.shape[-1]:
-        raise ValueError(
-            f"dot_score needs queries and keys of one width, got query {tuple(query.shape)} and keys"
-            f" {tuple(keys.shape)}; bilinear_score and additive_score compare different widths"
-        )
     if _one_query(query, keys):
         return (keys @ query.unsqueeze(-1)).squeeze(-1)
     return query @ keys.mT
 
 
-def bilinear_score(query: Tensor, keys: Tensor, W: Float[Tensor, "d_query d_key"]) -> Tensor:
-    """s_j = q · W k_j, with a learned matrix W (d_query, d_key) between the two spaces.
+@door
+def bilinear_score(
+    query: Float[Tensor, "*queries d_query"], keys: Float[Tensor, "*batch key d_key"], W: Float[Tensor, "d_query d_key"]
+) -> Tensor:
+    """s_j = q · W k_j, with a learned matrix W between the two spaces.
 
     Shapes as in `dot_score`, but query and keys may differ in width. Luong et al. (2015), "general".
-
-    Raises ValueError if W does not fit.
     """
-    check_floats(query=query, keys=keys, W=W)
-    _check_keys(query, keys)
-    _check_matrix("W", W, (query.shape[-1], keys.shape[-1]), "(d_query, d_key)")
     return dot_score(query @ W, keys)
 
 
+@door
 def additive_score(
-    query: Tensor,
-    keys: Tensor,
+    query: Float[Tensor, "*queries d_query"],
+    keys: Float[Tensor, "*batch key d_key"],
     W_query: Float[Tensor, "d_score d_query"],
     W_key: Float[Tensor, "d_score d_key"],
     v: Float[Tensor, " d_score"],
 ) -> Tensor:
     """s_j = v · tanh(W_query q + W_key k_j): a network with one hidden layer scores the pair.
 
-    Shapes as in `dot_score`. W_query (d_score, d_query), W_key (d_score, d_key), v (d_score,).
-    Bahdanau et al. (2015), section A.1.2, where they are W_a, U_a and v_a.
-
-    Raises ValueError if a weight does not fit.
+    Shapes as in `dot_score`. Bahdanau et al. (2015), section A.1.2, where the weights are W_a, U_a and v_a.
     """
-    check_floats(query=query, keys=keys, W_query=W_query, W_key=W_key, v=v)
-    _check_keys(query, keys)
-    _check_matrix("v", v, (v.shape[-1],) if v.ndim else (0,), "(d_score,)")
-    _check_matrix("W_query", W_query, (v.shape[-1], query.shape[-1]), "(d_score, d_query)")
-    _check_matrix("W_key", W_key, (v.shape[-1], keys.shape[-1]), "(d_score, d_key)")
     from_query = (query @ W_query.T).unsqueeze(-2)  # (..., [query,] 1, d_score)
     from_keys = keys @ W_key.T  # (..., key, d_score)
     if not _one_query(query, keys):
@@ -74,19 +65,66 @@ def additive_score(
     return torch.tanh(from_query + from_keys) @ v
 
 
-def _one_query(query: Tensor, keys: Tensor) -> bool:
-    return query.ndim < keys.ndim
+@door
+def masked_softmax(scores: Float[Tensor, "*any key"], mask: Bool[Tensor, "..."] | None = None) -> Tensor:
+    """Softmax over the last dimension, only over the allowed entries; a row with none allowed is all zeros.
+
+    mask broadcasts to the scores, True = may attend (ValueError if not). A score of −inf counts as not allowed.
+    """
+    allowed = scores != -math.inf  # a NaN is not masked: it should be seen
+    if mask is not None:
+        check_mask(mask, scores.shape)
+        allowed = allowed & mask
+    # The smallest finite number, not −inf: a row of −inf would be 0/0 forward and NaN backward.
+    lowest = torch.finfo(scores.dtype).min
+    return torch.softmax(scores.masked_fill(~allowed, lowest), dim=-1) * allowed
 
 
-def _check_keys(query: Tensor, keys: Tensor) -> None:
-    leading = {keys.ndim - 1: query.shape[:-1], keys.ndim: query.shape[:-2]}.get(query.ndim)
-    if keys.ndim < 2 or query.ndim < 1 or leading != keys.shape[:-2]:
-        raise ValueError(
-            "a score needs keys (..., key, d) and one query (..., d) or queries (..., query, d) with the same leading"
-            f" axes, got query {tuple(query.shape)} and keys {tuple(keys.shape)}"
-        )
+@door
+def attend(
+    scores: Float[Tensor, "*queries key"],
+    values: Float[Tensor, "*batch key d_value"],
+    mask: Bool[Tensor, "..."] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """α = softmax(scores), c = Σ_j α_j value_j. Returns (context, weights).
+
+    scores (..., key) with values (..., key, d_value) gives context (..., d_value);
+    scores (..., query, key) gives context (..., query, d_value). Weights have the shape of the scores.
+    mask broadcasts to the scores; True = may attend; a row without a True gives zeros.
+
+    Raises ValueError if scores and values differ in their leading axes, or the mask does not broadcast.
+    """
+    one_query = _one_query(scores, values, "scores", "values")
+    weights = masked_softmax(scores, mask)
+    if one_query:
+        return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
+    return weights @ values, weights
 
 
-def _check_matrix(name: str, matrix: Tensor, shape: tuple[int, ...], axes: str) -> None:
-    if tuple(matrix.shape) != shape:
-        raise ValueError(f"{name} must have shape {axes} = {shape}, got {tuple(matrix.shape)}")
+@door
+def scaled_dot_product_attention(
+    q: Float[Tensor, "*batch query d_head"],
+    k: Float[Tensor, "*batch key d_head"],
+    v: Float[Tensor, "*batch key d_value"],
+    mask: Bool[Tensor, "..."] | None = None,
+) -> tuple[Float[Tensor, "*batch query d_value"], Float[Tensor, "*batch query key"]]:
+    """softmax(Q Kᵀ / √d_head) V. Returns (output, weights). Vaswani et al. (2017), equation 1.
+
+    mask broadcasts to (..., query, key), True = may attend.
+
+    Why √d_head: if the entries of q and k are independent with mean 0 and variance 1, q · k has variance
+    d_head; without the division the softmax of a wide head saturates and its gradient vanishes.
+    """
+    return attend(q @ k.mT / math.sqrt(q.shape[-1]), v, mask)
+
+
+def _one_query(query: Tensor, keys: Tensor, asks: str = "query", answers: str = "keys") -> bool:
+    """Whether `query` is one (..., d), not many (..., query, d). Raises ValueError unless they share leading axes."""
+    if query.shape[:-1] == keys.shape[:-2]:
+        return True
+    if query.ndim == keys.ndim and query.shape[:-2] == keys.shape[:-2]:
+        return False
+    raise ValueError(
+        f"{answers} (..., key, width) need one row of {asks} (..., width) or several (..., query, width) with the same"
+        f" leading axes, got {asks} {tuple(query.shape)} and {answers} {tuple(keys.shape)}"
+    )

@@ -3,6 +3,8 @@
 A reader of a model may skip this room. Each module says what it replaces, and what that was measured to gain.
 """
 
+from nlmcore.fast.attention import fused_attention
 from nlmcore.fast.linear import Linear
+from nlmcore.fast.rows import Rows
 
-__all__ = ["Linear"]
+__all__ = ["Linear", "Rows", "fused_attention"]

@@ -11,14 +11,14 @@ tokens were read before x:
 
 Told to every attention, about pairs of a query and a key; built by `Module(n_heads, d_head, max_length, causal)`:
 
-    Rotary                    queries and keys are turned      Su et al. (2021)
+    Rotary                    queries and keys are rotated     Su et al. (2021)
     ALiBi                     a penalty linear in distance     Press, Smith & Lewis (2022)
     RelativeBias              one number per bucket            Raffel et al. (2020), T5
     ShawPositions             one vector per distance          Shaw, Uszkoreit & Vaswani (2018)
     MusicTransformerPositions the same, with less memory       Huang et al. (2018)
     TransformerXLPositions    sinusoids of the distance        Dai et al. (2019)
 
-These have one or more of three methods. `turn(x, first)` turns queries or keys, the first of which stands at
+These have one or more of three methods. `rotate(x, first)` rotates queries or keys, the first of which stands at
 position `first`. `bias(q, k)` gives what is added to q · k / √d_head. `values(weights)` gives what is added to
 weights @ v. Wherever there are fewer queries than keys, the queries are the last ones: query i stands at the
 place key_length − query_length + i among the keys, as it does when a text is read on from a cache.
@@ -26,14 +26,18 @@ place key_length − query_length + i among the keys, as it does when a text is 
 
 from nlmcore.positions.absolute import LearnedPositions, NoPositions
 from nlmcore.positions.buckets import RelativeBias, relative_bias, relative_buckets
-from nlmcore.positions.concatenated import ConcatenatedPositions
-from nlmcore.positions.counting import binary_counter
 from nlmcore.positions.linear_bias import ALiBi, alibi, alibi_slopes
 from nlmcore.positions.music_transformer import MusicTransformerPositions
 from nlmcore.positions.relative import relative_shift
 from nlmcore.positions.rotation import Rotary, rotary
 from nlmcore.positions.shaw import ShawPositions
-from nlmcore.positions.sinusoids import LearnableSinusoidal, SinusoidalPositions, sinusoidal
+from nlmcore.positions.sinusoids import (
+    ConcatenatedPositions,
+    LearnableSinusoidal,
+    SinusoidalPositions,
+    binary_counter,
+    sinusoidal,
+)
 from nlmcore.positions.transformer_xl import TransformerXLPositions
 
 __all__ = [

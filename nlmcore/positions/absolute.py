@@ -1,4 +1,4 @@
-"""Learned positions: one free vector per place, added to the embedding. And none at all.
+"""Learned positions: one free vector per position, added to the embedding. And none at all.
 
     y_t = x_t + p_t                Gehring et al. (2017), section 3.1; Devlin et al. (2019), section 3
     y_t = x_t                      Haviv et al. (2022)
@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
-from nlmcore.positions.checks import check_text
+from nlmcore.checks import Count, Size, door
+from nlmcore.positions.checks import check_length
 
 
 class LearnedPositions(nn.Module):
@@ -22,15 +22,18 @@ class LearnedPositions(nn.Module):
     Raises ValueError for a text longer than max_length: there is no vector for what was never trained.
     """
 
-    def __init__(self, max_length: int, d_model: int) -> None:
+    @door
+    def __init__(self, max_length: Size, d_model: Size) -> None:
         super().__init__()
-        check_sizes(max_length=max_length, d_model=d_model)
-        self.max_length = max_length
+        self.max_length, self.d_model = max_length, d_model
         self.weight = nn.Parameter(torch.empty(max_length, d_model).normal_(std=0.02))
 
-    def forward(self, x: Float[Tensor, "batch time d_model"], first: int = 0) -> Float[Tensor, "batch time d_model"]:
+    @door
+    def forward(
+        self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
+    ) -> Float[Tensor, "batch time d_model"]:
         """x_t + p_{first + t}: `first` tokens were read before x."""
-        check_text(x, self.weight.shape[1], first, self.max_length)
+        check_length(first, x.shape[1], self.max_length)
         return x + self.weight[first : first + x.shape[1]]
 
 
@@ -42,12 +45,14 @@ class NoPositions(nn.Module):
     Without a causal mask a text is a bag of words.
     """
 
-    def __init__(self, max_length: int, d_model: int) -> None:
+    @door
+    def __init__(self, max_length: Size, d_model: Size) -> None:
         super().__init__()
-        check_sizes(max_length=max_length, d_model=d_model)
         self.d_model = d_model
 
-    def forward(self, x: Float[Tensor, "batch time d_model"], first: int = 0) -> Float[Tensor, "batch time d_model"]:
+    @door
+    def forward(
+        self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
+    ) -> Float[Tensor, "batch time d_model"]:
         """x. Raises what the other modules raise, but for the length."""
-        check_text(x, self.d_model, first)
         return x

@@ -25,25 +25,22 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_floats
-from nlmcore.checks import check_sizes
-from nlmcore.positions.checks import check_heads, check_lengths, check_pair
+from nlmcore.checks import Size, door
+from nlmcore.positions.checks import check_lengths, check_pair
 from nlmcore.positions.relative import offsets
 
 
+@door
 def relative_buckets(
-    offset: Int[Tensor, "*shape"], n_buckets: int = 32, bidirectional: bool = True, max_distance: int = 128
+    offset: Int[Tensor, "*shape"], n_buckets: Size = 32, bidirectional: bool = True, max_distance: Size = 128
 ) -> Int[Tensor, "*shape"]:
     """The bucket, 0 … n_buckets − 1, of each offset j − i; negative: the key lies before the query.
 
     If not bidirectional, all keys ahead are in the bucket of distance 0 (they are masked anyway).
 
     Raises ValueError for too few buckets, an odd number of them for two directions, or a max_distance within
-    the buckets that hold one distance each; TypeError for what are no whole numbers.
+    the buckets that hold one distance each.
     """
-    if not isinstance(offset, Tensor) or offset.dtype not in (torch.int64, torch.int32):
-        got = offset.dtype if isinstance(offset, Tensor) else f"{type(offset).__name__} {str(offset)[:60]!r}"
-        raise TypeError(f"offset must be a tensor of whole numbers, got {got}")
     _check_buckets(n_buckets, bidirectional, max_distance)
     n = n_buckets // 2 if bidirectional else n_buckets
     near = n // 2
@@ -55,23 +52,24 @@ def relative_buckets(
     return bucket + n * (offset > 0) if bidirectional else bucket
 
 
+@door
 def relative_bias(
     table: Float[Tensor, "bucket head"],
-    query_length: int,
-    key_length: int,
+    query_length: Size,
+    key_length: Size,
     bidirectional: bool = True,
-    max_distance: int = 128,
+    max_distance: Size = 128,
 ) -> Float[Tensor, "1 head query key"]:
     """table[bucket(j − i)], to be added to the scores; (1, head, query, key). The queries are the last of the keys.
 
-    table (bucket, head). Raises ValueError for another shape, more queries than keys, or what
-    `relative_buckets` refuses.
+    Raises ValueError for more queries than keys, or what `relative_buckets` refuses.
     """
-    check_floats(table=table)
-    if table.ndim != 2:
-        raise ValueError(f"table must have shape (bucket, head), got {tuple(table.shape)}")
     check_lengths(query_length, key_length)
     _check_buckets(len(table), bidirectional, max_distance)
+    return _bias(table, query_length, key_length, bidirectional, max_distance)
+
+
+def _bias(table: Tensor, query_length: int, key_length: int, bidirectional: bool, max_distance: int) -> Tensor:
     bucket = _buckets(query_length, key_length, len(table), bidirectional, max_distance, table.device)
     return F.embedding(bucket, table).permute(2, 0, 1).unsqueeze(0)
 
@@ -86,9 +84,6 @@ def _buckets(
 
 
 def _check_buckets(n_buckets: int, bidirectional: bool, max_distance: int) -> None:
-    check_sizes(n_buckets=n_buckets, max_distance=max_distance)
-    if not isinstance(bidirectional, bool):
-        raise TypeError(f"bidirectional must be True or False, got {type(bidirectional).__name__} {bidirectional!r}")
     if bidirectional and n_buckets % 2:
         raise ValueError(f"two directions need an even number of buckets, got {n_buckets}")
     near = n_buckets // 4 if bidirectional else n_buckets // 2
@@ -106,18 +101,18 @@ class RelativeBias(nn.Module):
     No length is too long; max_length is not used. Raises what `relative_buckets` raises.
     """
 
+    @door
     def __init__(
         self,
-        n_heads: int,
-        d_head: int,
-        max_length: int,
+        n_heads: Size,
+        d_head: Size,
+        max_length: Size,
         causal: bool,
         *,
-        n_buckets: int = 32,
-        max_distance: int = 128,
+        n_buckets: Size = 32,
+        max_distance: Size = 128,
     ) -> None:
         super().__init__()
-        check_heads(n_heads, d_head, max_length, causal)
         _check_buckets(n_buckets, not causal, max_distance)
         self.n_heads, self.d_head, self.causal, self.max_distance = n_heads, d_head, causal, max_distance
         self.weight = nn.Parameter(torch.empty(n_buckets, n_heads).normal_(std=(n_heads * d_head) ** -0.5))
@@ -127,4 +122,4 @@ class RelativeBias(nn.Module):
     ) -> Float[Tensor, "1 head query key"]:
         """b_h[bucket(j − i)]."""
         check_pair(q, k, self.n_heads, self.d_head)
-        return relative_bias(self.weight, q.shape[2], k.shape[2], not self.causal, self.max_distance)
+        return _bias(self.weight, q.shape[2], k.shape[2], not self.causal, self.max_distance)

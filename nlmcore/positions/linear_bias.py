@@ -16,27 +16,25 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
-from nlmcore.positions.checks import check_heads, check_lengths, check_pair
+from nlmcore.checks import Size, door
+from nlmcore.positions.checks import check_lengths, check_pair
 from nlmcore.positions.relative import offsets
 
 
-def alibi_slopes(n_heads: int) -> Float[Tensor, " head"]:
-    """m_h = 2^{−8h/n_heads}, a geometric sequence; filled up from the one of twice as many heads.
-
-    Raises ValueError or TypeError if n_heads is no size.
-    """
-    check_sizes(n_heads=n_heads)
+@door
+def alibi_slopes(n_heads: Size) -> Float[Tensor, " head"]:
+    """m_h = 2^{−8h/n_heads}, a geometric sequence; completed from the one of twice as many heads."""
     power = 2 ** int(math.log2(n_heads))
     slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
     between = [2 ** (-4 * h / power) for h in range(1, 2 * power, 2)]
     return torch.tensor((slopes + between)[:n_heads])
 
 
-def alibi(n_heads: int, query_length: int, key_length: int) -> Float[Tensor, "1 head query key"]:
+@door
+def alibi(n_heads: Size, query_length: Size, key_length: Size) -> Float[Tensor, "1 head query key"]:
     """−m_h |i − j|, to be added to the scores; (1, head, query, key). The queries are the last of the keys.
 
-    Raises ValueError if there are more queries than keys; TypeError or ValueError for what is no size.
+    Raises ValueError if there are more queries than keys.
     """
     check_lengths(query_length, key_length)
     return _linear(alibi_slopes(n_heads), query_length, key_length)
@@ -55,9 +53,9 @@ class ALiBi(nn.Module):
 
     slopes: Tensor
 
-    def __init__(self, n_heads: int, d_head: int, max_length: int, causal: bool) -> None:
+    @door
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
         super().__init__()
-        check_heads(n_heads, d_head, max_length, causal)
         self.n_heads, self.d_head = n_heads, d_head
         self.register_buffer("slopes", alibi_slopes(n_heads), persistent=False)
 

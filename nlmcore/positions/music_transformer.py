@@ -1,4 +1,4 @@
-"""Music Transformer: a learned vector per head and distance, met by the queries alone, without much memory.
+"""Music Transformer: a learned vector per head and distance, met only by the queries, without much memory.
 
     score_ij = (q_i · k_j + q_i · E_{i−j}) / √d_head        Huang et al. (2018), section 3.4, equation 3
 
@@ -18,24 +18,23 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
-from nlmcore.positions.checks import check_heads, check_pair
+from nlmcore.checks import Size, door
+from nlmcore.positions.checks import check_pair
 from nlmcore.positions.relative import number_of_rows, relative_shift, rows_of_distances
 
 
 class MusicTransformerPositions(nn.Module):
     """`bias(q, k)`: q_i · E_{i−j} / √d_head, with max_distance (None: max_length − 1) the farthest told apart.
 
-    No length is too long. Raises ValueError or TypeError for sizes below 1 or that are none.
+    No length is too long.
     """
 
+    @door
     def __init__(
-        self, n_heads: int, d_head: int, max_length: int, causal: bool, *, max_distance: int | None = None
+        self, n_heads: Size, d_head: Size, max_length: Size, causal: bool, *, max_distance: Size | None = None
     ) -> None:
         super().__init__()
-        check_heads(n_heads, d_head, max_length, causal)
         max_distance = max(1, max_length - 1) if max_distance is None else max_distance
-        check_sizes(max_distance=max_distance)
         self.n_heads, self.d_head, self.causal, self.max_distance = n_heads, d_head, causal, max_distance
         rows = number_of_rows(max_distance, causal)
         self.weight = nn.Parameter(torch.empty(n_heads, rows, d_head).normal_(std=d_head**-0.5))

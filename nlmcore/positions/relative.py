@@ -21,12 +21,13 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from nlmcore.attention.checks import check_floats
+from nlmcore.checks import Size, door
 from nlmcore.positions.checks import check_lengths
 
 
+@door
 def relative_shift(
-    x: Float[Tensor, "*batch query distance"], key_length: int | None = None
+    x: Float[Tensor, "*batch query distance"], key_length: Size | None = None
 ) -> Float[Tensor, "*batch query key"]:
     """y[i, j] = x[i, j + query_length − 1 − i], or 0 where x has no such column.
 
@@ -36,9 +37,6 @@ def relative_shift(
 
     Raises ValueError if there are fewer keys than queries, or another number of columns.
     """
-    check_floats(x=x)
-    if x.ndim < 2:
-        raise ValueError(f"x must have shape (…, query, distance), got {tuple(x.shape)}")
     query_length, columns = x.shape[-2:]
     key_length = columns if key_length is None else key_length
     check_lengths(query_length, key_length)

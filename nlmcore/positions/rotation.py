@@ -1,9 +1,9 @@
-"""Rotary positions: queries and keys are turned by an angle that grows with their position.
+"""Rotary positions: queries and keys are rotated by an angle that grows with their position.
 
     (y_a, y_b) = (x_a cos mθ_i − x_b sin mθ_i,  x_b cos mθ_i + x_a sin mθ_i),   θ_i = base^{−2i/d_head}
                                                      Su et al. (2021), section 3.2.2, equations 14, 15 and 34
 
-for the i-th pair (a, b) of a vector at position m. Turning both sides of a dot product by one angle changes
+for the i-th pair (a, b) of a vector at position m. Rotating both sides of a dot product by one angle changes
 nothing, so (R_m q) · (R_n k) = q · R_{n−m} k: the score depends on the distance alone.
 
 Two layouts of the same thing say which numbers are a pair:
@@ -18,14 +18,17 @@ Departs from the paper: nothing ("half" is a change of basis).
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_floats
-from nlmcore.positions.checks import check_base, check_even, check_first, check_heads
+from nlmcore.checks import Size, door
+from nlmcore.positions.checks import check_base, check_even
 from nlmcore.positions.sinusoids import frequencies
+
+Layout = Literal["half", "interleaved"]
 
 
 def _half(a: Tensor, b: Tensor) -> Tensor:
@@ -43,26 +46,22 @@ _LAYOUTS: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], Callable[[Tensor],
 }
 
 
+@door
 def rotary(
     x: Float[Tensor, "batch head time d_head"],
     positions: Tensor,
     base: float | int = 10_000.0,
-    layout: str = "half",
+    layout: Layout = "half",
 ) -> Float[Tensor, "batch head time d_head"]:
-    """Turn the i-th pair of the vector at position m by the angle m · base^{−2i/d_head}.
+    """Rotate the i-th pair of the vector at position m by the angle m · base^{−2i/d_head}.
 
     x (batch, head, time, d_head); positions (time,), or (batch, time) where every row has its own.
 
-    Raises ValueError for an odd d_head, positions that do not fit, an unknown layout or base; TypeError for
-    what is no tensor of numbers.
+    Raises ValueError for an odd d_head, positions that do not fit, an unknown layout or base.
     """
-    check_floats(x=x)
-    if x.ndim != 4:
-        raise ValueError(f"x must have shape (batch, head, time, d_head), got {tuple(x.shape)}")
-    _check_options(x.shape[3], base, layout)
-    if not isinstance(positions, Tensor) or positions.dtype == torch.bool or positions.is_complex():
-        got = positions.dtype if isinstance(positions, Tensor) else type(positions).__name__
-        raise TypeError(f"positions must be a tensor of numbers, got {got}")
+    _check_options(x.shape[3], base)
+    if positions.dtype == torch.bool or positions.is_complex():
+        raise TypeError(f"positions must be a tensor of numbers, got {positions.dtype}")
     if positions.shape not in ((x.shape[2],), (x.shape[0], x.shape[2])):
         raise ValueError(
             f"positions must have shape (time,) = ({x.shape[2]},) or (batch, time) = ({x.shape[0]}, {x.shape[2]}),"
@@ -70,10 +69,10 @@ def rotary(
         )
     if positions.ndim == 2:
         positions = positions.unsqueeze(1)  # (batch, 1, time): the same for every head
-    return _turn(x, *_cos_sin(positions, x.shape[3], base, layout, x.dtype), layout)
+    return _rotate(x, *_cos_sin(positions, x.shape[3], base, layout, x.dtype), layout)
 
 
-def _turn(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
+def _rotate(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     """x cos + swap(x) sin, where sin is negative for the first of each pair."""
     swap = _LAYOUTS[layout][1]
     return torch.addcmul(x * cos, swap(x), sin)
@@ -97,15 +96,13 @@ def _cos_sin_of_a_stretch(
         return _cos_sin(torch.arange(first, first + time, device=device), d_head, base, layout, dtype)
 
 
-def _check_options(d_head: int, base: float | int, layout: str) -> None:
-    check_even("d_head", d_head, "rotary positions turn pairs of numbers")
+def _check_options(d_head: int, base: float | int) -> None:
+    check_even("d_head", d_head, "rotary positions rotate pairs of numbers")
     check_base(base)
-    if not isinstance(layout, str) or layout not in _LAYOUTS:
-        raise ValueError(f"layout must be one of {', '.join(map(repr, _LAYOUTS))}, got {layout!r}")
 
 
 class Rotary(nn.Module):
-    """`rotary` for attention: `turn(x, first)` turns queries or keys. Nothing is learned, no length is too long.
+    """`rotary` for attention: `rotate(x, first)` rotates queries or keys. Nothing is learned, no length is too long.
 
     The sines and cosines of a stretch of text are computed once and shared by all layers, so reading one more
     token costs each layer three operations. n_heads, max_length and causal are not used.
@@ -113,31 +110,30 @@ class Rotary(nn.Module):
     Raises ValueError for an odd d_head, an unknown layout or base.
     """
 
+    @door
     def __init__(
         self,
-        n_heads: int,
-        d_head: int,
-        max_length: int,
+        n_heads: Size,
+        d_head: Size,
+        max_length: Size,
         causal: bool,
         *,
         base: float | int = 10_000.0,
-        layout: str = "half",
+        layout: Layout = "half",
     ) -> None:
         super().__init__()
-        check_heads(n_heads, d_head, max_length, causal)
-        _check_options(d_head, base, layout)
+        _check_options(d_head, base)
         self.d_head, self.base, self.layout = d_head, base, layout
 
-    def turn(
+    def rotate(
         self, x: Float[Tensor, "batch head time d_head"], first: int = 0
     ) -> Float[Tensor, "batch head time d_head"]:
         """The vectors of x stand at positions first, first + 1, …; any number of heads."""
-        check_floats(x=x)
-        if x.ndim != 4 or x.shape[3] != self.d_head:
-            raise ValueError(f"x must have shape (batch, head, time, {self.d_head}), got {tuple(x.shape)}")
-        check_first(first)
+        if x.ndim != 4 or x.shape[3] != self.d_head or first < 0:
+            shape = f"(batch, head, time, {self.d_head})"
+            raise ValueError(f"x must have shape {shape} and first be at least 0, got {tuple(x.shape)} and {first}")
         cos, sin = _cos_sin_of_a_stretch(first, x.shape[2], self.d_head, self.base, self.layout, x.dtype, x.device)
-        return _turn(x, cos, sin, self.layout)
+        return _rotate(x, cos, sin, self.layout)
 
     def extra_repr(self) -> str:
         return f"d_head={self.d_head}, base={self.base}, layout={self.layout!r}"

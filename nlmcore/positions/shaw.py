@@ -19,23 +19,20 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention.checks import check_floats
-from nlmcore.checks import check_sizes
-from nlmcore.positions.checks import check_heads, check_lengths, check_pair
+from nlmcore.checks import Size, door
+from nlmcore.positions.checks import check_lengths, check_pair
 from nlmcore.positions.relative import number_of_rows, offsets, relative_shift, rows_of_distances, rows_of_offsets
 
 
 class ShawPositions(nn.Module):
     """`bias(q, k)`: q_i · a^K_ij / √d_head; `values(weights)`: Σ_j α_ij a^V_ij.
 
-    No length is too long; max_length is not used. Raises ValueError or TypeError for sizes below 1 or that
-    are none.
+    No length is too long; max_length is not used.
     """
 
-    def __init__(self, n_heads: int, d_head: int, max_length: int, causal: bool, *, max_distance: int = 16) -> None:
+    @door
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool, *, max_distance: Size = 16) -> None:
         super().__init__()
-        check_heads(n_heads, d_head, max_length, causal)
-        check_sizes(max_distance=max_distance)
         self.n_heads, self.d_head, self.causal, self.max_distance = n_heads, d_head, causal, max_distance
         rows = number_of_rows(max_distance, causal)
         self.key_vectors = nn.Parameter(torch.empty(rows, d_head).normal_(std=d_head**-0.5))
@@ -52,7 +49,6 @@ class ShawPositions(nn.Module):
 
     def values(self, weights: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query d_head"]:
         """Σ_j α_ij a^V_ij: the weights are summed by distance first, so that no vector per pair is needed."""
-        check_floats(weights=weights)
         if weights.ndim != 4 or weights.shape[1] != self.n_heads:
             raise ValueError(f"weights must have shape (batch, {self.n_heads}, query, key), got {tuple(weights.shape)}")
         query_length, key_length = weights.shape[2:]

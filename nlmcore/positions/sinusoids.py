@@ -1,20 +1,32 @@
 """Sinusoids: each position is written by clock hands that turn at different speeds.
 
+    bit_i(t) = ⌊t / 2^i⌋ mod 2                       counting in binary, where the idea comes from
     PE(pos, 2i) = sin(pos · ω_i),  PE(pos, 2i+1) = cos(pos · ω_i),  ω_i = 10000^{−2i/d_model}
                                                      Vaswani et al. (2017), section 3.5
     the same with ω learned, starting there          Wang et al. (2021), "On position embeddings in BERT",
                                                      "learnable sinusoidal" position embeddings
+    y_t = W [x_t; PE(t)] = W_x x_t + W_p PE(t)       e(w); pos(t), syllabus, lecture 12
+
+Each bit of a counter is a switch that flips half as often as the one before it; a sinusoid is the same switch made
+smooth, and its neighbour the cosine says which way it is moving.
+
+Adding is the special case W_x = W_p = I of the concatenation, which can learn to add, and can learn to keep the two
+apart, at the price of one matrix. What a first linear layer computes from a sum, A (x + p) = A x + A p, is a
+concatenation whose two halves are bound to share A.
 
 Departs from the papers: nothing. (The authors' own code of 2017 lays all sines before all cosines; we
-interleave them, as their equations print it.)
+interleave them, as their equations print it.) From the lecture: e(w); pos(t) itself is wider than e(w); we mix it back
+to d_model, so that the blocks keep their width. The lowest bit of the counter stands on the left, like the fastest
+sinusoid; `binary_counter(length).flip(1)` is the usual notation.
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
-from nlmcore.positions.checks import check_base, check_even, check_text
+from nlmcore.checks import Count, Size, door
+from nlmcore.fast import Linear
+from nlmcore.positions.checks import check_base, check_even, check_length
 
 
 def frequencies(d_model: int, base: float | int) -> Float[Tensor, " pair"]:
@@ -22,17 +34,16 @@ def frequencies(d_model: int, base: float | int) -> Float[Tensor, " pair"]:
     return base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
 
-def sinusoidal(length: int, d_model: int, base: float | int = 10_000.0) -> Float[Tensor, "length d_model"]:
+@door
+def sinusoidal(length: Size, d_model: Size, base: float | int = 10_000.0) -> Float[Tensor, "length d_model"]:
     """PE(pos, 2i) = sin(pos · base^{−2i/d_model}), PE(pos, 2i+1) = cos of the same angle; (length, d_model).
 
     Column pairs are clock hands that turn ever more slowly: the first pair once in 2π positions, the last
     once in nearly 2π · base. Because a shift by k positions turns every hand by a fixed angle, PE(pos + k)
     is a linear function of PE(pos) (section 3.5).
 
-    Raises ValueError if length < 1, or d_model is not a positive even number, or base is not a finite number
-    above 1; TypeError if a size is no whole number.
+    Raises ValueError for an odd d_model, or a base that is not a finite number above 1.
     """
-    check_sizes(length=length)
     check_even("d_model", d_model, "sines and cosines come in pairs")
     check_base(base)
     position = torch.arange(length, dtype=torch.float64).unsqueeze(1)  # (length, 1)
@@ -53,15 +64,18 @@ class SinusoidalPositions(nn.Module):
 
     table: Tensor
 
-    def __init__(self, max_length: int, d_model: int) -> None:
+    @door
+    def __init__(self, max_length: Size, d_model: Size) -> None:
         super().__init__()
-        check_sizes(max_length=max_length)
-        self.max_length = max_length
+        self.max_length, self.d_model = max_length, d_model
         self.register_buffer("table", sinusoidal(max_length, d_model), persistent=False)
 
-    def forward(self, x: Float[Tensor, "batch time d_model"], first: int = 0) -> Float[Tensor, "batch time d_model"]:
+    @door
+    def forward(
+        self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
+    ) -> Float[Tensor, "batch time d_model"]:
         """x_t + PE(first + t): `first` tokens were read before x."""
-        check_text(x, self.table.shape[1], first, self.max_length)
+        check_length(first, x.shape[1], self.max_length)
         return x + self.table[first : first + x.shape[1]]
 
 
@@ -72,20 +86,69 @@ class LearnableSinusoidal(nn.Module):
     frequencies decide which distances look alike (Wang et al. 2021). Symbols: ω is `frequency`. Angles are computed in
     float32 at least: the numbers of a half-precision model do not tell position 257 from 256.
 
-    Raises ValueError for a text longer than max_length, TypeError and ValueError for sizes as `sinusoidal`.
+    Raises ValueError for a text longer than max_length, and for sizes as `sinusoidal` does.
     """
 
-    def __init__(self, max_length: int, d_model: int, base: float | int = 10_000.0) -> None:
+    @door
+    def __init__(self, max_length: Size, d_model: Size, base: float | int = 10_000.0) -> None:
         super().__init__()
-        check_sizes(max_length=max_length)
         check_even("d_model", d_model, "sines and cosines come in pairs")
         check_base(base)
         self.max_length, self.d_model = max_length, d_model
         self.frequency = nn.Parameter(frequencies(d_model, base).float())
 
-    def forward(self, x: Float[Tensor, "batch time d_model"], first: int = 0) -> Float[Tensor, "batch time d_model"]:
+    @door
+    def forward(
+        self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
+    ) -> Float[Tensor, "batch time d_model"]:
         """x_t + PE(first + t): `first` tokens were read before x."""
-        check_text(x, self.d_model, first, self.max_length)
+        check_length(first, x.shape[1], self.max_length)
         exact = torch.promote_types(self.frequency.dtype, torch.float32)
         position = torch.arange(first, first + x.shape[1], device=x.device, dtype=exact).unsqueeze(1)
         return x + waves(position * self.frequency).to(self.frequency.dtype)
+
+
+class ConcatenatedPositions(nn.Module):
+    """W [x_t; PE(t)] with sinusoids PE of width d_position (None: d_model); x (batch, time, d_model).
+
+    Raises ValueError for a text longer than max_length, and for a width that is no positive even number.
+    """
+
+    table: Tensor
+
+    @door
+    def __init__(self, max_length: Size, d_model: Size, d_position: Size | None = None) -> None:
+        super().__init__()
+        d_position = d_model if d_position is None else d_position
+        self.max_length, self.d_model = max_length, d_model
+        self.register_buffer("table", sinusoidal(max_length, d_position), persistent=False)
+        self.mix = Linear(d_model + d_position, d_model, bias=False)
+
+    @door
+    def forward(
+        self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
+    ) -> Float[Tensor, "batch time d_model"]:
+        """W [x_t; PE(first + t)]: `first` tokens were read before x."""
+        check_length(first, x.shape[1], self.max_length)
+        positions = self.table[first : first + x.shape[1]].expand(len(x), -1, -1)
+        return self.mix(torch.cat([x, positions], dim=-1))
+
+
+@door
+def binary_counter(length: Size, bits: Size | None = None) -> Int[Tensor, "length bits"]:
+    """The numbers 0 … length − 1 in binary, one per row, lowest bit first; (length, bits) of 0 and 1.
+
+    bits=None takes as many as the largest number needs. Compare with `sinusoidal(length, d_model)`:
+
+        column i of this one           flips every 2^i positions and returns every 2^{i+1}
+        columns 2i and 2i+1 of PE      return every 2π · base^{2i/d_model} positions
+
+    so both get slower by a constant factor from left to right: here 2, there base^{2/d_model} per pair.
+
+    Raises ValueError if `bits` are too few for length − 1.
+    """
+    needed = max(1, (length - 1).bit_length())
+    bits = needed if bits is None else bits
+    if bits < needed:
+        raise ValueError(f"{length - 1} needs {needed} bits, got bits={bits}")
+    return torch.arange(length).unsqueeze(1) >> torch.arange(bits) & 1

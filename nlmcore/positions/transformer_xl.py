@@ -22,7 +22,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.positions.checks import check_even, check_heads, check_pair
+from nlmcore.checks import Size, door
+from nlmcore.positions.checks import check_even, check_pair
 from nlmcore.positions.relative import relative_shift
 from nlmcore.positions.sinusoids import frequencies, waves
 
@@ -47,9 +48,9 @@ class TransformerXLPositions(nn.Module):
     Raises ValueError if n_heads · d_head, the width of the sinusoids, is odd.
     """
 
-    def __init__(self, n_heads: int, d_head: int, max_length: int, causal: bool) -> None:
+    @door
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
         super().__init__()
-        check_heads(n_heads, d_head, max_length, causal)
         check_even("n_heads · d_head", n_heads * d_head, "sines and cosines come in pairs")
         self.n_heads, self.d_head, self.causal = n_heads, d_head, causal
         self.projection = nn.Linear(n_heads * d_head, n_heads * d_head, bias=False)

@@ -54,10 +54,10 @@ _NAMES = {
 
 # our name in layers.i  <-  theirs in h.i, with weight and bias each
 _BLOCK_NAMES = {
-    "around_attention.norm": "ln_1",
+    "residual_attention.norm": "ln_1",
     "attention.projection": "attn.c_attn",
     "attention.output": "attn.c_proj",
-    "around_feed_forward.norm": "ln_2",
+    "residual_feed_forward.norm": "ln_2",
     "feed_forward.inner": "mlp.c_fc",
     "feed_forward.outer": "mlp.c_proj",
 }

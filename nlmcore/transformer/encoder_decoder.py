@@ -1,4 +1,4 @@
-"""The Transformer of 2017: an encoder reads the source, a decoder writes the target and looks at the source.
+"""The Transformer of 2017: an encoder reads the source, a decoder writes the target and attends to the source.
 
     h = encoder(source),   state = model.encode(source, source_mask)
     k = K h,  v = V h,  q = Q z                        cross-attention, z the decoder's vectors
@@ -7,15 +7,15 @@
 Source: Vaswani et al. (2017), section 3. The target is read shifted by one: `<bos>` first.
 
 `encode` computes every decoder layer's keys and values of the source once: O(n + m) steps for n source and m target
-tokens, each of the m looking at n keys.
+tokens, each of the m attending to n keys.
 
 Departs from the paper: as the configuration says. The paper's own: norm_position="post", scale_embeddings=True,
 positions=SinusoidalPositions, feed_forward=partial(FeedForward, activation=relu), and one vocabulary, whose matrix
-serves encoder, decoder and softmax. `config.initialise` sets all weights, the encoder's too, unless it was handed in.
+serves encoder, decoder and softmax. `config.initialise` sets all weights, the encoder's too, unless it was passed in.
 
-An encoder that is handed in may read anything, say the patches of an image (Xu et al. 2015; Dosovitskiy et al. 2021):
+An encoder that is passed in may read anything, say the patches of an image (Xu et al. 2015; Dosovitskiy et al. 2021):
 
-    encoder(source, mask) -> (batch, seen, d_model)     mask (batch, seen) or None, True = may be looked at
+    encoder(source, mask) -> (batch, seen, d_model)     mask (batch, seen) or None, True = may be attended to
 """
 
 from dataclasses import dataclass, field, replace
@@ -25,11 +25,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
+from nlmcore.checks import door
 from nlmcore.language_model import check_tokens
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import TransformerEncoder
-from nlmcore.transformer.language_model import TransformerState, check_state
-from nlmcore.transformer.trunk import Trunk
+from nlmcore.transformer.model import TransformerState, Trunk, check_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,11 @@ class EncoderDecoderState:
     """A source that was read, and how far the target is."""
 
     memories: tuple[Memory | None, ...] = field(repr=False)
-    """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head); None where none looks."""
+    """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head), or None."""
     source_mask: Bool[Tensor, "batch source"]
-    """True = a real token of the source; without a mask, everything that the encoder hands on."""
+    """True = a real token of the source; without a mask, everything that the encoder gives."""
     encoded: Float[Tensor, "batch seen width"] = field(repr=False)
-    """The encoder's output: (batch, source, d_model), unless its `stack` pools tokens or hands on every layer."""
+    """The encoder's output: (batch, source, d_model), unless its `stack` pools tokens or gives every layer's."""
     target: TransformerState | None = None
     """What the decoder has read of the target."""
 
@@ -53,12 +53,13 @@ class EncoderDecoder(nn.Module):
     embedding matrix for both where `tie_source` says so. An `encoder_config` gives the source a matrix of its own,
     whatever `tie_source` says: its vocabulary is another. Both must have the same d_model.
 
-    encoder: a finished module in place of `encoder_config`, see above; its weights stay as they are. Unless it is a
+    encoder: a finished module instead of `encoder_config`, see above; its weights stay as they are. Unless it is a
     TransformerEncoder, `source_vocab_size` is then None.
 
-    Raises ValueError if the widths differ or there are two encoders, TypeError for an encoder that is no module.
+    Raises ValueError if the widths differ or there are two encoders.
     """
 
+    @door
     def __init__(
         self,
         config: TransformerConfig,
@@ -87,17 +88,17 @@ class EncoderDecoder(nn.Module):
         self.source_vocab_size: int | None = self.encoder.config.vocab_size if reads_tokens else None
 
     def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> EncoderDecoderState:
-        """Read source (batch, source), or what an encoder reads that was handed in, whose first dimension is the batch.
+        """Read source (batch, source), or what a passed-in encoder reads, whose first dimension is the batch.
 
         source_mask (batch, source), True = a real token, None: all are.
 
-        A source that is all padding gives a context of zeros: the target is written without one.
+        From a source that is all padding cross-attention gets zeros, as attention does everywhere.
 
         Raises TypeError or ValueError as the encoder does.
         """
         encoded = self.encoder(source, source_mask)
         mask = source_mask if source_mask is not None else encoded.new_ones(encoded.shape[:2]).bool()
-        return EncoderDecoderState(self.decoder.layers.remember(encoded), mask, encoded)
+        return EncoderDecoderState(self.decoder.layers.project_source(encoded), mask, encoded)
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], state: EncoderDecoderState | None = None
@@ -124,16 +125,14 @@ class EncoderDecoder(nn.Module):
         position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
         keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
         x = self.decoder.embed(tokens, position)
-        x, layers = self.decoder.layers.read(x, layers, state.memories, keys_allowed)
+        x, layers = self.decoder.layers.step(x, layers, state.memories, keys_allowed)
         target = TransformerState(layers, position + tokens.shape[1])
         return self.decoder.final_norm(x), replace(state, target=target)
 
 
-def _config_of(encoder: object, encoder_config: object) -> TransformerConfig | None:
-    """What is known of the width of an encoder that was handed in."""
+def _config_of(encoder: nn.Module, encoder_config: object) -> TransformerConfig | None:
+    """What is known of the width of an encoder that was passed in."""
     if encoder_config is not None:
         raise ValueError("encoder_config or encoder, not both: encoder is finished, encoder_config is to build one")
-    if not isinstance(encoder, nn.Module):
-        raise TypeError(f"encoder must be a module, called with (source, mask), got {type(encoder).__name__}")
     config = getattr(encoder, "config", None)
     return config if isinstance(config, TransformerConfig) else None

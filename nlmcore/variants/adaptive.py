@@ -32,19 +32,19 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, check_sizes, door
 from nlmcore.variants.factorised import FactorisedEmbedding
 from nlmcore.variants.variant import Times
 
 BEFORE_SECOND, BEFORE_THIRD = Times(Fraction(2_500, 32_128)), Times(Fraction(8_500, 32_128))
 
 
-def cluster_sizes(vocab_size: int) -> tuple[int, int, int]:
+@door
+def cluster_sizes(vocab_size: Size) -> tuple[int, int, int]:
     """How many tokens each cluster has: 7.8 %, 18.7 % and the rest, and at least one.
 
-    Raises ValueError for fewer than 3 tokens, TypeError for what is no number of them.
+    Raises ValueError for fewer than 3 tokens.
     """
-    check_sizes(vocab_size=vocab_size)
     if vocab_size < 3:
         raise ValueError(f"vocab_size must be at least 3, one token for each cluster, got {vocab_size}")
     first = BEFORE_SECOND(vocab_size)
@@ -58,24 +58,22 @@ class AdaptiveEmbedding(nn.Module):
     sizes: tokens per cluster, None: `cluster_sizes`. narrowing: d_i is d_model / narrowing[i], rounded, at least 1.
 
     Raises ValueError for sizes that are not those of at least two clusters with vocab_size tokens together, or of as
-    many as narrowing has; ValueError or TypeError for numbers below 1 or that are none.
+    many as narrowing has.
     """
 
+    @door
     def __init__(
         self,
-        vocab_size: int,
-        d_model: int,
+        vocab_size: Size,
+        d_model: Size,
         sizes: Sequence[int] | None = None,
         narrowing: Sequence[int] = (1, 3, 12),
     ) -> None:
         super().__init__()
-        check_sizes(vocab_size=vocab_size, d_model=d_model)
         self.d_model = d_model
         self.sizes = cluster_sizes(vocab_size) if sizes is None else tuple(sizes)
-        for i, size in enumerate(self.sizes):
-            check_sizes(**{f"sizes[{i}]": size})
-        for i, times in enumerate(narrowing):
-            check_sizes(**{f"narrowing[{i}]": times})
+        for name, given in (("sizes", self.sizes), ("narrowing", narrowing)):
+            check_sizes(**{f"{name}[{i}]": size for i, size in enumerate(given)})
         if len(self.sizes) < 2 or sum(self.sizes) != vocab_size:
             raise ValueError(
                 f"sizes must be of at least two clusters with {vocab_size} tokens together, got {self.sizes}"
@@ -107,6 +105,7 @@ class AdaptiveEmbedding(nn.Module):
 class AdaptiveOutput(nn.Module):
     """logits = h B_iᵀ A_iᵀ, cluster after cluster, with the matrices of the embedding; one softmax over all."""
 
+    @door
     def __init__(self, embedding: AdaptiveEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
@@ -118,6 +117,7 @@ class AdaptiveOutput(nn.Module):
 class AdaptiveSoftmax(nn.Module):
     """hidden -> ln P of every token, with the matrices of the embedding, and one row more per cluster to be entered."""
 
+    @door
     def __init__(self, embedding: AdaptiveEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
@@ -151,13 +151,13 @@ class AdaptiveSoftmax(nn.Module):
 
 
 def build_adaptive_output(c: Any, embedding: nn.Module) -> nn.Module:
-    """A part `output`: the usual softmax. Raises TypeError for an embedding that is not adaptive."""
-    return AdaptiveOutput(_adaptive(embedding))
+    """A part `output`: the usual softmax."""
+    return AdaptiveOutput(embedding)
 
 
 def build_adaptive_softmax(c: Any, embedding: nn.Module) -> nn.Module:
-    """A part `output`: the adaptive softmax. Raises TypeError for an embedding that is not adaptive."""
-    return AdaptiveSoftmax(_adaptive(embedding))
+    """A part `output`: the adaptive softmax."""
+    return AdaptiveSoftmax(embedding)
 
 
 def adaptive_loss(model: Any, tokens: Int[Tensor, "batch time"], state: Any = None) -> Float[Tensor, ""]:
@@ -173,9 +173,3 @@ def adaptive_loss(model: Any, tokens: Int[Tensor, "batch time"], state: Any = No
         raise ValueError(f"tokens must have at least two columns and a row, got shape {tuple(tokens.shape)}")
     hidden, _ = model.hidden_states(tokens[:, :-1], state)
     return -output.log_prob(hidden, tokens[:, 1:]).mean()
-
-
-def _adaptive(embedding: nn.Module) -> AdaptiveEmbedding:
-    if not isinstance(embedding, AdaptiveEmbedding):
-        raise TypeError(f"embedding must be an AdaptiveEmbedding, got {type(embedding).__name__}")
-    return embedding

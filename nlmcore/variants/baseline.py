@@ -14,6 +14,7 @@ T5 has other first weights instead; a table of the bias for the encoder and one 
 """
 
 import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,13 +41,7 @@ def vanilla(vocab_size: int, **sizes: Any) -> TransformerConfig:
 
     Raises TypeError for a keyword that is none of these, ValueError for sizes that contradict each other.
     """
-    for name in sizes:
-        if name not in SIZES:
-            near = difflib.get_close_matches(name, SIZES, 1)
-            raise TypeError(
-                f"{name!r} is no size of a row{f', did you mean {near[0]!r}?' if near else '.'} Sizes are"
-                f" {', '.join(SIZES)}. Other fields: dataclasses.replace(variant.config(vocab_size), …)"
-            )
+    check_known(sizes, SIZES)
     c = TransformerConfig(
         vocab_size=vocab_size,
         **{**DEFAULT_SIZES, **sizes},
@@ -61,12 +56,23 @@ def vanilla(vocab_size: int, **sizes: Any) -> TransformerConfig:
     return replace(c, d_head=c.head_size, d_ff=c.hidden_size)  # as numbers: rows that change the heads start from them
 
 
-def share_positions(stack: nn.Module) -> None:
+def check_known(given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse, with TypeError, a keyword that is not among the sizes."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(
+                f"{name!r} is no size of this row{f', did you mean {near[0]!r}?' if near else '.'} Sizes are"
+                f" {', '.join(known)}. Other fields: dataclasses.replace(variant.config(vocab_size), …)"
+            )
+
+
+def share_positions(stack: nn.Module, name: str = "attention") -> None:
     """All layers of a stack use the positions of its first: Raffel et al. (2020), section 2.1.
 
-    A layer that mixes places in another way than attention, and has no positions, is left alone.
+    A layer that mixes positions in another way than attention, and has no positions, is left alone.
     """
-    parts: list[Any] = [getattr(layer, "attention", None) for layer in stack.children()]
+    parts: list[Any] = [getattr(layer, name, None) for layer in stack.children()]
     first, *others = [part for part in parts if hasattr(part, "positions")] or [None]
     for attention in others:
         attention.positions = first.positions

@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, door
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
 from nlmcore.fast import Linear
 
@@ -37,13 +37,13 @@ from nlmcore.fast import Linear
 class LightweightConvolution(nn.Module):
     """A part `attention`; c: a TransformerConfig. size: k.
 
-    Raises ValueError or TypeError for a size below 1 or that is none, ValueError for a configuration with
-    n_kv_heads, window or attention_positions: they say what a convolution has of itself.
+    Raises ValueError for a configuration with n_kv_heads, window or attention_positions, which a convolution has of
+    itself.
     """
 
-    def __init__(self, c: Any, causal: bool, size: int = 9) -> None:
+    @door
+    def __init__(self, c: Any, causal: bool, size: Size = 9) -> None:
         super().__init__()
-        check_sizes(size=size)
         for name in ("n_kv_heads", "window", "attention_positions"):
             if getattr(c, name) is not None:
                 raise ValueError(f"{name} must be None where a convolution takes attention's place")
@@ -69,7 +69,7 @@ class LightweightConvolution(nn.Module):
         before = self.size // 2
         return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
 
-    def read(
+    def step(
         self, x: Float[Tensor, "batch time d_model"], state: Tensor | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], Float[Tensor, "batch past width"]]:
         """Every position with those before it; state: the last k − 1 v that were read, None: zeros.
@@ -79,7 +79,7 @@ class LightweightConvolution(nn.Module):
         v = gated_linear_unit(self.inner(x))
         shape = (len(v), self.size - 1, v.shape[2])
         if state is not None and not isinstance(state, Tensor):
-            raise TypeError(f"state must be None or what an earlier `read` gave back, got {type(state).__name__}")
+            raise TypeError(f"state must be None or what an earlier `step` gave back, got {type(state).__name__}")
         if state is not None and state.shape != shape:
             raise ValueError(f"state must have shape {shape}, (batch, size - 1, width), got {tuple(state.shape)}")
         past = v.new_zeros(shape) if state is None else state

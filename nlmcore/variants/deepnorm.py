@@ -25,7 +25,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.transformer.defaults import initialise_normal
+from nlmcore.transformer.config import initialise_normal
 
 
 class DeepNorm(nn.Module):
@@ -35,10 +35,10 @@ class DeepNorm(nn.Module):
         super().__init__()
         self.norm, self.dropout, self.alpha = norm, nn.Dropout(dropout), 1.0
 
-    def before(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+    def pre(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
         return x
 
-    def after(
+    def post(
         self, x: Float[Tensor, "batch time d_model"], y: Float[Tensor, "batch time d_model"]
     ) -> Float[Tensor, "batch time d_model"]:
         return self.norm(self.alpha * x + self.dropout(y))

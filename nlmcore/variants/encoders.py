@@ -14,11 +14,12 @@ from typing import Any
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.transformer.defaults import build_attention
+from nlmcore.transformer.config import build_attention, encoder_only
 
 
+@encoder_only
 def in_encoder(part: Callable[[Any], nn.Module], c: Any, causal: bool) -> nn.Module:
-    """part(c) where every position sees every other, the usual attention where a text is read on."""
+    """part(c) where every position sees every other, the usual attention in a decoder."""
     return build_attention(c, causal) if causal else part(c)
 
 

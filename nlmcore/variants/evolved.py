@@ -5,18 +5,18 @@
              x ← x + attention(h)
              x ← x + W2 max(0, W1 h)                                            W1 to d_ff
 
-    decoder  x ← x + attention of twice the heads(h) + look at the source(h)
+    decoder  x ← x + attention of twice the heads(h) + cross-attention(h)
              x ← x + sep₇(LN(max(0, sep₁₁ h) + pad(sep₇' h)))                   sep₁₁ to 2 d, sep₇' to d / 2, sep₇ to d
              x ← x + attention(h)
-             x ← x + look at the source(h)
+             x ← x + cross-attention(h)
              x ← x + W2 LN(W1 h · σ(W1 h))                                      W1 to d_ff
 
 So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
 as wide as what it is added to; sep is a separable convolution. In the encoder a token stands in the middle of its
 neighbours, in the decoder at their end. One cell is as deep as two layers, so there are half as many.
 
-A language model has the decoder's cell without the two looks at the source. The state of a cell: both attentions' keys
-and values, and the last inputs of the convolutions.
+A language model has the decoder's cell without cross-attention. The state of a cell: both attentions' keys and values,
+and the last inputs of the convolutions.
 
 Departs from the paper: no biases; the first attention of a decoder's cell has twice the heads at their usual size, with
 which the cells have the 217 M parameters of Narang et al. (2021), table 1 (the authors' code: 16 heads of half the
@@ -33,6 +33,7 @@ from torch import Tensor, nn
 
 from nlmcore.attention import Memory
 from nlmcore.fast import Linear
+from nlmcore.transformer.block import last_matrices, self_attention
 from nlmcore.variants.baseline import share_positions
 from nlmcore.variants.separable import SeparableConvolution
 
@@ -53,24 +54,24 @@ class EncoderCell(nn.Module):
         self.norm, self.separable = c.norm(c.hidden_size), SeparableConvolution(c.hidden_size, half, 9)
         self.attention = c.attention(c, False)
         self.feed_forward = c.feed_forward(d, c.hidden_size)
-        self.around_gate, self.around_convolution = c.residual(c), c.residual(c)
-        self.around_attention, self.around_feed_forward = c.residual(c), c.residual(c)
+        self.residual_gate, self.residual_convolution = c.residual(c), c.residual(c)
+        self.residual_attention, self.residual_feed_forward = c.residual(c), c.residual(c)
         self.branches = 4
 
     def forward(
         self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch time d_model"]:
         """mask (batch, 1, 1, time), True = a real token; convolutions read zeros in the place of the others."""
-        h = self.around_gate.before(x)
-        x = self.around_gate.after(x, self.value(h) * torch.sigmoid(self.gate(h)))
-        h = self.around_convolution.before(x)
+        h = self.residual_gate.pre(x)
+        x = self.residual_gate.post(x, self.value(h) * torch.sigmoid(self.gate(h)))
+        h = self.residual_convolution.pre(x)
         real = h.new_ones(1, 1, 1) if mask is None else mask[:, 0, 0, :, None].to(h.dtype)
-        x = self.around_convolution.after(x, self._convolve(h * real, real))
-        x = self.around_attention.after(x, self.attention(self.around_attention.before(x), mask=mask))
-        return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))
+        x = self.residual_convolution.post(x, self._convolve(h * real, real))
+        x = self.residual_attention.post(x, self.attention(self.residual_attention.pre(x), mask=mask))
+        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
 
     def last_matrices(self) -> list[nn.Linear]:
-        return _linear([self.value, self.separable.pointwise, *_ends(self.attention), *_ends(self.feed_forward)])
+        return last_matrices(self.value, self.separable.pointwise, self.attention, self.feed_forward)
 
     def _convolve(self, h: Tensor, real: Tensor) -> Tensor:
         near = F.relu(self.near(h.transpose(1, 2)).transpose(1, 2))
@@ -99,57 +100,58 @@ class DecoderCell(nn.Module):
         super().__init__()
         d, kv_heads = c.d_model, c.n_kv_heads
         twice = replace(c, n_heads=2 * c.n_heads, d_head=c.head_size, n_kv_heads=kv_heads and 2 * kv_heads)
-        self.wide_attention, self.attention = c.attention(twice, True), c.attention(c, True)
-        self.around_wide_attention, self.around_attention = c.residual(c), c.residual(c)
+        self.wide_attention, self.attention = self_attention(twice, True), self_attention(c, True)
+        self.residual_wide_attention, self.residual_attention = c.residual(c), c.residual(c)
         if cross:
-            self.first_look, self.cross_attention = c.cross_attention(c), c.cross_attention(c)
-            self.around_cross_attention = c.residual(c)
+            self.first_cross_attention, self.cross_attention = c.cross_attention(c), c.cross_attention(c)
+            self.residual_cross_attention = c.residual(c)
         self.left, self.right = SeparableConvolution(d, 2 * d, 11), SeparableConvolution(d, d // 2, 7)
         self.norm, self.last = c.norm(2 * d), SeparableConvolution(2 * d, d, 7)
-        self.around_convolution = c.residual(c)
+        self.residual_convolution = c.residual(c)
         self.inner, self.outer = Linear(d, c.hidden_size, bias=False), Linear(c.hidden_size, d, bias=False)
-        self.inner_norm, self.around_feed_forward = c.norm(c.hidden_size), c.residual(c)
+        self.inner_norm, self.residual_feed_forward = c.norm(c.hidden_size), c.residual(c)
         self.branches = 6 if cross else 4
 
-    def read(
+    def step(
         self,
         x: Float[Tensor, "batch time d_model"],
         state: CellState | None = None,
         memory: Memory | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch time d_model"], CellState]:
-        """Read on from `state`, looking twice at `memory`, the source as `remember` gave it."""
+        """Continue from `state`, attending twice to `memory`, the source as `project_source` gave it."""
         first, second = (None, None) if memory is None else _apart(memory)
         wide, inputs, sums, seen = state or (None, None, None, None)
-        h = self.around_wide_attention.before(x)
-        y, wide = self.wide_attention.read(h, wide)
+        h = self.residual_wide_attention.pre(x)
+        y, wide = self.wide_attention.step(h, wide)
         if first is not None:
-            y = y + self.first_look.look(h, first, memory_mask)
-        x = self.around_wide_attention.after(x, y)
+            y = y + self.first_cross_attention.cross_attend(h, first, memory_mask)
+        x = self.residual_wide_attention.post(x, y)
 
-        h = _after(self.around_convolution.before(x), inputs, self.left.width)
+        h = _after(self.residual_convolution.pre(x), inputs, self.left.width)
         right = self.right(h[:, self.left.width - self.right.width :])
         both = _after(self.norm(_padded_sum(F.relu(self.left(h)), right)), sums, self.last.width)
-        x = self.around_convolution.after(x, self.last(both))
+        x = self.residual_convolution.post(x, self.last(both))
 
-        y, seen = self.attention.read(self.around_attention.before(x), seen)
-        x = self.around_attention.after(x, y)
+        y, seen = self.attention.step(self.residual_attention.pre(x), seen)
+        x = self.residual_attention.post(x, y)
         if second is not None:
-            y = self.cross_attention.look(self.around_cross_attention.before(x), second, memory_mask)
-            x = self.around_cross_attention.after(x, y)
-        y = self.outer(self.inner_norm(F.silu(self.inner(self.around_feed_forward.before(x)))))
-        x = self.around_feed_forward.after(x, y)
+            y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), second, memory_mask)
+            x = self.residual_cross_attention.post(x, y)
+        y = self.outer(self.inner_norm(F.silu(self.inner(self.residual_feed_forward.pre(x)))))
+        x = self.residual_feed_forward.post(x, y)
         return x, CellState(wide, h[:, 1 - self.left.width :], both[:, 1 - self.last.width :], seen)
 
-    def remember(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
-        """The encoder's output as both looks will see it: the heads of the second behind those of the first."""
-        pairs = zip(self.first_look.remember(source), self.cross_attention.remember(source), strict=True)
+    def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
+        """The encoder's output as both will attend to it: the heads of the second behind those of the first."""
+        pairs = zip(
+            self.first_cross_attention.project_source(source), self.cross_attention.project_source(source), strict=True
+        )
         return Memory(*(torch.cat(pair, dim=1) for pair in pairs))
 
     def last_matrices(self) -> list[nn.Linear]:
-        attentions = ("wide_attention", "first_look", "attention", "cross_attention")
-        ends = [end for name in attentions for end in _ends(getattr(self, name, None))]
-        return _linear([*ends, self.last.pointwise, self.outer])
+        names = ("wide_attention", "first_cross_attention", "attention", "cross_attention")
+        return last_matrices(*(getattr(self, name, None) for name in names), self.last.pointwise, self.outer)
 
 
 def build_evolved(c: Any, causal: bool, cross: bool) -> nn.Module:
@@ -160,14 +162,11 @@ def build_evolved(c: Any, causal: bool, cross: bool) -> nn.Module:
 def share_cell_positions(stack: nn.Module) -> None:
     """All cells use the positions of the first, for each of their attentions; a part `share`."""
     share_positions(stack)
-    parts: list[Any] = [getattr(cell, "wide_attention", None) for cell in stack.children()]
-    first, *others = [part for part in parts if hasattr(part, "positions")] or [None]
-    for attention in others:
-        attention.positions = first.positions
+    share_positions(stack, "wide_attention")
 
 
 def _apart(memory: Memory) -> tuple[Memory, Memory]:
-    """The two memories that `DecoderCell.remember` put into one."""
+    """The two memories that `DecoderCell.project_source` put into one."""
     (k1, k2), (v1, v2) = (part.chunk(2, dim=1) for part in memory)
     return Memory(k1, v1), Memory(k2, v2)
 
@@ -180,14 +179,3 @@ def _after(x: Tensor, past: Tensor | None, width: int) -> Tensor:
     """x behind the width − 1 vectors before it, zeros where the text begins."""
     before = x.new_zeros(len(x), width - 1, x.shape[-1]) if past is None else past
     return torch.cat([before, x], dim=1)
-
-
-def _ends(part: Any) -> list[Any]:
-    """The matrices that a part says it ends in, or the one that is called `output` or `outer`."""
-    if hasattr(part, "last_matrices"):
-        return part.last_matrices()
-    return [getattr(part, "output", getattr(part, "outer", None))]
-
-
-def _linear(found: list[Any]) -> list[nn.Linear]:
-    return [matrix for matrix in found if isinstance(matrix, nn.Linear)]

@@ -25,8 +25,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes, check_switches
+from nlmcore.checks import Size, door
 from nlmcore.transformer import FeedForward
+from nlmcore.transformer.block import last_matrices
 
 
 def normal_noise(router: nn.Linear, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time expert"]:
@@ -44,24 +45,23 @@ class MixtureOfExperts(nn.Module):
     limit: (chosen (batch, time, k), n_experts) -> which of the choices are granted in training; None: all. What is not
     granted adds nothing.
 
-    Raises ValueError or TypeError for sizes below 1 or that are none, ValueError for a k above n_experts.
+    Raises ValueError for a k above n_experts.
     """
 
+    @door
     def __init__(
         self,
-        d_model: int,
-        d_ff: int,
-        n_experts: int = 4,
-        k: int = 2,
-        expert: Any = FeedForward,
+        d_model: Size,
+        d_ff: Size,
+        n_experts: Size = 4,
+        k: Size = 2,
+        expert: Callable = FeedForward,
         *,
         noise: Callable[[nn.Linear, Tensor], Tensor] = normal_noise,
         normalise: bool = False,
         limit: Callable[[Int[Tensor, "batch time k"], int], Bool[Tensor, "batch time k"]] | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(n_experts=n_experts, k=k)
-        check_switches(normalise=normalise)
         if k > n_experts:
             raise ValueError(f"k must be at most n_experts, got k={k}, n_experts={n_experts}")
         self.k, self.noise, self.normalise, self.limit = k, noise, normalise, limit
@@ -91,8 +91,7 @@ class MixtureOfExperts(nn.Module):
 
     def last_matrices(self) -> list[nn.Linear]:
         """The linear map that ends each expert, where it ends in one."""
-        last = [getattr(expert, "outer", None) for expert in self.experts]
-        return [matrix for matrix in last if isinstance(matrix, nn.Linear)]
+        return last_matrices(*self.experts)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy, or a file, has no graph to keep."""

@@ -19,20 +19,17 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
-from nlmcore.transformer.defaults import initialise_normal
+from nlmcore.checks import Size, door
+from nlmcore.transformer.config import initialise_normal
 
 
 class FactorisedEmbedding(nn.Module):
-    """tokens (batch, time) -> A[tokens] B, (batch, time, d_model); inner: d_model / 6 unless given.
+    """tokens (batch, time) -> A[tokens] B, (batch, time, d_model); inner: d_model / 6 unless given."""
 
-    Raises ValueError or TypeError for sizes below 1 or that are none.
-    """
-
-    def __init__(self, vocab_size: int, d_model: int, inner: int | None = None) -> None:
+    @door
+    def __init__(self, vocab_size: Size, d_model: Size, inner: Size | None = None) -> None:
         super().__init__()
         inner = max(1, (d_model + 3) // 6) if inner is None else inner
-        check_sizes(vocab_size=vocab_size, d_model=d_model, inner=inner)
         self.narrow = nn.Embedding(vocab_size, inner)
         self.widen = nn.Linear(inner, d_model, bias=False)
 
@@ -43,6 +40,7 @@ class FactorisedEmbedding(nn.Module):
 class FactorisedOutput(nn.Module):
     """logits = (h Bᵀ) Aᵀ of a `FactorisedEmbedding`, whose factors it uses; the product A B is never made."""
 
+    @door
     def __init__(self, embedding: FactorisedEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
@@ -52,9 +50,7 @@ class FactorisedOutput(nn.Module):
 
 
 def build_factorised_output(c: Any, embedding: nn.Module) -> nn.Module:
-    """A part `output`. Raises TypeError for an embedding that is not factorised."""
-    if not isinstance(embedding, FactorisedEmbedding):
-        raise TypeError(f"embedding must be a FactorisedEmbedding, got {type(embedding).__name__}")
+    """A part `output`."""
     return FactorisedOutput(embedding)
 
 

@@ -28,7 +28,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.transformer.defaults import initialise_normal
+from nlmcore.transformer.config import initialise_normal
 
 
 class Fixup(nn.Module):
@@ -39,10 +39,10 @@ class Fixup(nn.Module):
         self.bias, self.scale = nn.Parameter(torch.zeros(())), nn.Parameter(torch.ones(()))
         self.dropout = nn.Dropout(dropout)
 
-    def before(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+    def pre(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
         return x + self.bias
 
-    def after(
+    def post(
         self, x: Float[Tensor, "batch time d_model"], y: Float[Tensor, "batch time d_model"]
     ) -> Float[Tensor, "batch time d_model"]:
         return x + self.scale * self.dropout(y)

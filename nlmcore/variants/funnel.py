@@ -8,7 +8,7 @@ layers and their parameters are those of the usual stack; the operations are few
 
 Padding is left out of a mean, a last token without a neighbour stands for itself, and a pooled vector is real if one of
 the two was. The decoder is as usual; it shortens the mask of the source as the encoder did. Positions inside attention
-count the vectors that are left. A language model has no encoder, and is as usual.
+count the vectors that are left.
 
 Departs from the paper, with Narang et al.: it is the encoder of an encoder-decoder, so nothing brings what was pooled
 back to the length of the text; attention is computed in full and then pooled, where the paper pools the queries alone;
@@ -24,9 +24,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, door
 from nlmcore.transformer import Stack
-from nlmcore.transformer.defaults import build_stack
+from nlmcore.transformer.config import build_stack, encoder_only
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer
 
 
@@ -81,7 +81,7 @@ class FunnelEncoder(Stack):
 class FunnelDecoder(Stack):
     """The usual layers; the source's mask is halved until it is as long as what the encoder left."""
 
-    def read(
+    def step(
         self,
         x: Float[Tensor, "batch time d_model"],
         states: Sequence[Any] | None = None,
@@ -92,16 +92,14 @@ class FunnelDecoder(Stack):
         if memory_mask is not None and kept is not None:
             while memory_mask.shape[-1] > kept.keys.shape[2]:
                 memory_mask = shorten(memory_mask)
-        return super().read(x, states, memories, memory_mask)
+        return super().step(x, states, memories, memory_mask)
 
 
-def build_funnel(c: Any, causal: bool, cross: bool, every: int | None = None) -> nn.Module:
-    """A part `stack`; every: the layers of a block, n_layers / 3 unless given, rounded up.
-
-    Raises ValueError or TypeError for an `every` below 1 or that is no number of layers.
-    """
+@encoder_only
+@door
+def build_funnel(c: Any, causal: bool, cross: bool, every: Size | None = None) -> nn.Module:
+    """A part `stack`; every: the layers of a block, n_layers / 3 unless given, rounded up."""
     every = -(-c.n_layers // 3) if every is None else every
-    check_sizes(every=every)
     if causal:
         stack: Any = build_stack(c, causal, cross)
         return FunnelDecoder(stack) if cross else stack

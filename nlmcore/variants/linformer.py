@@ -24,21 +24,21 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import check_sizes
-from nlmcore.transformer.defaults import build_cross_attention
+from nlmcore.checks import Size, door
+from nlmcore.transformer.config import build_cross_attention
 from nlmcore.variants.encoders import check_places, real_places
 
 
 class LinformerAttention(nn.Module):
     """x (batch, time, d_model) in and out; k: how many keys are left, max_length / 4 unless given.
 
-    c: a TransformerConfig. Raises ValueError or TypeError for a k below 1 or that is none.
+    c: a TransformerConfig.
     """
 
-    def __init__(self, c: Any, k: int | None = None) -> None:
+    @door
+    def __init__(self, c: Any, k: Size | None = None) -> None:
         super().__init__()
         k = max(1, c.max_length // 4) if k is None else k
-        check_sizes(k=k)
         self.attention: Any = build_cross_attention(c)
         self.E, self.F = (nn.Parameter(torch.randn(k, c.max_length) / math.sqrt(c.max_length)) for _ in range(2))
 
@@ -47,10 +47,10 @@ class LinformerAttention(nn.Module):
     ) -> Float[Tensor, "batch time d_model"]:
         """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
         time, real = check_places(x, self.E.shape[1]), real_places(x, mask)
-        keys, values = self.attention.remember(x)  # (batch, kv_head, time, d_head)
+        keys, values = self.attention.project_source(x)  # (batch, kv_head, time, d_head)
         if real is not None:
             keys, values = (part * real[:, None, :, None] for part in (keys, values))
-        return self.attention.look(x, Memory(self.E[:, :time] @ keys, self.F[:, :time] @ values))
+        return self.attention.cross_attend(x, Memory(self.E[:, :time] @ keys, self.F[:, :time] @ values))
 
     def last_matrices(self) -> list[nn.Linear]:
         return [self.attention.output]

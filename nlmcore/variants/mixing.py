@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, door
 from nlmcore.fast import Linear
 from nlmcore.variants.encoders import check_places, without_padding
 
@@ -60,14 +60,12 @@ class TokenMixing(nn.Module):
     """MLP-Mixer: one network for all channels, from max_length places to `hidden` and back, in place of attention.
 
     c: a TransformerConfig; hidden: d_model / 2 unless given.
-
-    Raises ValueError or TypeError for a hidden below 1 or that is none.
     """
 
-    def __init__(self, c: Any, hidden: int | None = None) -> None:
+    @door
+    def __init__(self, c: Any, hidden: Size | None = None) -> None:
         super().__init__()
         hidden = max(1, c.d_model // 2) if hidden is None else hidden
-        check_sizes(hidden=hidden)
         self.inner, self.outer = Linear(c.max_length, hidden), Linear(hidden, c.max_length)
 
     def forward(

@@ -21,20 +21,17 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, door
 from nlmcore.fast import Linear
-from nlmcore.transformer.defaults import build_output
+from nlmcore.transformer.config import build_output
 
 
 class MixtureOfSoftmaxes(nn.Module):
-    """hidden -> ln Σ_k π_k softmax(E tanh(W_k h)); softmax: the map from vectors to logits, E.
+    """hidden -> ln Σ_k π_k softmax(E tanh(W_k h)); softmax: the map from vectors to logits, E."""
 
-    Raises ValueError or TypeError for sizes below 1 or that are none.
-    """
-
-    def __init__(self, softmax: nn.Module, d_model: int, n_softmaxes: int = 15) -> None:
+    @door
+    def __init__(self, softmax: nn.Module, d_model: Size, n_softmaxes: Size = 15) -> None:
         super().__init__()
-        check_sizes(d_model=d_model, n_softmaxes=n_softmaxes)
         self.softmax = softmax
         self.prior = nn.Linear(d_model, n_softmaxes, bias=False)
         self.views = Linear(d_model, n_softmaxes * d_model, bias=False)

@@ -19,13 +19,14 @@ gradients are dense.
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, door
 from nlmcore.transformer import Stack
 
 
@@ -34,24 +35,23 @@ class ProductKeyMemory(nn.Module):
 
     d_key: width of a whole key, twice that of a half one.
 
-    Raises ValueError or TypeError for sizes below 1 or that are none, ValueError for an odd d_key or a k above n_keys.
+    Raises ValueError for an odd d_key or a k above n_keys.
     """
 
+    @door
     def __init__(
         self,
-        d_model: int,
-        d_ff: int | None = None,
-        n_keys: int | None = None,
-        k: int | None = None,
-        d_key: int | None = None,
-        n_heads: int = 4,
+        d_model: Size,
+        d_ff: Size | None = None,
+        n_keys: Size | None = None,
+        k: Size | None = None,
+        d_key: Size | None = None,
+        n_heads: Size = 4,
     ) -> None:
         super().__init__()
-        check_sizes(d_model=d_model)
         n_keys = max(4, d_model * 2 // 3) if n_keys is None else n_keys
         k = min(n_keys, max(4, d_model // 24)) if k is None else k
         d_key = 2 * max(4, d_model // 12) if d_key is None else d_key
-        check_sizes(n_keys=n_keys, k=k, d_key=d_key, n_heads=n_heads)
         if k > n_keys:
             raise ValueError(f"k must be at most n_keys, got k={k}, n_keys={n_keys}")
         if d_key % 2:
@@ -83,9 +83,11 @@ class ProductKeyMemory(nn.Module):
         return torch.einsum("bthk,bthkd->btd", scores.softmax(-1), self.values(places))
 
 
-def build_with_memory(c: Any, causal: bool, cross: bool) -> nn.Module:
-    """A part `stack`: what reads on, a decoder, has the memory in its last layer but one; of one layer, in that."""
-    place = max(0, c.n_layers - 2) if causal else None
-    with_memory = replace(c, feed_forward=ProductKeyMemory)
-    layers = (with_memory if i == place else c for i in range(c.n_layers))
+def build_with_memory(
+    c: Any, causal: bool, cross: bool, n_keys: int | None = None, k: int | None = None, d_key: int | None = None
+) -> nn.Module:
+    """A part `stack`: a decoder has the memory in its last layer but one; if it has one layer, in that."""
+    position = max(0, c.n_layers - 2) if causal else None
+    with_memory = replace(c, feed_forward=partial(ProductKeyMemory, n_keys=n_keys, k=k, d_key=d_key))
+    layers = (with_memory if i == position else c for i in range(c.n_layers))
     return Stack(each.block(each, causal, cross) for each in layers)

@@ -27,10 +27,10 @@ class ReZero(nn.Module):
         self.norm, self.dropout = norm, nn.Dropout(dropout)
         self.alpha = nn.Parameter(torch.zeros(()))
 
-    def before(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+    def pre(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
         return self.norm(x)
 
-    def after(
+    def post(
         self, x: Float[Tensor, "batch time d_model"], y: Float[Tensor, "batch time d_model"]
     ) -> Float[Tensor, "batch time d_model"]:
         return x + self.alpha * self.dropout(y)

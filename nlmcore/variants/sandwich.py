@@ -20,44 +20,43 @@ from torch import Tensor, nn
 
 from nlmcore.attention import Memory
 from nlmcore.transformer import Stack
+from nlmcore.transformer.block import last_matrices, self_attention
 
 
 class AttentionLayer(nn.Module):
-    """s, or s c: the attention of a block, as a layer of its own. Its state is that of self-attention."""
+    """s, or s c: the attention of a block, as a layer by itself. Its state is that of self-attention."""
 
     def __init__(self, c: Any, causal: bool, cross: bool) -> None:
         super().__init__()
-        self.attention, self.around_attention = c.attention(c, causal), c.residual(c)
+        self.attention, self.residual_attention = self_attention(c, causal), c.residual(c)
         if cross:
-            self.cross_attention, self.around_cross_attention = c.cross_attention(c), c.residual(c)
+            self.cross_attention, self.residual_cross_attention = c.cross_attention(c), c.residual(c)
         self.branches = 2 if cross else 1
 
     def forward(
         self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch time d_model"]:
-        return self.around_attention.after(x, self.attention(self.around_attention.before(x), mask=mask))
+        return self.residual_attention.post(x, self.attention(self.residual_attention.pre(x), mask=mask))
 
-    def read(
+    def step(
         self,
         x: Float[Tensor, "batch time d_model"],
         state: Any = None,
         memory: Memory | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch time d_model"], Any]:
-        y, state = self.attention.read(self.around_attention.before(x), state)
-        x = self.around_attention.after(x, y)
+        y, state = self.attention.step(self.residual_attention.pre(x), state)
+        x = self.residual_attention.post(x, y)
         if memory is not None:
-            y = self.cross_attention.look(self.around_cross_attention.before(x), memory, memory_mask)
-            x = self.around_cross_attention.after(x, y)
+            y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), memory, memory_mask)
+            x = self.residual_cross_attention.post(x, y)
         return x, state
 
-    def remember(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
-        return self.cross_attention.remember(source)
+    def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
+        return self.cross_attention.project_source(source)
 
     def last_matrices(self) -> list[nn.Linear]:
-        parts = (self.attention, getattr(self, "cross_attention", None))
-        last = [getattr(part, "output", None) for part in parts]
-        return [matrix for matrix in last if isinstance(matrix, nn.Linear)]
+        return last_matrices(self.attention, getattr(self, "cross_attention", None))
 
 
 class FeedForwardLayer(nn.Module):
@@ -65,25 +64,24 @@ class FeedForwardLayer(nn.Module):
 
     def __init__(self, c: Any) -> None:
         super().__init__()
-        self.feed_forward, self.around_feed_forward = c.feed_forward(c.d_model, c.hidden_size), c.residual(c)
+        self.feed_forward, self.residual_feed_forward = c.feed_forward(c.d_model, c.hidden_size), c.residual(c)
         self.branches = 1
 
     def forward(
         self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch time d_model"]:
-        return self.around_feed_forward.after(x, self.feed_forward(self.around_feed_forward.before(x)))
+        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
 
-    def read(
+    def step(
         self, x: Float[Tensor, "batch time d_model"], state: None = None, memory: None = None, memory_mask: Any = None
     ) -> tuple[Float[Tensor, "batch time d_model"], None]:
         return self(x), None
 
-    def remember(self, source: Float[Tensor, "batch source d_model"]) -> None:
+    def project_source(self, source: Float[Tensor, "batch source d_model"]) -> None:
         return None
 
     def last_matrices(self) -> list[nn.Linear]:
-        last = getattr(self.feed_forward, "outer", None)
-        return [last] if isinstance(last, nn.Linear) else []
+        return last_matrices(self.feed_forward)
 
 
 def order(n: int, k: int) -> str:

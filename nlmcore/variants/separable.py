@@ -11,19 +11,16 @@ Departs from the papers: no bias. First weights of k are PyTorch's.
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, door
 from nlmcore.fast import Linear
 
 
 class SeparableConvolution(nn.Module):
-    """x (batch, time + width − 1, d_in) -> (batch, time, d_out): no zeros are added, where they belong is the caller's.
+    """x (batch, time + width − 1, d_in) -> (batch, time, d_out): the caller adds the zeros where they belong."""
 
-    Raises ValueError or TypeError for sizes below 1 or that are none.
-    """
-
-    def __init__(self, d_in: int, d_out: int, width: int) -> None:
+    @door
+    def __init__(self, d_in: Size, d_out: Size, width: Size) -> None:
         super().__init__()
-        check_sizes(d_in=d_in, d_out=d_out, width=width)
         self.width = width
         self.depthwise = nn.Conv1d(d_in, d_in, width, groups=d_in, bias=False)
         self.pointwise = Linear(d_in, d_out, bias=False)

@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import nn
 
-from nlmcore.transformer.defaults import build_stack
+from nlmcore.transformer.config import build_stack, encoder_only
 
 
 def share_blocks(stack: Any) -> None:
@@ -25,8 +25,9 @@ def share_blocks(stack: Any) -> None:
         stack[i] = stack[0]
 
 
+@encoder_only
 def share_in_encoder(c: Any, causal: bool, cross: bool) -> nn.Module:
-    """The usual layers, of which an encoder has one alone; a part `stack`."""
+    """The usual layers, of which an encoder has only one; a part `stack`."""
     stack = build_stack(c, causal, cross)
     if not causal:
         share_blocks(stack)
@@ -34,7 +35,7 @@ def share_in_encoder(c: Any, causal: bool, cross: bool) -> nn.Module:
 
 
 def share_in_decoder(c: Any, causal: bool, cross: bool) -> nn.Module:
-    """The usual layers, of which whatever reads on, a decoder, has one alone; a part `stack`."""
+    """The usual layers, of which a decoder has only one; a part `stack`."""
     stack = build_stack(c, causal, cross)
     if causal:
         share_blocks(stack)

@@ -34,9 +34,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention import scaled_dot_product_attention
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Count, Size, door
 from nlmcore.fast import Linear
-from nlmcore.transformer.defaults import build_cross_attention
+from nlmcore.transformer.config import build_cross_attention
 from nlmcore.variants.encoders import check_places, real_places
 
 
@@ -44,34 +44,28 @@ class SparseAttention(nn.Module):
     """x (batch, time, d_model) in and out; `build_longformer` and `build_bigbird` choose the sizes.
 
     block: tokens in a block; neighbours are the blocks beside. n_global: how many tokens are global. n_random: blocks
-    drawn for every block. reach: how far a query sees among its neighbours (None: all of their blocks).
+    drawn for every block. max_distance: how far a query sees among its neighbours (None: all of their blocks).
     own_global: whether global queries have projections of their own.
 
-    Raises ValueError or TypeError for sizes below 1 (global and random: 0) or that are none, and for a reach above
-    `block`.
+    Raises ValueError for a max_distance above `block`.
     """
 
     table: Int[Tensor, "block seen"]
 
+    @door
     def __init__(
         self,
         c: Any,
-        block: int,
-        n_global: int,
-        n_random: int = 0,
-        reach: int | None = None,
+        block: Size,
+        n_global: Count,
+        n_random: Count = 0,
+        max_distance: Count | None = None,
         own_global: bool = False,
     ) -> None:
         super().__init__()
-        check_sizes(block=block)
-        for name, size in (("n_global", n_global), ("n_random", n_random)):
-            if not isinstance(size, int) or isinstance(size, bool):
-                raise TypeError(f"{name} must be a whole number, got {type(size).__name__} {size!r}")
-            if size < 0:
-                raise ValueError(f"{name} must be at least 0, got {size}")
-        if reach is not None and not 0 <= reach <= block:
-            raise ValueError(f"reach must lie in [0, {block}], the block's size, got {reach}")
-        self.block, self.n_global, self.reach, self.places = block, n_global, reach, c.max_length
+        if max_distance is not None and max_distance > block:
+            raise ValueError(f"max_distance must lie in [0, {block}], the block's size, got {max_distance}")
+        self.block, self.n_global, self.max_distance, self.places = block, n_global, max_distance, c.max_length
         self.dropout = c.dropout
         self.attention: Any = build_cross_attention(c)
         width = (c.n_heads + 2 * (c.n_kv_heads or c.n_heads)) * c.head_size
@@ -104,8 +98,8 @@ class SparseAttention(nn.Module):
         place = torch.arange(n, device=self.table.device)
         block, blocks = place // self.block, -(-n // self.block)
         seen = (self.table[:blocks, :, None] == torch.arange(blocks, device=place.device)).any(1)[block][:, block]
-        if self.reach is not None:
-            seen &= (place[:, None] - place).abs() <= self.reach
+        if self.max_distance is not None:
+            seen &= (place[:, None] - place).abs() <= self.max_distance
         return seen | (place < self.n_global) | (place[:, None] < self.n_global)
 
     def scores(self, n: int) -> int:
@@ -135,9 +129,9 @@ class SparseAttention(nn.Module):
         place = (table[:, :, None] * self.block + inside).flatten(1)  # (block, key): where each key stands
         allowed = there.repeat_interleave(self.block, 1) & (place >= few) & (place < time)
         allowed = allowed[:, None].expand(-1, self.block, -1)  # (block, query, key)
-        if self.reach is not None:
+        if self.max_distance is not None:
             own = torch.arange(blocks * self.block, device=q.device).view(blocks, self.block, 1)
-            allowed = allowed & ((place[:, None] - own).abs() <= self.reach)
+            allowed = allowed & ((place[:, None] - own).abs() <= self.max_distance)
         allowed = F.pad(allowed, (few, 0), value=True)
         if real is not None:
             who = F.pad(place.clamp(max=time - 1), (few, 0))
@@ -170,16 +164,16 @@ def draw_blocks(blocks: int, n_global: int, n_random: int) -> Int[Tensor, "block
     return torch.tensor(rows)
 
 
-def build_longformer(c: Any, window: int | None = None, n_global: int = 1) -> nn.Module:
+@door
+def build_longformer(c: Any, window: Size | None = None, n_global: Count = 1) -> nn.Module:
     """A part of an encoder. window: w, max_length / 8 unless given; half of it on either side. Raises as above."""
     window = max(2, c.max_length // 8) if window is None else window
-    check_sizes(window=window)
-    reach = window // 2
-    return SparseAttention(c, max(1, reach), n_global, reach=reach, own_global=True)
+    max_distance = window // 2
+    return SparseAttention(c, max(1, max_distance), n_global, max_distance=max_distance, own_global=True)
 
 
-def build_bigbird(c: Any, block: int | None = None, n_global: int = 2, n_random: int = 3) -> nn.Module:
+@door
+def build_bigbird(c: Any, block: Size | None = None, n_global: Count = 2, n_random: Count = 3) -> nn.Module:
     """A part of an encoder. block: max_length / 64 unless given; n_global, n_random: in blocks. Raises as above."""
     block = max(1, c.max_length // 64) if block is None else block
-    check_sizes(block=block)
     return SparseAttention(c, block, n_global * block, n_random)

@@ -37,27 +37,20 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Positive, Size, check_fields, door
 from nlmcore.transformer import Stack
 from nlmcore.variants.experts import MixtureOfExperts
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """An expert takes factor · time / n tokens of a text, rounded up, and at least `least`; who comes first is served.
+    """An expert takes factor · time / n tokens of a text, rounded up, and at least `least`; the first are served."""
 
-    Raises TypeError for a factor that is no number, ValueError unless it is above 0, and either for a bad `least`.
-    """
-
-    factor: float | int
-    least: int = 4
+    factor: Positive
+    least: Size = 4
 
     def __post_init__(self) -> None:
-        if not isinstance(self.factor, float | int) or isinstance(self.factor, bool):
-            raise TypeError(f"factor must be a number above 0, got {type(self.factor).__name__} {self.factor!r}")
-        if not 0 < self.factor < math.inf:
-            raise ValueError(f"factor must be a number above 0, got {self.factor}")
-        check_sizes(least=self.least)
+        check_fields(self)
 
     def room(self, time: int, n: int) -> int:
         """How many tokens of a text one of n experts takes."""
@@ -83,25 +76,26 @@ def has_experts(i: int, n_layers: int, every: int) -> bool:
     return (i + 1) % min(every, n_layers) == 0
 
 
+@door
 def build_mixture(
-    c: Any, causal: bool, cross: bool, n_experts: int = 32, every: int = 4, capacity: float | int = 2.0
+    c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 2.0
 ) -> nn.Module:
-    """A part `stack`: 2 of n_experts networks of half the width d_ff, in every fourth layer. Raises as its parts do."""
+    """A part `stack`: 2 of n_experts networks of half the width d_ff, in every fourth layer."""
     limit = Capacity(capacity)
     part = partial(MixtureOfExperts, n_experts=n_experts, k=2, expert=c.feed_forward, normalise=True, limit=limit)
     return _build(c, causal, cross, every, replace(c, feed_forward=part, d_ff=max(1, c.hidden_size // 2)))
 
 
+@door
 def build_switch(
-    c: Any, causal: bool, cross: bool, n_experts: int = 32, every: int = 4, capacity: float | int = 1.2
+    c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 1.2
 ) -> nn.Module:
-    """A part `stack`: 1 of n_experts networks, in every fourth layer. Raises as its parts do."""
+    """A part `stack`: 1 of n_experts networks, in every fourth layer."""
     limit = Capacity(capacity)
     part = partial(MixtureOfExperts, n_experts=n_experts, k=1, expert=c.feed_forward, noise=jitter, limit=limit)
     return _build(c, causal, cross, every, replace(c, feed_forward=part))
 
 
 def _build(c: Any, causal: bool, cross: bool, every: int, with_experts: Any) -> nn.Module:
-    check_sizes(every=every)
     layers = (with_experts if has_experts(i, c.n_layers, every) else c for i in range(c.n_layers))
     return Stack(each.block(each, causal, cross) for each in layers)

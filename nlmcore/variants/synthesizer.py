@@ -87,7 +87,7 @@ class Synthesizer(nn.Module):
         self.output = Linear(width, c.d_model, bias=bias)
         build = c.attention_positions
         self.positions: Any = None if build is None else build(self.n_heads, self.d_head, self.max_length, causal)
-        if self.positions is not None and (hasattr(self.positions, "turn") or hasattr(self.positions, "values")):
+        if self.positions is not None and (hasattr(self.positions, "rotate") or hasattr(self.positions, "values")):
             name = type(self.positions).__name__
             raise TypeError(f"attention_positions must be a bias of the scores alone, like RelativeBias, got {name}")
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
@@ -103,7 +103,7 @@ class Synthesizer(nn.Module):
             check_mask(mask, (len(x), self.n_heads, x.shape[1], x.shape[1]))
         return self._mix(*self._project(x), mask)
 
-    def read(
+    def step(
         self, x: Float[Tensor, "batch time d_model"], state: KeyValueCache | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], KeyValueCache]:
         """Read on from `state` (None: the text begins here): every position sees itself and what came before.
@@ -112,7 +112,7 @@ class Synthesizer(nn.Module):
         another model's.
         """
         if state is not None and not isinstance(state, KeyValueCache):
-            raise TypeError(f"state must be None or the KeyValueCache of an earlier `read`, got {type(state).__name__}")
+            raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
         q, k, v = self._project(x)
         recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
         state = KeyValueCache.start(k, v) if state is None else state.append(k, v, recorded=recorded)

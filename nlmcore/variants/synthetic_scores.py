@@ -20,18 +20,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import check_sizes, check_switches
+from nlmcore.checks import Size, door
 
 
 class RandomScores(nn.Module):
-    """S = R; trained=False: as drawn, for good. Raises TypeError for what is neither True nor False."""
+    """S = R; trained=False: as drawn, for good."""
 
     reads = False
     """Whether S depends on the queries."""
 
-    def __init__(self, n_heads: int, d_head: int, max_length: int, trained: bool = True) -> None:
+    @door
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, trained: bool = True) -> None:
         super().__init__()
-        check_switches(trained=trained)
         table = torch.empty(n_heads, max_length, max_length).normal_(std=0.02 if trained else 1.0)
         if trained:
             self.table = nn.Parameter(table)
@@ -43,13 +43,13 @@ class RandomScores(nn.Module):
 
 
 class FactorisedRandomScores(nn.Module):
-    """S = R1 R2ᵀ; rank: 16, as in Narang's code. Raises ValueError or TypeError for a rank below 1 or that is none."""
+    """S = R1 R2ᵀ; rank: 16, as in Narang's code."""
 
     reads = False
 
-    def __init__(self, n_heads: int, d_head: int, max_length: int, rank: int = 16) -> None:
+    @door
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, rank: Size = 16) -> None:
         super().__init__()
-        check_sizes(rank=rank)
         std = math.sqrt(0.02) * rank**-0.25
         self.queries = nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std))
         self.keys = nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std))

@@ -24,7 +24,7 @@ from typing import Any
 
 from torch import nn
 
-from nlmcore.transformer.defaults import build_attention
+from nlmcore.transformer.config import build_attention
 
 
 def build_transformer_xl(c: Any, causal: bool) -> nn.Module:

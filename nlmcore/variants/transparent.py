@@ -1,4 +1,4 @@
-"""Transparent attention: every layer of the decoder looks at a mixture of its own of all layers of the encoder.
+"""Transparent attention: every layer of the decoder attends to its own mixture of all layers of the encoder.
 
     z^j = Σ_i s_ij h^i,     s_ij = exp w_ij / Σ_k exp w_kj            Bapna et al. (2018)
 
@@ -7,7 +7,7 @@ for all of them. (N + 1) · M numbers are new, with M layers in the decoder. The
 encoder that is one step long: it was proposed for training deep ones.
 
 The encoder hands on all its vectors, side by side: (batch, source, (N + 1) · d_model); the mixing is done once for a
-source, where the decoder computes its keys and values. A language model has no encoder, and is as usual.
+source, where the decoder computes its keys and values.
 
 Departs from the paper: w begins at 0, so that every z is the mean; the last norm of the encoder, which pre-norm needs,
 is applied to each of its layers, so that they are mixed at one length.
@@ -21,9 +21,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import check_sizes
+from nlmcore.checks import Size, door
 from nlmcore.transformer import Stack
-from nlmcore.transformer.defaults import build_final_norm, build_stack
+from nlmcore.transformer.config import build_final_norm, build_stack, encoder_only
 
 
 class TransparentEncoder(Stack):
@@ -51,7 +51,7 @@ class TransparentDecoder(Stack):
         """s: each column sums to 1."""
         return self.weights.softmax(0)
 
-    def remember(self, source: Float[Tensor, "batch source width"]) -> tuple[Memory | None, ...]:
+    def project_source(self, source: Float[Tensor, "batch source width"]) -> tuple[Memory | None, ...]:
         """Raises ValueError if the source has not the vectors of N + 1 layers."""
         n = len(self.weights)
         if source.shape[-1] != n * self.d_model:
@@ -63,7 +63,7 @@ class TransparentDecoder(Stack):
         every = source.unflatten(-1, (n, self.d_model))
         layers: Iterable[Any] = self
         mixtures = torch.einsum("bsid,ij->jbsd", every, self.shares)
-        return tuple(layer.remember(z) for layer, z in zip(layers, mixtures, strict=True))
+        return tuple(layer.project_source(z) for layer, z in zip(layers, mixtures, strict=True))
 
 
 class NormOfEach(nn.Module):
@@ -77,13 +77,11 @@ class NormOfEach(nn.Module):
         return self.norm(x.unflatten(-1, (-1, self.d_model))).flatten(-2)
 
 
-def build_transparent(c: Any, causal: bool, cross: bool, n_encoder_layers: int | None = None) -> nn.Module:
-    """A part `stack`, of both sides of an EncoderDecoder; n_encoder_layers: as many as the decoder has unless given.
-
-    Raises ValueError or TypeError for a number of layers below 1 or that is none.
-    """
+@encoder_only
+@door
+def build_transparent(c: Any, causal: bool, cross: bool, n_encoder_layers: Size | None = None) -> nn.Module:
+    """A part `stack`, of both sides of an EncoderDecoder; n_encoder_layers: as many as the decoder has unless given."""
     n = c.n_layers if n_encoder_layers is None else n_encoder_layers
-    check_sizes(n_encoder_layers=n)
     stack: Any = build_stack(c, causal, cross)
     if cross:
         return TransparentDecoder(stack, n, c.d_model)
@@ -91,5 +89,5 @@ def build_transparent(c: Any, causal: bool, cross: bool, n_encoder_layers: int |
 
 
 def build_norm_of_each(c: Any) -> nn.Module:
-    """A part `final_norm`: the usual one, for as many vectors as are handed on."""
+    """A part `final_norm`: the usual one, for as many vectors as there are."""
     return NormOfEach(build_final_norm(c), c.d_model)

@@ -12,7 +12,7 @@ with the block of 2017, post-norm. Adaptive computation time, section 2.2, after
 
 Every position decides by what it has seen, so the future has no say. What has halted is still computed, and counts for
 nothing in its own result: the positions that go on look at it, and when a text is read on, a later one may go on
-longer. So `read` always makes T loops, and keeps a state for each; an encoder, which sees all it is going to see,
+longer. So `step` always makes T loops, and keeps a state for each; an encoder, which sees all it is going to see,
 stops when every position has.
 
 T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T: every loop counts alike.
@@ -67,7 +67,7 @@ class Universal(Stack):
             real = mask.broadcast_to(torch.broadcast_shapes(mask.shape, (len(x), 1, 1, x.shape[1])))[:, 0, -1]
         return self._ponder(x, 0, lambda t, x: self[t](x, mask), real)
 
-    def read(
+    def step(
         self,
         x: Float[Tensor, "batch time d_model"],
         states: Sequence[Any] | None = None,
@@ -83,7 +83,7 @@ class Universal(Stack):
 
         def step(t: int, x: Tensor) -> Tensor:
             layer: Any = self[t]
-            y, state = layer.read(x, states and states[t], memories and memories[t], memory_mask)
+            y, state = layer.step(x, states and states[t], memories and memories[t], memory_mask)
             new.append(state)
             return y
 

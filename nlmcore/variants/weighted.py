@@ -22,7 +22,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.fast import Linear
-from nlmcore.transformer.defaults import build_attention, build_cross_attention
+from nlmcore.transformer.block import last_matrices
+from nlmcore.transformer.config import build_attention, build_cross_attention
 from nlmcore.variants.sandwich import AttentionLayer
 
 
@@ -57,9 +58,7 @@ class Branches(nn.Module):
         return torch.einsum("btmd,m->btd", added, self.alpha)
 
     def last_matrices(self) -> list[nn.Linear]:
-        network: Any = self.feed_forward
-        found = network.last_matrices() if hasattr(network, "last_matrices") else [getattr(network, "outer", None)]
-        return [last for last in found if isinstance(last, nn.Linear)]
+        return last_matrices(self.feed_forward)
 
 
 class WeightedLayer(AttentionLayer):
@@ -69,8 +68,8 @@ class WeightedLayer(AttentionLayer):
     """
 
     def last_matrices(self) -> list[nn.Linear]:
-        parts: list[Any] = [self.attention, getattr(self, "cross_attention", None)]
-        return [matrix for part in parts if part is not None for matrix in part.output.last_matrices()]
+        parts = (self.attention, getattr(self, "cross_attention", None))
+        return last_matrices(*(getattr(part, "output", None) for part in parts))
 
 
 def build_branched_attention(c: Any, causal: bool) -> nn.Module:

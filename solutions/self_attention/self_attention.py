@@ -364,7 +364,9 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
     model, tokenizer = smollm2()
     tokens = tokenizer.encode(sentence)
     attention, seen = model.layers[layer].attention, []
-    hook = model.layers[layer].around_attention.norm.register_forward_hook(lambda module, given, out: seen.append(out))
+    hook = model.layers[layer].residual_attention.norm.register_forward_hook(
+        lambda module, given, out: seen.append(out)
+    )
     with torch.no_grad(), capture(model) as tape:
         model(torch.tensor([tokens]))
     hook.remove()

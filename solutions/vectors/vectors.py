@@ -85,10 +85,10 @@ def window_pairs(words, m):
     """
     ### BEGIN SOLUTION
     pairs = []
-    for i in range(len(words)):
+    for i, centre in enumerate(words):
         for j in range(max(0, i - m), min(len(words), i + m + 1)):
             if j != i:
-                pairs.append([words[i], words[j]])
+                pairs.append([centre, words[j]])
     return pairs
     ### END SOLUTION
 

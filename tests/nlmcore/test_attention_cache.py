@@ -173,14 +173,14 @@ def test_a_learned_bias_on_frozen_keys_keeps_them_too(window: int | None, captur
     attention.projection.requires_grad_(False)
     x = torch.randn(2, 8, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        _, begun = attention.read(x[:, :2])
-        _, begun = attention.read(x[:, 2:3], begun)  # a buffer with room behind it
-    whole = attention.read(x)[0][:, 3:].square().sum()
+        _, begun = attention.step(x[:, :2])
+        _, begun = attention.step(x[:, 2:3], begun)  # a buffer with room behind it
+    whole = attention.step(x)[0][:, 3:].square().sum()
     (expected,) = torch.autograd.grad(whole, attention.positions.weight)
     state, loss = begun, torch.zeros((), dtype=torch.float64)
     with capture(attention) if captured else nullcontext():
         for t in range(3, 8):
-            y, state = attention.read(x[:, t : t + 1], state)
+            y, state = attention.step(x[:, t : t + 1], state)
             loss = loss + y.square().sum()
     (gradient,) = torch.autograd.grad(loss, attention.positions.weight)
     assert_close(gradient, expected, "token by token", TOLERANCE)
@@ -324,10 +324,10 @@ def test_the_counter_sees_what_concatenation_costs() -> None:
     counted = []
     for grad in (False, True):
         with torch.no_grad():
-            _, state = attention.read(torch.randn(1, 200, 24))
-            _, state = attention.read(x, state)
+            _, state = attention.step(torch.randn(1, 200, 24))
+            _, state = attention.step(x, state)
         with torch.set_grad_enabled(grad), Allocations() as step:
-            attention.read(x, state)
+            attention.step(x, state)
         counted.append(step.bytes)
     assert counted[1] > counted[0] + 2 * 200 * 24 * 4, counted
 

@@ -15,13 +15,13 @@ NONE: Any = None
 
 def cache() -> KeyValueCache:
     with torch.no_grad():
-        return ATTENTION.read(X)[1]
+        return ATTENTION.step(X)[1]
 
 
 def memory(*arguments: Any) -> Memory:
     """Of the sizes given, else of ATTENTION's own."""
     module = MultiHeadAttention(*arguments) if arguments else ATTENTION
-    return module.remember(torch.zeros(2, 5, module.d_model))
+    return module.project_source(torch.zeros(2, 5, module.d_model))
 
 
 @pytest.mark.parametrize(
@@ -35,17 +35,17 @@ def memory(*arguments: Any) -> Memory:
             "must (hold floating-point numbers|have the dtype of the weights, torch.float32), got torch.int64",
         ),
         (X.double(), TypeError, "must have the dtype of the weights, torch.float32, got torch.float64"),
-        (X[0], ValueError, r"must have shape \(batch, time, 12\)"),
-        (X[0, 0, 0], ValueError, r"must have shape \(batch, time, 12\)"),
-        (X[..., :5], ValueError, r"must have .* 12\), .* got \w+ \(2, 3, 5\)"),
+        (X[0], ValueError, r"must have shape \(batch, .*12.*, got \(3, 12\)"),
+        (X[0, 0, 0], ValueError, r"must have .*12.*, got .*\(\)"),
+        (X[..., :5], ValueError, r"must have .*12.*, got .*\(2, 3, 5\)"),
         (X[:, :0], ValueError, "must have .* at least one position"),
     ],
 )
 def test_every_way_in_names_what_is_no_text(plain_errors: None, x: Any, error: type[Exception], words: str) -> None:
     ways = {
-        "query": [lambda: ATTENTION(x), lambda: ATTENTION.look(x, memory())],
-        "source": [lambda: ATTENTION.remember(x)],
-        "x": [lambda: ATTENTION.read(x), lambda: ATTENTION.read(x, cache())],
+        "query": [lambda: ATTENTION(x), lambda: ATTENTION.cross_attend(x, memory())],
+        "source": [lambda: ATTENTION.project_source(x)],
+        "x": [lambda: ATTENTION.step(x), lambda: ATTENTION.step(x, cache())],
     }
     for name, calls in ways.items():
         for call in calls:
@@ -55,41 +55,49 @@ def test_every_way_in_names_what_is_no_text(plain_errors: None, x: Any, error: t
 
 @pytest.mark.parametrize("state", ["text", X, (X, X), 0, memory()])
 def test_what_is_no_cache_is_named(plain_errors: None, state: Any) -> None:
-    with pytest.raises(TypeError, match="state must be None or the KeyValueCache of an earlier `read`, got"):
-        ATTENTION.read(X, state)
+    with pytest.raises(TypeError, match="state must be None or the KeyValueCache of an earlier `step`, got"):
+        ATTENTION.step(X, state)
 
 
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        (None, TypeError, "memory must be what `remember` gave back, got NoneType"),
-        (X, TypeError, "got Tensor"),
-        (Memory(NONE, NONE), TypeError, "keys must be a tensor"),
-        (Memory(memory().keys.long(), memory().values.long()), TypeError, "keys must hold floating-point numbers"),
+        (None, TypeError, "memory must be a Memory, got NoneType"),
+        (X, TypeError, "memory must be a Memory, got a torch.float32 tensor"),
+        (Memory(NONE, NONE), TypeError, "memory must hold tensors of torch.float32 as the model does, got NoneType"),
+        (
+            Memory(*(x.long() for x in memory())),
+            TypeError,
+            "hold tensors of .*got a torch.int64",
+        ),
         (Memory(X, X), ValueError, r"shape \(2, 2, key, 2\), got \(2, 3, 12\)"),
         (memory(12, 6), ValueError, r"\(2, 2, key, 2\), got \(2, 6, 5, 2\)"),
         (memory(12, 2), ValueError, r"got \(2, 2, 5, 6\)"),
         (Memory(memory().keys[:1], memory().values[:1]), ValueError, r"got \(1, 2, 5, 2\).* another batch's"),
         (Memory(memory().keys, memory().values[:, :, :4]), ValueError, r"and \(2, 2, 4, 2\)"),
-        (Memory(*(x.double() for x in memory())), TypeError, "hold torch.float32 as the model does, got torch.float64"),
+        (
+            Memory(*(x.double() for x in memory())),
+            TypeError,
+            "tensors of torch.float32 as the model does, got a torch.float64",
+        ),
     ],
 )
 def test_what_is_no_memory_is_named(plain_errors: None, given: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
-        ATTENTION.look(X, given)
+        ATTENTION.cross_attend(X, given)
 
 
 @pytest.mark.parametrize("positions", ["rotary", Rotary, ALiBi, SinusoidalPositions(9, 12), torch.nn.LayerNorm(2)])
 def test_positions_without_a_method_are_not_passed_over(plain_errors: None, positions: Any) -> None:
-    with pytest.raises(TypeError, match="positions must be None or a module with a method turn, bias or values"):
+    with pytest.raises(TypeError, match="positions must be None or a module with a method rotate, bias or values"):
         MultiHeadAttention(12, 6, positions=positions)
 
 
 @pytest.mark.parametrize(
     ("indices", "error", "words"),
     [
-        ([0], TypeError, r"one-dimensional tensor of integers, got \[0\]"),
-        (torch.tensor(0), TypeError, r"got torch.int64 \(\)"),
+        ([0], TypeError, r"indices must be a tensor, got list \[0\]"),
+        (torch.tensor(0), ValueError, r"indices must have shape \(chosen,\), got \(\)"),
         (torch.tensor([0.0]), TypeError, "got torch.float32"),
         (torch.tensor([True, False]), TypeError, "got torch.bool"),
         (torch.tensor([2]), IndexError, r"indices must lie in \[0, 2\), the state's batch, got 2 to 2"),
@@ -100,7 +108,7 @@ def test_positions_without_a_method_are_not_passed_over(plain_errors: None, posi
 def test_rows_that_are_not_there_are_named(
     plain_errors: None, indices: Any, error: type[Exception], words: str, grad: bool
 ) -> None:
-    state = ATTENTION.read(X)[1] if grad else cache()
+    state = ATTENTION.step(X)[1] if grad else cache()
     with pytest.raises(error, match=words):
         state.select(indices)
 
@@ -109,9 +117,9 @@ def test_rows_that_are_not_there_are_named(
     ("call", "words"),
     [
         (lambda: MultiHeadAttention(12, 6, bias=NONE), "bias must be True or False, got NoneType None"),
-        (lambda: causal_mask(True), "n and past must be whole numbers, got n=True"),
-        (lambda: padding_mask(torch.tensor([2]), 3.5), "length must be a whole number, got float 3.5"),  # type: ignore[arg-type]
-        (lambda: padding_mask(torch.tensor([2]), "3"), "length must be a whole number, got str '3'"),  # type: ignore[arg-type]
+        (lambda: causal_mask(True), "n must be an integer, got bool True"),
+        (lambda: padding_mask(torch.tensor([2]), 3.5), "length must be an integer, got float 3.5"),  # type: ignore[arg-type]
+        (lambda: padding_mask(torch.tensor([2]), "3"), "length must be an integer, got str '3'"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_number_and_no_switch_is_named(plain_errors: None, call: Any, words: str) -> None:
@@ -123,16 +131,16 @@ def test_what_is_no_number_and_no_switch_is_named(plain_errors: None, call: Any,
 def test_mixed_precision_is_no_mistake(positions: Any) -> None:
     module = MultiHeadAttention(12, 6, 2, positions=positions)
     with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
-        state = module.read(X)[1]
-        assert module.read(X.bfloat16(), state)[0].dtype == torch.bfloat16
-        assert module.look(X, module.remember(X)).dtype == torch.bfloat16
+        state = module.step(X)[1]
+        assert module.step(X.bfloat16(), state)[0].dtype == torch.bfloat16
+        assert module.cross_attend(X, module.project_source(X)).dtype == torch.bfloat16
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda: ATTENTION(X, causal_mask(3)), TypeError, "source must .* got torch.bool: a mask is given by name"),
-        (lambda: ATTENTION(X, memory()), TypeError, r"got Memory: what `remember` gave back is read by look\("),
+        (lambda: ATTENTION(X, memory()), TypeError, r"got Memory: it is used by cross_attend\("),
         (
             lambda: ATTENTION(torch.zeros(2, 5, 12), mask=padding_mask(torch.tensor([3, 5]))),
             ValueError,
@@ -144,8 +152,12 @@ def test_mixed_precision_is_no_mistake(positions: Any) -> None:
             r"got \(2, 3, 3\); a mask \(batch, query, key\) is given as mask\[:, None\]",
         ),
         (lambda: ATTENTION(X, mask=causal_mask(4)), ValueError, r"scores' shape \(2, 6, 3, 3\), got \(4, 4\)$"),
-        (lambda: ATTENTION(X, mask=causal_mask(3).int()), TypeError, "got torch.int32; mask == 1 makes one of ones"),
-        (lambda: ATTENTION(X, mask=[True]), TypeError, "True = may attend, got list$"),  # type: ignore[arg-type]
+        (
+            lambda: ATTENTION(X, mask=causal_mask(3).int()),
+            TypeError,
+            r"got a torch.int32 .*; mask == 1 makes one of",
+        ),
+        (lambda: ATTENTION(X, mask=[True]), TypeError, "True = may attend, got list"),  # type: ignore[arg-type]
     ],
 )
 def test_what_stands_in_the_wrong_place_comes_with_its_way(
@@ -175,9 +187,9 @@ def test_a_state_that_lacks_what_is_to_be_seen_is_refused(
     """A shorter window has thrown keys away: to go on without them would be a wrong answer without a word."""
     x = torch.zeros(2, 9, 12)
     with torch.no_grad():
-        _, state = MultiHeadAttention(12, 6, 2, window=wrote).read(x)
+        _, state = MultiHeadAttention(12, 6, 2, window=wrote).step(x)
         with pytest.raises(ValueError, match=rf"kept {wrote - 1} positions and forgotten .* {10 - wrote}: .* shorter"):
-            MultiHeadAttention(12, 6, 2, window=reads).read(x[:, :time], state)
+            MultiHeadAttention(12, 6, 2, window=reads).step(x[:, :time], state)
 
 
 @pytest.mark.parametrize("time", [1, 2])
@@ -186,6 +198,6 @@ def test_a_state_of_a_longer_window_serves_a_shorter_one(time: int) -> None:
     long, short = (MultiHeadAttention(12, 6, 2, window=window) for window in (4, 2))
     short.load_state_dict(long.state_dict())
     with torch.no_grad():
-        expected, _ = short.read(x)
-        _, state = long.read(x[:, :7])
-        assert torch.allclose(short.read(x[:, 7 : 7 + time], state)[0], expected[:, 7 : 7 + time], atol=1e-6)
+        expected, _ = short.step(x)
+        _, state = long.step(x[:, :7])
+        assert torch.allclose(short.step(x[:, 7 : 7 + time], state)[0], expected[:, 7 : 7 + time], atol=1e-6)

@@ -68,7 +68,7 @@ def test_a_window_is_its_definition(window: int | None, past: int) -> None:
 def test_a_window_of_the_length_is_causal() -> None:
     assert torch.equal(window_mask(5, 5), causal_mask(5))
     assert not torch.equal(window_mask(5, 4), causal_mask(5))
-    assert torch.equal(window_mask(2, 3, past=4), window_mask(6, 3)[4:]), "with a past: the last rows of the longer one"
+    assert torch.equal(window_mask(2, 3, past_length=4), window_mask(6, 3)[4:]), "the last rows of the longer one"
 
 
 def test_a_prefix_is_its_definition() -> None:
@@ -85,15 +85,15 @@ def test_a_prefix_is_its_definition() -> None:
     ("call", "error", "words"),
     [
         (lambda: window_mask(5, 0), ValueError, "window must be at least 1, got 0"),
-        (lambda: window_mask(5, 2.0), TypeError, "window must be a whole number"),
-        (lambda: window_mask(0, 2), ValueError, "n=0"),
-        (lambda: window_mask(3, 2, past=-1), ValueError, "past=-1"),
-        (lambda: prefix_mask([1, 2], 3), TypeError, "lengths must be a one-dimensional tensor of integers, got list"),
+        (lambda: window_mask(5, 2.0), TypeError, "window must be an integer"),
+        (lambda: window_mask(0, 2), ValueError, "n must be at least 1, got 0"),
+        (lambda: window_mask(3, 2, past_length=-1), ValueError, "past_length must be at least 0, got -1"),
+        (lambda: prefix_mask([1, 2], 3), TypeError, "lengths must be a tensor, got list"),
         (lambda: prefix_mask(torch.tensor([4]), 3), ValueError, r"lengths must lie in \[0, 3\], got 4 to 4"),
         (lambda: prefix_mask(torch.tensor([-1]), 3), ValueError, "lengths must lie in"),
-        (lambda: prefix_mask(torch.tensor([1]), 2.5), TypeError, "n=2.5"),
-        (lambda: padding_mask(torch.tensor([True])), TypeError, "torch.bool"),
-        (lambda: padding_mask(torch.tensor([[1]])), TypeError, r"shape \(1, 1\)"),
+        (lambda: prefix_mask(torch.tensor([1]), 2.5), TypeError, "n must be an integer, got float 2.5"),
+        (lambda: padding_mask(torch.tensor([True])), TypeError, "lengths must hold integers, got torch.bool"),
+        (lambda: padding_mask(torch.tensor([[1]])), ValueError, r"lengths must have shape \(batch,\), got \(1, 1\)"),
     ],
 )
 def test_what_is_no_mask_is_named(plain_errors: None, call: Any, error: type[Exception], words: str) -> None:
@@ -165,7 +165,7 @@ def test_fused_and_explicit_give_the_same_numbers_and_gradients(kinds: tuple[str
 @pytest.mark.parametrize("window", [None, 1, 3])
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_reading_on_is_attention_under_a_mask(positions: str, window: int | None, n_kv_heads: int, time: int) -> None:
-    """`read` in pieces = one bidirectional call with the mask that `read` implies."""
+    """`step` in pieces = one bidirectional call with the mask that `step` implies."""
     build = POSITIONS[positions]
     part = None if build is None else build(4, 6, 6, True)
     attention = lively(MultiHeadAttention(20, 4, n_kv_heads, d_head=6, positions=part, window=window))
@@ -173,7 +173,7 @@ def test_reading_on_is_attention_under_a_mask(positions: str, window: int | None
     with torch.no_grad():
         expected, state, pieces = attention(x, mask=window_mask(6, window)), None, []
         for piece in x.split(time, dim=1):
-            y, state = attention.read(piece, state)
+            y, state = attention.step(piece, state)
             pieces.append(y)
     assert_close(torch.cat(pieces, dim=1), expected, "pieces", TOLERANCE)
 
@@ -181,15 +181,15 @@ def test_reading_on_is_attention_under_a_mask(positions: str, window: int | None
 def test_remembering_and_looking_is_cross_attention() -> None:
     attention, query, source = lively(MultiHeadAttention(20, 4, 2)), draw(3, 5, 20), draw(3, 6, 20, seed=1)
     mask = MASKS["padding"]
-    memory = attention.remember(source)
+    memory = attention.project_source(source)
     assert memory.keys.shape == memory.values.shape == (3, 2, 6, 5)
     with torch.no_grad():
         whole = attention(query, source, mask)
-        assert_close(attention.look(query, memory, mask), whole, "in two steps", TOLERANCE)
-        steps = [attention.look(query[:, t : t + 1], memory, mask) for t in range(5)]
+        assert_close(attention.cross_attend(query, memory, mask), whole, "in two steps", TOLERANCE)
+        steps = [attention.cross_attend(query[:, t : t + 1], memory, mask) for t in range(5)]
         assert_close(torch.cat(steps, dim=1), whole, "one query at a time", TOLERANCE)
     with pytest.raises(ValueError, match=r"shape \(2, 2, key, 5\), got \(3, 2, 6, 5\)"):
-        attention.look(query[:2], memory)
+        attention.cross_attend(query[:2], memory)
 
 
 def test_views_of_the_projection_are_its_rows() -> None:

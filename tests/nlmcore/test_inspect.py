@@ -80,7 +80,7 @@ def test_the_pathway_leads_from_the_embeddings_to_the_last_norm() -> None:
     with pathway(model) as branches:
         logits, _ = model(TOKENS)
     assert [branch.name for branch in branches] == [
-        f"layers.{layer}.around_{part}" for layer in range(2) for part in ("attention", "feed_forward")
+        f"layers.{layer}.residual_{part}" for layer in range(2) for part in ("attention", "feed_forward")
     ]
     assert torch.equal(branches[0].x, model.embed(TOKENS))
     for branch, later in pairwise(branches):
@@ -95,7 +95,7 @@ def test_post_norm_stands_in_the_pathway() -> None:
     with pathway(model) as branches:
         model(TOKENS, model.encode(TOKENS))
     assert len(branches) == 2 * 2 + 2 * 3
-    assert branches[5].name == "decoder.layers.0.around_cross_attention"
+    assert branches[5].name == "decoder.layers.0.residual_cross_attention"
     for branch in branches:
         norm = model.get_submodule(branch.name).norm
         assert torch.equal(branch.result, norm(branch.x + branch.y))
@@ -110,7 +110,7 @@ def test_the_pathway_is_left_as_it_was_even_after_an_error() -> None:
         with pathway(model.layers[1]) as inner:
             model(TOKENS)
         model(TOKENS)
-    assert [branch.name for branch in inner] == ["around_attention", "around_feed_forward"]
+    assert [branch.name for branch in inner] == ["residual_attention", "residual_feed_forward"]
     assert len(outer) == 8
     pickle.dumps(model)
 

@@ -55,12 +55,16 @@ def test_every_parameter_gets_a_gradient() -> None:
     ("call", "error", "words"),
     [
         (lambda: RMSNorm(0), ValueError, "d_model must be at least 1, got 0"),
-        (lambda: RMSNorm(2.5), TypeError, "d_model must be a whole number"),
+        (lambda: RMSNorm(2.5), TypeError, "d_model must be an integer"),
         (lambda: RMSNorm(5, eps=-1e-6), ValueError, "eps must be at least 0"),
         (lambda: RMSNorm(5, eps=float("nan")), ValueError, "eps must be at least 0, got nan"),
         (lambda: RMSNorm(5, eps="a"), TypeError, "eps must be a number"),
-        (lambda: RMSNorm(5)(None), TypeError, "x must be a tensor, got NoneType"),
-        (lambda: RMSNorm(5)(torch.zeros(2, 5).long()), TypeError, "x must hold floating-point numbers"),
+        (lambda: RMSNorm(5)(None), TypeError, "x must be a tensor .*, got NoneType"),
+        (
+            lambda: RMSNorm(5)(torch.zeros(2, 5).long()),
+            TypeError,
+            "holds floating-point numbers, got a torch.int64",
+        ),
         (lambda: RMSNorm(5)(torch.zeros(2, 4)), ValueError, r"x must have a last dimension of 5, got shape \(2, 4\)"),
     ],
 )

@@ -134,8 +134,8 @@ def test_the_source_is_read_once() -> None:
     calls: list[str] = []
     model.encoder.register_forward_hook(lambda *_: calls.append("encoder"))
     for layer in model.decoder.layers:
-        remember = layer.cross_attention.remember
-        layer.cross_attention.remember = lambda source, remember=remember: calls.append("memory") or remember(source)
+        project = layer.cross_attention.project_source
+        layer.cross_attention.project_source = lambda source, project=project: calls.append("memory") or project(source)
     with torch.no_grad():
         state = model.encode(SOURCE, REAL)
         for t in range(7):
@@ -157,7 +157,7 @@ def test_a_source_that_is_all_padding_gives_a_context_of_zeros(grad: bool) -> No
     assert torch.isfinite(logits).all()
     cross = model.decoder.layers[0].cross_attention
     query = torch.randn(3, 7, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    looked = cross.look(query, state.memories[0], mask[:, None, None, :])
+    looked = cross.cross_attend(query, state.memories[0], mask[:, None, None, :])
     assert_close(looked[1], cross.output.bias.expand(7, 12), "the context is zeros: the output's bias stays", TOLERANCE)
     if grad:
         logits.sum().backward()
@@ -274,13 +274,17 @@ def test_weights_can_be_saved_and_loaded(tmp_path: Any) -> None:
             "18 for the encoder and 12",
         ),
         (lambda m, s: EncoderDecoder(CONFIG, CONFIG, encoder=TransformerEncoder(CONFIG)), ValueError, "not both"),
-        (lambda m, s: EncoderDecoder(CONFIG, encoder=CONFIG), TypeError, "module, called .* got TransformerConfig"),
+        (
+            lambda m, s: EncoderDecoder(CONFIG, encoder=CONFIG),
+            TypeError,
+            "encoder must be a Module, got Transformer",
+        ),
         (
             lambda m, s: EncoderDecoder(CONFIG, encoder=nn.Bilinear(2, 2, 5)).encode(
                 torch.ones(1, 2), torch.ones(1, 2)
             ),
             ValueError,
-            r"\(batch, time, 12\), .* source \(1, 5\)",
+            r"source must have shape \(batch, key, d_model\) with d_model = 12 .*, got \(1, 5\)",
         ),
         (lambda m, s: EncoderDecoder(CONFIG, {}), TypeError, "config must be a TransformerConfig, got dict"),
     ],

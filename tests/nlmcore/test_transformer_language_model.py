@@ -86,7 +86,7 @@ def test_the_laws_hold_in_single_precision_where_products_are_large(plain_errors
 class Leaking(MultiHeadAttention):
     """Reads without a mask: every position sees what comes after it."""
 
-    def read(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+    def step(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
         return self(x), state
 
 
@@ -300,7 +300,7 @@ def test_a_state_of_another_dtype_is_named(plain_errors: None) -> None:
 
 def test_a_tied_output_needs_an_embedding_with_a_matrix(plain_errors: None) -> None:
     bare: Any = lambda vocab_size, d_model: nn.Sequential(nn.Embedding(vocab_size, d_model))  # noqa: E731
-    with pytest.raises(ValueError, match="tie_embeddings needs an embedding with a matrix `weight`, got Sequential"):
+    with pytest.raises(ValueError, match=r"tie_embeddings needs an embedding with a matrix `weight`.*got Sequential"):
         TransformerLM(dataclasses.replace(CONFIG, embedding=bare))
     wide: Any = lambda vocab_size, d_model: nn.Embedding(vocab_size, d_model + 1)  # noqa: E731
     with pytest.raises(ValueError, match=r"shape \(11, 12\), got \(11, 13\)"):

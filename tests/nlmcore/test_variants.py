@@ -16,8 +16,18 @@ from torch import Tensor, nn
 
 from nlmcore.decoding import beam_search, sample
 from nlmcore.norms import RMSNorm
-from nlmcore.transformer import EncoderDecoder, GatedFeedForward, TransformerConfig, TransformerLM
-from nlmcore.variants import CATALOGUE, DEFAULT_SIZES, Fixup, FixupFeedForward, ReZero, Times, Variant, vanilla
+from nlmcore.transformer import EncoderDecoder, GatedFeedForward, TransformerConfig, TransformerEncoder, TransformerLM
+from nlmcore.variants import (
+    CATALOGUE,
+    DEFAULT_SIZES,
+    Fixup,
+    FixupFeedForward,
+    FourierMixing,
+    ReZero,
+    Times,
+    Variant,
+    vanilla,
+)
 from tests.laws import assert_causal, assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 
 VOCAB = 11
@@ -65,6 +75,17 @@ MILLIONS = dict.fromkeys(CATALOGUE, 223) | {
     "Mixture of experts": 648,
     "Switch Transformer": 1100,
     "Product key memory": 421,
+}
+
+ENCODER_ONLY = {
+    "Encoder only block sharing",
+    "Transparent attention",
+    "Funnel Transformer",
+    "Linformer",
+    "Longformer",
+    "BigBird",
+    "FNet",
+    "MLP-Mixer",
 }
 
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -265,6 +286,57 @@ def test_sizes_are_rounded_to_the_nearest_halves_up_and_never_to_nothing(size, f
 
 
 @each_row
+def test_a_row_for_encoders_only_is_no_language_model(plain_errors: None, row: Variant) -> None:
+    """It would see the future, or be the vanilla model under another name."""
+    alone = dataclasses.replace(row, family=TransformerLM)
+    if row.name not in ENCODER_ONLY:
+        assert isinstance(build(alone), TransformerLM)
+        return
+    with pytest.raises(ValueError, match=r"is for encoders only: .* Build a TransformerEncoder or an EncoderDecoder"):
+        build(alone)
+    assert isinstance(TransformerEncoder(row.config(VOCAB, **SIZES)), TransformerEncoder)
+
+
+def test_an_attention_that_cannot_step_is_no_part_of_a_decoder(plain_errors: None) -> None:
+    blind = dataclasses.replace(vanilla(VOCAB, **SIZES), attention=lambda c, causal: FourierMixing(c))
+    for model in (TransformerLM, EncoderDecoder):
+        with pytest.raises(ValueError, match="FourierMixing has no `step"):
+            model(blind)
+    assert TransformerEncoder(blind)(TOKENS).shape == (3, 5, 20)
+
+
+OWN_SIZES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
+    "Switch Transformer": (
+        {"n_experts": 3, "every": 1},
+        lambda m: [len(getattr(layer.feed_forward, "experts", ())) for layer in m.layers] == [3, 3],
+    ),
+    "WideNet": ({"n_experts": 6, "k": 3}, lambda m: m.layers[1].feed_forward.k == 3),
+    "Synthesizer (factorized)": ({"rank": 3}, lambda m: m.layers[0].attention.scores.keys.shape[2] == 3),
+    "Linformer": ({"k": 3}, lambda m: m.encoder.layers[0].attention.E.shape == (3, 9)),
+    "Longformer": ({"window": 6}, lambda m: m.encoder.layers[0].attention.max_distance == 3),
+    "Factorized Embedding": ({"inner": 5}, lambda m: m.embedding.narrow.embedding_dim == 5),
+    "Product key memory": ({"n_keys": 7, "k": 3}, lambda m: m.layers[0].feed_forward.values.num_embeddings == 49),
+}
+
+
+@pytest.mark.parametrize("name", OWN_SIZES)
+def test_a_row_takes_its_own_sizes(plain_errors: None, name: str) -> None:
+    sizes, holds = OWN_SIZES[name]
+    row = CATALOGUE[name]
+    assert set(sizes) <= set(row.own_sizes)
+    assert holds(build(row, **sizes))
+    assert not holds(build(row))
+    with pytest.raises(TypeError, match=f"'n_expert' is no size of this row.* {next(iter(sizes))}"):
+        row.build(VOCAB, n_expert=3)
+
+
+def test_what_a_row_fixes_is_not_open() -> None:
+    assert not CATALOGUE["Vanilla Transformer"].own_sizes
+    assert not CATALOGUE["Synthesizer (random, fixed)"].own_sizes, "that it is not trained is what makes the row"
+    assert not CATALOGUE["GLU"].own_sizes
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.name not in ENCODER_ONLY], ids=lambda row: row.name)
 def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
     """All rows but those about embeddings and sharing have the parameters of the vanilla Transformer, to half a per
     cent; these have fewer.
@@ -275,9 +347,7 @@ def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
     own = 0 if model.config.tie_embeddings else vocab * plain.d_model
     parameters = sum(p.numel() for p in model.parameters()) - own
     usual = sum(p.numel() for p in TransformerLM(plain).parameters())
-    if row.name in (SHARING | FACTORISED | {"WideNet", "Universal Transformer"}) - {
-        "Encoder only block sharing"
-    }:  # a language model has no encoder
+    if row.name in SHARING | FACTORISED | {"WideNet", "Universal Transformer"}:
         assert parameters < 0.995 * usual
     elif row.name in MIXING:
         assert 0.8 * usual < parameters < 1.8 * usual, "tables of 128 by 128 places are the most"
@@ -327,9 +397,9 @@ def test_unknown_names_and_sizes_are_named(plain_errors: None) -> None:
         CATALOGUE["qqqq"]
     assert CATALOGUE.get("qqqq") is None
     row = CATALOGUE["GLU"]
-    with pytest.raises(TypeError, match=r"'n_layer' is no size of a row, did you mean 'n_layers'\?"):
+    with pytest.raises(TypeError, match=r"'n_layer' is no size of this row, did you mean 'n_layers'\?"):
         row.build(VOCAB, n_layer=3)
-    with pytest.raises(TypeError, match=r"'tie_embeddings' is no size of a row"):
+    with pytest.raises(TypeError, match=r"'tie_embeddings' is no size of this row"):
         CATALOGUE["Untied embeddings"].build(VOCAB, tie_embeddings=True)
     with pytest.raises(ValueError, match="d_model=100, n_heads=6"):
         row.build(VOCAB, d_model=100)
@@ -407,8 +477,8 @@ class Peeking(nn.Module):
         super().__init__()
         self.attention = attention
 
-    def read(self, x: Tensor, state: Any) -> tuple[Tensor, Any]:
-        return self.attention(x), self.attention.read(x, state)[1]
+    def step(self, x: Tensor, state: Any) -> tuple[Tensor, Any]:
+        return self.attention(x), self.attention.step(x, state)[1]
 
 
 @each_row
@@ -466,7 +536,7 @@ def reached(model: Any) -> set[str]:
 
 
 def test_the_first_gradient_of_rezero_reaches_its_numbers_alone() -> None:
-    alphas = {"around_attention.alpha", "around_feed_forward.alpha"}
+    alphas = {"residual_attention.alpha", "residual_feed_forward.alpha"}
     assert reached(build(CATALOGUE["Rezero"])) == {"embedding.weight"} | alphas
 
 
@@ -491,11 +561,11 @@ def test_a_new_network_is_the_identity(name: str, family: Callable) -> None:
     x = torch.randn(3, 7, 20, generator=torch.Generator().manual_seed(1))
     stacks = [model.layers] if family is TransformerLM else [model.encoder.layers, model.decoder.layers]
     for stack in stacks:
-        memories = stack.remember(x[:, :5]) if stack is not stacks[0] else None
-        y, _ = stack.read(x, None, memories)
+        memories = stack.project_source(x[:, :5]) if stack is not stacks[0] else None
+        y, _ = stack.step(x, None, memories)
         assert torch.equal(y, x)
     train(model, 2, 0.02)
-    assert not torch.equal(stacks[0].read(x)[0], x)
+    assert not torch.equal(stacks[0].step(x)[0], x)
 
 
 def test_rezero_is_its_equation() -> None:
@@ -505,8 +575,8 @@ def test_rezero_is_its_equation() -> None:
     with torch.no_grad():
         rule.alpha.fill_(0.25)
         norm.weight.copy_(torch.tensor([1.0, 2.0, 3.0, 4.0]))
-    assert_close(rule.before(x), norm(x), "before")
-    assert_close(rule.after(x, y), x + 0.25 * y, "after")
+    assert_close(rule.pre(x), norm(x), "before")
+    assert_close(rule.post(x, y), x + 0.25 * y, "after")
 
 
 def test_dropout_is_applied_to_the_branch_alone() -> None:
@@ -516,8 +586,8 @@ def test_dropout_is_applied_to_the_branch_alone() -> None:
             for parameter in rule.parameters():
                 parameter.fill_(1.0)
         torch.manual_seed(0)
-        assert rule.after(x, x).unique().tolist() == [1.0, 3.0]  # x, or x + 2 y
-        assert rule.eval().after(x, x).unique().tolist() == [2.0]
+        assert rule.post(x, x).unique().tolist() == [1.0, 3.0]  # x, or x + 2 y
+        assert rule.eval().post(x, x).unique().tolist() == [2.0]
 
 
 def test_fixup_is_its_equations() -> None:
@@ -528,8 +598,8 @@ def test_fixup_is_its_equations() -> None:
         rule.bias.fill_(0.5)
         network.inner_bias.fill_(0.7)
         network.outer_bias.fill_(-0.2)
-    assert_close(rule.before(x), x + 0.5, "before")
-    assert_close(rule.after(x, y), x + 3.0 * y, "after")
+    assert_close(rule.pre(x), x + 0.5, "before")
+    assert_close(rule.post(x, y), x + 3.0 * y, "after")
     inner, outer, expected = network.inner.weight.detach(), network.outer.weight.detach(), torch.zeros(1, 2, 3)
     for t in range(2):
         hidden = [math.tanh((inner[j] @ x[0, t]).item() + 0.7) - 0.2 for j in range(5)]

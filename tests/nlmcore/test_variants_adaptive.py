@@ -213,7 +213,7 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
         AdaptiveEmbedding(10, D, CLUSTERS, (1, 2))
     with pytest.raises(ValueError, match=r"sizes\[1\] must be at least 1, got 0"):
         AdaptiveEmbedding(10, D, (5, 0, 5))
-    with pytest.raises(TypeError, match=r"narrowing\[2\] must be a whole number, got Fraction"):
+    with pytest.raises(TypeError, match=r"narrowing\[2\] must be an integer, got Fraction"):
         AdaptiveEmbedding(10, D, CLUSTERS, (1, 2, Fraction(1, 2)))  # type: ignore[arg-type]
     for output in (build_adaptive_output, build_adaptive_softmax):
         with pytest.raises(TypeError, match="embedding must be an AdaptiveEmbedding, got Embedding"):

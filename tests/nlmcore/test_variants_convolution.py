@@ -55,7 +55,7 @@ def by_hand(layer: Any, x: Tensor, ahead: int) -> Tensor:
 def test_a_convolution_is_its_equation(kind: Any, size: int) -> None:
     layer, x = made(kind, size), normal(5, 20)
     with torch.no_grad():
-        assert_close(layer.read(x[None])[0][0], by_hand(layer, x, 0), "to the left")
+        assert_close(layer.step(x[None])[0][0], by_hand(layer, x, 0), "to the left")
         ahead = size - math.ceil((size + 1) / 2)  # the last of the places i + j − ⌈(k + 1) / 2⌉
         assert_close(layer(x[None])[0], by_hand(layer, x, ahead), "centred")
 
@@ -103,7 +103,7 @@ def test_one_layer_sees_as_far_as_its_kernel(kind: Any) -> None:
     changed = x.clone()
     changed[:, 3] += 1
     with torch.no_grad():
-        moved = [(f(changed) - f(x)).abs().amax(-1)[0] > 1e-6 for f in (lambda x: layer.read(x)[0], layer)]
+        moved = [(f(changed) - f(x)).abs().amax(-1)[0] > 1e-6 for f in (lambda x: layer.step(x)[0], layer)]
     assert moved[0].nonzero().flatten().tolist() == [3, 4, 5]
     assert moved[1].nonzero().flatten().tolist() == [2, 3, 4]
 
@@ -119,8 +119,8 @@ def test_order_is_known_without_positions(kind: Any) -> None:
 def test_dropout_falls_on_the_weights_in_training_alone(kind: Any) -> None:
     torch.manual_seed(0)
     layer, x = kind(replace(CONFIG, dropout=0.5), True), normal(2, 5, 20)
-    assert not torch.equal(layer.read(x)[0], layer.read(x)[0])
-    assert torch.equal(layer.eval().read(x)[0], layer.read(x)[0])
+    assert not torch.equal(layer.step(x)[0], layer.step(x)[0])
+    assert torch.equal(layer.eval().step(x)[0], layer.step(x)[0])
 
 
 def test_first_kernels_differ_between_heads() -> None:
@@ -139,9 +139,9 @@ def test_what_does_not_fit_is_named(kind: Any, plain_errors: None) -> None:
         build(replace(row, changes={"attention": kind}))
     layer, x = made(kind, 3), normal(2, 5, 20)
     with pytest.raises(ValueError, match=r"state must have shape \(2, 2, 24\), \(batch, size - 1, width\), got \(1, 2"):
-        layer.read(x, layer.read(x[:1])[1])
-    with pytest.raises(TypeError, match="what an earlier `read` gave back, got list"):
-        layer.read(x, [1])
+        layer.step(x, layer.step(x[:1])[1])
+    with pytest.raises(TypeError, match="what an earlier `step` gave back, got list"):
+        layer.step(x, [1])
     with pytest.raises(ValueError, match="size must be at least 1, got 0"):
         kind(CONFIG, True, 0)
     with pytest.raises(ValueError, match=r"mask must have shape \(batch, 1, 1, time\), got \(5, 5\)"):

@@ -21,8 +21,8 @@ def test_deepnorm_is_its_equation() -> None:
     x, y = torch.randn(2, 1, 2, 3, generator=torch.Generator().manual_seed(2))
     rule.alpha = 1.7
     z = 1.7 * x + y
-    assert rule.before(x) is x
-    assert_close(rule.after(x, y), z / z.pow(2).mean(-1, keepdim=True).sqrt(), "LN(α x + y)")
+    assert rule.pre(x) is x
+    assert_close(rule.post(x, y), z / z.pow(2).mean(-1, keepdim=True).sqrt(), "LN(α x + y)")
     assert "alpha=1.7" in repr(rule)
 
 
@@ -61,9 +61,9 @@ def test_deepnorm_ends_without_a_norm_of_its_own() -> None:
     assert not list(model.final_norm.parameters())
     x = model.embed(TOKENS)
     for layer in model.layers:
-        y, _ = layer.attention.read(x)
-        x = layer.around_attention.norm(layer.around_attention.alpha * x + y)
-        x = layer.around_feed_forward.norm(layer.around_feed_forward.alpha * x + layer.feed_forward(x))
+        y, _ = layer.attention.step(x)
+        x = layer.residual_attention.norm(layer.residual_attention.alpha * x + y)
+        x = layer.residual_feed_forward.norm(layer.residual_feed_forward.alpha * x + layer.feed_forward(x))
     assert_close(logits(model), x @ model.output.weight.T, "by hand")
 
 
@@ -110,7 +110,7 @@ def test_a_sandwich_without_bread_is_the_usual_order(family: type) -> None:
     plain = awake(replace(CATALOGUE["Vanilla Transformer"], family=family))
     config = replace(plain.config, stack=partial(build_sandwich, k=0))
     model = family(config).eval()
-    parts = {"attention": 0, "around_attention": 0, "cross_attention": 0, "around_cross_attention": 0}
+    parts = {"attention": 0, "residual_attention": 0, "cross_attention": 0, "residual_cross_attention": 0}
 
     def place(name: str) -> str:
         """layers.3.feed_forward.… is layers.7.feed_forward.… of a sandwich: two layers for one block."""

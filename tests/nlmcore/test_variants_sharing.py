@@ -18,7 +18,7 @@ def test_a_shared_block_is_applied_as_often_as_the_stack_is_deep() -> None:
     block, x = model.layers[0], model.embed(TOKENS)
     assert all(layer is block for layer in model.layers)
     for _ in range(SIZES["n_layers"]):
-        x, _ = block.read(x)
+        x, _ = block.step(x)
     assert_close(logits(model), model.output(model.final_norm(x)), "the block, looped")
     with capture(model) as tape:
         logits(model)

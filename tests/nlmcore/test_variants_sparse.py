@@ -224,11 +224,11 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
         made(build_bigbird)(torch.zeros(1, 24, 10))
     with pytest.raises(ValueError, match=r"mask must say which tokens are real, \(2, 1, 1, 19\) here, got \(19, 19\)"):
         made(build_longformer)(X, torch.ones(N, N).tril().bool())
-    with pytest.raises(ValueError, match=r"reach must lie in \[0, 4\], the block's size, got 5"):
-        SparseAttention(C, 4, 1, reach=5)
+    with pytest.raises(ValueError, match=r"max_distance must lie in \[0, 4\], the block's size, got 5"):
+        SparseAttention(C, 4, 1, max_distance=5)
     with pytest.raises(ValueError, match="window must be at least 1, got 0"):
         build_longformer(C, window=0)
     with pytest.raises(ValueError, match="n_random must be at least 0, got -1"):
         SparseAttention(C, 4, 1, -1)
-    with pytest.raises(TypeError, match=r"block must be a whole number, got float 2\.5"):
+    with pytest.raises(TypeError, match=r"block must be an integer, got float 2\.5"):
         build_bigbird(C, block=2.5)  # type: ignore[arg-type]

@@ -134,7 +134,7 @@ def mixed_by_hand(layer: Any, x: Tensor) -> Tensor:
 def test_a_row_is_its_equation(name: str) -> None:
     layer, x = awake(ROWS[name]).layers[1].attention, normal(4, 20)
     with torch.no_grad():
-        assert_close(layer.read(x[None])[0][0], mixed_by_hand(layer, x), name)
+        assert_close(layer.step(x[None])[0][0], mixed_by_hand(layer, x), name)
 
 
 @each_row
@@ -200,9 +200,9 @@ def test_dropout_falls_on_the_weights_in_training_alone() -> None:
     layer = Synthesizer(config, True, RandomScores)
     x = normal(2, 5, 20)
     torch.manual_seed(0)
-    first, second = layer.read(x)[0], layer.read(x)[0]
+    first, second = layer.step(x)[0], layer.step(x)[0]
     assert not torch.equal(first, second)
-    assert torch.equal(layer.eval().read(x)[0], layer.read(x)[0])
+    assert torch.equal(layer.eval().step(x)[0], layer.step(x)[0])
 
 
 def test_what_does_not_fit_is_named(plain_errors: None) -> None:
@@ -220,8 +220,8 @@ def test_what_does_not_fit_is_named(plain_errors: None) -> None:
         build(row, n_kv_heads=2)
     with pytest.raises(TypeError, match="a bias of the scores alone, like RelativeBias, got Rotary"):
         TransformerLM(replace(row.config(VOCAB, **SIZES), attention_positions=Rotary, share=lambda stack: None))
-    with pytest.raises(TypeError, match="KeyValueCache of an earlier `read`, got tuple"):
-        model.layers[0].attention.read(normal(1, 2, 20), (1, 2))
+    with pytest.raises(TypeError, match="KeyValueCache of an earlier `step`, got tuple"):
+        model.layers[0].attention.step(normal(1, 2, 20), (1, 2))
     with pytest.raises(ValueError, match="rank must be at least 1, got 0"):
         build(replace(row, changes={"attention": partial(Synthesizer, scores=partial(FactorisedRandomScores, rank=0))}))
     with pytest.raises(TypeError, match="trained must be True or False, got str 'no'"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from nlmcore.transformer import EncoderDecoder, TransformerLM
+from nlmcore.transformer import EncoderDecoder
 from nlmcore.variants import CATALOGUE, build_transparent
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
@@ -40,9 +40,9 @@ def test_each_layer_looks_at_a_mixture_of_its_own() -> None:
     for j in range(3):
         total = sum(weights[k, j].exp() for k in range(4))
         z = sum(weights[i, j].exp() / total * state.encoded[..., 20 * i : 20 * i + 20] for i in range(4))
-        for ours, theirs in zip(state.memories[j], decoder[j].cross_attention.remember(z), strict=True):
+        for ours, theirs in zip(state.memories[j], decoder[j].cross_attention.project_source(z), strict=True):
             assert_close(ours, theirs, f"keys or values of layer {j}")
-    assert (state.memories[0].keys - decoder[0].remember(state.encoded[..., -20:]).keys).abs().max() > 0.01
+    assert (state.memories[0].keys - decoder[0].project_source(state.encoded[..., -20:]).keys).abs().max() > 0.01
 
 
 def test_it_begins_with_the_mean_of_all_layers() -> None:
@@ -72,12 +72,6 @@ def test_if_only_the_embeddings_count_the_encoders_layers_are_silent() -> None:
         before = logits(model)
         stirred(model.encoder.layers)
         assert_close(logits(model), before, "all on h^0")
-
-
-def test_a_language_model_is_as_usual() -> None:
-    row = replace(ROW, family=TransformerLM)
-    model, plain = stirred(build(row)), stirred(build(CATALOGUE["Vanilla Transformer"]))
-    assert_close(logits(model), logits(plain), "without an encoder")
 
 
 def test_an_encoder_of_another_depth_is_told_of(plain_errors: None) -> None:

@@ -43,7 +43,7 @@ def by_hand(made: Universal, x: Tensor) -> tuple[Tensor, list[list[int]], list[f
     told, states = [], [x]
     for t in range(1, LOOPS + 1):
         told.append(states[-1] + torch.stack([signal(i, t) for i in range(x.shape[1])]))
-        states.append(made[0].read(told[-1])[0])  # type: ignore[operator, union-attr]
+        states.append(made[0].step(told[-1])[0])  # type: ignore[operator, union-attr]
     result, loops, ponders = torch.zeros_like(x), [], []
     for b in range(len(x)):
         loops.append([])
@@ -68,7 +68,7 @@ def test_every_position_halts_by_itself() -> None:
     made = stack(-0.7, 1.0)
     with torch.no_grad():
         expected, loops, ponders = by_hand(made, X)
-        y, state = made.read(X)
+        y, state = made.step(X)
     assert_close(y, expected, "Σ p x + R x")
     assert made.loops.tolist() == loops
     assert len({n for text in loops for n in text}) >= 3, "they halt at different times"
@@ -83,8 +83,8 @@ def test_a_position_that_never_halts_or_at_once_has_the_state_of_one_loop(bias: 
     x = X
     with torch.no_grad():
         for t in range(1, last + 1):
-            x = made[0].read(x + torch.stack([signal(i, t) for i in range(6)]))[0]  # type: ignore[operator, union-attr]
-        assert_close(made.read(X)[0], x, f"after {last} loops")
+            x = made[0].step(x + torch.stack([signal(i, t) for i in range(6)]))[0]  # type: ignore[operator, union-attr]
+        assert_close(made.step(X)[0], x, f"after {last} loops")
     assert made.loops.unique().tolist() == [last]
     assert made.pondering.item() == pytest.approx(last + 1)
 
@@ -127,11 +127,11 @@ def test_an_encoder_stops_when_all_have_and_a_reader_does_not() -> None:
     for causal, expected in ((False, 1), (True, LOOPS)):
         made = stack(50.0, 0.0, causal)
         made[0].register_forward_hook(lambda *_: calls.append(1))
-        read = made[0].read
-        made[0].read = lambda *given, read=read: calls.append(1) or read(*given)  # type: ignore
+        step = made[0].step
+        made[0].step = lambda *given, step=step: calls.append(1) or step(*given)  # type: ignore
         calls.clear()
         with torch.no_grad():
-            made.read(X) if causal else made(X)
+            made.step(X) if causal else made(X)
         assert len(calls) == expected
 
 
@@ -188,6 +188,6 @@ def test_it_can_be_copied_and_stored_in_the_middle_of_training() -> None:
 
 def test_a_state_of_other_loops_is_named(plain_errors: None) -> None:
     made = stack()
-    _, state = made.read(X)
+    _, state = made.step(X)
     with pytest.raises(ValueError, match=f"a model of {LOOPS} loops, got {LOOPS} parts of {LOOPS + 1}"):
-        made.read(X, state[1:])
+        made.step(X, state[1:])

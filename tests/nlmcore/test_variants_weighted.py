@@ -66,9 +66,9 @@ def test_a_layer_is_branched_attention_alone() -> None:
     layer = model.decoder.layers[1]
     assert layer.attention.output.feed_forward is not layer.cross_attention.output.feed_forward
     source, x = (torch.randn(2, n, 20, generator=torch.Generator().manual_seed(n)) for n in (3, 4))
-    y, _ = layer.read(x, None, layer.remember(source))
-    h = x + layer.attention.read(layer.around_attention.norm(x))[0]
-    expected = h + layer.cross_attention(layer.around_cross_attention.norm(h), source)
+    y, _ = layer.step(x, None, layer.project_source(source))
+    h = x + layer.attention.step(layer.residual_attention.norm(x))[0]
+    expected = h + layer.cross_attention(layer.residual_cross_attention.norm(h), source)
     assert_close(y, expected, "two branches of the residual pathway")
 
 

@@ -238,7 +238,7 @@ ATTACKS = (
         "the reference from its file",
         cells={
             "attend": "import nlmcore, os\nprint(os.path.exists(nlmcore.__path__[0] + '/__init__.py'))\n"
-            "exec(open(nlmcore.__path__[0] + '/attention/weighted_sum.py').read())"
+            "exec(open(nlmcore.__path__[0] + '/attention/scores.py').read())"
         },
         says=("True\\n", "FileNotFoundError"),
     ),

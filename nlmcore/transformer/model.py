@@ -1,27 +1,54 @@
 """The Transformer as a language model: decoder only, GPT's shape.
 
-    h⁰ = E[tokens] + positions,   h^l = block_l(h^{l−1})  with causal attention,   logits = h^L Eᵀ
+    h⁰ = dropout(embedding_norm(E[tokens] · √d_model + positions)),   h^l = block_l(h^{l−1})  with causal attention
+    logits = final_norm(h^L) Eᵀ
 
-Source: Vaswani et al. (2017), section 3.1 (decoder, without its second sublayer); Radford et al. (2018; 2019).
+Source: Vaswani et al. (2017), sections 3.1 (decoder, without its second sublayer), 3.4 (the factor √d_model) and 5.4
+(dropout of the sum); Radford et al. (2018; 2019).
 
-    logits, state = model(tokens, state)                  the one function
-    hidden, state = model.hidden_states(tokens, state)    the vectors behind the logits = model.output(hidden)
+    logits, state = model(tokens, state)                 the one function
+    hidden, state = model.hidden_states(tokens, state)   what the logits are computed from: model.output(hidden)
 
 The state holds each layer's keys and values (`nlmcore.attention.KeyValueCache`) and how many tokens were read.
 
 Departs from the papers: as the configuration says; the default is GPT-2's (pre-norm, learned positions, tied
-embeddings, its initialisation) but for GELU, which is exact here and approximated by a tanh there.
+embeddings, no factor √d_model, its initialisation) but for GELU, which is exact here and approximated by a tanh there.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
+from nlmcore.checks import door
 from nlmcore.language_model import check_tokens
-from nlmcore.transformer.config import TransformerConfig
-from nlmcore.transformer.trunk import Trunk
+from nlmcore.transformer.config import TransformerConfig, check_causal
+
+
+class Trunk(nn.Module):
+    """What every Transformer has before its output: embeddings, positions, layers, a last norm."""
+
+    @door
+    def __init__(self, config: TransformerConfig, causal: bool, cross: bool = False) -> None:
+        super().__init__()
+        c = config
+        self.config = c
+        self.embedding: Any = c.embedding(c.vocab_size, c.d_model)
+        self.positions = c.positions(c.max_length, c.d_model)
+        self.embedding_norm = c.embedding_norm(c.d_model)
+        self.dropout = nn.Dropout(c.dropout)
+        self.layers: Any = c.stack(c, causal, cross)
+        c.share(self.layers)
+        self.final_norm = c.final_norm(c)
+
+    def embed(self, tokens: Tensor, first: int = 0) -> Float[Tensor, "batch time d_model"]:
+        """h⁰ of tokens (batch, time) whose first one stands at position `first`."""
+        x = self.embedding(tokens)
+        if self.config.scale_embeddings:
+            x = x * math.sqrt(self.config.d_model)
+        return self.dropout(self.embedding_norm(self.positions(x, first)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +62,14 @@ class TransformerState:
 
 
 class TransformerLM(Trunk):
-    """A language model of `config.vocab_size` tokens."""
+    """A language model of `config.vocab_size` tokens.
 
+    Raises ValueError for a configuration with a part that only an encoder can have.
+    """
+
+    @door
     def __init__(self, config: TransformerConfig) -> None:
+        check_causal(config)
         super().__init__(config, causal=True)
         self.vocab_size = config.vocab_size
         self.output = config.output(config, self.embedding)
@@ -53,20 +85,20 @@ class TransformerLM(Trunk):
     def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: TransformerState | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], TransformerState]:
-        """The last layer's vectors, and the state after them: for what needs few of the logits, or none.
+        """The last layer's vectors, and the state after them: for a caller that needs few of the logits, or none.
 
         Raises TypeError or ValueError for tokens outside the vocabulary, a state of another model or batch, or a text
-        longer than the positions reach.
+        longer than the positions cover.
         """
         check_tokens(tokens, self.vocab_size)
         check_state(state, len(tokens))
         position = 0 if state is None else state.position
-        x, layers = self.layers.read(self.embed(tokens, position), None if state is None else state.layers)
+        x, layers = self.layers.step(self.embed(tokens, position), None if state is None else state.layers)
         return self.final_norm(x), TransformerState(layers, position + tokens.shape[1])
 
 
 def check_state(state: object, batch: int) -> None:
-    """Refuse what is no Transformer's state (TypeError), or one of another batch (ValueError)."""
+    """Refuse what is not a Transformer's state (TypeError), or is one of another batch (ValueError)."""
     if state is None:
         return
     if not isinstance(state, TransformerState):

@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from lectures.prompting import (
+from nlmcore.prompting import (
     choose,
     score_options,
 )
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import BPETokenizer
-from tests.lectures.prompting.models import (
+from tests.nlmcore.prompting.models import (
     TOKENIZERS,
     built,
     lstm,

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from lectures.prompting import (
+from nlmcore.prompting import (
     Task,
     accuracy,
     by_writing,
@@ -15,7 +15,7 @@ from lectures.prompting import (
     stream_text,
 )
 from nlmcore.tokens import BPETokenizer
-from tests.lectures.prompting.models import (
+from tests.nlmcore.prompting.models import (
     KNOWS,
     LETTERS,
     TOKENIZERS,

@@ -1,7 +1,7 @@
-"""A few rows of a linear map, seen as a linear map of their own.
+"""A few rows of a linear map, as a linear map.
 
-Self-attention multiplies by W^Q, W^K and W^V at once: they lie in one matrix. A lecture, a test or a converter that
-wants one of the three gets this view. Writing into `weight` writes into the matrix.
+Self-attention multiplies by W^Q, W^K and W^V at once, so they lie in one matrix. A lecture, a test or a converter that
+needs one of the three gets this view. Writing into `weight` writes into the matrix.
 """
 
 import torch.nn.functional as F
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 class Rows:
-    """y = x Wᵀ + b with W and b rows begin to end of `whole`."""
+    """y = x Wᵀ + b, with W and b the rows begin to end of `whole`."""
 
     def __init__(self, whole: nn.Linear, begin: int, end: int) -> None:
         self.weight: Tensor = whole.weight[begin:end]

@@ -1,0 +1,72 @@
+"""Tensors that grow along their third axis: [old; new], without copying the old each time.
+
+Buffers are allocated ahead and doubled when full, so n tokens are copied O(n) times in all, not O(n²) as by torch.cat.
+
+**A state is a value.** Several states may share one buffer: a beam that continues in two ways keeps one past. Only the
+newest reader, whose length is all that was ever written, writes behind it in place; a state that is read on from
+later moves to its own buffer first. The `Ledger` is how it knows. While autograd records, tensors are concatenated and
+never written, because the backward pass needs them as they were.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+SMALLEST = 16
+
+Pair = tuple[Tensor, Tensor]
+
+
+@dataclass
+class Ledger:
+    """How many positions of a buffer anybody has written."""
+
+    filled: int
+
+
+def grow(old: Pair, new: Pair, length: int, kept: int, ledger: Ledger, recorded: bool) -> tuple[Pair, int, Ledger]:
+    """The first `length` positions of `old` with `new` behind them; if they must move, only the last `kept` of them do.
+
+    Returns the buffers, how much of them is filled, and the ledger. recorded: autograd may return to them.
+    """
+    time, begin = new[0].shape[2], length - kept
+    if recorded or _recorded(new[0]) or _recorded(old[0]):
+        keys, values = (torch.cat([a[:, :, begin:length], b], dim=2) for a, b in zip(old, new, strict=True))
+        return (keys, values), kept + time, Ledger(kept + time)
+    if not _may_write(old[0], length, length + time, ledger):
+        moved = _buffers(old, len(old[0]), 2 * (kept + time))
+        for a, b in zip(moved, old, strict=True):
+            a[:, :, :kept] = b[:, :, begin:length]
+        old, length, ledger = moved, kept, Ledger(kept)
+    end = length + time
+    old[0][:, :, length:end] = new[0]
+    old[1][:, :, length:end] = new[1]
+    ledger.filled = end
+    return old, end, ledger
+
+
+def rows(old: Pair, indices: Tensor, length: int) -> Pair:
+    """Rows of the batch, with the same room behind them."""
+    if _recorded(old[0]):
+        keys, values = (x[:, :, :length].index_select(0, indices) for x in old)
+        return keys, values
+    new = _buffers(old, len(indices), old[0].shape[2])
+    for a, b in zip(new, old, strict=True):
+        torch.index_select(b[:, :, :length], 0, indices, out=a[:, :, :length])
+    return new
+
+
+def _may_write(buffer: Tensor, length: int, end: int, ledger: Ledger) -> bool:
+    newest = ledger.filled == length and end <= buffer.shape[2]
+    return newest and (torch.is_inference_mode_enabled() or not buffer.is_inference())
+
+
+def _recorded(x: Tensor) -> bool:
+    return torch.is_grad_enabled() and x.requires_grad
+
+
+def _buffers(like: Pair, batch: int, capacity: int) -> Pair:
+    room = max(capacity, SMALLEST)
+    keys, values = (x.new_empty(batch, x.shape[1], room, x.shape[3]) for x in like)
+    return keys, values
