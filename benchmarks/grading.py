@@ -34,7 +34,8 @@ from traitlets.config import Config
 
 import autograder.engine.execute as execute_module
 import autograder.engine.run as run_module
-from autograder.box.box import Box, _Session
+from autograder.box.box import Box
+from autograder.box.session import Session
 from autograder.engine.course import Course
 from autograder.engine.gradebook import Scores, scores_of
 from autograder.engine.run import grade
@@ -61,14 +62,14 @@ class Clock:
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         kept = [(place, name, getattr(place, name)) for _, place, name in PHASES]
-        status = _Session._status
+        status = Session._status
         for phase, place, name in PHASES:
             setattr(place, name, self._timed(phase, getattr(place, name)))
-        _Session._status = self._heard(status)  # type: ignore[method-assign]
+        Session._status = self._heard(status)  # type: ignore[method-assign]
         try:
             yield
         finally:
-            _Session._status = status  # type: ignore[method-assign]
+            Session._status = status  # type: ignore[method-assign]
             for place, name, original in kept:
                 setattr(place, name, original)
 

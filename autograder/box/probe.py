@@ -10,8 +10,9 @@ import tempfile
 from dataclasses import dataclass
 
 from autograder.box import places
-from autograder.box.box import Box, BoxFault
+from autograder.box.box import Box
 from autograder.box.job import Cell, Job, Limits
+from autograder.box.session import BoxFault
 from autograder.box.tiers import Isolation, IsolationMissing, Tier, choose
 
 _TRIES: tuple[tuple[str, str], ...] = (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from autograder.commands import shared
 from autograder.launcher import lab
 from autograder.launcher.environment import Environment
+from autograder.launcher.say import count
 
 if TYPE_CHECKING:
     from autograder.engine.course import Course
@@ -50,7 +51,7 @@ def preflight(course: "Course", *, assignment: str, students: Sequence[str] | No
             print("\n".join(f"    {line}" for line in report(prepared).split("\n")))
     clean = sum(not prepared.findings for _, prepared in found)
     print(
-        f"{shared.count(len(found), 'submission')}: {clean} with nothing to say, {len(found) - clean - blocked} put"
+        f"{count(len(found), 'submission')}: {clean} with nothing to say, {len(found) - clean - blocked} put"
         f" right or noted, {blocked} not gradable as they are."
     )
     return 1 if blocked else 0
@@ -96,7 +97,7 @@ def report(
     words = {"waiting": "waiting for a person", "blocked": "not gradable"}
     states = Counter(words.get(row.state, row.state) for row in rows).most_common()
     told = ", ".join(f"{number} {state}" for state, number in states) or "nobody"
-    print(f"{shared.count(len(rows), 'student')}: {told}.")
+    print(f"{count(len(rows), 'student')}: {told}.")
     if lms and any(row.state != "graded" for row in rows):
         print(f"  Only who is graded has a mark for {lms}; the other lines are empty, which is no zero.")
     if any(row.state == "waiting" for row in rows):
@@ -130,7 +131,7 @@ def feedback(course: "Course", *, assignment: str, students: Sequence[str] | Non
     if json:
         shared.as_json([str(path) for path in written])
     elif written:
-        print(f"{shared.count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
+        print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
         print("To hand them out: nbgrader release_feedback, or send them by your own means.")
     else:
         print(f"Nothing was handed in for {assignment}.")

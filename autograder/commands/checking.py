@@ -20,6 +20,7 @@ from typing import Any
 
 from autograder.commands import shared
 from autograder.launcher.environment import Environment
+from autograder.launcher.say import count
 
 STATES = {True: "holds", False: "NOT YET"}
 
@@ -42,9 +43,8 @@ check exercises/attention/attention.ipynb --json
     return made
 
 
-def check_notebook(
-    place: Environment, *, notebook: Path, seconds: float = 300, show: bool = False, json: bool = False
-) -> int:
+@shared.command(parser)
+def check(place: Environment, *, notebook: Path, seconds: float = 300, show: bool = False, json: bool = False) -> int:
     """Say of every question whether its check holds."""
     path = shared.here(notebook)
     if not path.is_file():
@@ -59,11 +59,6 @@ def check_notebook(
     else:
         _tell(found)
     return 0 if found["holds"] else 1
-
-
-def check(place: Environment, words: list[str]) -> int:
-    """The command. A student's copy of the course has no grader, so `shared.Command` is not for it."""
-    return check_notebook(place, **vars(parser().parse_args(words)))
 
 
 def run(notebook: Path, seconds: float, show: bool = False) -> dict[str, Any]:
@@ -103,9 +98,9 @@ def _tell(found: dict[str, Any]) -> None:
         print(f"{'NOT YET':8} {found['ended']}")
     missing = sum(not question["holds"] for question in found["questions"])
     if found["holds"]:
-        print(f"All {shared.count(len(found['questions']), 'question')} hold.")
+        print(f"All {count(len(found['questions']), 'question')} hold.")
     else:
-        print(f"{missing} of {shared.count(len(found['questions']), 'question')} not yet.")
+        print(f"{missing} of {count(len(found['questions']), 'question')} not yet.")
 
 
 # --- in a process of its own ------------------------------------------------------------------------------

@@ -2,17 +2,21 @@
 
 import argparse
 import contextlib
+import functools
 import os
 import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograder.commands import shared
-from autograder.launcher.environment import Environment
+from autograder.launcher.say import count
 
 if TYPE_CHECKING:
+    from autograder.box.tiers import Isolation
+    from autograder.engine.course import Course
     from autograder.engine.run import Line
 
 EXAMPLES = """
@@ -36,8 +40,11 @@ def parser() -> argparse.ArgumentParser:
     shared.students(made)
     made.add_argument("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)")
     made.add_argument("--scheduler", metavar="URL", help="hand the work out to a Dask cluster")
-    made.add_argument("--resume", action="store_true", help="go on where a run was stopped: what it does anyway")
-    made.add_argument("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)")
+    anew = made.add_mutually_exclusive_group()
+    anew.add_argument("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)")
+    anew.add_argument(
+        "--resume", action="store_false", dest="again", help="go on where a run was stopped: what it does anyway"
+    )
     made.add_argument(
         "--isolation",
         choices=("auto", "bubblewrap", "landlock", "none"),
@@ -60,82 +67,89 @@ def _positive(text: str) -> int:
     return number
 
 
-def main(place: Environment, words: Sequence[str]) -> int:
-    """`grade` as a function. Ctrl-C is heard between two submissions."""
-    return _run(place, words, at_once=False)
+@dataclass
+class Told:
+    """A run, as it is told: what was asked for, and the lines so far."""
 
+    assignment: str
+    again: bool
+    json: bool
+    lines: "list[Line]" = field(default_factory=list)
 
-def program(place: Environment, words: Sequence[str]) -> int:
-    """`main` in a process of its own: Ctrl-C ends it at once, and its workers with it.
+    def stopped(self) -> None:
+        done = sum(line.record.state != "fault" for line in self.lines)
+        told = f"{done} of {self.lines[-1].of} are done, and stay so" if self.lines else "nothing was done yet"
+        again = " (without --again)" if self.again else ""
+        print(f"\nStopped: {told}. The same command goes on{again}.", file=sys.stderr, flush=True)
 
-    What is done is on the disk, and what is half done is done again, as after any other sudden end.
-    """
-    return _run(place, words, at_once=True)
-
-
-def _run(place: Environment, words: Sequence[str], at_once: bool) -> int:
-    given = parser().parse_args(words)
-    if given.again and given.resume:
-        parser().error("--again begins anew, --resume goes on: say one of them")
-    lines: list[Line] = []
-
-    def work() -> int:
-        if at_once:
-            signal.signal(signal.SIGINT, lambda number, frame: _leave(given, lines))
+    def leave(self) -> NoReturn:
+        """End this process and its workers in the middle of what they do."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            _grade(place, given, lines)
-        except KeyboardInterrupt:
-            _tell_stopped(given, lines)
-            return shared.STOPPED
-        return _summary(given, lines)
+            self.stopped()
+            from autograder.engine.execute import abandon_boxes
+            from autograder.engine.pool import end_at_once
 
-    return shared.run(work)
+            end_at_once()
+            abandon_boxes()
+        finally:
+            os._exit(shared.STOPPED)
 
 
-def _leave(given: argparse.Namespace, lines: "list[Line]") -> NoReturn:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def grade(
+    course: "Course",
+    *,
+    assignment: str,
+    students: Sequence[str] | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    again: bool = False,
+    isolation: "Isolation" = "auto",
+    pictures: bool = False,
+    json: bool = False,
+    at_once: bool = False,
+) -> int:
+    """Grade a class.
+
+    `at_once`: Ctrl-C ends it in the middle of a submission, and its workers with it. What is done is on the disk, and
+    what is half done is done again, as after any other sudden end.
+    """
+    from autograder.engine.run import grade as run_grade
+
+    told = Told(assignment, again, json)
+    if at_once:
+        signal.signal(signal.SIGINT, lambda number, frame: told.leave())
     try:
-        _tell_stopped(given, lines)
-        from autograder.engine.execute import abandon_boxes
-        from autograder.engine.pool import end_at_once
+        if not json:
+            _begin(scheduler, isolation)
+        run = run_grade(
+            course,
+            assignment,
+            students,
+            jobs=jobs,
+            scheduler=scheduler,
+            isolation=isolation,
+            again=again,
+            pictures=pictures,
+        )
+        try:
+            kept = _kept(run, told.lines)
+            for line in kept if json else _with_bar(kept):
+                if json:
+                    _as_json(line)
+        finally:
+            with contextlib.suppress(KeyboardInterrupt):  # a second one, while workers are sent home
+                run.close()  # type: ignore[attr-defined]
+    except KeyboardInterrupt:
+        told.stopped()
+        return shared.STOPPED
+    return _summary(told)
 
-        end_at_once()
-        abandon_boxes()
-    finally:
-        os._exit(shared.STOPPED)
 
-
-def _tell_stopped(given: argparse.Namespace, lines: "list[Line]") -> None:
-    done = sum(line.record.state != "fault" for line in lines)
-    told = f"{done} of {lines[-1].of} are done, and stay so" if lines else "nothing was done yet"
-    again = " (without --again)" if given.again else ""
-    print(f"\nStopped: {told}. The same command goes on{again}.", file=sys.stderr, flush=True)
-
-
-def _grade(place: Environment, given: argparse.Namespace, lines: "list[Line]") -> None:
-    from autograder.engine.run import grade
-
-    course = shared.course(place, given.course, given.db)
-    if not given.json:
-        _begin(given)
-    run = grade(
-        course,
-        given.assignment,
-        given.students,
-        jobs=given.jobs,
-        scheduler=given.scheduler,
-        isolation=given.isolation,
-        again=given.again,
-        pictures=given.pictures,
-    )
-    try:
-        kept = _kept(run, lines)
-        for line in kept if given.json else _with_bar(kept):
-            if given.json:
-                _as_json(line)
-    finally:
-        with contextlib.suppress(KeyboardInterrupt):  # a second one, while workers are sent home
-            run.close()  # type: ignore[attr-defined]
+main = shared.Command(parser, grade)
+"""As a function: Ctrl-C is heard between two submissions."""
+program = shared.Command(parser, functools.partial(grade, at_once=True))
+"""In a process of its own."""
 
 
 def _kept(run: "Iterator[Line]", lines: "list[Line]") -> "Iterator[Line]":
@@ -144,18 +158,18 @@ def _kept(run: "Iterator[Line]", lines: "list[Line]") -> "Iterator[Line]":
         yield line
 
 
-def _begin(given: argparse.Namespace) -> None:
+def _begin(scheduler: str | None, isolation: "Isolation") -> None:
     """The walls and the limits, before anything runs."""
     from autograder.box import Limits
     from autograder.box.tiers import choose
 
-    if given.scheduler is None:
-        tier = choose(given.isolation)
+    if scheduler is None:
+        tier = choose(isolation)
         print(f"Students' code runs {tier.words}.")
         for missing in tier.missing:
             print(f"  {missing}")
     else:
-        print(f"Students' code runs on the workers of {given.scheduler}, isolation: {given.isolation}.")
+        print(f"Students' code runs on the workers of {scheduler}, isolation: {isolation}.")
     limits = Limits()
     print(
         f"Limits per notebook: {limits.wall:g} s, a cell {limits.cell_wall:g} s, a call {limits.call_wall:g} s,"
@@ -182,7 +196,7 @@ def _with_bar(run: "Iterator[Line]") -> "Iterator[Line]":
                 continue
             if bar is None:
                 if before:
-                    print(f"{shared.count(before, 'submission')} graded already.")
+                    print(f"{count(before, 'submission')} graded already.")
                 bar = tqdm(total=line.of, initial=line.number, unit=" submissions", dynamic_ncols=True, file=sys.stderr)
             else:
                 bar.update()
@@ -201,22 +215,22 @@ def _as_json(line: "Line") -> None:
     print(json.dumps({**asdict(line.record), "new": line.new}, ensure_ascii=False), flush=True)
 
 
-def _summary(given: argparse.Namespace, lines: "list[Line]") -> int:
+def _summary(told: Told) -> int:
     """What there is, and what to do next. 1 if anything could not be graded."""
+    lines, name = told.lines, told.assignment
     states = Counter(line.record.state for line in lines)
     looking = [line.record.student for line in lines if line.record.incidents and line.record.state == "graded"]
     looks = len(looking)
     loose = sum(line.record.isolation == "none" for line in lines)
     new = sum(line.new for line in lines)
-    if given.json:
+    if told.json:
         shared.as_json({"summary": {**states, "new": new, "to look at": looks, "not isolated": loose}})
         return 1 if states["fault"] or states["blocked"] else 0
-    name = given.assignment
     if not lines:
         print(f"Nothing was handed in for {name}: submitted/STUDENT/{name}/ is where it is looked for.")
         return 0
     print(
-        f"\n{shared.count(len(lines), 'submission')}: {states['graded']} graded, {states['blocked']} not gradable,"
+        f"\n{count(len(lines), 'submission')}: {states['graded']} graded, {states['blocked']} not gradable,"
         f" {states['fault']} failed through the grader's fault; {new} of them in this run."
     )
     if states["blocked"]:

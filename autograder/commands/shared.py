@@ -41,8 +41,8 @@ def parser(verb: str, does: str, examples: str, assignment: bool = True) -> argp
 class Command:
     """A command: its options, and a function that gets them as keyword arguments.
 
-    Called with (place, words) as the launcher does it, where `course` and `db` among the options become the course:
-    the one that was named, or the one of this checkout.
+    Called with (place, words) as the launcher does it. A command on a course gets the one that was named, or the one of
+    this checkout, as its first argument, and its errors are said in words; any other gets the place.
     """
 
     def __init__(self, parser: Callable[[], argparse.ArgumentParser], main: Callable[..., int]) -> None:
@@ -50,13 +50,9 @@ class Command:
 
     def __call__(self, place: Environment, words: Sequence[str]) -> int:
         given = vars(self.parser().parse_args(words))
-        return run(lambda: self.main(**self._with_course(place, given)))
-
-    def _with_course(self, place: Environment, given: dict[str, Any]) -> dict[str, Any]:
         if "course" not in given:
-            return {"place": place, **given}
-        found = course(place, given.pop("course"), given.pop("db"))
-        return {"course": found, **given}
+            return self.main(place, **given)
+        return run(lambda: self.main(course(place, given.pop("course"), given.pop("db")), **given))
 
 
 def command(parser: Callable[[], argparse.ArgumentParser]) -> Callable[[Callable[..., int]], Command]:
@@ -117,8 +113,3 @@ def as_json(value: Any) -> None:
 
     json.dump(value, sys.stdout, ensure_ascii=False, indent=1)
     print()
-
-
-def count(number: int, what: str) -> str:
-    """ "1 submission", "2 submissions"."""
-    return f"{number} {what}{'' if number == 1 else 's'}"

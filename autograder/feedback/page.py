@@ -36,7 +36,6 @@ def feedback_page(cells: list[Any], facts: Facts) -> str:
         comments=lambda question: _comments(question, facts),
         all_hold=_all_hold,
         clean=clean,
-        duration=_duration,
         heatmap=heatmap,
         is_test=_is_test,
         mark_in_words=_mark_in_words,
@@ -121,11 +120,3 @@ def _stopped(cell: Any) -> list[str]:
 
 def _all_hold(report: dict[str, Any]) -> bool:
     return not report.get("closed") and all(p.get("holds") for p in report["properties"])
-
-
-def _duration(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    for size, word in ((1440, "day"), (60, "hour")):
-        if minutes >= 2 * size:
-            return f"{minutes // size} {word}s"
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"

@@ -30,7 +30,7 @@ from autograder.instructor.likeness import (
     same_to_the_letter,
 )
 from autograder.instructor.rows import Row, questions_asked, report_rows
-from autograder.pages import number, part, render
+from autograder.pages import duration, number, part, render
 
 MOST = 100
 """Lines of a list."""
@@ -68,7 +68,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
             for one in failures(mark for record in known for mark in record.marks)[:20]
         ],
         ungraded=[row.student for row in rows if row.state == "not graded"],
-        late=[[clean.text(row.student), hours(row.late), number(row.penalty)] for row in rows if row.late > 0],
+        late=[[clean.text(row.student), duration(row.late), number(row.penalty)] for row in rows if row.late > 0],
         looks=_looks(known),
         time=_time(known),
         **_again(course, assignment, known),
@@ -175,15 +175,6 @@ def _time(known: Sequence[Record]) -> dict[str, Any]:
         "slowest": [[clean.text(student), f"{value:.2f}"] for value, student in reversed(seconds[-5:])],
         "tiers": ", ".join(f"{name} ({count})" for name, count in tiers.most_common()),
     }
-
-
-def hours(seconds: float) -> str:
-    """In the words of a person: 20 minutes, 5 hours, 2.5 days."""
-    for size, unit in ((86400, "days"), (3600, "hours")):
-        if seconds >= 2 * size:
-            return f"{round(seconds / size, 1):g} {unit}"
-    minutes = max(1, round(seconds / 60))
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def _names(students: Sequence[str], most: int = 12) -> Markup:

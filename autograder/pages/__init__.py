@@ -31,6 +31,15 @@ def points(value: float) -> str:
     return f"{number(value)} point{'' if value == 1 else 's'}"
 
 
+def duration(seconds: float) -> str:
+    """In the words of a person: 20 minutes, 5 hours, 2.5 days."""
+    for size, unit in ((86400, "days"), (3600, "hours")):
+        if seconds >= 2 * size:
+            return f"{round(seconds / size, 1):g} {unit}"
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+
+
 @functools.cache
 def _environment() -> Environment:
     made = Environment(
@@ -40,7 +49,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"number": number, "points": points}
+    made.filters |= {"duration": duration, "number": number, "points": points}
     return made
 
 

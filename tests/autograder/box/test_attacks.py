@@ -381,8 +381,8 @@ def test_a_parent_that_hangs_is_replaced(box: Box, monkeypatch: pytest.MonkeyPat
     inside = _descendants(box._parent.process.pid)
     for process in inside:
         os.kill(process, signal.SIGSTOP)
-    monkeypatch.setattr("autograder.box.box._BEGIN_SECONDS", 2.0)
-    monkeypatch.setattr("autograder.box.box._UNHEEDED_SECONDS", 0.5)
+    monkeypatch.setattr("autograder.box.session.BEGIN_SECONDS", 2.0)
+    monkeypatch.setattr("autograder.box.session.UNHEEDED_SECONDS", 0.5)
     with contextlib.suppress(BoxFault):  # a slow machine: two seconds were too short for the second one too
         is_whole(box)
     assert box.starts > starts

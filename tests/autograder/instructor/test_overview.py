@@ -5,12 +5,13 @@ import json
 
 import pytest
 
+from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.lessons import to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
-from autograder.instructor.overview import counts, hours
-from autograder.pages import part
+from autograder.instructor.overview import counts
+from autograder.pages import duration, part
 from tests.autograder.pages import Page, dangers, unfit
 from tests.autograder.small_course import SEED, small_course
 
@@ -92,7 +93,8 @@ def test_the_page_says_what_to_teach_and_whom_to_look_at(course):
     assert dangers(page) == []
     assert unfit(page) == []
     assert "6 of 7 students handed something in" in said
-    assert "You multiplied the numbers pairwise" in said
+    sentence = next(m.sentence for m in EXERCISES["attention.dot_score"].misconceptions if m.id == "not-summed")
+    assert sentence in said
     assert "1 of 2 who wrote it" in said  # cat's is not written
     assert "return query * keys" in said
     assert "Bob" not in said  # the docstring is his
@@ -129,7 +131,7 @@ def test_the_page_names_who_is_late_and_what_it_cost(course, tmp_path):
     ("seconds", "words"), [(5, "1 minute"), (1200, "20 minutes"), (7200, "2 hours"), (172800, "2 days")]
 )
 def test_lateness_is_said_as_a_person_would(seconds, words):
-    assert hours(seconds) == words
+    assert duration(seconds) == words
 
 
 def test_reasons_to_look_are_told_apart(course):

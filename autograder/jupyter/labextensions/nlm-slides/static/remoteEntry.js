@@ -5,7 +5,8 @@ it at the next key press, "skip" is not shown, "notes" goes to the lecturer's ow
 cell before it. Code that is skipped runs by itself once the lecture has come past it, and code whose source is hidden
 (it only draws) when it is shown; all other code waits for Shift-Enter.
 
-JupyterLab loads this file as it is: there is no build. It is a module-federation container (`init`, `get`) with one
+It is our own, as it runs what was skipped and has the notes in a second window, with no package to install and no
+build: JupyterLab loads this file as it is. It is a module-federation container (`init`, `get`) with one
 plugin, and needs of JupyterLab only `app.commands`, `app.shell` and the public faces of a notebook panel. */
 
 (function () {
