@@ -36,7 +36,7 @@ class ThroughTime(torch.autograd.Function):
     def forward(
         ctx: Any, step: Callable[..., Any], projected: Tensor, weight_hh: Tensor, h: Tensor, c: Tensor
     ) -> tuple[Tensor, Tensor]:
-        U, state, hidden = weight_hh.T.contiguous(), (h, c), []
+        U, state, hidden = weight_hh.T, (h, c), []
         ctx.memories, ctx.gates = [], []  # c_{t-1} and the gates at every t
         for projected_t in projected.unbind(0):
             ctx.memories.append(state[1])

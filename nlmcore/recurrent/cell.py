@@ -124,12 +124,11 @@ class Cell(nn.Module, ABC):
         times are taken apart once (`unbind`), because indexing x[t] in the loop makes the backward pass quadratic in T.
         """
         inputs = self.project(x).unbind(0)
-        U = self.weight_hh.T.contiguous()  # laid out once for all steps: a third off the product with small batches
         states: list[CellState] = [state] * len(inputs)
         gates: list[Gates] = [{}] * len(inputs)
         real = None if mask is None else mask.unsqueeze(-1).unbind(0)
         for t in reversed(range(len(inputs))) if reverse else range(len(inputs)):
-            new, gates[t] = self.step(inputs[t], state, U)
+            new, gates[t] = self.step(inputs[t], state, self.weight_hh.T)
             state = new if real is None else each(partial(torch.where, real[t]), new, state)
             states[t] = state
         return states, gates

@@ -132,13 +132,12 @@ class AttentionDecoder(Decoder):
         """The loop over time: attend, then step. W [y; c] = W_y y + W_c c, and W_y y does not wait for the loop."""
         keys, values = cast(Tensor, state.keys), cast(Tensor, state.values)
         W_y, W_c = self.cell.weight_ih.split([inputs.shape[-1], self.d_hidden], dim=1)
-        W_c, U = W_c.T.contiguous(), self.cell.weight_hh.T.contiguous()
         projected = F.linear(inputs.transpose(0, 1), W_y, self.cell.input_bias())
         s = each(lambda part: part[:, 0], state.recurrent)
         hidden, contexts, weights, gates = [], [], [], []
         for projected_i in projected.unbind(0):
             c, alpha = self.attention(hidden_of(s), keys, values, state.mask)
-            s, gate = self.cell.step(torch.addmm(projected_i, c, W_c), s, U)
+            s, gate = self.cell.step(torch.addmm(projected_i, c, W_c.T), s, self.cell.weight_hh.T)
             hidden.append(hidden_of(s))
             contexts.append(c)
             weights.append(alpha)
