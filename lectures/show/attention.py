@@ -49,7 +49,7 @@ def attention_html(
 def attention_lines_svg(
     weights: ArrayLike, queries: Sequence[str], keys: Sequence[str] | None = None, *, selected: int | None = None
 ) -> str:
-    """The lines alone, one drawing that also stands as a file: weights (query, key).
+    """The lines alone, one drawing that can also be a file: weights (query, key).
 
     They answer to the pointer by CSS alone: resting on a token of the left column shows its row and fades the others,
     with or without a running kernel.
@@ -209,7 +209,7 @@ def _listed(words: Sequence[str], edges: Sequence[Edge], title: str) -> str:
 
 
 def _levels(edges: Sequence[Edge]) -> list[int]:
-    """How high each edge runs: above every shorter edge that stands inside its stretch."""
+    """How high each edge runs: above every shorter edge within its span."""
     level = [0] * len(edges)
     placed: list[tuple[int, int, int]] = []
     for i in sorted(range(len(edges)), key=lambda i: abs(edges[i].reads - edges[i].read)):

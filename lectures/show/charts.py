@@ -32,7 +32,7 @@ def lines_svg(
     """One line per entry; the axis goes from `low` to `high` and stays there, so that pictures can be compared.
 
     powers: y is a power of ten, and its ticks are written 10ⁿ. level: a thin line across. What leaves the frame is cut
-    off; what is not finite is left out. Legend entries stand `columns` to a row above the frame.
+    off; what is not finite is left out. The legend above the frame has `columns` entries per row.
 
     Raises ValueError if a line and x differ in length, high is not above low, or alt is empty.
     """
@@ -159,10 +159,10 @@ def share_panels_svg(
 ) -> str:
     """{panel: {line: one (share, low, high) per x}}; lines of one name are drawn alike in every panel.
 
-    A line is told by colour and by its mark, full or hollow; its interval is the upright stroke. x stands at equal
-    distances. levels: a dashed line across a panel, which `level_name` explains above.
+    A line is told by colour and by its mark, full or hollow; its interval is the upright stroke. the values of x are
+    equally spaced. levels: a dashed line across a panel, which `level_name` explains above.
 
-    Raises ValueError for no panels, a line with another number of points than x, a share outside its interval or
+    Raises ValueError for no panels, a line whose length differs from that of x, a share outside its interval or
     [0, 1], or an empty alt.
     """
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))

@@ -103,7 +103,7 @@ def _bracketed(value: float) -> str:
 
 
 def _places(nodes: Sequence[Any], edges: Sequence[Any]) -> dict[int, tuple[float, float]]:
-    """Columns by layer, an input just before its first use; rows so that operands stand around their operation."""
+    """Columns by layer, an input just before its first use; rows so that operands surround their operation."""
     operands: dict[int, list[int]] = {node.id: [] for node in nodes}
     users: dict[int, list[int]] = {node.id: [] for node in nodes}
     for edge in edges:

@@ -66,8 +66,8 @@ def live(
 ) -> Live:
     """A widget from a drawing function: `draw(*given, **values) -> HTML` is called with the controls' values.
 
-    `given` is the function that the widget demonstrates, if there is one; `yours`, a student's own, is put in its place
-    for a second picture beside the first. `rows` says which controls stand beside each other; by default they share one
+    `given` is the function that the widget demonstrates, if there is one; `yours`, a student's own, replaces it in
+    a second picture next to the first. `rows` says which controls share a row; by default they share one
     row that wraps.
 
     Raises ValueError if a control is named twice, or not at all, in `rows`.
@@ -111,7 +111,7 @@ def _answering(yours: Any) -> Any:
     def answer(*given: Any, **named: Any) -> Any:
         result = yours(*given, **named)
         if result is None:
-            raise ValueError(f"{yours.__name__} gave back None: is its return missing?")
+            raise ValueError(f"{yours.__name__} returned None: is its return missing?")
         return result
 
     return answer

@@ -38,7 +38,7 @@ def curves(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Picture:
-    """One line per entry over the same x, told apart by colour and by marker; names stand in a legend.
+    """One line per entry over the same x, told apart by colour and by marker; a legend has their names.
 
     Raises ValueError if a line and x differ in length, or alt is empty.
     """
@@ -169,7 +169,7 @@ def head_grid(weights: ArrayLike, *, alt: str, title: str = "") -> Picture:
 
     The thin diagonal marks where a token reads itself: left of it lies what comes before.
 
-    Raises ValueError if weights have another number of dimensions, or alt is empty.
+    Raises ValueError if weights do not have four dimensions, or alt is empty.
     """
     array = np.asarray(weights, dtype=float)
     if array.ndim != 4:

@@ -13,7 +13,7 @@ __all__ = ["CIRCUITS", "Part", "cell_svg", "unrolled_svg"]
 
 @dataclass(frozen=True)
 class Part:
-    """One box: what stands in it, where it is, and what it reads."""
+    """One box: its words, its place, and what it reads."""
 
     name: str
     column: float | int
@@ -76,7 +76,9 @@ def cell_svg(parts: Sequence[Part], values: Mapping[str, float | int], *, alt: s
     """
     places = {part.name: part for part in parts}
     if missing := [(part.name, name) for part in parts for name in part.reads if name not in places]:
-        raise ValueError(f"{missing[0][0]!r} reads {missing[0][1]!r}, which is no part of the circuit: {list(places)}")
+        raise ValueError(
+            f"{missing[0][0]!r} reads {missing[0][1]!r}, which is not a part of the circuit: {list(places)}"
+        )
     canvas = Canvas(title, size=16)
     corner = {part.name: (part.column * _COLUMN + 4, canvas.top + part.row * _ROW) for part in parts}
     for part in parts:
@@ -115,7 +117,7 @@ def unrolled_svg(
     weights: bool = True,
     title: str = "",
 ) -> str:
-    """One column per input, read from left to right; outputs stand above, None where there is none.
+    """One column per input, read from left to right; outputs are above, None where there is none.
 
     both: each layer has a second row of states that reads from right to left. weights: write U, W and V at the first
     arrows of their kind.

@@ -36,7 +36,7 @@ STYLE: Any = {
 
 
 class Picture(Figure):
-    """A Figure with `alt`, a sentence that says what is to be seen."""
+    """A Figure with `alt`, a sentence that describes it."""
 
     alt: str = ""
 
@@ -61,7 +61,7 @@ def drawn(function: Callable[P, Picture]) -> Callable[P, Picture]:
         with matplotlib.rc_context(STYLE):
             picture = function(*args, **kwargs)
         if not picture.alt.strip():
-            raise ValueError(f"{function.__name__} needs alternative text: alt='what is to be seen'")
+            raise ValueError(f"{function.__name__} needs alternative text: alt='what the picture shows'")
         return picture
 
     return draw

@@ -34,7 +34,7 @@ def decision_svg(
 
     probabilities (row, column): row 0 is the lowest; points (point, 2) with their targets, 0 (circle) or 1 (square);
     a point on the wrong side is crossed. `line` (w1, w2, b) draws where w1·x1 + w2·x2 + b is 0, and an arrow to the
-    side where it is positive. `notes` stand to the right.
+    side where it is positive. `notes` are to its right.
 
     Raises ValueError for shapes or targets that do not fit.
     """

@@ -50,7 +50,7 @@ _DIVERGING = np.array(
 
 
 def blue(weight: Pixels) -> str:
-    """The colour of a number between 0 (white) and 1 (dark blue); darker is more, in grey too."""
+    """The colour of a number between 0 (white) and 1 (dark blue); darker is more, also in grey."""
     return _blue(round(min(max(float(weight), 0.0), 1.0), 3))
 
 
@@ -271,7 +271,7 @@ class Canvas:
 
         A cell of SVG costs a hundred characters; here thousands of cells are redrawn at every key press.
 
-        Raises ValueError if it is no matrix.
+        Raises ValueError if it is not a matrix.
         """
         array = np.asarray(matrix, dtype=float)
         if array.ndim != 2 or not array.size:
@@ -298,7 +298,7 @@ class Canvas:
         Raises ValueError if alt is empty.
         """
         if not alt.strip():
-            raise ValueError("a drawing needs alternative text: alt='what is to be seen'")
+            raise ValueError("a drawing needs alternative text: alt='what the picture shows'")
         wide, high = math.ceil(max(self.right + 4, float(width))), math.ceil(self.bottom + 4)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(alt)}" {more}'

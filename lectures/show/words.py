@@ -96,7 +96,7 @@ def shaded_text_html(text: str, weights: ArrayLike, *, alt: str, title: str = ""
     """
     values = _weights(weights, text, "shaded_text_html needs a finite weight per character")
     if not alt.strip():
-        raise ValueError("a drawing needs alternative text: alt='what is to be seen'")
+        raise ValueError("a drawing needs alternative text: alt='what the picture shows'")
     parts = []
     for character, value in zip(text, values, strict=True):
         fill = blue(round(value, 2))
@@ -115,7 +115,7 @@ def shaded_text_html(text: str, weights: ArrayLike, *, alt: str, title: str = ""
 def marked_words_html(
     words: Sequence[str], marks: Sequence[int], names: Sequence[str], *, alt: str, bold: int | None = None
 ) -> str:
-    """Running text in which every word stands on the colour of its mark, with a legend: names[mark].
+    """Running text; the background of every word is the colour of its mark, with a legend: names[mark].
 
     Marks are integers from 0; the deeper the blue, the higher. A newline breaks the line. `bold` frames one word.
 

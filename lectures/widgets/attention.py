@@ -1,6 +1,6 @@
 """Lecture 11: softmax, a query among keys, the width of queries and keys, masks, and the heads of a real encoder.
 
-The playgrounds are handed the function that they demonstrate; `yours`, the student's own, is drawn beside it.
+Each playground takes the function that it demonstrates; `yours`, a student's own, is drawn next to it.
 """
 
 import math

@@ -136,7 +136,7 @@ def circuit_player(nodes: Sequence[Any], edges: Sequence[Any], *, yours: Backwar
     """One graph, step by step, first forward and then backward; below it, what this step computes.
 
     nodes, edges: as `Value.graph()` of nlmcore.autodiff gives them, after `backward`. `yours(nodes, edges)` gets them
-    with every gradient 0 and gives the gradients, one per node: its picture is drawn beside the reference.
+    with every gradient 0 and gives the gradients, one per node: its picture is drawn next to the reference.
     """
 
     def draw(backward: Backward | None, step: int) -> str:
@@ -168,7 +168,7 @@ def circuit_playground(build: Callable[[str], Any], formulas: Mapping[str, str])
     """Choose a formula or type one, then step through its circuit.
 
     build: text -> a graph with `nodes` and `edges`, gradients included; a ValueError of it is shown in words. formulas:
-    what stands in the menu -> the text.
+    name in the menu -> the text.
 
     Raises ValueError if there is no formula.
     """

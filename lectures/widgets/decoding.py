@@ -143,7 +143,7 @@ def search_tree_svg(
 
 
 def _rows(nodes: Sequence[Any]) -> dict[int, float]:
-    """A row per leaf, parents in order; a parent stands beside its first child, so that paths are straight."""
+    """A row per leaf, parents in order; a parent is level with its first child, so that paths are straight."""
     children: dict[int, list[Any]] = {node.id: [] for node in nodes}
     for node in nodes:
         if node.parent in children:
@@ -222,7 +222,7 @@ def ranking_svg(
     title: str = "",
     rows: int = 8,
 ) -> str:
-    """The `rows` best by score, each with its length, ln P and score; the best one stands on orange.
+    """The `rows` best by score, each with its length, ln P and score; the best one has an orange background.
 
     Equal scores stay in the order given. Raises ValueError if there is not one of each per text.
     """

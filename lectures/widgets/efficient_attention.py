@@ -243,7 +243,7 @@ def pattern_playground(
         mask = patterns[pattern](length, size)
         if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (length, length):
             got = f"{mask.dtype} {tuple(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
-            raise ValueError(f"{pattern} must give back a boolean tensor ({length}, {length}), got {got}")
+            raise ValueError(f"{pattern} must return a boolean tensor ({length}, {length}), got {got}")
         needed = layers_needed(mask, layers)
         return pattern_svg(mask.numpy(), needed, query, layers=layers, title=f"{pattern}, size {size}")
 

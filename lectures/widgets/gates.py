@@ -1,6 +1,6 @@
 """Lecture 7: a gate under a slider, a cell stepped by hand, and the gates of a trained network on a text.
 
-The first two are handed the function that they demonstrate; `yours`, the student's own, is drawn beside it.
+The first two take the function that they demonstrate; `yours`, a student's own, is drawn next to it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -116,7 +116,7 @@ def unit_explorer(
 
     quantities: name -> numbers in [0, 1] (time, unit), one row per character. `flip` begins with 1 − value.
 
-    Raises ValueError if a quantity has another length than the text.
+    Raises ValueError if a quantity and the text differ in length.
     """
     for name, values in quantities.items():
         if values.ndim != 2 or len(values) != len(text):

@@ -165,12 +165,12 @@ class Player(NamedTuple):
 
 
 class Game(NamedTuple):
-    """Where the game stands after the keys typed so far."""
+    """The state of the game after the keys typed so far."""
 
     found: list[int]
     """For every character found, how many guesses it took."""
     wrong: list[str]
-    """What was tried in vain for the character that is next."""
+    """Wrong guesses for the next character."""
 
 
 def replay(typed: str, targets: Sequence[int], keys: str, key_of: Callable[[str], int]) -> Game:
@@ -202,7 +202,7 @@ def guessing_game(
     """The room guesses a passage key by key: typed into the field, or with the buttons. Backspace takes back.
 
     passages: name -> text. players: text -> name -> a model's game on it, from the first character on. bounds: from
-    numbers of guesses to Shannon's two bounds. keys, key_of: the answers there are, and the place of a character among
+    numbers of guesses to Shannon's two bounds. keys, key_of: the possible answers, and the index of a character among
     them. demo: what is typed at the beginning, so that a page without a kernel shows a game.
     """
     games = {name: players(passage.text) for name, passage in passages.items()}
@@ -266,7 +266,7 @@ def guessing_svg(
 ) -> str:
     """The text found so far with the number of guesses below each character, and a gap for the next; then the score.
 
-    shown: the characters to be seen, of which the first `given` were not guessed. wrong: tried in vain for the next.
+    shown: the characters shown; the first `given` of them were not guessed. wrong: wrong guesses for the next.
 
     Raises ValueError if there is not one number per guessed character.
     """
@@ -395,7 +395,7 @@ def writer(write: Write, orders: Sequence[int], smoothings: Sequence[str], *, or
             highlight=chosen,
             title=f"word {len(text)} was drawn from" + ("" if chosen else " (it was none of these)"),
         )
-        line = f"{copied} of {len(text)} words end a run of {top} or more that stands so in the training text."
+        line = f"{copied} of {len(text)} words end a run of {top} or more words copied from the training text."
         return written + said(line) + bars
 
     return live(

@@ -1,6 +1,6 @@
 """Lecture 12: heads as edges above a sentence, shuffled words, and positions: sines, clock hands, rotations.
 
-Each is handed the functions or models that it demonstrates; `yours`, the student's own, is drawn beside it.
+Each takes the functions or models that it demonstrates; `yours`, a student's own, is drawn next to it.
 """
 
 import math

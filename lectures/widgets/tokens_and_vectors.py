@@ -29,7 +29,7 @@ Learn = Callable[[str, int], Sequence[Any]]
 """(text, steps) -> per merge: pair, frequency, and words, how each distinct word is cut then; as `trace_training`."""
 
 Pairs = Callable[[Sequence[str], int], Sequence[tuple[int, int]]]
-"""(words, m) -> all (place of the word, place of its neighbour)."""
+"""(words, m) -> all (position of the word, position of its neighbour)."""
 
 
 def merge_player(
@@ -58,7 +58,7 @@ def merge_player(
             a, b = map(_spelled, steps[done - 1].pair)
             new = a + b
             pair, times = f"“{visible(a)}” + “{visible(b)}”", steps[done - 1].frequency
-            last = f"merge {done}: {pair} → “{visible(new)}”, which stood there {times} times"
+            last = f"merge {done}: {pair} → “{visible(new)}”, which occurred {times} times"
         note = f"vocabulary: 256 bytes + {done} = {256 + done}\n"
         note += f"{tokens} tokens for {len(words)} words and signs: {tokens / len(words):.2f} each"
         if done == len(steps) < step:

@@ -36,7 +36,7 @@ def loss_player(losses: Losses, sentences: Sequence[str], *, yours: Losses | Non
         words, nats, best = answer(losses, typed if typed.strip() else sentence)
         place = min(at, len(words)) - 1
         others = "   ".join(f"{word}  {p:.2f}" for word, p in best[place])
-        note = f"where “{words[place]}” stands the model expects:   {others}"
+        note = f"instead of “{words[place]}” the model expects:   {others}"
         return losses_svg(words, nats, chosen=place, note=note)
 
     return live(
@@ -218,7 +218,7 @@ def parting_player(
 def parted_svg(first: str, second: str, *, changed: int, names: Sequence[str], per_line: int = 56) -> str:
     """Two texts letter by letter, one above the other; equal letters are pale, others blue and orange.
 
-    changed: the place of the letter that was changed by hand, framed. Raises ValueError if lengths differ.
+    changed: the position of the letter that was changed by hand, framed. Raises ValueError if lengths differ.
     """
     if len(first) != len(second) or len(names) != 2:
         raise ValueError(f"parted_svg needs two texts of one length and two names, got {len(first)} and {len(second)}")
@@ -235,7 +235,7 @@ def parted_svg(first: str, second: str, *, changed: int, names: Sequence[str], p
                 canvas.box(left + 15 * (i - start), y, 15, 26, shown, fill, *frame, size=17, mono=True, ink=ink)
     pairs = list(zip(first, second, strict=True))[changed + 1 :]
     equal = sum(a == b for a, b in pairs)
-    note = f"letters after the change that are equal, place by place: {equal} of {len(pairs)}"
+    note = f"equal letters after the change, position by position: {equal} of {len(pairs)}"
     canvas.notes([note], gap=4)
     share = equal / max(len(pairs), 1)
     texts = f"{names[0]}: {first} {names[1]}: {second}"

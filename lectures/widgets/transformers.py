@@ -50,8 +50,8 @@ def source_and_target_player(model: nn.Module, pairs: Sequence[Pair], *, layer: 
     """The three uses of attention in the Transformer (Vaswani et al. 2017, section 3.2.3), one layer and head at a time.
 
     The encoder's reads the source both ways; the decoder's reads the target up to where it is written; the decoder
-    reads the source with its own queries. The target is read shifted by one: what a row reads stands left of the arrow,
-    what it must say next right of it. The slider frames one row and tells how probable the model found its next word.
+    reads the source with its own queries. The target is read shifted by one: what a row reads is left of the arrow,
+    what it must say next is right of it. The slider frames one row and tells how probable the model found its next word.
 
     model: has `encode(source)` and `model(tokens, state)`, and attention under the names of
     nlmcore.transformer.EncoderDecoder.
@@ -135,7 +135,7 @@ def lens_player(models: Mapping[str, tuple[nn.Module, _Tokenizer]], sentences: S
     """Left the likeliest next word at every depth, after every word; right how long the vectors on the way are.
 
     Every depth is read with the model's own last norm and output matrix ("logit lens", nostalgebraist 2020), which were
-    trained for the last depth alone: what stands low in the grid is a picture of the pathway, not a claim of the model.
+    trained for the last depth alone: the low rows of the grid show the pathway, not a claim of the model.
     Right, for the chosen word: the pathway, and what attention and the feed-forward network add to it, as root mean
     squares. In pre-norm models the pathway grows, in post-norm ones every layer brings it back to one size.
 
@@ -240,7 +240,7 @@ def lens_svg(
 ) -> str:
     """guesses, chances (depth, word): the likeliest next word and its probability, the darker the surer.
 
-    The words that were read stand below, the deepest row on top. Column `selected` is framed. A cell tells its
+    The words that were read are below, the deepest row on top. Column `selected` is framed. A cell tells its
     probability when the pointer rests on it; what is longer than the cell is cut off and told there as well.
 
     Raises ValueError if there is not one guess and one chance per depth and word, or no such column.
@@ -283,7 +283,7 @@ Shift = Callable[[Tensor], Tensor]
 def shift_player(relative_shift: Shift, *, d_head: int = 16, seed: int = 0, yours: Shift | None = None) -> Live:
     """Skewing (Huang et al. 2018, section 3.4.1): Q Eᵀ has a column per distance, attention wants one per key.
 
-    Every cell carries the distance that its number stands for; one query's numbers are framed and can be followed.
+    Every cell carries the distance that its number belongs to; one query's numbers are framed and can be followed.
     The last table is what `relative_shift` gives. Random queries and vectors of distances, of width d_head.
     """
     generator = torch.Generator().manual_seed(seed)
@@ -324,7 +324,7 @@ def shift_player(relative_shift: Shift, *, d_head: int = 16, seed: int = 0, your
         ]
         pairs = f"{n * keys} · {d_head} = {n * keys * d_head:,} numbers"
         notes = [
-            f"in each cell the distance; framed: query {query}, which stands at key {past + query}",
+            f"in each cell the distance; framed: query {query}, which is at key {past + query}",
             f"{n * keys} scores are moved; a vector for every pair would be {pairs}",
         ]
         return stages_svg(stages, reach=3.0, title=f"{n} queries, {keys} keys, {keys} distances", notes=notes)

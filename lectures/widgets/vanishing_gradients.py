@@ -1,6 +1,6 @@
 """Lecture 6: powers of one matrix, products of Jacobians, gradients of real cells against distance, clipping.
 
-Each widget is handed the function that it demonstrates; `yours`, the student's own, is drawn beside it.
+Each widget takes the function that it demonstrates; `yours`, a student's own, is drawn next to it.
 """
 
 import math
@@ -48,7 +48,7 @@ def _log10(values: Any) -> np.ndarray:
 def matrix_powers(
     power_norms: PowerNorms, matrices: Mapping[str, Tensor], *, steps: int = 60, yours: PowerNorms | None = None
 ) -> Live:
-    """A slider for the spectral radius; eigenvalues beside the norm of W^t, which grows, dies, or does both in turn.
+    """A slider for the spectral radius; eigenvalues, and the norm of W^t, which grows, dies, or does both in turn.
 
     matrices: name -> a square matrix of spectral radius 1, which the slider multiplies.
     """

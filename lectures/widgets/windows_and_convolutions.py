@@ -1,4 +1,4 @@
-"""Lecture 4: filters that slide, filters that have learned, what every kind of model can see, neighbours in place."""
+"""Lecture 4: filters that slide, filters that have learned, what every kind of model can see, neighbours that replace a word."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -352,7 +352,7 @@ def _lit(edges: Collection[tuple[Place, Place]], target: Place) -> set[Place]:
     return lit
 
 
-# --- a neighbour in place of a word --------------------------------------------------------------
+# --- a neighbour replaces a word --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,7 @@ def neighbour_playground(
 ) -> Live:
     """Replace a word by its neighbours, one after the other: what becomes of each model's expectation?
 
-    continue_: (context, rank) -> `Continued`; rank 0 is the context as it stands.
+    continue_: (context, rank) -> `Continued`; rank 0 is the context itself.
     """
     kept = lru_cache(maxsize=256)(continue_)
 
@@ -387,5 +387,5 @@ def neighbour_playground(
         draw,
         rows=[["context"], ["rank"]],
         context=menu(contexts, "words", "min(560px, 95%)"),
-        rank=slider(0, 0, neighbours, 1, "neighbour in place of the word in brackets", "min(620px, 95%)"),
+        rank=slider(0, 0, neighbours, 1, "neighbour that replaces the word in brackets", "min(620px, 95%)"),
     )

@@ -14,7 +14,7 @@ def test_circuits_read_only_what_is_there(name: str) -> None:
     for part in parts:
         assert set(part.reads) <= before, "in the order of computing"
         before.add(part.name)
-    with pytest.raises(ValueError, match="which is no part of the circuit"):
+    with pytest.raises(ValueError, match="which is not a part of the circuit"):
         show.cell_svg(parts[1:], {}, alt=name)
 
 

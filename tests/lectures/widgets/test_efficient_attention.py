@@ -231,7 +231,7 @@ def test_a_students_pattern_is_drawn_beside_ours() -> None:
 )
 def test_what_is_no_mask_is_said_in_the_pictures_place(pattern: widgets.Pattern, words: str) -> None:
     play = widgets.pattern_playground({"mine": pattern}, 12)
-    assert re.search(f"mine must give back a boolean tensor .12, 12., got {words}", play.picture.value)
+    assert re.search(f"mine must return a boolean tensor .12, 12., got {words}", play.picture.value)
 
 
 def test_a_pattern_that_does_not_fit_is_refused() -> None:

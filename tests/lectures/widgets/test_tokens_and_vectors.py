@@ -20,7 +20,7 @@ def test_merges_are_followed_one_by_one() -> None:
     assert "no merge yet" in widget.picture.value
     assert "7 tokens for 2 words and signs: 3.50 each" in widget.picture.value
     widget.controls["step"].value = 1
-    assert "merge 1: “a” + “a” → “aa”, which stood there 2 times" in widget.picture.value
+    assert "merge 1: “a” + “a” → “aa”, which occurred 2 times" in widget.picture.value
     assert "vocabulary: 256 bytes + 1 = 257" in widget.picture.value
     assert "5 tokens for 2 words" in widget.picture.value
     widget.controls["step"].value = 6
