@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -83,8 +83,7 @@ def fit(
         raise ValueError("steps or epochs must be given, got neither")
     if clip_norm is not None and not clip_norm > 0:
         raise ValueError(f"clip_norm must be greater than 0, or None not to clip, got {clip_norm}")
-    _check_data(batches, validation, evaluate_every, patience)
-    _check_file(checkpoint, checkpoint_every, resume)
+    _check(batches, validation, evaluate_every, patience, checkpoint, checkpoint_every, resume)
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not parameters:
         raise ValueError("model must have parameters that require a gradient, got none")
@@ -104,8 +103,8 @@ def fit(
         stream.begin_epoch(0)
 
     began = time.monotonic() - run.history.seconds
-    with _training_mode(model), Interruption() as interruption, _bar(steps, run.history.steps, progress) as bar:
-        while (stopped := _reason(run, steps, epochs, patience, interruption.wanted)) is None:
+    with _training_mode(model), _interruption() as ctrl_c, _bar(steps, run.history.steps, progress) as bar:
+        while (stopped := _reason(run, steps, epochs, patience, ctrl_c.wanted)) is None:
             if stream.epoch_is_over:
                 stream.begin_epoch(stream.start.epoch + 1)
                 run.carried = None
@@ -122,7 +121,7 @@ def fit(
                 try:
                     on_step(Record(step, stream.start.epoch, value, rate, norm, run.history.seconds, held_out))
                 except KeyboardInterrupt:
-                    interruption.wanted = True
+                    ctrl_c.wanted = True
             if checkpoint is not None and checkpoint_every is not None and step % checkpoint_every == 0:
                 save_run(run, checkpoint)
         run.history.stopped = stopped
@@ -135,7 +134,11 @@ def fit(
     return run.history
 
 
-def _check_data(batches: Any, validation: Any, evaluate_every: int | None, patience: int | None) -> None:
+def _check(
+    batches: Any, validation: Any, evaluate_every: Any, patience: Any, file: Any, every: Any, resume: bool
+) -> None:
+    """What no annotation says: kinds of batches, and arguments that need another one."""
+
     def can_be_gone_over(thing: object) -> bool:
         return callable(thing) or isinstance(thing, Iterable) or hasattr(thing, "__getitem__")
 
@@ -145,15 +148,12 @@ def _check_data(batches: Any, validation: Any, evaluate_every: int | None, patie
         raise TypeError(f"validation must be batches or a function model -> number, got {described(validation)}")
     if validation is None and (patience is not None or evaluate_every is not None):
         raise ValueError("patience and evaluate_every need validation batches, got validation=None")
-
-
-def _check_file(checkpoint: Any, checkpoint_every: int | None, resume: bool) -> None:
-    if checkpoint is None and (resume or checkpoint_every is not None):
+    if file is None and (resume or every is not None):
         raise ValueError("resume and checkpoint_every need a checkpoint file, got checkpoint=None")
-    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
-        raise TypeError(f"checkpoint must be the path of a file, or None, got {described(checkpoint)}")
-    if checkpoint is not None and Path(checkpoint).is_dir():
-        raise IsADirectoryError(f"checkpoint must be the path of a file, got the folder {checkpoint}")
+    if file is not None and not isinstance(file, str | os.PathLike):
+        raise TypeError(f"checkpoint must be the path of a file, or None, got {described(file)}")
+    if file is not None and Path(file).is_dir():
+        raise IsADirectoryError(f"checkpoint must be the path of a file, got the folder {file}")
 
 
 def _update(
@@ -223,31 +223,28 @@ def _reason(run: Run, steps: int | None, epochs: int | None, patience: int | Non
     return "interrupted" if interrupted else None
 
 
-class Interruption:
+@contextmanager
+def _interruption() -> Iterator[SimpleNamespace]:
     """Ctrl-C (or the notebook's stop button) as a request that is granted between two steps.
 
-    A KeyboardInterrupt in the middle of an update would leave half of the weights new and half old. So while this is
-    entered the first Ctrl-C only sets `wanted`; a second one interrupts immediately, as usual.
+    A KeyboardInterrupt in the middle of an update would leave half of the weights new and half old. So meanwhile the
+    first Ctrl-C only sets `wanted`; a second one interrupts immediately, as usual.
     """
+    ctrl_c = SimpleNamespace(wanted=False)
 
-    def __init__(self) -> None:
-        self.wanted = False
-        self._listens = False
-
-    def __enter__(self) -> "Interruption":
-        self._listens = threading.current_thread() is threading.main_thread()  # only there may handlers be set
-        if self._listens:
-            self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.wanted:
+    def note(number: int, frame: Any) -> None:
+        if ctrl_c.wanted:
             raise KeyboardInterrupt
-        self.wanted = True
+        ctrl_c.wanted = True
 
-    def __exit__(self, kind: type | None, error: BaseException | None, where: TracebackType | None) -> None:
-        if self._listens:
-            signal.signal(signal.SIGINT, self._before or signal.SIG_DFL)
+    if threading.current_thread() is not threading.main_thread():  # only there may handlers be set
+        yield ctrl_c
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield ctrl_c
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
 @contextmanager

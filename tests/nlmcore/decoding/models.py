@@ -3,11 +3,13 @@
 import itertools
 import math
 
+import pytest
 import torch
 from torch import Tensor, nn
 
+from nlmcore.decoding import Hypothesis
 from nlmcore.language_model import LanguageModel
-from tests.test_laws import RunningSum
+from tests.test_laws import RunningSum as RunningSum
 
 EOS = 2
 PROMPTS = torch.tensor([[1, 4, 3], [5, 0, 1], [6, 6, 2], [3, 5, 0]])
@@ -66,4 +68,12 @@ def naive_score(log_probs: list[float], length_penalty: float) -> float:
     return math.fsum(log_probs) / len(log_probs) ** length_penalty
 
 
-__all__ = ["EOS", "PROMPTS", "Counting", "Markov", "RunningSum", "all_texts", "naive_score", "text_log_probs"]
+SMALL = Markov(4, seed=3)
+SMALL_PROMPTS = torch.tensor([[1, 3], [0, 2], [3, 3]])
+PENALTIES = [0.0, 1.0, 0.6, 2.5, -0.7]
+
+
+def assert_same(got: list[Hypothesis], expected: list[Hypothesis]) -> None:
+    assert [h.tokens for h in got] == [h.tokens for h in expected]
+    assert [h.log_prob for h in got] == pytest.approx([h.log_prob for h in expected], abs=1e-5)
+    assert [h.score for h in got] == pytest.approx([h.score for h in expected], abs=1e-5)

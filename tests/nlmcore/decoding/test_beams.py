@@ -1,4 +1,4 @@
-"""Exhaustive search against a list of all texts; beam search against that, greedy search and a naive beam."""
+"""Beam search against a list of all texts, greedy search and a naive beam."""
 
 import math
 
@@ -9,27 +9,19 @@ from hypothesis import strategies as st
 
 from nlmcore.decoding import Hypothesis, beam_search, diverse_beam_search, exhaustive_search, greedy
 from nlmcore.decoding.beams import Complete
-from nlmcore.decoding.choosing import highest
 from tests.nlmcore.decoding.models import (
     EOS,
+    PENALTIES,
     PROMPTS,
+    SMALL,
+    SMALL_PROMPTS,
     Counting,
     Markov,
     RunningSum,
-    all_texts,
+    assert_same,
     naive_score,
     text_log_probs,
 )
-
-SMALL = Markov(4, seed=3)
-SMALL_PROMPTS = torch.tensor([[1, 3], [0, 2], [3, 3]])
-PENALTIES = [0.0, 1.0, 0.6, 2.5, -0.7]
-
-
-def assert_same(got: list[Hypothesis], expected: list[Hypothesis]) -> None:
-    assert [h.tokens for h in got] == [h.tokens for h in expected]
-    assert [h.log_prob for h in got] == pytest.approx([h.log_prob for h in expected], abs=1e-5)
-    assert [h.score for h in got] == pytest.approx([h.score for h in expected], abs=1e-5)
 
 
 def naive_beam(model, prompt, longest: int, eos, beam_size: int, penalty: float, wanted: int) -> list[Hypothesis]:
@@ -49,24 +41,6 @@ def naive_beam(model, prompt, longest: int, eos, beam_size: int, penalty: float,
     scored = [(text, text_log_probs(model, prompt, text)) for text in complete]
     hypotheses = [Hypothesis(text, math.fsum(lp), naive_score(lp, penalty)) for text, lp in scored]
     return sorted(hypotheses, key=lambda h: -h.score)[:wanted]
-
-
-@pytest.mark.parametrize("eos", [None, 2])
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_exhaustive_search_is_the_list_of_all_texts(eos: int | None, penalty: float) -> None:
-    ranked = exhaustive_search(SMALL, SMALL_PROMPTS, 3, eos=eos, length_penalty=penalty)
-    for prompt, got in zip(SMALL_PROMPTS, ranked, strict=True):
-        texts = all_texts(4, 3, eos)
-        scores = {tuple(text): naive_score(text_log_probs(SMALL, prompt, text), penalty) for text in texts}
-        assert [tuple(h.tokens) for h in got] == sorted(scores, key=lambda text: -scores[text])
-        assert [h.score for h in got] == pytest.approx(sorted(scores.values(), reverse=True), abs=1e-5)
-        if penalty == 0 and eos is None:
-            assert math.fsum(math.exp(h.log_prob) for h in got) == pytest.approx(1, abs=1e-5)
-
-
-def test_the_texts_of_an_exhaustive_search_share_all_the_mass_with_eos_too() -> None:
-    for got in exhaustive_search(SMALL, SMALL_PROMPTS, 4, eos=1):
-        assert math.fsum(math.exp(h.log_prob) for h in got) == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize("eos", [None, 2])
@@ -221,13 +195,6 @@ def test_ties_fall_alike_in_every_search() -> None:
     assert beam_search(flat, prompt, 2, beam_size=1)[0][0].tokens == greedy(flat, prompt, 2).tokens[0].tolist()
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 14))
-def test_the_k_highest_with_ties_to_the_lower_index(values: list[int], k: int) -> None:
-    expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[:k]
-    assert highest(torch.tensor([values, values]).float(), k).tolist() == [expected, expected]
-
-
 def test_the_trace_holds_every_step() -> None:
     ranked, tree = beam_search(SMALL, SMALL_PROMPTS, 3, eos=2, beam_size=2, trace=True)
     assert [h.tokens for h in ranked[0]] == [
@@ -252,64 +219,3 @@ def test_the_trace_holds_every_step() -> None:
             ranked[row][0].tokens
         )
     assert len(tree.render(prompt=1).splitlines()) == 1 + sum(n.prompt == 1 and n.step > 0 for n in tree.nodes)
-
-
-# Diverse beam search
-
-
-@pytest.mark.parametrize("model", [RunningSum(), Markov(7)])
-@pytest.mark.parametrize("penalty", [0.0, 1.2])
-def test_one_group_is_beam_search(model, penalty: float) -> None:
-    plain = beam_search(model, PROMPTS, 5, eos=EOS, beam_size=4, length_penalty=penalty)
-    diverse = diverse_beam_search(
-        model, PROMPTS, 5, eos=EOS, beam_size=4, groups=1, diversity=3.0, length_penalty=penalty
-    )
-    for got, expected in zip(diverse, plain, strict=True):
-        assert_same(got, expected)
-
-
-def test_without_diversity_every_group_is_the_same_beam_search() -> None:
-    plain = beam_search(RunningSum(), PROMPTS, 5, eos=EOS, beam_size=2)
-    diverse = diverse_beam_search(RunningSum(), PROMPTS, 5, eos=EOS, beam_size=6, groups=3, diversity=0)
-    for got, expected in zip(diverse, plain, strict=True):
-        assert_same(got, [h for h in expected for _ in range(3)])
-
-
-def naive_diverse(model, prompt, n: int, groups: int, diversity: float) -> list[list[int]]:
-    """Groups of one beam, no <eos>: each takes the best word after paying for what the groups before it took."""
-    texts, objectives = [[] for _ in range(groups)], [0.0] * groups
-    for _ in range(n):
-        taken: list[int] = []
-        for g in range(groups):
-            scores = [
-                objectives[g] + text_log_probs(model, prompt, [*texts[g], w])[-1] - diversity * taken.count(w)
-                for w in range(model.vocab_size)
-            ]
-            word = max(range(model.vocab_size), key=scores.__getitem__)
-            texts[g], objectives[g] = [*texts[g], word], scores[word]
-            taken.append(word)
-    return texts
-
-
-@pytest.mark.parametrize("diversity", [0.3, 1.0, 50.0])
-def test_groups_pay_for_what_earlier_groups_said(diversity: float) -> None:
-    for model in (RunningSum(), Markov(7)):
-        ranked = diverse_beam_search(model, PROMPTS, 4, beam_size=3, groups=3, diversity=diversity)
-        for prompt, got in zip(PROMPTS, ranked, strict=True):
-            assert sorted(h.tokens for h in got) == sorted(naive_diverse(model, prompt, 4, 3, diversity))
-
-
-def test_much_diversity_means_no_shared_word_at_any_step() -> None:
-    for got in diverse_beam_search(RunningSum(), PROMPTS, 5, beam_size=4, groups=4, diversity=1000.0):
-        for words in zip(*(h.tokens for h in got), strict=True):
-            assert len(set(words)) == 4
-
-
-def test_a_diverse_trace_shows_the_objective() -> None:
-    ranked, tree = diverse_beam_search(
-        RunningSum(), PROMPTS, 4, eos=EOS, beam_size=4, groups=2, diversity=2.0, trace=True
-    )
-    assert any(node.score is not None and node.score < node.log_prob - 1.9 for node in tree.nodes)
-    for row, hypotheses in enumerate(ranked):
-        end = max((n for n in tree.nodes if n.id in tree.best and n.prompt == row), key=lambda n: n.step)
-        assert tree.path(end) == hypotheses[0].tokens

@@ -1,8 +1,10 @@
 import math
 
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from nlmcore.decoding.choosing import sample_index
+from nlmcore.decoding.choosing import highest, sample_index
 
 
 def test_frequencies_are_the_weights_and_zero_is_never_drawn() -> None:
@@ -26,3 +28,10 @@ def test_it_inverts_the_cumulative_sum() -> None:
             word += 1
             mass += weights[row, word].item()
         assert int(drawn[row]) == word
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 14))
+def test_the_k_highest_with_ties_to_the_lower_index(values: list[int], k: int) -> None:
+    expected = sorted(range(len(values)), key=lambda i: (-values[i], i))[:k]
+    assert highest(torch.tensor([values, values]).float(), k).tolist() == [expected, expected]
