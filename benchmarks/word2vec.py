@@ -3,6 +3,7 @@
     python benchmarks/word2vec.py                       # skip-gram and CBOW on Shakespeare, 5 epochs
     python benchmarks/word2vec.py --epochs 2 --speed-only
     python benchmarks/word2vec.py --text my.txt
+    python benchmarks/word2vec.py --lines 100000 --speed-only    # short lines: the standard library's sources
 
 gensim: `pip install gensim`; without it only our own figures are printed. One thread, gensim with one worker; runs are
 interleaved and timed by the process clock. The last tenth of the paragraphs is held out. The figures:
@@ -18,6 +19,7 @@ import argparse
 import itertools
 import re
 import statistics
+import sysconfig
 import time
 from importlib.metadata import files
 from pathlib import Path
@@ -46,6 +48,19 @@ def paragraphs(path: Path | None) -> list[list[str]]:
     )
     text = "\n\n".join(p.read_text(encoding="utf-8", errors="replace") for p in sorted(paths))
     return [words for part in re.split(r"\n\s*\n", text) if (words := re.findall(r"[a-z']+", part.lower()))]
+
+
+def source_lines(words: int) -> list[list[str]]:
+    """The names on every line of the standard library's Python sources, up to so many words."""
+    lines: list[list[str]] = []
+    for path in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("**/*.py")):
+        if words <= 0:
+            break
+        if not {"site-packages", "test"} & set(path.parts):
+            text = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines += [found for line in text if (found := re.findall(r"[A-Za-z_]+", line))]
+            words -= sum(len(re.findall(r"[A-Za-z_]+", line)) for line in text)
+    return lines
 
 
 def held_out_pairs(sequences: list[list[int]], window: int, number: int) -> tuple[Tensor, Tensor]:
@@ -130,12 +145,13 @@ def train_ours(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--text", type=Path, default=None, help="a text file instead of Shakespeare's works")
+    parser.add_argument("--lines", type=int, help="so many words of Python sources, each line a sequence")
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=2, help="runs, with different seeds")
     parser.add_argument("--speed-only", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    text = paragraphs(arguments.text)
+    text = source_lines(arguments.lines) if arguments.lines else paragraphs(arguments.text)
     cut = len(text) * 9 // 10
     vocabulary = build_vocabulary(text[:cut], 5)
     ids = {word: i for i, word in enumerate(vocabulary)}

@@ -45,7 +45,7 @@ class Range(NamedTuple):
     above: bool = False
     closed: bool = False
 
-    def holds(self, number: float | int) -> bool:
+    def holds(self, number: Any) -> bool:
         high_enough = number > self.low if self.above else number >= self.low
         return high_enough and (number <= self.high if self.closed else number < self.high)
 

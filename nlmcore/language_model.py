@@ -94,7 +94,7 @@ def select(state: State, indices: Tensor) -> State:
     """Gather rows of a state: row i of the result is row `indices[i]` of `state`; `indices` has shape (chosen,).
 
     Works on every model's state: tensors are gathered along their first dimension, tuples, lists,
-    dictionaries and dataclasses are walked, and what is no tensor (None, a step count) is kept. A state
+    dictionaries and dataclasses are walked, and other values (None, a step count) are kept. A state
     class that knows a better way (a key-value cache) may define its own `select(indices)`.
 
     Raises TypeError if `indices` is not a tensor of integers, IndexError if one lies outside the batch.
@@ -135,13 +135,18 @@ def map_leaves(
 def leaves(state: State) -> list[Any]:
     """All leaves in a fixed order."""
     found: list[Any] = []
-    map_leaves(lambda leaf: (found.append(leaf), leaf)[1], state)
+
+    def note(leaf: Any) -> Any:
+        found.append(leaf)
+        return leaf
+
+    map_leaves(note, state)
     return found
 
 
 @contextmanager
 def evaluation_mode(model: object) -> Iterator[None]:
-    """Dropout off meanwhile; afterwards every submodule is in the mode it was in. What is no module is left alone."""
+    """Dropout off meanwhile; afterwards every submodule is in its old mode. Anything but a module is left alone."""
     if not isinstance(model, nn.Module):
         yield
         return

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALONE = {"tokens", "corpora", "autodiff", "language_model"}
 MODELS = {"ngram", "feedforward", "convolutional", "recurrent", "transformer", "seq2seq", "word2vec"}
 FOR_ANY_MODEL = {"decoding", "training", "metrics", "diagnostics"}
-NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "prompting"}
+NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained"}
 HEAVY = {"matplotlib", "ipywidgets", "IPython", "transformers", "pandas", "sklearn", "nltk", "gensim"}
 
 
@@ -40,7 +40,6 @@ def allowed(room: str) -> set[str]:
         "variants": MODELS | leaves(),
         "inspect": MODELS | leaves() | {"tokens"},
         "pretrained": MODELS | leaves() | {"tokens"},
-        "prompting": {"language_model", "decoding"},  # for any model, and any tokenizer
     }.get(room, leaves())
 
 
@@ -105,7 +104,9 @@ def test_no_room_is_reached_from_itself() -> None:
         visit(room, ())
 
 
-@pytest.mark.parametrize("path", [*files("nlmcore"), *files("lectures/recipes")], ids=label)
+@pytest.mark.parametrize(
+    "path", [*files("nlmcore"), *files("lectures/recipes"), *files("lectures/prompting")], ids=label
+)
 def test_pictures_and_widgets_are_loaded_by_show_and_widgets_alone(path: Path) -> None:
     heavy = {name.split(".")[0] for name in imports(path)} & HEAVY
     assert not heavy, f"{label(path)} imports {sorted(heavy)}"
@@ -114,7 +115,8 @@ def test_pictures_and_widgets_are_loaded_by_show_and_widgets_alone(path: Path) -
 LECTURES = {
     "show": {"lectures.show"},
     "widgets": {"lectures.show", "lectures.widgets", "nlmcore"},
-    "recipes": {"lectures.recipes", "lectures.FOLDER", "nlmcore"},
+    "prompting": {"lectures.prompting", "nlmcore"},
+    "recipes": {"lectures.recipes", "lectures.prompting", "lectures.FOLDER", "nlmcore"},
 }
 """What a room of `lectures` may import of ours."""
 
@@ -143,9 +145,10 @@ def texts() -> list[Path]:
 def test_notebooks_use_the_package_and_the_visible_check(path: Path) -> None:
     ours = {name for name in imports(path) if name.split(".")[0] in ("autograder", "tests", "lectures", "solutions")}
     rooms = {".".join(name.split(".")[:2]) for name in ours}
-    assert rooms <= {"autograder.check", *(f"lectures.{room}" for room in ("show", "widgets", "recipes", "stored"))}, (
-        ours
-    )
+    assert rooms <= {
+        "autograder.check",
+        *(f"lectures.{room}" for room in ("show", "widgets", "prompting", "recipes", "stored")),
+    }, ours
     assert not {name.split(".")[0] for name in imports(path)} & {"transformers", "nltk", "gensim"}
 
 

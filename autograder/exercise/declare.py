@@ -127,7 +127,7 @@ MARKS: Mapping[str, Literal["once", "everywhere", "in front"]] = {"-": "once", "
 def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconception]:
     function = name.rpartition(".")[2]
     for block in re.split(r"\n\s*\n", text.strip("\n")):
-        head = re.match(r"([a-z0-9]+(?:-[a-z0-9]+)*): (.*)", block)
+        head = re.match(r"([a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*): (.*)", block)
         if head is None:
             raise EditError(f"{name}: a mistake begins with “id: sentence”, and this one does not: {block[:60]!r}")
         id_, (said, *lines) = head[1], head[2].split("\n") + block[head.end() :].split("\n")[1:]

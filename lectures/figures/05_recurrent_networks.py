@@ -1,11 +1,11 @@
 """The picture at the top of lecture 5: marks and capitals put back by a small recurrent network."""
 
+from lectures.widgets.recurrent_networks import restored_svg
 import torch
 
 from nlmcore.pretrained import checkpoint
 from lectures.recipes.restore import ids
 from lectures.recipes.restore_marks import put_back
-from lectures.widgets import restored_svg
 
 TEXT = "friends romans countrymen lend me your ears i come to bury caesar not to praise him"
 

@@ -1,10 +1,10 @@
 """The picture at the top of lecture 9: one letter is exchanged, and two texts part."""
 
+from lectures.widgets.training_a_generator import parted_svg
 import torch
 
 from nlmcore.decoding import sample
 from nlmcore.pretrained import checkpoint
-from lectures.widgets import parted_svg
 
 BEGINNING, PLACE, INTO = "The night is long", 14, "u"
 

@@ -1,12 +1,12 @@
 """The picture at the top of lecture 10: a number in English, one vector, the number in German."""
 
+from lectures.widgets.sequence_to_sequence import translation_svg
 import torch
 
 from nlmcore.decoding import Generation, greedy
 from nlmcore.pretrained import checkpoint
 from lectures.recipes.pairs import english, german
 from lectures.recipes.pairs import BOS, EOS, as_source
-from lectures.widgets import translation_svg
 
 
 def one_vector(number: int = 465_721) -> str:

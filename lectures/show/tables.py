@@ -41,7 +41,7 @@ def heatmap_svg(
     check_labels(values, rows, columns)
     numbers = cell >= 44 if numbers is None else numbers
     canvas, left = Canvas(), label_width(rows)
-    top = label_width(columns) * 0.75 + (26 if title else 6)
+    top = label_width(columns) * 0.75 + (32 if title else 6)
     if title:
         canvas.text(left, 18, title, 16, bold=True)
     for j, label in enumerate(columns):

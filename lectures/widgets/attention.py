@@ -18,15 +18,7 @@ from lectures.show import Axis, Canvas, Live, Plot, attention_html, choice, fiel
 from lectures.show.svg import AMBER, BLUE, FAINT, GREEN, ORANGE, number
 from nlmcore.inspect import capture
 
-__all__ = [
-    "attention_explorer",
-    "mask_playground",
-    "plane_svg",
-    "query_playground",
-    "softmax_playground",
-    "softmax_svg",
-    "width_playground",
-]
+__all__ = ["attention_explorer", "mask_playground", "query_playground", "softmax_playground", "width_playground"]
 
 Attend = Callable[..., tuple[Tensor, Tensor]]
 """(scores, values, mask=None) -> (context, weights), like `nlmcore.attention.attend`."""

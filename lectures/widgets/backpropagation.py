@@ -19,7 +19,6 @@ __all__ = [
     "circuit_player",
     "circuit_playground",
     "descent_playground",
-    "descent_svg",
     "neuron_playground",
 ]
 

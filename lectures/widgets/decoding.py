@@ -3,6 +3,7 @@
 Heavy work (searching, asking a large model) is done before; moving a control only filters and draws.
 """
 
+import inspect
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
@@ -17,15 +18,7 @@ from lectures.show import Canvas, Live, bar_list_svg, choice, live, marked_words
 from lectures.show.svg import BLUE, DARK_GREEN, FAINT, INK, ORANGE, label_width, number
 from nlmcore.decoding import SearchTree
 
-__all__ = [
-    "beam_player",
-    "length_penalty_player",
-    "next_word_svg",
-    "ranking_svg",
-    "sampler_playground",
-    "search_tree_svg",
-    "word_by_word",
-]
+__all__ = ["beam_player", "length_penalty_player", "sampler_playground", "word_by_word"]
 
 # --- a beam --------------------------------------------------------------------------------------
 
@@ -251,6 +244,10 @@ def ranking_svg(
 Reshape = Callable[..., Tensor]
 """(log_probs, *, temperature, top_k, top_p, min_p, typical_p) -> log_probs, as `nlmcore.decoding.reshape`."""
 
+_OTHER_RANGES = ("temperature", "top_k")
+_OFF = {"top_p": 1.0, "typical_p": 1.0}
+"""Where a slider from 0 to 1 filters nothing; 0 for all others."""
+
 
 def sampler_playground(
     reshape: Reshape,
@@ -262,20 +259,19 @@ def sampler_playground(
 ) -> Live:
     """One next-word distribution of a model, reshaped: temperature, top-k, top-p, min-p, typical, in this order.
 
-    distributions: prompt -> ln P of every next token (vocab,).
+    distributions: prompt -> ln P of every next token (vocab,). A further filter in `reshape`'s signature gets a slider
+    from 0, which is off, to 1.
     """
     orders = {prompt: ln_p.argsort(descending=True, stable=True) for prompt, ln_p in distributions.items()}
 
-    def draw(
-        reshape: Reshape, prompt: str, temperature: float, top_k: int, top_p: float, min_p: float, typical_p: float
-    ) -> str:
+    named = [p.name for p in inspect.signature(reshape).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    in_unit = [name for name in dict.fromkeys(["top_p", "min_p", "typical_p", *named]) if name not in _OTHER_RANGES]
+    off = {name: _OFF.get(name, 0.0) for name in in_unit}
+
+    def draw(reshape: Reshape, prompt: str, temperature: float, top_k: int, **values: float) -> str:
         ln_p, ids = distributions[prompt], orders[prompt]
-        filters = {
-            "top_k": top_k or None,
-            "top_p": None if top_p >= 1 else top_p,
-            "min_p": min_p or None,
-            "typical_p": None if typical_p >= 1 else typical_p,
-        }
+        filters: dict[str, float] = {"top_k": top_k} if top_k else {}
+        filters |= {name: value for name, value in values.items() if value != off[name]}
         before, after = ln_p.exp()[ids], reshape(ln_p, temperature=temperature, **filters).exp()[ids]
         rest = (before[words:].sum().item(), after[words:].sum().item())
         labels = [_shown(name(i)) for i in ids[:words].tolist()]
@@ -283,17 +279,16 @@ def sampler_playground(
 
     sizes: list[tuple[str, int]] = [("off", 0), *((str(k), k) for k in (200, 50, 20, 10, 5, 3, 2, 1))]
     wide = ipywidgets.Layout(width="340px")
+    labels = {name: name.replace("_p", "-p") for name in in_unit}
     return live(
         draw,
         reshape,
         yours=yours,
-        rows=[["prompt"], ["temperature", "top_k"], ["top_p", "min_p", "typical_p"]],
+        rows=[["prompt"], ["temperature", "top_k"], in_unit],
         prompt=menu(distributions, "prompt", "min(620px, 96%)"),
         temperature=slider(1.0, 0.0, 2.0, 0.1, "temperature"),
         top_k=ipywidgets.SelectionSlider(options=sizes, value=0, description="top-k", layout=wide),
-        top_p=slider(1.0, 0.0, 1.0, 0.05, "top-p", "280px"),
-        min_p=slider(0.0, 0.0, 1.0, 0.05, "min-p", "280px"),
-        typical_p=slider(1.0, 0.0, 1.0, 0.05, "typical-p", "280px"),
+        **{name: slider(off[name], 0.0, 1.0, 0.05, labels[name], "280px") for name in in_unit},
     )
 
 

@@ -15,7 +15,7 @@ from lectures.show.svg import BLUE, FAINT, ORANGE, diverging
 from nlmcore.inspect import capture
 from nlmcore.language_model import State, evaluation_mode
 
-__all__ = ["Pattern", "cache_player", "cache_svg", "pattern_playground", "pattern_svg"]
+__all__ = ["Pattern", "cache_player", "pattern_playground"]
 
 # --- a cache of keys and values ------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ def cache_svg(
         )
     canvas, first, left, tall, bars = Canvas(title), len(words) - held, 78.0, 84.0, 74.0
     cell = min(56.0, (860 - left) / (first + capacity))
-    top = 34 + max(map(len, words)) * 7.4 + bars
+    top = 42 + max(map(len, words)) * 7.4 + bars
     canvas.text(0, top - bars / 2 + 6, "reads", 16)
     canvas.line((left, top), (left + cell * (first + capacity), top), FAINT)
     for i, word in enumerate(words):

@@ -18,7 +18,6 @@ __all__ = [
     "Written",
     "count_playground",
     "guessing_game",
-    "guessing_svg",
     "length_playground",
     "next_words",
     "perplexity_playground",

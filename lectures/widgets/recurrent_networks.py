@@ -27,17 +27,7 @@ from lectures.show.svg import (
     number,
 )
 
-__all__ = [
-    "TrainingCurve",
-    "contributions_svg",
-    "restore_player",
-    "restored_svg",
-    "state_player",
-    "states_svg",
-    "through_time_player",
-    "verdict_player",
-    "verdict_svg",
-]
+__all__ = ["TrainingCurve", "restore_player", "state_player", "through_time_player", "verdict_player"]
 
 # --- a state that fills --------------------------------------------------------------------------
 

@@ -31,16 +31,7 @@ from lectures.show import (
 from lectures.show.svg import BLUE, FAINT, ORANGE
 from lectures.widgets.attention import Tokenizer, all_attention
 
-__all__ = [
-    "clock_playground",
-    "clocks_svg",
-    "edges_playground",
-    "positions_playground",
-    "rotary_playground",
-    "shuffle_playground",
-    "table_svg",
-    "turned_svg",
-]
+__all__ = ["clock_playground", "edges_playground", "positions_playground", "rotary_playground", "shuffle_playground"]
 
 # --- heads and orders ----------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from lectures.show import Canvas, Live, bar_list_svg, choice, choose_or_type, field, live, map_svg, menu, said, slider
 from lectures.show.svg import BLUE, DARK_GREEN, DARK_ORANGE, subscript
 
-__all__ = ["DecodingStep", "decoder_player", "pronouncer", "translation_svg", "translator_playground", "vector_map"]
+__all__ = ["DecodingStep", "decoder_player", "pronouncer", "translator_playground", "vector_map"]
 
 Write = Callable[[str], Sequence[str]]
 """source text -> the words that a model writes."""

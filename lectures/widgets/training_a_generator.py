@@ -9,16 +9,7 @@ from numpy.typing import ArrayLike
 from lectures.show import Axis, Canvas, Live, Plot, beside, choice, field, live, looks, menu, said, slider
 from lectures.show.svg import BLUE, GREY, INK, ORANGE, Pixels, label_width
 
-__all__ = [
-    "edit_player",
-    "inputs_svg",
-    "loss_player",
-    "losses_svg",
-    "parted_svg",
-    "parting_player",
-    "schedule_player",
-    "schedules_svg",
-]
+__all__ = ["edit_player", "loss_player", "parting_player", "schedule_player"]
 
 _PALE = "#EFEFEF"
 

@@ -17,16 +17,7 @@ from lectures.show.svg import ORANGE, blue, diverging, label_width
 from nlmcore.inspect import capture, pathway
 from nlmcore.language_model import evaluation_mode
 
-__all__ = [
-    "Pair",
-    "Shift",
-    "Stage",
-    "lens_player",
-    "lens_svg",
-    "shift_player",
-    "source_and_target_player",
-    "stages_svg",
-]
+__all__ = ["Pair", "Shift", "lens_player", "shift_player", "source_and_target_player"]
 
 # --- source and target ---------------------------------------------------------------------------
 

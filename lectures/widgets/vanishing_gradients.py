@@ -17,17 +17,7 @@ from torch import Tensor
 from lectures.show import Axis, Canvas, Live, Look, Plot, beside, choice, lines_svg, live, looks, menu, said, slider
 from lectures.show.svg import COLOURS, FAINT, INK, Pixels, png_address
 
-__all__ = [
-    "cliff_playground",
-    "cliff_svg",
-    "clipped_svg",
-    "clipping_playground",
-    "eigenvalues_svg",
-    "gradient_playground",
-    "grey_png",
-    "jacobian_playground",
-    "matrix_powers",
-]
+__all__ = ["cliff_playground", "clipping_playground", "gradient_playground", "jacobian_playground", "matrix_powers"]
 
 # --- powers and products -------------------------------------------------------------------------
 

@@ -10,17 +10,7 @@ from numpy.typing import ArrayLike
 from lectures.show import Canvas, Live, bar_list_svg, beside, choice, field, live, menu, said, slider
 from lectures.show.svg import BLUE, DARK_ORANGE, FAINT, INK, ORANGE, Pixels, blue, visible
 
-__all__ = [
-    "Continued",
-    "Fired",
-    "convolution_player",
-    "convolution_svg",
-    "filter_explorer",
-    "fired_svg",
-    "neighbour_playground",
-    "reach_playground",
-    "reach_svg",
-]
+__all__ = ["Continued", "Fired", "convolution_player", "filter_explorer", "neighbour_playground", "reach_playground"]
 
 # --- a filter that slides ------------------------------------------------------------------------
 

@@ -76,9 +76,10 @@ def contrastive_search(
         scores = scores.masked_fill(candidate_log_probs == -torch.inf, -torch.inf)
         winner = scores.argmax(dim=1)
         chosen = candidates[rows, winner]
-        for row in [] if watch is None else (~finished).nonzero()[:, 0].tolist():
-            shown = (candidates[row].tolist(), candidate_log_probs[row].tolist(), int(chosen[row]))
-            watch.add(row, *shown, scores=scores[row].tolist())
+        if watch is not None:
+            for row in (~finished).nonzero()[:, 0].tolist():
+                shown = (candidates[row].tolist(), candidate_log_probs[row].tolist(), int(chosen[row]))
+                watch.add(row, *shown, scores=scores[row].tolist())
         chosen_log_probs = candidate_log_probs[rows, winner].masked_fill(finished, 0.0)
         ended = finished | (chosen == end) if end is not None else finished
         steps.append(Step(chosen.masked_fill(finished, 0), chosen_log_probs, ended))

@@ -50,7 +50,7 @@ def speculative_sample(
     """Sample what `sample(model, ...)` would, with fewer calls of `model`. temperature=0 gives greedy search.
 
     In the tree, a drafted token that was rejected is "pruned": kept / (kept + pruned) is the acceptance rate,
-    but for the one token per round that the target adds itself.
+    except for the one token per round that the target adds.
     """
     prompt, end = check_request(model, prompt, eos, state)
     check_request(draft, prompt, eos, draft_state, name="draft")
@@ -164,7 +164,7 @@ class _Writer:
                 self.target = _Reader.after(self.target.model, self.target.unread, self.target.state)
 
     def _draft(self, lookahead: int) -> tuple[list[int], list[Tensor], list[State]]:
-        """Up to `lookahead` tokens of the draft model, the distribution of each, and the state before reading each."""
+        """Up to `lookahead` tokens of the draft model, the distribution of each and the state before it."""
         drafted: list[int] = []
         distributions: list[Tensor] = []
         states: list[State] = []

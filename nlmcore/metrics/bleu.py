@@ -87,7 +87,7 @@ def _ngrams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def _references(hypotheses: Sequence[str], references: Sequence[Any]) -> list[list[str]]:
-    """The references of each hypothesis, after refusing what are none."""
+    """The references of each hypothesis, checked."""
     _check_strings("hypotheses", hypotheses)
     several = isinstance(references, Sequence) and bool(references) and _is_list(references[0])
     lists = references if several else [references]

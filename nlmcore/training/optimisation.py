@@ -23,7 +23,7 @@ from nlmcore.checks import Count, Probability, Size, door
 
 @door
 def clip_gradients(parameters: Iterable[Tensor], max_norm: float | int) -> float:
-    """Scale all gradients in place so that their common norm is at most `max_norm`; return the norm before clipping.
+    """Scale all gradients in place so that their common norm is at most `max_norm`; return the unclipped norm.
 
     Parameters without a gradient are left out. A norm that is not finite is returned, and nothing is scaled.
     """

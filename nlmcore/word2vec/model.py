@@ -24,7 +24,7 @@ from tqdm import tqdm
 from nlmcore.word2vec import neighbours, storage
 from nlmcore.word2vec.checks import positive, rate
 from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradient, skipgram_loss
-from nlmcore.word2vec.sampling import Blocks, draw, keep_probability, noise_distribution, sample_blocks
+from nlmcore.word2vec.sampling import Blocks, keep_probability, mean_pairs, noise_distribution, sample, sample_blocks
 from nlmcore.word2vec.text import read
 
 Word = int | str
@@ -37,7 +37,7 @@ MAX_STEP = 3.0
 class Word2Vec(ABC):
     """What skip-gram and CBOW share: the vectors, the training loop, and the questions.
 
-    vocabulary: the words, or only how many there are. window: how far a word looks at most. negatives: k, noise words
+    vocabulary: the words, or only how many there are. window: how far a word looks at most. n_negatives: k, noise words
     per pair. subsample: the threshold t above which frequent words are thinned out (0: never).
     """
 
@@ -49,7 +49,7 @@ class Word2Vec(ABC):
         d_model: int = 100,
         *,
         window: int = 5,
-        negatives: int = 5,
+        n_negatives: int = 5,
         subsample: float | int = 1e-3,
         generator: torch.Generator | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class Word2Vec(ABC):
         self.vocab_size = positive("vocabulary", vocabulary if self.words is None else len(self.words))
         self.d_model = positive("d_model", d_model)
         self.window = positive("window", window)
-        self.negatives = positive("negatives", negatives)
+        self.n_negatives = positive("n_negatives", n_negatives)
         self.subsample = rate("subsample", subsample)
         self.ids = {word: i for i, word in enumerate(self.words)} if self.words is not None else None
         shape = (self.vocab_size, self.d_model)
@@ -76,7 +76,7 @@ class Word2Vec(ABC):
     @property
     def settings(self) -> dict[str, Any]:
         """The options that it was made with."""
-        return {"window": self.window, "negatives": self.negatives, "subsample": self.subsample}
+        return {"window": self.window, "n_negatives": self.n_negatives, "subsample": self.subsample}
 
     @property
     def vectors(self) -> Float[Tensor, "vocab d_model"]:
@@ -99,7 +99,7 @@ class Word2Vec(ABC):
         """Learn from sequences of words (or ids), whose ends no window crosses. Returns each epoch's loss per word.
 
         batch_size: words per step; None: as many as make a stable step, up to 1024. They come in blocks of block_size
-        that share `shared_negatives` noise words (64 for skip-gram, 16 for CBOW, which has one loss per word, not one
+        that share `shared_negatives` noise words (32 for skip-gram, 16 for CBOW, which has one loss per word, not one
         per pair). The loss is measured on every 20th batch. progress: show a bar. Raises ValueError if the vectors
         diverge.
         """
@@ -114,24 +114,23 @@ class Word2Vec(ABC):
         counts = torch.bincount(tokens, minlength=self.vocab_size)
         keep, noise = keep_probability(counts, self.subsample), noise_distribution(counts)
         if batch_size is None:
-            batch_size = self._batch_size(counts * keep, learning_rate)
+            batch_size = self._batch_size(counts * keep, learning_rate * mean_pairs(lengths, self.window))
         size = min(size, positive("batch_size", batch_size))
         per_step = batch_size // size
         losses: list[float] = []
         with tqdm(total=epochs * len(tokens), unit="word", unit_scale=True, disable=not progress) as bar:
             for epoch in range(epochs):
                 blocks = sample_blocks(tokens, lengths, keep, self.window, size, generator)
-                order = torch.randperm(len(blocks.tokens), generator=generator)
-                noise_words = draw(noise, (len(order), shared), generator)
+                noise_words = sample(noise, (len(blocks), shared), generator)
                 measured = []
-                for step, start in enumerate(range(0, len(order), per_step)):
-                    which = order[start : start + per_step]
-                    done = (epoch + start / len(order)) / epochs
+                for step, start in enumerate(range(0, len(blocks), per_step)):
+                    batch, drawn = blocks[start : start + per_step], noise_words[start : start + per_step]
+                    done = (epoch + start / len(blocks)) / epochs
                     if step % 20 == 0:
-                        measured.append(self._loss(blocks, which, noise_words[which]))
+                        measured.append(self._loss(batch, drawn))
                         bar.set_postfix(loss=f"{measured[-1]:.3f}", refresh=False)
-                    self._step(blocks, which, noise_words[which], max(lowest, learning_rate * (1 - done)))
-                    bar.update(len(tokens) * len(which) / len(order))
+                    self._step(batch, drawn, max(lowest, learning_rate * (1 - done)))
+                    bar.update(len(tokens) * len(batch) / len(blocks))
                 losses.append(sum(measured) / max(1, len(measured)))
                 if not math.isfinite(losses[-1]):
                     raise ValueError(
@@ -140,31 +139,32 @@ class Word2Vec(ABC):
                     )
         return losses
 
-    def _batch_size(self, frequency: Tensor, learning_rate: float) -> int:
-        """A vector takes one summed step per batch, so the most frequent word must not occur too often in it."""
+    def _batch_size(self, frequency: Tensor, rate_per_word: float) -> int:
+        """A vector takes one summed step per batch, so the most frequent word must not occur too often in it.
+
+        rate_per_word: the learning rate, times the pairs of a word.
+        """
         share = float(frequency.max() / frequency.sum())
-        step_of_one = learning_rate * (self.window + 1) * (1 + self.negatives)  # all pairs and their noise
+        step_of_one = rate_per_word * (1 + self.n_negatives)  # all pairs and their noise
         return max(1, min(MAX_BATCH, int(MAX_STEP / (step_of_one * share)) if step_of_one else MAX_BATCH))
 
-    def _roles(self, blocks: Blocks, which: Tensor, noise: Tensor) -> list[tuple[Tensor, Tensor]]:
+    def _roles(self, blocks: Blocks, noise: Tensor) -> list[tuple[Tensor, Tensor]]:
         """The table and the ids of the words in the middle, of those around them, and of the noise."""
-        around = blocks.tokens[which]
-        centre = around[:, blocks.margin : blocks.margin + blocks.left.shape[1]]
         middle, outer = self._tables()
-        return [(middle, centre), (outer, around), (self.output, noise)]
+        return [(middle, blocks.centre), (outer, blocks.tokens), (self.output, noise)]
 
-    def _step(self, blocks: Blocks, which: Tensor, noise: Tensor, learning_rate: float) -> None:
-        """One step down the gradient of the blocks `which`; only the rows of their words move."""
-        roles = self._roles(blocks, which, noise)
-        centre, around, drawn = (embedding(ids, table) for table, ids in roles)
-        gradients = self.gradient(centre, around, drawn, blocks.window(which), self.negatives)
+    def _step(self, blocks: Blocks, noise: Tensor, learning_rate: float) -> None:
+        """One step down the gradient of some blocks; only the rows of their words move."""
+        roles = self._roles(blocks, noise)
+        vectors = [embedding(ids, table) for table, ids in roles]
+        gradients = self.gradient(*vectors, blocks.window(), self.n_negatives)
         for (table, ids), gradient in zip(roles, gradients, strict=True):
-            table.index_add_(0, ids.reshape(-1), gradient.flatten(0, 1), alpha=-learning_rate)
+            table.index_add_(0, ids.reshape(-1), gradient.flatten(0, 1).mul_(-learning_rate))
 
-    def _loss(self, blocks: Blocks, which: Tensor, noise: Tensor) -> float:
-        centre, around, drawn = (embedding(ids, table) for table, ids in self._roles(blocks, which, noise))
-        loss = self.loss(centre, around, drawn, blocks.window(which), self.negatives)
-        return loss.item() / max(1, int((blocks.left[which] <= blocks.right[which]).sum()))
+    def _loss(self, blocks: Blocks, noise: Tensor) -> float:
+        vectors = [embedding(ids, table) for table, ids in self._roles(blocks, noise)]
+        loss = self.loss(*vectors, blocks.window(), self.n_negatives)
+        return loss.item() / max(1, int(blocks.seen.any(2).sum()))
 
     @abstractmethod
     def _tables(self) -> tuple[Tensor, Tensor]:
@@ -172,12 +172,12 @@ class Word2Vec(ABC):
 
     @staticmethod
     @abstractmethod
-    def loss(centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int) -> Tensor:
+    def loss(centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int) -> Tensor:
         """See nlmcore.word2vec.objective."""
 
     @abstractmethod
     def gradient(
-        self, centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int
+        self, centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int
     ) -> tuple[Tensor, Tensor, Tensor]:
         """See nlmcore.word2vec.objective."""
 
@@ -217,13 +217,13 @@ class Word2Vec(ABC):
 class SkipGram(Word2Vec):
     """A word predicts each of its neighbours: v of the word against u of the neighbour."""
 
-    shared_negatives = 64
+    shared_negatives = 32
     loss = staticmethod(skipgram_loss)
 
     def gradient(
-        self, centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int
+        self, centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        return skipgram_gradient(centre, around, noise, window, negatives)
+        return skipgram_gradient(centre, context, negatives, window, n_negatives)
 
     def _tables(self) -> tuple[Tensor, Tensor]:
         return self.input, self.output
@@ -248,9 +248,9 @@ class CBOW(Word2Vec):
         return {**super().settings, "corrected": self.corrected}
 
     def gradient(
-        self, centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int
+        self, centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        return cbow_gradient(centre, around, noise, window, negatives, self.corrected)
+        return cbow_gradient(centre, context, negatives, window, n_negatives, self.corrected)
 
     def _tables(self) -> tuple[Tensor, Tensor]:
         return self.output, self.input

@@ -13,11 +13,11 @@ Here the text comes in blocks of consecutive words, so all scores between a bloc
 product, of which `window` marks the entries that are pairs; and the expectation over noise is estimated with words
 that a whole block shares: with K of them, each counts k / K. It is the same loss in expectation.
 
-Symbols: v input vectors (rows of `input`), u output vectors (rows of `output`), k negatives, K shared.
+Symbols: v input vectors (rows of `input`), u output vectors (rows of `output`), k n_negatives, K shared noise words.
 Shapes: n blocks of c words each, in spans of s = c + 2 · window words.
 
-    skip-gram   centre = v of the block's words,  around = u of the span's words,  noise = u of the shared words
-    CBOW        centre = u of the block's words,  around = v of the span's words,  noise = u of the shared words
+    skip-gram   centre = v of the block's words,  context = u of the span's words,  negatives = u of the shared words
+    CBOW        centre = u of the block's words,  context = v of the span's words,  negatives = u of the shared words
 
 The hand-written gradient rests on d/dx [−log σ(x)] = σ(x) − 1 and d/dx [−log σ(−x)] = σ(x). It does what autograd
 does in about half of the time, and gives the gradient of each row, not of the whole table of vectors.
@@ -29,50 +29,52 @@ neighbour's vector by the number of neighbours, as the mean demands (İrsoy, Ben
 `CBOW` does without the division: neighbours then learn several times as fast, which usual learning rates are made for.
 """
 
+import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 
-def skipgram_loss(centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int) -> Tensor:
-    """centre (n, c, d), around (n, s, d), noise (n, K, d), window (n, c, s) 1 for a pair -> the sum over all pairs."""
+def skipgram_loss(centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int) -> Tensor:
+    """centre (n, c, d), context (n, s, d), negatives (n, K, d), window (n, c, s) 1 for a pair -> the sum over pairs."""
     pairs = window.sum(2, keepdim=True)  # (n, c, 1): each of a word's pairs has its own k negatives
-    attraction = logsigmoid(centre @ around.mT) * window
-    repulsion = logsigmoid(-centre @ noise.mT) * pairs * (negatives / noise.shape[1])
+    attraction = logsigmoid(centre @ context.mT) * window
+    repulsion = logsigmoid(-centre @ negatives.mT) * pairs * (n_negatives / negatives.shape[1])
     return -attraction.sum() - repulsion.sum()
 
 
 def skipgram_gradient(
-    centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int
+    centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradient of `skipgram_loss` with respect to centre, around and noise."""
-    pairs = window.sum(2, keepdim=True)
-    g = (centre @ around.mT).sigmoid_().sub_(1.0).mul_(window)  # (n, c, s): σ − 1 for every pair
-    q = (centre @ noise.mT).sigmoid_().mul_(pairs * (negatives / noise.shape[1]))  # (n, c, K): σ for every noise word
-    return (g @ around).baddbmm_(q, noise), g.mT @ centre, q.mT @ centre
+    """The gradient of `skipgram_loss` with respect to centre, context and negatives."""
+    k = window.sum(2, keepdim=True).mul_(n_negatives / negatives.shape[1])  # what each noise word counts for a word
+    g = torch.bmm(centre, context.mT).sigmoid_().sub_(1.0).mul_(window)  # (n, c, s): σ − 1 for every pair
+    q = torch.bmm(centre, negatives.mT).sigmoid_().mul_(k)  # (n, c, K): σ for every noise word
+    return torch.bmm(g, context).baddbmm_(q, negatives), torch.bmm(g.mT, centre), torch.bmm(q.mT, centre)
 
 
-def cbow_loss(centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int) -> Tensor:
+def cbow_loss(centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int) -> Tensor:
     """The same shapes; a word without neighbours has no loss."""
     pairs = window.sum(2, keepdim=True)
-    h = (window / pairs.clamp(min=1)) @ around  # (n, c, d): the mean of the neighbours
+    h = (window @ context) / pairs.clamp(min=1)  # (n, c, d): the mean of the neighbours
     has_context = (pairs > 0).to(h.dtype)
     attraction = logsigmoid((h * centre).sum(2, keepdim=True)) * has_context
-    repulsion = logsigmoid(-h @ noise.mT) * has_context * (negatives / noise.shape[1])
+    repulsion = logsigmoid(-h @ negatives.mT) * has_context * (n_negatives / negatives.shape[1])
     return -attraction.sum() - repulsion.sum()
 
 
 def cbow_gradient(
-    centre: Tensor, around: Tensor, noise: Tensor, window: Tensor, negatives: int, corrected: bool = True
+    centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int, corrected: bool = True
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradient of `cbow_loss` with respect to centre, around and noise.
+    """The gradient of `cbow_loss` with respect to centre, context and negatives.
 
     corrected=False: the original program's, in which every neighbour gets the whole gradient of the mean h.
     """
     pairs = window.sum(2, keepdim=True)
-    mean = window / pairs.clamp(min=1)
-    h = mean @ around
-    has_context = (pairs > 0).to(h.dtype)
-    g = ((h * centre).sum(2, keepdim=True).sigmoid_() - 1.0) * has_context  # (n, c, 1)
-    q = (h @ noise.mT).sigmoid_().mul_(has_context * (negatives / noise.shape[1]))  # (n, c, K)
-    along_h = (g * centre).baddbmm_(q, noise)
-    return g * h, (mean if corrected else window).mT @ along_h, q.mT @ h
+    n_neighbours, has_context = pairs.clamp(min=1), pairs.clamp(max=1)
+    h = torch.bmm(window, context).div_(n_neighbours)
+    g = (h * centre).sum(2, keepdim=True).sigmoid_().sub_(1.0).mul_(has_context)  # (n, c, 1)
+    q = torch.bmm(h, negatives.mT).sigmoid_().mul_(has_context * (n_negatives / negatives.shape[1]))  # (n, c, K)
+    along_h = (g * centre).baddbmm_(q, negatives)
+    if corrected:
+        along_h.div_(n_neighbours)
+    return h * g, torch.bmm(window.mT, along_h), torch.bmm(q.mT, h)

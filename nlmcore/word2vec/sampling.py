@@ -12,8 +12,9 @@ everybody since, adds t / f.
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from nlmcore.word2vec.checks import check_counts, rate
 
@@ -42,7 +43,7 @@ def noise_distribution(counts: Tensor, power: float | int = 0.75) -> Float[Tenso
     return weights / weights.sum()
 
 
-def draw(distribution: Float[Tensor, " vocab"], shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
+def sample(distribution: Float[Tensor, " vocab"], shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
     """Ids drawn with replacement, by inverting the cumulated distribution."""
     cumulated = distribution.cumsum(0)
     where = torch.rand(shape, generator=generator, dtype=torch.float64) * cumulated[-1]
@@ -56,17 +57,28 @@ class Blocks:
 
     tokens: Int[Tensor, "blocks span"]
     """The words of each span; the block itself is tokens[:, margin : margin + c]."""
-    left: Int[Tensor, "blocks c"]
-    """The first place in the span that each word of the block sees, and `right` the last; left > right: none."""
-    right: Int[Tensor, "blocks c"]
-    margin: int
+    seen: Bool[Tensor, "blocks c distance"]
+    """Whether a word of the block sees the word at distance −margin, …, margin from it; never itself."""
 
-    def window(self, which: Tensor) -> Float[Tensor, "n c span"]:
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, which: slice) -> "Blocks":
+        return Blocks(self.tokens[which], self.seen[which])
+
+    @property
+    def centre(self) -> Int[Tensor, "blocks c"]:
+        """The words of the blocks, without their margins."""
+        margin = self.seen.shape[2] // 2
+        return self.tokens[:, margin : margin + self.seen.shape[1]]
+
+    def window(self) -> Float[Tensor, "blocks c span"]:
         """1 where a word of the block (its second axis) and a word of the span are a pair."""
-        place = torch.arange(self.tokens.shape[1], dtype=self.left.dtype)
-        seen = (place >= self.left[which, :, None]) & (place <= self.right[which, :, None])
-        torch.diagonal(seen, offset=self.margin, dim1=1, dim2=2).zero_()  # no word is its own neighbour
-        return seen.float()
+        (n, c, _), span = self.seen.shape, self.tokens.shape[1]
+        window = torch.zeros(n, c, span)
+        # the word at distance −margin from word i is number i of the span: what is seen is a diagonal band
+        window.as_strided(self.seen.shape, (c * span, span + 1, 1)).copy_(self.seen)
+        return window
 
 
 def sample_blocks(
@@ -77,22 +89,31 @@ def sample_blocks(
     size: int,
     generator: torch.Generator | None,
 ) -> Blocks:
-    """One reading of the text: subsampled, every word with its own window, which ends where its sequence does."""
+    """One epoch of the text, its blocks in random order: subsampled, every word with its own window, which ends where
+    its sequence does."""
     kept = torch.rand(len(tokens), generator=generator) < keep[tokens]
     sequence = torch.repeat_interleave(torch.arange(len(lengths)), lengths)[kept]
     tokens = tokens[kept]
     per_sequence = torch.bincount(sequence, minlength=len(lengths))
     end = per_sequence.cumsum(0)
-    reach = torch.randint(1, window + 1, (len(tokens),), generator=generator)
-    place = torch.arange(len(tokens))
-    left = torch.maximum(place - reach, (end - per_sequence)[sequence])
-    right = torch.minimum(place + reach, end[sequence] - 1)
+    position, reach = torch.arange(len(tokens)), torch.randint(1, window + 1, (len(tokens),), generator=generator)
+    left = torch.minimum(reach, position - (end - per_sequence)[sequence])
+    right = torch.minimum(reach, end[sequence] - 1 - position)
+    distance = torch.arange(-window, window + 1)
+    seen = (distance >= -left[:, None]) & (distance <= right[:, None]) & (distance != 0)
 
-    blocks = max(1, -(-len(tokens) // size))  # the last one is padded
-    missing = blocks * size - len(tokens)
-    first = torch.arange(blocks)[:, None] * size - window  # the place in the text at which each span begins
-    spans = torch.nn.functional.pad(tokens, (window, window + missing)).unfold(0, size + 2 * window, size)
-    left = torch.nn.functional.pad(left, (0, missing), value=1).view(blocks, size) - first
-    right = torch.nn.functional.pad(right, (0, missing), value=0).view(blocks, size) - first
-    right[left > right] = -1  # padding sees nothing
-    return Blocks(spans, left.int(), right.int(), window)
+    blocks = max(1, -(-len(tokens) // size))
+    missing = blocks * size - len(tokens)  # the last block is padded; padding sees nothing
+    order = torch.randperm(blocks, generator=generator)
+    spans = pad(tokens, (window, window + missing)).unfold(0, size + 2 * window, size)
+    return Blocks(spans[order], pad(seen, (0, 0, 0, missing)).view(blocks, size, -1)[order])
+
+
+def mean_pairs(lengths: Int[Tensor, " sequences"], window: int) -> float:
+    """How many neighbours a word sees on average: window + 1, fewer where sequences are short.
+
+    A neighbour at distance d is seen with probability (window + 1 − d) / window, on either side.
+    """
+    distance = torch.arange(1, window + 1)
+    pairs_at = (lengths[:, None] - distance).clamp(min=0).sum(0)
+    return 2 * float((pairs_at * (window + 1 - distance) / window).sum() / lengths.sum())

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
 
 import numpy as np
 import torch
@@ -40,22 +41,28 @@ def read(sequences: object, ids: dict[str, int] | None, vocab_size: int) -> tupl
     """
     if isinstance(sequences, str) or not isinstance(sequences, Iterable):
         raise TypeError(f"sequences must be a list of sequences, got {type(sequences).__name__}")
-    parts = [_one(f"sequences[{i}]", sequence, ids) for i, sequence in enumerate(sequences)]
-    parts = [part for part in parts if len(part)]
-    if not parts:
+    given = list(sequences)
+    if ids is not None and all(isinstance(part, list) and (not part or isinstance(part[0], str)) for part in given):
+        words = np.fromiter(map(ids.get, chain.from_iterable(given), repeat(-1)), np.int64)
+        sequence = np.repeat(np.arange(len(given)), np.fromiter(map(len, given), np.int64))[words >= 0]
+        tokens, lengths = torch.from_numpy(words[words >= 0]), torch.from_numpy(np.bincount(sequence))
+    else:
+        parts = [_one(f"sequences[{i}]", part, ids) for i, part in enumerate(given)]
+        tokens = torch.from_numpy(np.concatenate([*parts, np.empty(0, np.int64)]))
+        lengths = torch.tensor([len(part) for part in parts])
+    lengths = lengths[lengths > 0]
+    if not len(lengths):
         raise ValueError("sequences must hold at least one word of the vocabulary, got none")
-    tokens = torch.from_numpy(np.concatenate(parts))
     low, high = int(tokens.min()), int(tokens.max())
     if low < 0 or high >= vocab_size:
         raise ValueError(f"sequences must be ids in [0, {vocab_size}), the vocabulary, got ids from {low} to {high}")
-    return tokens, torch.tensor([len(part) for part in parts])
+    return tokens, lengths
 
 
 def _one(name: str, sequence: object, ids: dict[str, int] | None) -> np.ndarray:
+    """The ids of one sequence in any form."""
     if isinstance(sequence, str) or not isinstance(sequence, Iterable):
-        raise TypeError(
-            f"{name} must be a sequence of words or ids, got {type(sequence).__name__} {str(sequence)[:40]!r}"
-        )
+        raise TypeError(f"{name} must be a sequence of words or ids, got {type(sequence).__name__} {sequence!s:.40}")
     if isinstance(sequence, Tensor):
         sequence = sequence.cpu().numpy()
     if not isinstance(sequence, np.ndarray):

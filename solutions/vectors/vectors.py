@@ -85,10 +85,10 @@ def window_pairs(words, m):
     """
     ### BEGIN SOLUTION
     pairs = []
-    for i, centre in enumerate(words):
+    for i in range(len(words)):
         for j in range(max(0, i - m), min(len(words), i + m + 1)):
             if j != i:
-                pairs.append([centre, words[j]])
+                pairs.append([words[i], words[j]])
     return pairs
     ### END SOLUTION
 

@@ -1,29 +1,14 @@
-"""Question 1a: what the decoder reads, and what it must say."""
+"""Question 1a: the decoder's inputs, and its targets."""
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
-
+from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_shapes, same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
-
-SHIFTED = ("inputs", "outputs")
-Pair = tuple[Tensor, Tensor]
+from autograder.exercise.specification import Case, case
 
 
 def _sentences(draw: Draw, lengths: Sequence[int]) -> list[list[int]]:
     return [draw.integers(3, 9 + draw.largest, length).tolist() for length in lengths]
-
-
-def _filled(rows: list[list[int]], padding: int = 0) -> Tensor:
-    longest = max(len(row) for row in rows)
-    return torch.tensor([[*row, *[padding] * (longest - len(row))] for row in rows])
-
-
-def _teacher_forcing(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    return _filled([[bos, *t] for t in targets]), _filled([[*t, eos] for t in targets])
 
 
 def _one_length(draw: Draw) -> list[Case]:
@@ -41,120 +26,63 @@ def _short(draw: Draw) -> list[Case]:
     ]
 
 
-def _said_twice(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    """Inputs and outputs are the same."""
-    outputs = _teacher_forcing(targets, bos, eos)[1]
-    return outputs, outputs
-
-
-def _read_twice(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    inputs = _teacher_forcing(targets, bos, eos)[0]
-    return inputs, inputs
-
-
-def _eos_everywhere(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    return _filled([[bos, *t, eos] for t in targets]), _filled([[*t, eos, 0] for t in targets])
-
-
-def _last_column_off(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    whole = _filled([[bos, *t, eos] for t in targets])
-    return whole[:, :-1], whole[:, 1:]
-
-
-def _without_eos(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    inputs, outputs = _teacher_forcing(targets, bos, eos)
-    return inputs, torch.where(outputs == eos, 0, outputs)
-
-
-def _filled_with_eos(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    return _filled([[bos, *t] for t in targets]), _filled([[*t, eos] for t in targets], eos)
-
-
-def _filled_in_front(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    longest = max(len(t) for t in targets) + 1
-
-    def front(rows: list[list[int]]) -> Tensor:
-        return torch.tensor([[*[0] * (longest - len(row)), *row] for row in rows])
-
-    return front([[bos, *t] for t in targets]), front([[*t, eos] for t in targets])
-
-
-def _eos_at_the_end(targets: list[list[int]], bos: int, eos: int) -> Pair:
-    """<eos> behind the padding."""
-    inputs, outputs = _without_eos(targets, bos, eos)
-    outputs[:, -1] = eos
-    return inputs, outputs
-
-
-TEACHER_FORCING = Exercise(
-    name="sequences.teacher_forcing",
-    title="What it reads, what it must say",
-    signature="teacher_forcing(targets, bos, eos)",
-    arguments=("targets", "bos", "eos"),
-    returns=SHIFTED,
+TEACHER_FORCING = question(
+    "sequences.teacher_forcing",
     minutes=15,
     difficulty="easy",
-    reference=_teacher_forcing,
-    properties=(
-        Property(name="the shapes are right", points=0.25, cases=_one_length, judge=same_shapes(SHIFTED)),
-        Property(name="what it reads", points=1, cases=_many_lengths, judge=same_values(SHIFTED, [0]), outputs=(0,)),
-        Property(name="what it must say", points=1, cases=_many_lengths, judge=same_values(SHIFTED, [1]), outputs=(1,)),
-        Property(name="short targets", points=0.75, cases=_short, judge=same_values(SHIFTED)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="not-shifted",
-            sentence=(
-                "Inputs and outputs are the same: at each step the decoder reads the very word that it should say. It"
-                " should have read the one *before*: put `bos` in front of the inputs, `eos` behind the outputs."
-            ),
-            implementation=_said_twice,
-            also=(_read_twice,),
-        ),
-        Misconception(
-            id="exchanged",
-            sentence="Inputs and outputs have changed places. `bos` is read, never said; `eos` is said, never read.",
-            implementation=lambda targets, bos, eos: _teacher_forcing(targets, bos, eos)[::-1],
-        ),
-        Misconception(
-            id="eos-is-read",
-            sentence=(
-                "The decoder also reads `eos`. After it nothing is to be said, so it need not be read: inputs and"
-                " outputs have one place more than the target, not two."
-            ),
-            implementation=_eos_everywhere,
-        ),
-        Misconception(
-            id="eos-is-read-in-shorter-rows",
-            sentence=(
-                "In rows shorter than the longest `eos` is among the inputs: to cut off the last column takes it out of"
-                " the longest row alone. Build the inputs from `bos` and the target."
-            ),
-            implementation=_last_column_off,
-        ),
-        Misconception(
-            id="eos-left-out",
-            sentence="`eos` is not among the outputs. A decoder that is never told to say it never learns to stop.",
-            implementation=_without_eos,
-        ),
-        Misconception(
-            id="filled-with-eos",
-            sentence="You filled the outputs up with `eos`. It is said once, after the last word; behind it stands 0.",
-            implementation=_filled_with_eos,
-        ),
-        Misconception(
-            id="filled-in-front",
-            sentence="The padding stands in front. Here it comes behind the words.",
-            implementation=_filled_in_front,
-        ),
-        Misconception(
-            id="eos-behind-the-padding",
-            sentence=(
-                "`eos` stands behind the padding. It comes right after the last word: that is where the decoder has to"
-                " stop."
-            ),
-            implementation=_eos_at_the_end,
-        ),
-    ),
-    closed=("nlmcore.seq2seq",),
+    returns=("inputs", "outputs"),
+    properties=[
+        shapes(0.25, _one_length),
+        values("the inputs", 1, _many_lengths, "inputs"),
+        values("the outputs", 1, _many_lengths, "outputs"),
+        values("short targets", 0.75, _short),
+    ],
+    closed=["nlmcore.seq2seq"],
+    mistakes="""
+not-shifted: Your inputs and outputs are the same: at each step the decoder is given the very word that it should
+predict. It should be given the *previous* one: put `bos` before the inputs and `eos` after the outputs.
+- return inputs
++ return outputs
+or
+- inputs, outputs
++ inputs, inputs
+
+exchanged: You swapped inputs and outputs. `bos` is only an input; `eos` is only an output.
+- inputs, outputs
++ outputs, inputs
+
+eos-is-read: The decoder also gets `eos` as an input. Nothing is predicted after it, so it is not needed: inputs and
+outputs have one position more than the target, not two.
+- + 1, dtype
++ + 2, dtype
+- inputs[row, : len(target) + 1] = torch.tensor([bos, *target])
++ inputs[row, : len(target) + 2] = torch.tensor([bos, *target, eos])
+
+eos-is-read-in-shorter-rows: In rows shorter than the longest, `eos` is among the inputs: cutting off the last column
+removes it only from the longest row. Build the inputs from `bos` and the target.
+- return inputs, outputs
++ return torch.cat([inputs[:, :1], outputs[:, :-1]], dim=1), outputs
+
+eos-left-out: Your outputs do not contain `eos`. A decoder that is never trained to predict it never learns to stop.
+- *target, eos
++ *target, 0
+
+filled-with-eos: You padded the outputs with `eos`. It occurs once, after the last word; everything after it is 0.
+- torch.zeros_like(inputs)
++ torch.full_like(inputs, eos)
+
+filled-in-front: You put the padding first. Here it comes after the words.
+- inputs[row, : len(target) + 1]
++ inputs[row, -len(target) - 1 :]
+- outputs[row, : len(target) + 1]
++ outputs[row, -len(target) - 1 :]
+
+eos-behind-the-padding: You put `eos` after the padding. It comes right after the last word: that is where the decoder
+has to stop.
+- *target, eos
++ *target, 0
+- return
++ outputs[:, -1] = eos
++ return
+""",
 )

@@ -1,20 +1,8 @@
-"""Question 2a: how often the truth is fed."""
+"""Question 2a: how often the decoder is given the reference."""
 
-import math
-
+from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import same_values
-from autograder.exercise.specification import Case, Exercise, Misconception, Property, case
-
-SHARE = ("share",)
-
-
-def _teacher_share(step: int, kind: str, k: float) -> float:
-    if kind == "linear":
-        return max(0.0, 1.0 - k * step)
-    if kind == "exponential":
-        return k**step
-    return k / (k + math.exp(step / k))
+from autograder.exercise.specification import Case, case
 
 
 def _linear(draw: Draw) -> list[Case]:
@@ -34,72 +22,45 @@ def _at_first(draw: Draw) -> list[Case]:
     return [case(f"{kind}, step 0", 0, kind, k) for kind, k in (("linear", 0.1), ("exponential", 0.9))]
 
 
-def _unclipped(step: int, kind: str, k: float) -> float:
-    return 1.0 - k * step if kind == "linear" else _teacher_share(step, kind, k)
-
-
-def _times(step: int, kind: str, k: float) -> float:
-    return k / (k + math.exp(min(step * k, 300))) if kind == "inverse sigmoid" else _teacher_share(step, kind, k)
-
-
-def _plain_sigmoid(step: int, kind: str, k: float) -> float:
-    return 1 / (1 + math.exp(step / k)) if kind == "inverse sigmoid" else _teacher_share(step, kind, k)
-
-
-def _e_to_the(step: int, kind: str, k: float) -> float:
-    return math.exp(-k * step) if kind == "exponential" else _teacher_share(step, kind, k)
-
-
-TEACHER_SHARE = Exercise(
-    name="sequences.teacher_share",
-    title="How often the truth",
-    signature="teacher_share(step, kind, k)",
-    arguments=("step", "kind", "k"),
-    returns=SHARE,
+TEACHER_SHARE = question(
+    "sequences.teacher_share",
     minutes=10,
     difficulty="easy",
-    reference=_teacher_share,
-    properties=(
-        Property(name="linear", points=0.5, cases=_linear, judge=same_values(SHARE)),
-        Property(name="exponential", points=0.5, cases=_exponential, judge=same_values(SHARE)),
-        Property(name="inverse sigmoid", points=0.75, cases=_sigmoid, judge=same_values(SHARE)),
-        Property(name="in the beginning: always the truth", points=0.25, cases=_at_first, judge=same_values(SHARE)),
-    ),
-    misconceptions=(
-        Misconception(
-            id="reversed",
-            sentence=(
-                "Yours grows. The model begins with the truth, share 1, and is weaned from it: the share falls with the"
-                " step."
-            ),
-            implementation=lambda step, kind, k: 1.0 - _teacher_share(step, kind, k),
-        ),
-        Misconception(
-            id="below-zero",
-            sentence="Your linear share falls below 0. It stays at 0 once it is there.",
-            implementation=_unclipped,
-        ),
-        Misconception(
-            id="step-times-k",
-            sentence=(
-                "In the inverse sigmoid you multiplied the step by k. It is divided: e^(step / k), so that a larger k"
-                " means a *later* fall."
-            ),
-            implementation=_times,
-        ),
-        Misconception(
-            id="plain-sigmoid",
-            sentence=(
-                "Your inverse sigmoid has 1 where k should stand, so it begins with one half. With k in numerator and"
-                " denominator, k / (k + e^(step / k)), it begins near 1."
-            ),
-            implementation=_plain_sigmoid,
-        ),
-        Misconception(
-            id="e-to-the-minus-k",
-            sentence="Your exponential is e^(−k·step). Here k itself, below 1, is raised to the step: k ** step.",
-            implementation=_e_to_the,
-        ),
-    ),
-    closed=("nlmcore.training",),
+    returns=("share",),
+    properties=[
+        values("linear", 0.5, _linear),
+        values("exponential", 0.5, _exponential),
+        values("inverse sigmoid", 0.75, _sigmoid),
+        values("at the start: always the reference", 0.25, _at_first),
+    ],
+    closed=["nlmcore.training"],
+    mistakes="""
+reversed: Your fraction grows. Training starts with the reference, fraction 1, and moves away from it: the fraction
+falls with the step.
+- return max
++ return 1 - max
+- return k**step
++ return 1 - k**step
+- return k /
++ return 1 - k /
+
+below-zero: Your linear fraction falls below 0. It should stay at 0 once it is there.
+- max(0.0, 1 - k * step)
++ 1 - k * step
+
+step-times-k: In the inverse sigmoid you multiplied the step by k. Divide by it: e^(step / k), so that a larger k means
+a *later* fall.
+- step / k
++ min(step * k, 300)
+
+plain-sigmoid: Your inverse sigmoid has 1 where it should have k, so it starts at one half. With k in numerator and
+denominator, k / (k + e^(step / k)), it starts near 1.
+- k / (k +
++ 1 / (1 +
+
+e-to-the-minus-k: Your exponential is e^(−k·step). Here k itself, below 1, is raised to the power of the step: k **
+step.
+- k**step
++ math.exp(-k * step)
+""",
 )

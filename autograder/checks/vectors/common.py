@@ -1,6 +1,5 @@
 """What the questions on word vectors share: pairs among noise, cosines, and the names that are closed."""
 
-import torch
 from torch import Tensor
 
 from autograder.checks.backpropagation.common import CLOSED as DIFFERENTIATES
@@ -24,15 +23,8 @@ def usual_pairs(draw: Draw) -> list[Case]:
 
 
 def small_pairs(draw: Draw) -> list[Case]:
-    (d,) = draw.sizes(1)
-    return [_pair(draw, d, 1, "one word of noise"), _pair(draw, 1, 3, "vectors of one number")]
+    return [_pair(draw, draw.size(), 1, "one word of noise"), _pair(draw, 1, 3, "vectors of one number")]
 
 
 def unit(vectors: Tensor) -> Tensor:
     return vectors / vectors.norm(dim=-1, keepdim=True)
-
-
-def most_similar(similar: Tensor, word: int | list[int], k: int) -> Tensor:
-    """The k most similar ones, without the word itself (or the words)."""
-    similar[word] = -torch.inf
-    return similar.topk(k).indices

@@ -6,8 +6,9 @@ import xml.dom.minidom as xml
 import numpy as np
 import pytest
 
-from lectures import show, widgets
+from lectures import show
 from lectures.show.attention import _levels
+from lectures.widgets.attention import plane_svg, softmax_svg
 
 WORDS = ["the", "<cat>", 'sat "down"']
 
@@ -18,8 +19,8 @@ WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.01, 0.99, 0.0], [0.3, 0.3, 0.4]])
 DRAWINGS = {
     "lines": show.attention_lines_svg(WEIGHTS, WORDS, selected=1),
     "heatmap": show.heatmap_svg(WEIGHTS, WORDS, WORDS, alt="three words", numbers=True, highlight=0, title="t"),
-    "softmax": widgets.softmax_svg([1.0, -2.0], [0.9, 0.1], ["a", "<b>"], extra="sum"),
-    "plane": widgets.plane_svg([1, 0], [[0.5, 1], [-1, 0]], [0.9, 0.1], [0.4, 0.9], ["a", "<b>"], title="dot"),
+    "softmax": softmax_svg([1.0, -2.0], [0.9, 0.1], ["a", "<b>"], extra="sum"),
+    "plane": plane_svg([1, 0], [[0.5, 1], [-1, 0]], [0.9, 0.1], [0.4, 0.9], ["a", "<b>"], title="dot"),
 }
 
 

@@ -1,9 +1,17 @@
 """Widgets without a browser: controls are moved from Python, the picture must follow."""
 
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import ipywidgets
 import pytest
 
-from lectures import widgets
+from lectures import show, widgets
+from tests.pictures import nameless_in_html
 
 
 def test_the_picture_follows_a_control() -> None:
@@ -34,3 +42,16 @@ def test_without_a_kernel_the_picture_is_shown() -> None:
 def test_rows_must_name_each_control_once() -> None:
     with pytest.raises(ValueError, match="once"):
         widgets.live(lambda n: "", rows=[["n"], ["n"]], n=ipywidgets.IntSlider(3))
+
+
+def test_the_example_of_contributing_works_as_it_stands() -> None:
+    """The picture, the widget over it and its test: what a stranger copies first."""
+    page = (Path(__file__).parents[3] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    part = page[page.index("## A new picture") : page.index("## A new exercise")]
+    examples = [textwrap.dedent(code) for code in re.findall(r"```python\n(.*?)```", part, re.DOTALL)]
+    made: dict[str, Any] = {"Callable": Callable, "Sequence": Sequence, **vars(show)}
+    for code in examples:
+        exec(code, made)
+    made["widgets"] = SimpleNamespace(memory_playground=made["memory_playground"])
+    made["test_a_gate_of_zero_forgets"]()
+    assert not nameless_in_html(made["memory_svg"]([1.0, 0.5], title="a gate"))

@@ -5,7 +5,8 @@ import xml.dom.minidom as xml
 import numpy as np
 import pytest
 
-from lectures import show, widgets
+from lectures import show
+from lectures.widgets.attention import plane_svg, softmax_svg
 
 WORDS = ["the", "<cat>", 'sat "down"']
 
@@ -44,8 +45,8 @@ def test_a_figure_without_alternative_text_is_refused(name: str) -> None:
         (lambda: show.heatmap_svg(WEIGHTS, WORDS[:2], WORDS, alt="x"), "2 row labels"),
         (lambda: show.attention_html(WEIGHTS, WORDS, WORDS[:1]), "1 column labels"),
         (lambda: show.attention_html(WEIGHTS, WORDS, selected=3), r"\[0, 3\)"),
-        (lambda: widgets.softmax_svg([1.0], [0.5, 0.5], ["a", "b"]), "as many weights"),
-        (lambda: widgets.plane_svg([1, 0, 0], [[0, 1]], [1.0], [0, 1], ["a"]), r"query \(2,\)"),
+        (lambda: softmax_svg([1.0], [0.5, 0.5], ["a", "b"]), "as many weights"),
+        (lambda: plane_svg([1, 0, 0], [[0, 1]], [1.0], [0, 1], ["a"]), r"query \(2,\)"),
         (lambda: show.heatmaps([], [], WORDS, WORDS, alt="x"), "at least one"),
         (lambda: show.head_grid(WEIGHTS, alt="x"), "layer, head, query, key"),
         (lambda: show.curves([1, 2], {"a": [1]}, alt="x", x_title="", y_title=""), "'a' has shape"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lectures import widgets
+from lectures.widgets.backpropagation import descent_svg
 from nlmcore.autodiff import Value, evaluate
 
 
@@ -158,6 +159,6 @@ def test_a_step_of_ones_own_and_one_that_explodes() -> None:
 
 def test_a_curve_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="as many y as x"):
-        widgets.descent_svg([0, 1], [1], [(0, 1)])
+        descent_svg([0, 1], [1], [(0, 1)])
     with pytest.raises(ValueError, match="place visited"):
-        widgets.descent_svg([0, 1], [0, 1], [])
+        descent_svg([0, 1], [0, 1], [])

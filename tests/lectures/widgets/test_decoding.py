@@ -1,12 +1,15 @@
 """Search trees, rankings and next-word pictures, and the widgets over them."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 
 from lectures import widgets
-from nlmcore.decoding import beam_search, greedy, reshape, sample
+from lectures.widgets.decoding import next_word_svg, ranking_svg, search_tree_svg
+from nlmcore.decoding import FILTERS, beam_search, greedy, reshape, sample
+from nlmcore.decoding.filters import takes_filters
 
 NAMES = ["<eos>", "cat", "dog", "ox"]
 
@@ -36,46 +39,46 @@ def name(token: int) -> str:
 
 def test_a_tree_shows_every_possible_candidate_and_what_became_of_it() -> None:
     found = tree(2)
-    picture = widgets.search_tree_svg(found.nodes, name, best=found.best)
+    picture = search_tree_svg(found.nodes, name, best=found.best)
     possible = [node for node in found.nodes if node.status != "root" and node.log_prob > -math.inf]
     assert picture.count('rx="6"') == len(possible)
     assert picture.count("× 0.30") == sum(round(math.exp(n.token_log_prob), 2) == 0.3 for n in possible) > 0
     assert picture.count('stroke-width="5"') == len(found.best) - 1 + 1, (
         "an edge per word of the answer, and the legend"
     )
-    assert "&lt;eos&gt;, P 0.500, finished" in widgets.search_tree_svg(found.nodes, name, shown=1)
+    assert "&lt;eos&gt;, P 0.500, finished" in search_tree_svg(found.nodes, name, shown=1)
 
 
 def test_a_tree_is_stepped() -> None:
     found = tree(2)
-    candidates = widgets.search_tree_svg(found.nodes, name, shown=1, decided=0)
+    candidates = search_tree_svg(found.nodes, name, shown=1, decided=0)
     assert "a candidate" in candidates
     assert "finished" not in candidates.split("aria-label")[1].split('"')[1]
-    assert "only the prompt" in widgets.search_tree_svg(found.nodes, name, shown=0)
+    assert "only the prompt" in search_tree_svg(found.nodes, name, shown=0)
     with pytest.raises(ValueError, match="decided=2"):
-        widgets.search_tree_svg(found.nodes, name, shown=1, decided=2)
+        search_tree_svg(found.nodes, name, shown=1, decided=2)
     with pytest.raises(ValueError, match="candidate"):
-        widgets.search_tree_svg(found.nodes[:1], name)
+        search_tree_svg(found.nodes[:1], name)
 
 
 def test_what_fell_out_is_crossed_out_and_counted() -> None:
     before = torch.tensor([0.5, 0.3, 0.2])
     after = reshape(before.log(), top_k=2).exp()
-    picture = widgets.next_word_svg(before.numpy(), after.numpy(), ["a", "b", "c"], prompt="x")
+    picture = next_word_svg(before.numpy(), after.numpy(), ["a", "b", "c"], prompt="x")
     assert picture.count("line-through") == 2, "c, and the 0 others"
     assert "left: 2 of 3 words; the model gave them 0.800" in picture
     assert "0.500 → 0.625" in picture
     with pytest.raises(ValueError, match="one length"):
-        widgets.next_word_svg([0.5, 0.5], [1.0], ["a"], prompt="x")
+        next_word_svg([0.5, 0.5], [1.0], ["a"], prompt="x")
     with pytest.raises(ValueError, match="finite"):
-        widgets.next_word_svg([0.5, math.nan], [1.0, 0.0], ["a"], prompt="x")
+        next_word_svg([0.5, math.nan], [1.0, 0.0], ["a"], prompt="x")
 
 
 def test_a_ranking_is_best_first() -> None:
-    picture = widgets.ranking_svg(["short", "long"], [2, 8], [-2.0, -4.0], [-1.0, -0.5], title="t")
+    picture = ranking_svg(["short", "long"], [2, 8], [-2.0, -4.0], [-1.0, -0.5], title="t")
     assert picture.index(">long<") < picture.index(">short<")
     with pytest.raises(ValueError, match="per text"):
-        widgets.ranking_svg(["a"], [1, 2], [-1.0], [-1.0])
+        ranking_svg(["a"], [1, 2], [-1.0], [-1.0])
 
 
 def test_the_beam_is_stepped_to_its_end() -> None:
@@ -125,6 +128,18 @@ def test_the_sampler_uses_the_function_it_is_handed() -> None:
     assert "same picture" in beside.picture.value
     beside.controls["temperature"].value = 0.0
     assert "another picture" in beside.picture.value
+
+
+def test_a_filter_that_the_table_gains_gets_a_slider(monkeypatch) -> None:
+    distribution = torch.tensor([0.05, 0.6, 0.25, 0.1]).log()
+
+    def keep_above(logits, epsilon):
+        return logits.masked_fill(logits.softmax(-1) < epsilon, -math.inf)
+
+    monkeypatch.setitem(FILTERS, "epsilon", keep_above)
+    widget = widgets.sampler_playground(takes_filters(partial(reshape)), {"one": distribution}, name, words=3)
+    widget.controls["epsilon"].value = 0.2
+    assert "left: 2 of 4 words" in widget.picture.value
 
 
 def test_a_text_grows_word_by_word() -> None:

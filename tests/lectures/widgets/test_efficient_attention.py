@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lectures import widgets
 from lectures.show.svg import diverging_rgb, png_address
-from lectures.widgets.efficient_attention import layers_needed
+from lectures.widgets.efficient_attention import cache_svg, layers_needed, pattern_svg
 from nlmcore.attention import causal_mask, window_mask
 from nlmcore.inspect import capture
 from nlmcore.positions import NoPositions, Rotary
@@ -140,14 +140,14 @@ def test_what_cannot_be_played_is_named() -> None:
 def test_a_cache_that_does_not_fit_is_refused() -> None:
     keys = np.zeros((3, 2))
     with pytest.raises(ValueError, match=r"got \(3, 2\) and \(2, 2\) for 3 words"):
-        widgets.cache_svg(["a", "b", "c"], keys, keys[:2], [1], capacity=4)
+        cache_svg(["a", "b", "c"], keys, keys[:2], [1], capacity=4)
     for words, capacity in ((["a", "b"], 4), (["a", "b", "c"], 2)):
         with pytest.raises(ValueError, match=f"for {len(words)} words and a capacity of {capacity}"):
-            widgets.cache_svg(words, keys, keys, [1], capacity=capacity)
+            cache_svg(words, keys, keys, [1], capacity=capacity)
     with pytest.raises(ValueError, match=r"weights \(4,\) and new=1"):
-        widgets.cache_svg(["a", "b", "c"], keys, keys, [0.25] * 4, capacity=4)
+        cache_svg(["a", "b", "c"], keys, keys, [0.25] * 4, capacity=4)
     with pytest.raises(ValueError, match="new=0"):
-        widgets.cache_svg(["a", "b", "c"], keys, keys, [1], capacity=4, new=0)
+        cache_svg(["a", "b", "c"], keys, keys, [1], capacity=4, new=0)
 
 
 def with_global(n: int, size: int) -> Tensor:
@@ -238,4 +238,4 @@ def test_a_pattern_that_does_not_fit_is_refused() -> None:
     mask, needed = np.ones((3, 3), dtype=bool), np.ones((3, 3))
     for wrong in ((mask[:2], needed, 0, 1), (mask, needed[:, :2], 0, 1), (mask, needed, 3, 1), (mask, needed, 0, 0)):
         with pytest.raises(ValueError, match=r"one of their rows and at least one layer, got \("):
-            widgets.pattern_svg(*wrong[:3], layers=wrong[3])
+            pattern_svg(*wrong[:3], layers=wrong[3])

@@ -6,7 +6,7 @@ import xml.dom.minidom as xml
 import pytest
 
 from lectures import widgets
-from lectures.widgets.language_models import GIVE_UP, replay
+from lectures.widgets.language_models import GIVE_UP, guessing_svg, replay
 from nlmcore.metrics import KEYS, entropy_bounds, key_of
 
 
@@ -94,7 +94,7 @@ def test_ones_own_bounds_are_drawn_beside(game: widgets.Live) -> None:
 
 def test_guessing_svg_wants_a_number_per_guess() -> None:
     with pytest.raises(ValueError, match="a number per guessed character"):
-        widgets.guessing_svg("abc", 1, [1], [], {})
+        guessing_svg("abc", 1, [1], [], {})
 
 
 def test_without_an_end_every_length_sums_to_one() -> None:

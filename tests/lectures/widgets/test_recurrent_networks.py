@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from lectures import widgets
+from lectures.widgets.recurrent_networks import contributions_svg, restored_svg, states_svg, verdict_svg
 
 
 @dataclass
@@ -50,43 +51,41 @@ MINUS = "\N{MINUS SIGN}"
 def test_a_state_fills_as_the_words_are_read() -> None:
     states = np.array([[0.0, 0.0], [0.5, -0.25], [0.75, -1.0]])
     chances = np.array([[0.9, 0.1], [0.2, 0.8]])
-    half = widgets.states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"], read=1)
+    half = states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"], read=1)
     assert f"{MINUS}0.25" in half
     assert f"{MINUS}1.00" not in half
     assert "has read “a”" in half
     assert "predicts x with probability 0.90" in half
-    assert "predicts y with probability 0.80" in widgets.states_svg(
-        states, ["a", "b"], ["one", "two"], chances, ["x", "y"]
-    )
-    assert "has read nothing" in widgets.states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"], read=0)
+    assert "predicts y with probability 0.80" in states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"])
+    assert "has read nothing" in states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"], read=0)
     with pytest.raises(ValueError, match="words \\+ 1"):
-        widgets.states_svg(states[1:], ["a", "b"], ["one", "two"], chances, ["x", "y"])
+        states_svg(states[1:], ["a", "b"], ["one", "two"], chances, ["x", "y"])
     with pytest.raises(ValueError, match="read must lie"):
-        widgets.states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"], read=3)
+        states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"], read=3)
 
 
 def test_a_triangle_of_contributions_sums_what_is_not_cut() -> None:
     parts = np.array([[0.5, 9.0], [-0.125, 0.25]])  # what stands above the diagonal is no pair
-    whole = widgets.contributions_svg(parts, states=[0, 0.5, 0.2], slopes=[0.3, 0.4])
+    whole = contributions_svg(parts, states=[0, 0.5, 0.2], slopes=[0.3, 0.4])
     assert "sum 0.6250" in whole
     assert "9.0" not in whole
-    near = widgets.contributions_svg(parts, states=[0, 0.5, 0.2], slopes=[0.3, 0.4], cut=1)
+    near = contributions_svg(parts, states=[0, 0.5, 0.2], slopes=[0.3, 0.4], cut=1)
     assert "sum 0.7500 of 0.6250" in near
     assert "line-through" in near
     with pytest.raises(ValueError, match="states"):
-        widgets.contributions_svg(parts, states=[0, 1], slopes=[0.3, 0.4])
+        contributions_svg(parts, states=[0, 1], slopes=[0.3, 0.4])
 
 
 def test_restored_words_and_verdicts() -> None:
-    picture = widgets.restored_svg(["to", "be"], ["To", "be,"], [0.5, 0.9], note="a < b")
+    picture = restored_svg(["to", "be"], ["To", "be,"], [0.5, 0.9], note="a < b")
     assert "Restored: To be, a &lt; b" in picture
     with pytest.raises(ValueError, match="one number per word"):
-        widgets.restored_svg(["to"], ["To"], [0.1, 0.2])
-    verdict = widgets.verdict_svg(["o", "woe"], [0.4, 0.9], low="comedy", high="tragedy", read=1)
+        restored_svg(["to"], ["To"], [0.1, 0.2])
+    verdict = verdict_svg(["o", "woe"], [0.4, 0.9], low="comedy", high="tragedy", read=1)
     assert "after 1 word: P(tragedy) = 0.40" in verdict
     assert verdict.count("<circle") == 1
     with pytest.raises(ValueError, match="read in"):
-        widgets.verdict_svg(["o"], [0.4], low="a", high="b", read=2)
+        verdict_svg(["o"], [0.4], low="a", high="b", read=2)
 
 
 def step(x, h, U, W):

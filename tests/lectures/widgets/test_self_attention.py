@@ -8,17 +8,18 @@ import torch
 from torch import nn
 
 from lectures import widgets
+from lectures.widgets.self_attention import clocks_svg, table_svg, turned_svg
 from nlmcore.attention import MultiHeadAttention, causal_mask
 from nlmcore.positions import rotary, sinusoidal
 
 
 def test_a_table_says_its_dot_products() -> None:
     table = sinusoidal(50, 16)
-    picture = widgets.table_svg(table, 10, title="fifty.")
+    picture = table_svg(table, 10, title="fifty.")
     near = (table @ table[10] / 8).tolist()
     assert f"0: {near[0]:.2f}, 12: {near[12]:.2f}" in picture
     with pytest.raises(ValueError, match="row 50"):
-        widgets.table_svg(table, 50)
+        table_svg(table, 50)
 
 
 def test_clock_hands_turn_by_the_same_angles_everywhere() -> None:
@@ -32,7 +33,7 @@ def test_clock_hands_turn_by_the_same_angles_everywhere() -> None:
     assert angles(3) == angles(40)
     assert angles(3)[0] == f"{2 * 180 / torch.pi:.1f}"
     with pytest.raises(ValueError, match=r"\(pair, 2\)"):
-        widgets.clocks_svg(torch.zeros(3, 2), torch.zeros(2, 2))
+        clocks_svg(torch.zeros(3, 2), torch.zeros(2, 2))
 
 
 def test_rotary_scores_depend_on_the_distance_alone() -> None:
@@ -52,9 +53,9 @@ def test_rotary_scores_depend_on_the_distance_alone() -> None:
 def test_turned_vectors_are_checked() -> None:
     pair = (torch.zeros(2, 2), torch.zeros(2, 2))
     with pytest.raises(ValueError, match="no entry"):
-        widgets.turned_svg(pair, pair, torch.zeros(3, 3), (3, 0))
+        turned_svg(pair, pair, torch.zeros(3, 3), (3, 0))
     with pytest.raises(ValueError, match="of one shape"):
-        widgets.turned_svg(pair, (torch.zeros(1, 2), torch.zeros(1, 2)), torch.zeros(3, 3), (0, 0))
+        turned_svg(pair, (torch.zeros(1, 2), torch.zeros(1, 2)), torch.zeros(3, 3), (0, 0))
 
 
 def test_a_students_positions_are_drawn_beside_ours() -> None:

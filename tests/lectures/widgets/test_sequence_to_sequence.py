@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lectures import widgets
-from lectures.widgets.sequence_to_sequence import wrong_places
+from lectures.widgets.sequence_to_sequence import translation_svg, wrong_places
 
 PLANE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 3.0]])
 
@@ -30,21 +30,21 @@ def test_what_does_not_fit_is_marked(written: str, reference: str, wrong: list[b
 
 
 def test_a_right_translation_says_so_and_a_wrong_one_shows_the_answer() -> None:
-    right = widgets.translation_svg(["one"], [("c", [0.5, -0.5])], ["eins"], reference=["eins"])
+    right = translation_svg(["one"], [("c", [0.5, -0.5])], ["eins"], reference=["eins"])
     assert "right in every word" in right
     assert "should be" not in right
-    wrong = widgets.translation_svg(["one"], [("c", [0.5])], ["zwei"], reference=["eins"])
+    wrong = translation_svg(["one"], [("c", [0.5])], ["zwei"], reference=["eins"])
     assert "do not fit: 1 of 1" in wrong
     assert ">should be<" in wrong
     assert wrong.count("stroke-dasharray") == 1
     with pytest.raises(ValueError, match="at least one"):
-        widgets.translation_svg([], [], ["eins"])
+        translation_svg([], [], ["eins"])
     with pytest.raises(ValueError, match="vector"):
-        widgets.translation_svg(["one"], [("c", [[1.0]])], [])
+        translation_svg(["one"], [("c", [[1.0]])], [])
 
 
 def test_long_rows_wrap() -> None:
-    short, long = (widgets.translation_svg(["thousand"] * n, [], ["tausend"]) for n in (2, 30))
+    short, long = (translation_svg(["thousand"] * n, [], ["tausend"]) for n in (2, 30))
     assert float(long.split('viewBox="0 0 860 ')[1].split('"')[0]) > 60 + float(
         short.split('viewBox="0 0 860 ')[1].split('"')[0]
     )

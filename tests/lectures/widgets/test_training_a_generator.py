@@ -3,42 +3,43 @@
 import pytest
 
 from lectures import widgets
+from lectures.widgets.training_a_generator import inputs_svg, losses_svg, parted_svg, schedules_svg
 
 
 def test_bars_of_loss_sum_up() -> None:
-    picture = widgets.losses_svg(["to", "be"], [1.5, 0.25], chosen=1, note="a < b")
+    picture = losses_svg(["to", "be"], [1.5, 0.25], chosen=1, note="a < b")
     assert "sum 1.75 nats over 2 predictions, mean 0.88" in picture
     assert "be 0.2" in picture
     assert "a &lt; b" in picture
     with pytest.raises(ValueError, match="one loss"):
-        widgets.losses_svg(["to"], [-1.0])
+        losses_svg(["to"], [-1.0])
 
 
 def test_a_schedule_has_a_dot_where_training_is() -> None:
     lines = {"linear": [1.0, 0.5, 0.0], "flat": [1.0, 1.0, 1.0]}
-    picture = widgets.schedules_svg([0, 100, 200], lines, step=150, chosen="linear")
+    picture = schedules_svg([0, 100, 200], lines, step=150, chosen="linear")
     assert "linear, step 150: 0.25" in picture
     assert picture.count("<circle") == 1
     with pytest.raises(ValueError, match="step must lie"):
-        widgets.schedules_svg([0, 100], {"a": [1.0, 0.0]}, step=101, chosen="a")
+        schedules_svg([0, 100], {"a": [1.0, 0.0]}, step=101, chosen="a")
     with pytest.raises(ValueError, match="one share per step"):
-        widgets.schedules_svg([0, 100], {"a": [1.0]}, step=0, chosen="a")
+        schedules_svg([0, 100], {"a": [1.0]}, step=0, chosen="a")
 
 
 def test_what_is_read_is_said_in_words() -> None:
-    picture = widgets.inputs_svg(["<bos>", "the", "king"], ["", "a", "lord"], [True, False, True], ["the", "king", "."])
+    picture = inputs_svg(["<bos>", "the", "king"], ["", "a", "lord"], [True, False, True], ["the", "king", "."])
     assert "&lt;bos&gt; [a] king; 67% are true" in picture
     with pytest.raises(ValueError, match="four rows"):
-        widgets.inputs_svg(["a"], [], [True], ["b"])
+        inputs_svg(["a"], [], [True], ["b"])
 
 
 def test_two_texts_are_compared_after_the_change() -> None:
-    picture = widgets.parted_svg("abcdef", "abXdYf", changed=2, names=["one", "two"])
+    picture = parted_svg("abcdef", "abXdYf", changed=2, names=["one", "two"])
     assert "2 of 3" in picture
     assert "differ in letter 3" in picture
-    assert "2 of 3" in widgets.parted_svg("abcdef", "abXdYf", changed=2, names=["one", "two"], per_line=4)
+    assert "2 of 3" in parted_svg("abcdef", "abXdYf", changed=2, names=["one", "two"], per_line=4)
     with pytest.raises(ValueError, match="one length"):
-        widgets.parted_svg("ab", "abc", changed=0, names=["one", "two"])
+        parted_svg("ab", "abc", changed=0, names=["one", "two"])
 
 
 def test_the_loss_player_shows_what_was_expected() -> None:

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lectures import widgets
-from lectures.widgets.transformers import _read
+from lectures.widgets.transformers import Stage, _read, lens_svg, stages_svg
 from nlmcore.inspect import capture
 from nlmcore.positions import relative_shift
 from nlmcore.recurrent import RecurrentLM
@@ -118,14 +118,14 @@ def test_a_lens_without_a_model_or_a_sentence_is_refused() -> None:
 
 def test_a_grid_that_does_not_fit_is_refused() -> None:
     grid: dict[str, Any] = {"words": ["a", "b"], "depths": ["low"], "guesses": [["x", "a long one"]]}
-    picture = widgets.lens_svg(**grid, chances=[[0.1, 0.9]], selected=1)
+    picture = lens_svg(**grid, chances=[[0.1, 0.9]], selected=1)
     assert "likeliest next words are, from below: low: &#x27;a long one&#x27; 0.90" in picture
     with pytest.raises(ValueError, match=r"got chances \(1, 3\)"):
-        widgets.lens_svg(**grid, chances=[[0.1, 0.9, 0.0]], selected=1)
+        lens_svg(**grid, chances=[[0.1, 0.9, 0.0]], selected=1)
     with pytest.raises(ValueError, match=r"rows of \[1\] guesses"):
-        widgets.lens_svg(**{**grid, "guesses": [["x"]]}, chances=[[0.1, 0.9]], selected=1)
+        lens_svg(**{**grid, "guesses": [["x"]]}, chances=[[0.1, 0.9]], selected=1)
     with pytest.raises(ValueError, match="selected=2 is none of 2 columns"):
-        widgets.lens_svg(**grid, chances=[[0.1, 0.9]], selected=2)
+        lens_svg(**grid, chances=[[0.1, 0.9]], selected=2)
 
 
 def play(n: int, past: int, query: int = 0, shift: widgets.Shift = relative_shift) -> str:
@@ -184,19 +184,19 @@ def test_what_cannot_be_drawn_is_said_in_the_pictures_place() -> None:
 
 
 def test_a_stage_that_does_not_fit_is_refused() -> None:
-    stage = widgets.Stage("one", torch.zeros(2, 2), [["a", "b"], ["c", "d"]], [(0, 1)])
-    assert "1. one: a b; c d" in widgets.stages_svg([stage], reach=1)
+    stage = Stage("one", torch.zeros(2, 2), [["a", "b"], ["c", "d"]], [(0, 1)])
+    assert "1. one: a b; c d" in stages_svg([stage], reach=1)
     wrong = {
-        "labels": widgets.Stage("one", np.zeros((2, 2)), [["a", "b"]]),
-        "ragged": widgets.Stage("one", np.zeros((2, 2)), [["a", "b"], ["c"]]),
-        "frame": widgets.Stage("one", np.zeros((2, 2)), [["a", "b"], ["c", "d"]], [(2, 0)]),
-        "no matrix": widgets.Stage("one", np.zeros(2), [["a", "b"]]),
+        "labels": Stage("one", np.zeros((2, 2)), [["a", "b"]]),
+        "ragged": Stage("one", np.zeros((2, 2)), [["a", "b"], ["c"]]),
+        "frame": Stage("one", np.zeros((2, 2)), [["a", "b"], ["c", "d"]], [(2, 0)]),
+        "no matrix": Stage("one", np.zeros(2), [["a", "b"]]),
     }
     for stage in wrong.values():
         with pytest.raises(ValueError, match="stage 'one' needs a label for each number and frames inside"):
-            widgets.stages_svg([stage], reach=1)
+            stages_svg([stage], reach=1)
     with pytest.raises(ValueError, match="at least one stage"):
-        widgets.stages_svg([], reach=1)
+        stages_svg([], reach=1)
 
 
 PAIRS = [

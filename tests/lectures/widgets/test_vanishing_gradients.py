@@ -9,29 +9,30 @@ import pytest
 import torch
 
 from lectures import widgets
+from lectures.widgets.vanishing_gradients import cliff_svg, clipped_svg, eigenvalues_svg, grey_png
 
 
 def test_eigenvalues_lie_where_they_should() -> None:
-    picture = widgets.eigenvalues_svg({"λ": [1j, 5.0]}, alt="two", reach=2.0, size=420)
+    picture = eigenvalues_svg({"λ": [1j, 5.0]}, alt="two", reach=2.0, size=420)
     rings = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="6.5"', picture)[1:]  # the first is the legend's
     (x, y), (far, _) = [(float(a), float(b)) for a, b in rings]
     assert (x, y) == (210.0, 30 + 200 - 100)
     assert far == pytest.approx(210 + 200 * 0.98), "what lies outside is drawn on the edge"
     with pytest.raises(ValueError, match="reach must be above 1"):
-        widgets.eigenvalues_svg({"λ": [1j]}, alt="one", reach=1.0)
+        eigenvalues_svg({"λ": [1j]}, alt="one", reach=1.0)
 
 
 def test_the_surface_is_a_whole_png() -> None:
-    data = base64.b64decode(widgets.grey_png(np.array([[0.0, 0.5, 1.0]])).split(",")[1])
+    data = base64.b64decode(grey_png(np.array([[0.0, 0.5, 1.0]])).split(",")[1])
     assert data.startswith(b"\x89PNG")
     assert struct.unpack(">II", data[16:24]) == (3, 1)
-    surface = widgets.grey_png(np.zeros((2, 2)))
-    picture = widgets.cliff_svg(surface, (0, 1), (0, 1), {"p": [[0, 0], [1, 1]]}, alt="a path")
+    surface = grey_png(np.zeros((2, 2)))
+    picture = cliff_svg(surface, (0, 1), (0, 1), {"p": [[0, 0], [1, 1]]}, alt="a path")
     assert "a path" in picture
     with pytest.raises(ValueError, match=r"path 'p' must be \(step, 2\)"):
-        widgets.cliff_svg(surface, (0, 1), (0, 1), {"p": [0, 1]}, alt="x")
+        cliff_svg(surface, (0, 1), (0, 1), {"p": [0, 1]}, alt="x")
     with pytest.raises(ValueError, match="must be two numbers"):
-        widgets.clipped_svg([1, 2, 3], {}, 1.0, alt="x")
+        clipped_svg([1, 2, 3], {}, 1.0, alt="x")
 
 
 def power_norms(W: torch.Tensor, steps: int) -> list[float]:

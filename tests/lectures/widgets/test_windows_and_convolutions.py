@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lectures import widgets
-from lectures.widgets.windows_and_convolutions import KINDS, architecture
+from lectures.widgets.windows_and_convolutions import KINDS, architecture, convolution_svg, fired_svg, reach_svg
 
 WORDS = ["a", "b", "c", "d", "e", "f"]
 
@@ -56,11 +56,11 @@ def test_a_convolution_of_ones_own() -> None:
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="label per input"):
-        widgets.convolution_svg([1.0, 2.0], [1.0], [1.0, 2.0], ["a"], start=0, at=0)
+        convolution_svg([1.0, 2.0], [1.0], [1.0, 2.0], ["a"], start=0, at=0)
     with pytest.raises(ValueError, match="3 letters have 2 windows of 2"):
-        widgets.fired_svg("abc", [1.0], width=2, alt="x")
+        fired_svg("abc", [1.0], width=2, alt="x")
     with pytest.raises(ValueError, match="one strength per word"):
-        widgets.reach_svg(["a"], ["hidden"], [], (1, 0), [1.0, 2.0])
+        reach_svg(["a"], ["hidden"], [], (1, 0), [1.0, 2.0])
 
 
 def fired(text: str) -> widgets.Fired:
@@ -104,7 +104,7 @@ def lit_words(drawing: str) -> int:
 def test_what_is_lit(kind: str, layers: int, kernel: int, dilated: bool, words: int) -> None:
     dilations = tuple(2**i if dilated else 1 for i in range(layers))
     rows, edges = architecture(kind, layers, kernel, dilations, 6)
-    assert lit_words(widgets.reach_svg(WORDS, rows, edges, (len(rows), 5), np.ones(6))) == words
+    assert lit_words(reach_svg(WORDS, rows, edges, (len(rows), 5), np.ones(6))) == words
     assert all(start[1] <= end[1] for start, end in edges), "nothing comes from the future"
 
 

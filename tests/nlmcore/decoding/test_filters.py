@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlmcore.checks import Probability, door
+from nlmcore.checks import Amount, Positive, Probability, Size, door
 from nlmcore.decoding import (
     FILTERS,
     divide_by_temperature,
@@ -210,6 +210,30 @@ def test_a_tiny_temperature_samples_as_greedy_search_does(temperature: float) ->
     assert torch.equal(speculative_sample(model, PROMPTS, 6, draft=model, temperature=temperature).tokens, greedy)
 
 
+EXAMPLES = {Size: (1, 3), Probability: (0.0, 0.02, 0.3, 0.9), Amount: (0.0, 0.5, 2.0), Positive: (0.1, 2.0)}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_laws_of_every_row_of_the_table(name: str) -> None:
+    """Something is kept, in its old proportions; what was impossible stays so; a row does not depend on the others."""
+    allowed = list(inspect.signature(FILTERS[name]).parameters.values())[1].annotation
+    logits = torch.randn(5, 11, generator=torch.Generator().manual_seed(2)) * 2
+    logits[:, 3] = logits[2, 5:] = -math.inf
+    logits[4] = 0.0
+    before = logits.clone()
+    for value in EXAMPLES[allowed]:
+        got = FILTERS[name](logits, value)
+        assert torch.equal(logits, before)
+        assert got.shape == logits.shape
+        assert not got.isnan().any()
+        left = got > -math.inf
+        assert left.any(dim=1).all()
+        assert not (left & (logits == -math.inf)).any()
+        assert torch.equal(torch.cat([FILTERS[name](row[None], value) for row in logits]), got)
+        if name != "temperature":
+            assert torch.equal(got[left], logits[left])
+
+
 @door
 def keep_likely(logits: torch.Tensor, epsilon: Probability) -> torch.Tensor:
     """Epsilon sampling, as a new filter would be written (Hewitt, Manning & Liang 2022)."""
@@ -228,25 +252,19 @@ def test_a_line_in_the_table_is_an_argument_of_everything_that_samples(monkeypat
     ]
     expected = sample(model, PROMPTS, 4, temperature=0).tokens
     for algorithm in algorithms:
-        with pytest.raises(TypeError, match="no argument 'epsilon'; the filters are temperature, top_k, top_p, min_p"):
-            algorithm(epsilon=0.99, **alone)
-    monkeypatch.setitem(FILTERS, "epsilon", keep_likely)
+        with pytest.raises(TypeError, match="no argument 'likely'; the filters are temperature, top_k, top_p, min_p"):
+            algorithm(likely=0.99, **alone)
+    monkeypatch.setitem(FILTERS, "likely", keep_likely)
     for algorithm in algorithms:
-        assert torch.equal(algorithm(epsilon=0.99, **alone), expected)  # only the most probable token is so probable
-        with pytest.raises(ValueError, match=r"epsilon must lie in \[0, 1\], got 1.5"):
-            algorithm(epsilon=1.5)
-        with pytest.raises(TypeError, match=r"no argument 'epsilom'; the filters are .*, epsilon$"):
-            algorithm(epsilom=0.5)
+        assert torch.equal(algorithm(likely=0.99, **alone), expected)  # only the most probable token is so probable
+        with pytest.raises(ValueError, match=r"likely must lie in \[0, 1\], got 1.5"):
+            algorithm(likely=1.5)
+        with pytest.raises(TypeError, match=r"no argument 'likley'; the filters are .*, likely$"):
+            algorithm(likley=0.5)
 
 
 @pytest.mark.parametrize("function", [sample, stream, speculative_sample, minimum_bayes_risk, reshape])
 def test_the_filters_are_in_the_signature(function) -> None:
     parameters = inspect.signature(function).parameters
-    assert {name: parameters[name].default for name in FILTERS} == {
-        "temperature": 1.0,
-        "top_k": None,
-        "top_p": None,
-        "min_p": None,
-        "typical_p": None,
-    }
+    assert {name: parameters[name].default for name in FILTERS} == dict.fromkeys(FILTERS) | {"temperature": 1.0}
     assert "filters" not in parameters

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from nlmcore.word2vec import keep_probability, noise_distribution
-from nlmcore.word2vec.sampling import draw, sample_blocks
+from nlmcore.word2vec.sampling import sample, sample_blocks
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -23,20 +23,20 @@ def test_keep_probability() -> None:
 def test_noise_is_the_three_quarter_power() -> None:
     p = noise_distribution(torch.tensor([16, 1, 0, 81]))
     torch.testing.assert_close(p, torch.tensor([8, 1, 0, 27], dtype=torch.float64) / 36)
-    drawn = draw(p, (200, 100), seeded())
+    drawn = sample(p, (200, 100), seeded())
     assert drawn.shape == (200, 100)
     torch.testing.assert_close(torch.bincount(drawn.ravel(), minlength=4) / 20_000, p.float(), atol=0.01, rtol=0)
 
 
 def test_noise_never_draws_an_unseen_last_word() -> None:
     p = noise_distribution(torch.tensor([3, 1, 0]))
-    assert draw(p, (10_000,), seeded()).max() == 1
+    assert sample(p, (10_000,), seeded()).max() == 1
 
 
 def all_pairs(tokens: list[int], lengths: list[int], window: int, size: int, seed: int = 0) -> list[tuple[int, int]]:
     keep = torch.ones(max(tokens) + 1, dtype=torch.float64)
     blocks = sample_blocks(torch.tensor(tokens), torch.tensor(lengths), keep, window, size, seeded(seed))
-    mask = blocks.window(torch.arange(len(blocks.tokens)))
+    mask = blocks.window()
     return [(int(blocks.tokens[n, i + window]), int(blocks.tokens[n, j])) for n, i, j in mask.nonzero().tolist()]
 
 
@@ -67,13 +67,13 @@ def test_wider_windows_stay_in_their_sequence_and_see_both_sides_alike() -> None
 def test_subsampling_drops_frequent_words_and_moves_their_neighbours_together() -> None:
     keep = torch.tensor([0.0, 1.0, 1.0])
     blocks = sample_blocks(torch.tensor([1, 0, 2, 0, 0]), torch.tensor([3, 2]), keep.double(), 1, 4, seeded())
-    assert blocks.tokens[0, 1:3].tolist() == [1, 2]
-    assert blocks.window(torch.tensor([0]))[0, 0].nonzero().tolist() == [[2]]
+    assert blocks.centre[0, :2].tolist() == [1, 2]
+    assert blocks.window()[0, 0].nonzero().tolist() == [[2]]
 
 
 def test_nothing_kept_is_a_block_without_pairs() -> None:
     blocks = sample_blocks(torch.tensor([0, 0]), torch.tensor([2]), torch.zeros(1).double(), 2, 4, seeded())
-    assert blocks.window(torch.tensor([0])).sum() == 0
+    assert blocks.window().sum() == 0
 
 
 COUNTS = torch.tensor([3, 0, 1])

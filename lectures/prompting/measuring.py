@@ -20,10 +20,10 @@ from typing import Annotated, cast
 
 from nlmcore.checks import Amount, Count, Size, check_fields, described, door
 from nlmcore.language_model import LanguageModel
-from nlmcore.prompting.checks import Tokenizer, check_parts
-from nlmcore.prompting.completing import complete
-from nlmcore.prompting.options import check_options, choose
-from nlmcore.prompting.templates import Example, Template, as_examples, few_shot_prompt
+from lectures.prompting.checks import Tokenizer, check_parts
+from lectures.prompting.completing import complete
+from lectures.prompting.options import check_options, choose
+from lectures.prompting.templates import Example, Template, as_examples, few_shot_prompt
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from functools import partial
 
 import pytest
 
-from nlmcore.prompting import (
+from lectures.prompting import (
     Task,
     accuracy,
     by_choosing,
     by_writing,
     wilson_interval,
 )
-from tests.nlmcore.prompting.models import CAPITALS, KNOWS, LETTERS, Reciter
+from tests.lectures.prompting.models import CAPITALS, KNOWS, LETTERS, Reciter
 
 TASK = Task("capitals", CAPITALS, n_options=3)
 

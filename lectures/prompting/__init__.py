@@ -11,10 +11,10 @@ Everything works for any language model (`nlmcore.language_model`) and any token
 Brown et al. (2020), "Language models are few-shot learners", sections 2 and 2.4.
 """
 
-from nlmcore.prompting.completing import Completion, complete, stream_text
-from nlmcore.prompting.measuring import Accuracy, Task, accuracy, by_choosing, by_writing, wilson_interval
-from nlmcore.prompting.options import NORMALISATIONS, ScoredOption, choose, score_options
-from nlmcore.prompting.templates import Example, Template, few_shot_prompt
+from lectures.prompting.completing import Completion, complete, stream_text
+from lectures.prompting.measuring import Accuracy, Task, accuracy, by_choosing, by_writing, wilson_interval
+from lectures.prompting.options import NORMALISATIONS, ScoredOption, choose, score_options
+from lectures.prompting.templates import Example, Template, few_shot_prompt
 
 __all__ = [
     "NORMALISATIONS",

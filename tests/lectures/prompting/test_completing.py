@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nlmcore.prompting import (
+from lectures.prompting import (
     Task,
     accuracy,
     by_writing,
@@ -15,7 +15,7 @@ from nlmcore.prompting import (
     stream_text,
 )
 from nlmcore.tokens import BPETokenizer
-from tests.nlmcore.prompting.models import (
+from tests.lectures.prompting.models import (
     KNOWS,
     LETTERS,
     TOKENIZERS,

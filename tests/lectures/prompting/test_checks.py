@@ -5,8 +5,8 @@ import pickle
 import pytest
 import torch
 
-from nlmcore.prompting import Example, Task, accuracy, choose, complete, few_shot_prompt, score_options, stream_text
-from nlmcore.prompting import wilson_interval as wilson
+from lectures.prompting import Example, Task, accuracy, choose, complete, few_shot_prompt, score_options, stream_text
+from lectures.prompting import wilson_interval as wilson
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import CharTokenizer
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlmcore.prompting import (
+from lectures.prompting import (
     Template,
     few_shot_prompt,
 )
-from tests.nlmcore.prompting.models import CAPITALS
+from tests.lectures.prompting.models import CAPITALS
 
 
 def test_a_prompt_is_its_examples_and_an_open_question() -> None:

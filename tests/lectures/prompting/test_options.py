@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from nlmcore.prompting import (
+from lectures.prompting import (
     choose,
     score_options,
 )
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import BPETokenizer
-from tests.nlmcore.prompting.models import (
+from tests.lectures.prompting.models import (
     TOKENIZERS,
     built,
     lstm,

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from nlmcore.ngram import NGramLM
-from nlmcore.prompting import (
+from lectures.prompting import (
     Example,
 )
+from nlmcore.ngram import NGramLM
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.tokens import BPETokenizer, CharTokenizer, WordTokenizer
 from nlmcore.transformer import TransformerConfig, TransformerLM

@@ -35,7 +35,7 @@ import torch
 from nlmcore.checks import door
 from nlmcore.decoding.reading import next_log_probs, prefill
 from nlmcore.language_model import LanguageModel, State, select
-from nlmcore.prompting.checks import Tokenizer, as_tokens, check_parts, check_strings, prefix
+from lectures.prompting.checks import Tokenizer, as_tokens, check_parts, check_strings, prefix
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from nlmcore.decoding import stream
 from nlmcore.decoding.filters import takes_filters
 from nlmcore.decoding.writing import Step
 from nlmcore.language_model import LanguageModel, State
-from nlmcore.prompting.checks import Tokenizer, as_ids, as_tokens, check_parts, check_strings, prefix
+from lectures.prompting.checks import Tokenizer, as_ids, as_tokens, check_parts, check_strings, prefix
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def complete(
 ) -> Completion:
     """Write up to `max_new_tokens` after the prompt, until one of the strings `stop` appears. Greedy by default.
 
-    prompt: a text, or its ids. It should not end in a space (see `nlmcore.prompting.options`); `few_shot_prompt`'s
+    prompt: a text, or its ids. It should not end in a space (see `lectures.prompting.options`); `few_shot_prompt`'s
     never do. filters: as in `nlmcore.decoding.sample`.
 
     Raises ValueError for an empty prompt without bos, an empty stop string, or an id outside the vocabulary,

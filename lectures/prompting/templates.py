@@ -83,7 +83,7 @@ class Template:
 def few_shot_prompt(examples: Iterable[Example | tuple[str, str]], query: str, template: Template | None = None) -> str:
     """The instruction, the examples (input, output), and the question, which ends where its answer begins.
 
-    The prompt does not end in a space, even if the form has one there; see `nlmcore.prompting.options`.
+    The prompt does not end in a space, even if the form has one there; see `lectures.prompting.options`.
 
     Raises TypeError for examples that are not pairs of strings, or not a template; ValueError for an empty query.
     """
