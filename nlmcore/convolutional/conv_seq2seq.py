@@ -39,7 +39,6 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.attention import attend, dot_score
 from nlmcore.checks import Rate, Size, door
 from nlmcore.convolutional.gated import GatedConvolution, causal_inputs
 from nlmcore.language_model import check_tokens
@@ -112,7 +111,11 @@ class MultiStepAttention(nn.Module):
         if len(set(rows)) > 1:
             raise ValueError(f"hidden, embedded, keys, values and mask must have one row per text, got {rows}")
         d = HALF * (self.query(hidden) + embedded)
-        c, weights = attend(dot_score(d, keys), values, mask.unsqueeze(1))  # one mask for all queries
+        real = mask.unsqueeze(1)  # one mask for all queries
+        scores = d @ keys.mT
+        scores = scores.masked_fill(~real, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(dim=-1) * real  # a text without a real token gives zeros
+        c = weights @ values
         if self.recorder is not None:
             self.recorder(weights.unsqueeze(1))  # one head
         m = mask.sum(dim=1).to(c.dtype)
@@ -223,10 +226,14 @@ class ConvSeq2Seq(nn.Module):
         rows = {len(part) for part in (state.keys, state.values, state.mask, state.length, *state.past)}
         if rows != {batch}:
             raise ValueError(f"state must have one source per text, got {sorted(rows)} for {batch} texts")
-        shapes = [tuple(past.shape[1:]) for past in state.past]
-        if shapes != [(self.past, self.d_model)] * len(self.layers):
+        parts = (state.keys, state.values, *state.past)
+        lengths, widths = [past.shape[1] for past in state.past], {part.shape[-1] for part in parts}
+        if lengths != [self.past] * len(self.layers) or widths != {self.d_model}:
             raise ValueError(
-                f"state must have {len(self.layers)} pasts of shape (batch, {self.past}, {self.d_model}), got {shapes}"
-                " after the batch"
+                f"state must have {len(self.layers)} pasts of {self.past} positions and d_model = {self.d_model} as"
+                f" this model, got pasts of {lengths} and widths {sorted(widths)}"
             )
+        dtype, given = self.output.weight.dtype, state.keys.dtype
+        if given != dtype and not torch.is_autocast_enabled(state.keys.device.type):
+            raise TypeError(f"state must be {dtype}, like the weights, got {given}")
         return state
