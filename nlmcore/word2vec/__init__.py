@@ -1,15 +1,14 @@
-"""Word vectors: skip-gram and CBOW with negative sampling, beside the losses they descend.
+"""Word vectors: skip-gram and CBOW with negative sampling, alongside the losses they descend.
 
 `objective` has the equations as losses and as gradients written by hand, `sampling` what is drawn at random,
-`neighbours` the questions to any table of vectors, `model` the training, `vectors` a finished table.
+`model` the training, `vectors` a finished table and the questions to it.
 """
 
 from nlmcore.word2vec.model import CBOW, SkipGram, Word2Vec
-from nlmcore.word2vec.neighbours import analogy, nearest
 from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradient, skipgram_loss
 from nlmcore.word2vec.sampling import keep_probability, noise_distribution
 from nlmcore.word2vec.text import build_vocabulary
-from nlmcore.word2vec.vectors import WordVectors
+from nlmcore.word2vec.vectors import WordVectors, analogy, nearest
 
 __all__ = [
     "CBOW",

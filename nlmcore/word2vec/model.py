@@ -9,25 +9,29 @@ Departs from the papers: all pairs of a batch see the vectors from before the ba
 order within an epoch.
 """
 
+import json
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, ClassVar
 
 import torch
 from jaxtyping import Float
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.functional import embedding
 from tqdm import tqdm
 
-from nlmcore.word2vec import neighbours, storage
-from nlmcore.word2vec.checks import positive, rate
+from nlmcore.checks import Probability, Range, Size, check_sizes, described, door
 from nlmcore.word2vec.objective import cbow_gradient, cbow_loss, skipgram_gradient, skipgram_loss
 from nlmcore.word2vec.sampling import Blocks, keep_probability, mean_pairs, noise_distribution, sample, sample_blocks
 from nlmcore.word2vec.text import read
+from nlmcore.word2vec.vectors import analogy, nearest
 
 Word = int | str
+LearningRate = Annotated[float | int, Range(0, 1, above=True, closed=True)]
 
 MAX_BATCH = 1024
 MAX_STEP = 3.0
@@ -42,35 +46,31 @@ class Word2Vec(ABC):
     """
 
     shared_negatives: ClassVar[int]
+    loss: ClassVar[Callable[..., Tensor]]
+    """Of (centre, context, negatives, window, n_negatives): see nlmcore.word2vec.objective."""
 
+    @door
     def __init__(
         self,
         vocabulary: Sequence[str] | int,
-        d_model: int = 100,
+        d_model: Size = 100,
         *,
-        window: int = 5,
-        n_negatives: int = 5,
-        subsample: float | int = 1e-3,
+        window: Size = 5,
+        n_negatives: Size = 5,
+        subsample: Probability = 1e-3,
         generator: torch.Generator | None = None,
     ) -> None:
-        if isinstance(vocabulary, str):
-            raise TypeError(f"vocabulary must be a list of words or their number, got the string {vocabulary[:40]!r}")
         self.words = list(vocabulary) if isinstance(vocabulary, Sequence) else None
-        for word in self.words or ():
-            if not isinstance(word, str):
-                raise TypeError(f"vocabulary must hold words, got {type(word).__name__} {word!r:.40}")
-        if self.words is not None and len(set(self.words)) != len(self.words):
-            raise ValueError(
-                f"vocabulary must hold every word once, got {len(self.words) - len(set(self.words))} twice"
-            )
-        self.vocab_size = positive("vocabulary", vocabulary if self.words is None else len(self.words))
-        self.d_model = positive("d_model", d_model)
-        self.window = positive("window", window)
-        self.n_negatives = positive("n_negatives", n_negatives)
-        self.subsample = rate("subsample", subsample)
+        if isinstance(vocabulary, str) or not all(isinstance(word, str) for word in self.words or ()):
+            raise TypeError(f"vocabulary must be a list of words or their number, got {described(vocabulary)}")
+        if self.words is not None and (twice := len(self.words) - len(set(self.words))):
+            raise ValueError(f"vocabulary must hold every word once, got {twice} twice")
+        self.vocab_size: int = vocabulary if self.words is None else len(self.words)  # type: ignore[assignment]
+        check_sizes(vocabulary=self.vocab_size)
+        self.d_model, self.window, self.n_negatives, self.subsample = d_model, window, n_negatives, subsample
         self.ids = {word: i for i, word in enumerate(self.words)} if self.words is not None else None
-        shape = (self.vocab_size, self.d_model)
-        self.input: Float[Tensor, "vocab d_model"] = (torch.rand(shape, generator=generator) - 0.5) / self.d_model
+        shape = (self.vocab_size, d_model)
+        self.input: Float[Tensor, "vocab d_model"] = (torch.rand(shape, generator=generator) - 0.5) / d_model
         self.output: Float[Tensor, "vocab d_model"] = torch.zeros(shape)
 
     @property
@@ -83,16 +83,17 @@ class Word2Vec(ABC):
         """The word vectors e(w): the input vectors."""
         return self.input
 
+    @door
     def train(
         self,
         sequences: Iterable[Any],
-        epochs: int = 5,
+        epochs: Size = 5,
         *,
-        learning_rate: float | int = 0.025,
-        min_learning_rate: float | int = 1e-4,
-        batch_size: int | None = None,
-        block_size: int = 32,
-        shared_negatives: int | None = None,
+        learning_rate: LearningRate = 0.025,
+        min_learning_rate: Probability = 1e-4,
+        batch_size: Size | None = None,
+        block_size: Size = 32,
+        shared_negatives: Size | None = None,
         progress: bool = True,
         generator: torch.Generator | None = None,
     ) -> list[float]:
@@ -103,25 +104,22 @@ class Word2Vec(ABC):
         per pair). The loss is measured on every 20th batch. progress: show a bar. Raises ValueError if the vectors
         diverge.
         """
-        epochs, size = positive("epochs", epochs), positive("block_size", block_size)
-        shared = positive("shared_negatives", self.shared_negatives if shared_negatives is None else shared_negatives)
-        learning_rate, lowest = rate("learning_rate", learning_rate), rate("min_learning_rate", min_learning_rate)
-        if learning_rate == 0:
-            raise ValueError("learning_rate must be above 0, got 0: nothing would be learnt")
-        if lowest > learning_rate:
-            raise ValueError(f"min_learning_rate must be at most learning_rate={learning_rate}, got {lowest}")
+        if min_learning_rate > learning_rate:
+            raise ValueError(
+                f"min_learning_rate must be at most learning_rate={learning_rate}, got {min_learning_rate}"
+            )
         tokens, lengths = read(sequences, self.ids, self.vocab_size)
         counts = torch.bincount(tokens, minlength=self.vocab_size)
         keep, noise = keep_probability(counts, self.subsample), noise_distribution(counts)
         if batch_size is None:
             batch_size = self._batch_size(counts * keep, learning_rate * mean_pairs(lengths, self.window))
-        size = min(size, positive("batch_size", batch_size))
+        size = min(block_size, batch_size)
         per_step = batch_size // size
         losses: list[float] = []
         with tqdm(total=epochs * len(tokens), unit="word", unit_scale=True, disable=not progress) as bar:
             for epoch in range(epochs):
                 blocks = sample_blocks(tokens, lengths, keep, self.window, size, generator)
-                noise_words = sample(noise, (len(blocks), shared), generator)
+                noise_words = sample(noise, (len(blocks), shared_negatives or self.shared_negatives), generator)
                 measured = []
                 for step, start in enumerate(range(0, len(blocks), per_step)):
                     batch, drawn = blocks[start : start + per_step], noise_words[start : start + per_step]
@@ -129,7 +127,7 @@ class Word2Vec(ABC):
                     if step % 20 == 0:
                         measured.append(self._loss(batch, drawn))
                         bar.set_postfix(loss=f"{measured[-1]:.3f}", refresh=False)
-                    self._step(batch, drawn, max(lowest, learning_rate * (1 - done)))
+                    self._step(batch, drawn, max(min_learning_rate, learning_rate * (1 - done)))
                     bar.update(len(tokens) * len(batch) / len(blocks))
                 losses.append(sum(measured) / max(1, len(measured)))
                 if not math.isfinite(losses[-1]):
@@ -170,24 +168,17 @@ class Word2Vec(ABC):
     def _tables(self) -> tuple[Tensor, Tensor]:
         """The tables of the word in the middle and of the words around it."""
 
-    @staticmethod
     @abstractmethod
-    def loss(centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int) -> Tensor:
-        """See nlmcore.word2vec.objective."""
-
-    @abstractmethod
-    def gradient(
-        self, centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """See nlmcore.word2vec.objective."""
+    def gradient(self, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """The gradient of `loss` with respect to centre, context and negatives."""
 
     def nearest(self, word: Word, k: int | None = None) -> list[tuple[Word, float]]:
         """The k words most like `word`, best first, with their cosines. k=None: 10, or all the others if fewer."""
-        return self._spell(neighbours.nearest(self.vectors, self._id("word", word), k))
+        return self._spell(nearest(self.vectors, self._id("word", word), k))
 
     def analogy(self, a: Word, b: Word, c: Word, k: int = 1) -> list[tuple[Word, float]]:
         """a is to b as c is to ...: the k best answers with their cosines; a, b and c are none."""
-        return self._spell(neighbours.analogy(self.vectors, self._id("a", a), self._id("b", b), self._id("c", c), k))
+        return self._spell(analogy(self.vectors, self._id("a", a), self._id("b", b), self._id("c", c), k))
 
     def _id(self, name: str, word: Word) -> int:
         if not isinstance(word, str):
@@ -201,17 +192,37 @@ class Word2Vec(ABC):
         return [(self.words[i] if self.words else i, cosine) for i, cosine in answers]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Both tables and the settings, as safetensors."""
-        tables = {"input": self.input, "output": self.output}
-        storage.save(path, type(self).__name__, tables, self.settings, self.words)
+        """Both tables as safetensors; the kind of model, its settings and its words in the header."""
+        metadata = {"format": self._format(), "settings": json.dumps(self.settings), "words": json.dumps(self.words)}
+        save_file({"input": self.input, "output": self.output}, os.fspath(path), metadata=metadata)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Word2Vec":
         """What `save` of the same class wrote; raises ValueError for a file cut short or of something else."""
-        tables, settings, words = storage.load(path, cls.__name__)
-        model = cls(len(tables["input"]) if words is None else words, tables["input"].shape[1], **settings)
+        path = os.fspath(path)
+        try:
+            with safe_open(path, framework="pt") as file:
+                metadata = file.metadata() or {}
+                tables = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file, no dictionary)
+        except SafetensorError as error:
+            raise ValueError(f"path must be a whole safetensors file, got {path!r}: {error}") from error
+        if metadata.get("format") != cls._format() or set(tables) != {"input", "output"}:
+            raise ValueError(
+                f"path must be a file of format {cls._format()!r}, got {metadata.get('format')!r} in {path!r}"
+            )
+        words = json.loads(metadata["words"])
+        shapes = [tuple(table.shape) for table in tables.values()]
+        if shapes[0] != shapes[1] or len(shapes[0]) != 2 or (words is not None and len(words) != shapes[0][0]):
+            raise ValueError(
+                f"path must hold two tables with a row per word, got {shapes} for {words and len(words)} words"
+            )
+        model = cls(shapes[0][0] if words is None else words, shapes[0][1], **json.loads(metadata["settings"]))
         model.input, model.output = tables["input"], tables["output"]
         return model
+
+    @classmethod
+    def _format(cls) -> str:
+        return f"nlmcore.word2vec {cls.__name__}"
 
 
 class SkipGram(Word2Vec):
@@ -219,11 +230,7 @@ class SkipGram(Word2Vec):
 
     shared_negatives = 32
     loss = staticmethod(skipgram_loss)
-
-    def gradient(
-        self, centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        return skipgram_gradient(centre, context, negatives, window, n_negatives)
+    gradient = staticmethod(skipgram_gradient)
 
     def _tables(self) -> tuple[Tensor, Tensor]:
         return self.input, self.output
@@ -239,7 +246,10 @@ class CBOW(Word2Vec):
     shared_negatives = 16
     loss = staticmethod(cbow_loss)
 
-    def __init__(self, vocabulary: Sequence[str] | int, d_model: int = 100, *, corrected: bool = False, **options: Any):
+    @door
+    def __init__(
+        self, vocabulary: Sequence[str] | int, d_model: Size = 100, *, corrected: bool = False, **options: Any
+    ) -> None:
         super().__init__(vocabulary, d_model, **options)
         self.corrected = corrected
 
@@ -247,10 +257,8 @@ class CBOW(Word2Vec):
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "corrected": self.corrected}
 
-    def gradient(
-        self, centre: Tensor, context: Tensor, negatives: Tensor, window: Tensor, n_negatives: int
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        return cbow_gradient(centre, context, negatives, window, n_negatives, self.corrected)
+    def gradient(self, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
+        return cbow_gradient(*arguments, corrected=self.corrected)
 
     def _tables(self) -> tuple[Tensor, Tensor]:
         return self.output, self.input

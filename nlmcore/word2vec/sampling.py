@@ -16,31 +16,36 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from nlmcore.word2vec.checks import check_counts, rate
+from nlmcore.checks import Probability, door
 
 
-def keep_probability(counts: Tensor, threshold: float | int) -> Float[Tensor, " vocab"]:
+@door
+def keep_probability(counts: Int[Tensor, " vocab"], threshold: Probability) -> Float[Tensor, " vocab"]:
     """Frequent words tell little about their neighbours: most of their occurrences are skipped. Threshold 0: none.
 
-    counts: (vocab,), integers, not all 0. threshold: in [0, 1].
+    counts: not all 0.
     """
-    check_counts(counts)
-    rate("threshold", threshold)
+    _check_counts(counts)
     if threshold == 0:
         return torch.ones(len(counts), dtype=torch.float64)
     ratio = threshold * counts.sum() / counts.double().clamp(min=1)
     return (ratio.sqrt() + ratio).clamp(max=1.0)
 
 
-def noise_distribution(counts: Tensor, power: float | int = 0.75) -> Float[Tensor, " vocab"]:
+@door
+def noise_distribution(counts: Int[Tensor, " vocab"], power: Probability = 0.75) -> Float[Tensor, " vocab"]:
     """Between the unigram distribution (power 1) and the uniform one over the words that were seen (power 0).
 
-    counts: (vocab,), integers, not all 0. power: in [0, 1].
+    counts: not all 0.
     """
-    check_counts(counts)
-    rate("power", power)
+    _check_counts(counts)
     weights = counts.double() ** power * (counts > 0)
     return weights / weights.sum()
+
+
+def _check_counts(counts: Tensor) -> None:
+    if not len(counts) or int(counts.min()) < 0 or int(counts.max()) == 0:
+        raise ValueError(f"counts must be at least 0 and not all 0, got {counts.tolist()!r:.60}")
 
 
 def sample(distribution: Float[Tensor, " vocab"], shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:

@@ -8,26 +8,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nlmcore.checks import Size, described, door
 
-def build_vocabulary(sequences: Iterable[Sequence[str]], min_count: int = 5) -> list[str]:
+
+@door
+def build_vocabulary(sequences: Iterable[Sequence[str]], min_count: Size = 5) -> list[str]:
     """The words that occur at least `min_count` times, most frequent first (ties in order of appearance).
 
     Raises ValueError if there are none.
     """
-    if isinstance(min_count, bool) or not isinstance(min_count, int) or min_count < 1:
-        raise ValueError(f"min_count must be an integer of at least 1, got {min_count!r}")
-    if isinstance(sequences, str) or not isinstance(sequences, Iterable):
-        raise TypeError(f"sequences must be lists of words, got {type(sequences).__name__} {sequences!r:.40}")
     counts: Counter[str] = Counter()
-    for sequence in sequences:
-        if isinstance(sequence, str):
-            raise TypeError(f"sequences must be lists of words, got the string {sequence[:40]!r}")
-        if not isinstance(sequence, Iterable):
-            raise TypeError(f"sequences must be lists of words, got {type(sequence).__name__} {sequence!r:.40}")
+    for sequence in [sequences] if isinstance(sequences, str) or not isinstance(sequences, Iterable) else sequences:
+        if isinstance(sequence, str) or not isinstance(sequence, Iterable):
+            raise TypeError(f"sequences must be lists of words, got {described(sequence)}")
         counts.update(sequence)
     for word in counts:
         if not isinstance(word, str):
-            raise TypeError(f"sequences must be lists of words, got {type(word).__name__} {word!r:.40} in one")
+            raise TypeError(f"sequences must be lists of words, got {described(word)} in one")
     words = [word for word, count in counts.most_common() if count >= min_count]
     if not words:
         raise ValueError(f"sequences must hold a word at least min_count={min_count} times, got {len(counts)} words")
@@ -62,7 +59,7 @@ def read(sequences: object, ids: dict[str, int] | None, vocab_size: int) -> tupl
 def _one(name: str, sequence: object, ids: dict[str, int] | None) -> np.ndarray:
     """The ids of one sequence in any form."""
     if isinstance(sequence, str) or not isinstance(sequence, Iterable):
-        raise TypeError(f"{name} must be a sequence of words or ids, got {type(sequence).__name__} {sequence!s:.40}")
+        raise TypeError(f"{name} must be a sequence of words or ids, got {described(sequence)}")
     if isinstance(sequence, Tensor):
         sequence = sequence.cpu().numpy()
     if not isinstance(sequence, np.ndarray):

@@ -1,17 +1,26 @@
-"""A finished table of word vectors as a module, so that it can be kept like any other trained model."""
+"""A finished table of word vectors, and two questions to it: what is near, and what is to c as b is to a?
 
+    nearest(w)          argmax over w' of cos(e(w'), e(w))
+    analogy(a, b, c)    argmax over w  of cos(e(w), e(c) − e(a) + e(b))         a : b = c : w
+
+Symbols: e(w) = onehot(w) E, a row of E (vocab, d_model), here scaled to length 1.
+Source: Mikolov, Yih & Zweig 2013, equations 1 and 2 (the words of the question are no answers). When analogies hold:
+Ethayarajh, Duvenaud & Hirst 2019. Departs from the papers: the output vectors, which training needs, are not kept.
+"""
+
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from nlmcore.checks import Size, door
 
 
 class WordVectors(nn.Module):
-    """e(w) for every id of a vocabulary: a lookup, which is a product with a one-hot vector.
+    """e(w) for every id of a vocabulary, as a module, so that it can be kept like any other trained model."""
 
-    e(w) = onehot(w) E, E (vocab, d_model) the rows of `embedding`. The output vectors, which training needs, are not
-    kept. Departs from the papers: nothing.
-    """
-
-    def __init__(self, vocab_size: int, d_model: int) -> None:
+    @door
+    def __init__(self, vocab_size: Size, d_model: Size) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model)
 
@@ -22,3 +31,48 @@ class WordVectors(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "..."]) -> Float[Tensor, "... d_model"]:
         return self.embedding(tokens)
+
+
+@door
+def nearest(vectors: Float[Tensor, "vocab d_model"], word: int, k: Size | None = None) -> list[tuple[int, float]]:
+    """The k words whose vectors have the largest cosine with that of `word`, best first; ids and cosines.
+
+    vectors: finite. k: None for 10, or all there are beside `word` if they are fewer.
+    """
+    most = _check(vectors, word=word)
+    unit = normalize(vectors, dim=1)
+    return _best(unit @ unit[word], [word], min(10, most) if k is None else k, most)
+
+
+@door
+def analogy(vectors: Float[Tensor, "vocab d_model"], a: int, b: int, c: int, k: Size = 1) -> list[tuple[int, float]]:
+    """The k words that are to c as b is to a, best first; ids and cosines. a, b and c are left out.
+
+    vectors: finite.
+    """
+    most = _check(vectors, a=a, b=b, c=c)
+    unit = normalize(vectors, dim=1)
+    target = normalize(unit[c] - unit[a] + unit[b], dim=0)
+    return _best(unit @ target, [a, b, c], k, most)
+
+
+def _check(vectors: Tensor, **words: int) -> int:
+    """How many answers there can be. Refuses ids outside the table, and one without vectors for answers."""
+    if not bool(vectors.isfinite().all()):
+        raise ValueError(f"vectors must be finite, got nan or inf in {int((~vectors.isfinite()).any(1).sum())} rows")
+    for name, word in words.items():
+        if not 0 <= word < len(vectors):
+            raise ValueError(f"{name} must be an id in [0, {len(vectors)}), the vocabulary, got {word}")
+    most = len(vectors) - len(set(words.values()))
+    if most < 1:
+        raise ValueError(f"vectors must hold a word beside those of the question, got {len(vectors)} words")
+    return most
+
+
+def _best(cosines: Float[Tensor, " vocab"], excluded: list[int], k: int, most: int) -> list[tuple[int, float]]:
+    if k > most:
+        raise ValueError(f"k must be in [1, {most}], the words that are left, got {k}")
+    cosines = cosines.clone()
+    cosines[excluded] = -torch.inf
+    values, ids = cosines.topk(k)
+    return list(zip(ids.tolist(), values.tolist(), strict=True))

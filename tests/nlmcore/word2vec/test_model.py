@@ -145,7 +145,7 @@ def test_bad_settings_are_named(model_class, message: str, arguments: tuple, opt
     [
         ("epochs", {"epochs": 0}),
         ("learning_rate", {"learning_rate": 2.0}),
-        ("learning_rate must be above 0", {"learning_rate": 0}),
+        (r"learning_rate must lie in \(0, 1\]", {"learning_rate": 0}),
         ("min_learning_rate must be at most", {"learning_rate": 0.01, "min_learning_rate": 0.02}),
         ("learning_rate", {"learning_rate": float("nan")}),
         ("batch_size", {"batch_size": 0}),
