@@ -8,99 +8,45 @@ the whole list of them: a card can name nothing else, so a file from elsewhere r
 Importing this costs nothing; a builder's module is loaded when it is asked for.
 """
 
+import importlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from torch import nn
 
+BUILDERS = {
+    "FeedForwardLM": "nlmcore.feedforward",
+    "TextCNN": "nlmcore.convolutional",
+    "RecurrentLM": "nlmcore.recurrent",
+    "SequenceTagger": "nlmcore.recurrent",
+    "SequenceClassifier": "nlmcore.recurrent",
+    "Seq2Seq": "nlmcore.seq2seq",
+    "NeuralEditor": "nlmcore.seq2seq",
+    "TransformerLM": "nlmcore.transformer",
+    "EncoderDecoder": "nlmcore.transformer",
+    "WordVectors": "nlmcore.word2vec",
+}
+"""The classes that a card may name as its model, and where they are."""
+
 
 def build(name: str, config: dict[str, Any]) -> nn.Module:
-    """An untrained model. ValueError for a builder or a part that is not in the lists."""
+    """An untrained model. ValueError for a class or a part that is not in the lists.
+
+    A TransformerLM is described by the fields of its configuration, parts by name; an EncoderDecoder as well, its two
+    halves differing only in their vocabulary.
+    """
     if name not in BUILDERS:
         raise ValueError(f"model must be one of {', '.join(BUILDERS)}, got {name!r}")
-    return BUILDERS[name](**config)
-
-
-def feed_forward_lm(**config: Any) -> nn.Module:
-    from nlmcore.feedforward import FeedForwardLM
-
-    return FeedForwardLM(**config)
-
-
-def text_cnn(**config: Any) -> nn.Module:
-    from nlmcore.convolutional import TextCNN
-
-    return TextCNN(**config)
-
-
-def recurrent_lm(**config: Any) -> nn.Module:
-    from nlmcore.recurrent import RecurrentLM
-
-    return RecurrentLM(**config)
-
-
-def sequence_tagger(**config: Any) -> nn.Module:
-    from nlmcore.recurrent import SequenceTagger
-
-    return SequenceTagger(**config)
-
-
-def sequence_classifier(**config: Any) -> nn.Module:
-    from nlmcore.recurrent import SequenceClassifier
-
-    return SequenceClassifier(**config)
-
-
-def seq2seq(**config: Any) -> nn.Module:
-    from nlmcore.seq2seq import Seq2Seq
-
-    return Seq2Seq(**config)
-
-
-def neural_editor(**config: Any) -> nn.Module:
-    from nlmcore.seq2seq import NeuralEditor
-
-    return NeuralEditor(**config)
-
-
-def transformer_lm(**config: Any) -> nn.Module:
-    """A TransformerLM of the fields of its configuration, parts by name."""
-    from nlmcore.transformer import TransformerConfig, TransformerLM
-
-    return TransformerLM(TransformerConfig(**with_parts(config)))
-
-
-def encoder_decoder(source_vocab_size: int, target_vocab_size: int, **config: Any) -> nn.Module:
-    """An EncoderDecoder whose two halves differ in their vocabulary alone."""
-    from nlmcore.transformer import EncoderDecoder, TransformerConfig
-
-    sizes = with_parts(config)
-    return EncoderDecoder(
-        TransformerConfig(vocab_size=target_vocab_size, **sizes),
-        TransformerConfig(vocab_size=source_vocab_size, **sizes),
-    )
-
-
-def word_vectors(**config: Any) -> nn.Module:
-    from nlmcore.word2vec import WordVectors
-
-    return WordVectors(**config)
-
-
-BUILDERS: dict[str, Callable[..., nn.Module]] = {
-    "FeedForwardLM": feed_forward_lm,
-    "TextCNN": text_cnn,
-    "RecurrentLM": recurrent_lm,
-    "SequenceTagger": sequence_tagger,
-    "SequenceClassifier": sequence_classifier,
-    "Seq2Seq": seq2seq,
-    "NeuralEditor": neural_editor,
-    "TransformerLM": transformer_lm,
-    "EncoderDecoder": encoder_decoder,
-    "WordVectors": word_vectors,
-}
-"""What a card may name as its model: each gives an instance of the class of that name."""
+    module = importlib.import_module(BUILDERS[name])
+    model = getattr(module, name)
+    if name == "TransformerLM":
+        return model(module.TransformerConfig(**with_parts(config)))
+    if name == "EncoderDecoder":
+        sizes = with_parts(config)
+        source, target = sizes.pop("source_vocab_size"), sizes.pop("target_vocab_size")
+        return model(*(module.TransformerConfig(vocab_size=size, **sizes) for size in (target, source)))
+    return model(**config)
 
 
 def parts() -> dict[str, dict[str, Callable]]:

@@ -9,7 +9,8 @@ Source: Radford et al. (2019), "Language models are unsupervised multitask learn
 positions, GELU, output tied to the embedding.
 
 The files keep each matrix as (in, out), the transpose of what nn.Linear names its shape: GPT-2 was written with
-one-dimensional convolutions of width 1. Turned over, they lie in memory just as decoding wants them (`layout`).
+one-dimensional convolutions of width 1. Transposed, they lie in memory as decoding wants them
+(`nlmcore.fast.weights`).
 
 Departs from the paper: nothing.
 """
@@ -23,11 +24,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from nlmcore.fast.weights import filled, for_decoding
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
-from nlmcore.pretrained.filled import filled
-from nlmcore.pretrained.folder import read_json, read_weights
-from nlmcore.pretrained.gpt2_tokenizer import read_tokenizer
-from nlmcore.pretrained.layout import for_decoding
+from nlmcore.pretrained.folder import read_json, read_tokenizer, read_weights
 from nlmcore.transformer import FeedForward, TransformerConfig, TransformerLM
 
 _tanh_gelu = partial(F.gelu, approximate="tanh")

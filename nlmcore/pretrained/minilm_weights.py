@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.pretrained.filled import filled
+from nlmcore.fast.weights import filled
 from nlmcore.pretrained.wheels import find_intact_file, repair
 from nlmcore.pretrained.word_pieces import WordPieceTokenizer
 from nlmcore.transformer import TransformerConfig, TransformerEncoder

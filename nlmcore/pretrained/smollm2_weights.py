@@ -20,13 +20,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from nlmcore.fast.weights import filled, for_decoding, stacked
 from nlmcore.norms import RMSNorm
 from nlmcore.positions import NoPositions, Rotary
-from nlmcore.pretrained.byte_pairs import BytePairTokenizer
-from nlmcore.pretrained.chat import system_message
-from nlmcore.pretrained.filled import filled
+from nlmcore.pretrained.byte_pairs import BytePairTokenizer, system_message
 from nlmcore.pretrained.gguf_file import GGUFFile
-from nlmcore.pretrained.layout import for_decoding, stacked
 from nlmcore.pretrained.wheels import find_intact_file, repair
 from nlmcore.transformer import GatedFeedForward, TransformerConfig, TransformerLM
 

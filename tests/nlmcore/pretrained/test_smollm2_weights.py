@@ -11,12 +11,11 @@ import pytest
 import torch
 
 from nlmcore.decoding import greedy
+from nlmcore.fast.weights import for_decoding, stacked
 from nlmcore.inspect import capture
 from nlmcore.pretrained import smollm2
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
-from nlmcore.pretrained.gguf_file import GGUFFile
-from nlmcore.pretrained.layout import for_decoding, stacked
-from nlmcore.pretrained.quantised import from_q4_1, from_q8_0
+from nlmcore.pretrained.gguf_file import GGUFFile, from_q4_1, from_q8_0
 from nlmcore.pretrained.smollm2_weights import config_of, convert, halves, load, tokenizer_of
 from nlmcore.pretrained.wheels import find_file, find_intact_file
 from nlmcore.transformer import TransformerLM

@@ -12,8 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlmcore.pretrained.byte_pairs import BytePairTokenizer
-from nlmcore.pretrained.chat import TEMPLATE, system_message
+from nlmcore.pretrained.byte_pairs import TEMPLATE, BytePairTokenizer, system_message
 from nlmcore.pretrained.gguf_file import GGUFFile
 from nlmcore.pretrained.smollm2_weights import tokenizer_of
 from nlmcore.pretrained.wheels import find_file

