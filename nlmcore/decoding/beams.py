@@ -24,7 +24,7 @@ from torch import Tensor
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.choosing import highest
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, next_log_probs
-from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, Status, best_first, score, with_tree
+from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 Pick = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
@@ -151,7 +151,9 @@ def run_beams(
         for row, candidate in completes.nonzero().tolist():
             pools[int(searches[row])].add(texts[row, candidate].tolist(), float(log_prob[row, candidate]))
         if tree is not None:
-            nodes = _grow(tree, nodes, parent, word, word_log_prob, objective, log_prob, completes, opens)
+            kinds = torch.where(completes, 3, torch.where(opens, 2, possible.long()))
+            scores = None if torch.equal(objective, log_prob) else objective
+            nodes = tree.extend(nodes, parent, word, word_log_prob, kinds, scores)
         if length == max_length:
             return
 
@@ -185,21 +187,3 @@ def _searches_to_continue(pools: list[Complete], searches: Tensor, open_log_prob
         if best[row] > -math.inf and pools[search].can_be_reached_from(best[row], length)
     ]
     return torch.tensor(rows, dtype=torch.long, device=searches.device)
-
-
-def _grow(tree, nodes, parent, word, word_log_prob, objective, log_prob, completes, opens) -> list[list[int]]:
-    """Add every candidate that was considered to the tree; their ids, one per candidate."""
-    ids = []
-    differs = not torch.equal(objective, log_prob)
-    for row in range(len(parent)):
-        here = []
-        for c in range(parent.shape[1]):
-            if log_prob[row, c] == -math.inf:
-                here.append(-1)
-                continue
-            status: Status = "finished" if completes[row, c] else "kept" if opens[row, c] else "pruned"
-            shown = float(objective[row, c]) if differs else None
-            above = nodes[row][int(parent[row, c])]
-            here.append(tree.add(above, int(word[row, c]), float(word_log_prob[row, c]), status, score=shown))
-        ids.append(here)
-    return ids

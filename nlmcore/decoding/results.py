@@ -91,6 +91,29 @@ class SearchTree:
         log_prob = above.log_prob + token_log_prob
         return self._append(parent, above.prompt, above.step + 1, token, token_log_prob, log_prob, score, status)
 
+    def extend(
+        self,
+        nodes: list[list[int]],
+        parent: Tensor,
+        tokens: Tensor,
+        token_log_probs: Tensor,
+        kinds: Tensor,
+        scores: Tensor | None = None,
+    ) -> list[list[int]]:
+        """Add the candidates of several searches, all (search, candidate); their ids, row by row.
+
+        Candidate c of a search continues its text `nodes[search][parent[search, c]]`. kinds: 0 is no candidate (its id
+        is its parent's), 1 pruned, 2 kept, 3 finished.
+        """
+        statuses: tuple[Status, ...] = ("root", "pruned", "kept", "finished")
+        ids = [[texts[i] for i in which] for texts, which in zip(nodes, parent.tolist(), strict=True)]
+        for row, c in kinds.nonzero().tolist():
+            score = None if scores is None else float(scores[row, c])
+            status = statuses[int(kinds[row, c])]
+            log_prob = float(token_log_probs[row, c])
+            ids[row][c] = self.add(ids[row][c], int(tokens[row, c]), log_prob, status, score=score)
+        return ids
+
     def _append(self, parent: int | None, *fields) -> int:
         node = Node(len(self.nodes), parent, *fields)
         self.nodes.append(node)

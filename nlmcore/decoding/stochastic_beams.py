@@ -25,7 +25,7 @@ from torch import Tensor
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.choosing import highest
 from nlmcore.decoding.reading import Prompt, check_request, next_log_probs
-from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, Status, best_first, with_tree
+from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
 
@@ -96,7 +96,8 @@ def stochastic_beam_search(
         if tree is not None:
             token_log_probs = log_probs.flatten(1).gather(1, indices)
             over = ended if length < max_new_tokens else torch.ones_like(ended)
-            nodes = _grow(tree, nodes, parent, word, token_log_probs, G, was_ended, over)
+            kinds = torch.where(was_ended, 0, torch.where(over, 3, 2))  # a text that had ended before keeps its node
+            nodes = tree.extend(nodes, parent, word, token_log_probs, kinds, G)
         if ended.all():
             break
         beams_before = log_probs.shape[1]
@@ -112,20 +113,3 @@ def stochastic_beam_search(
         ]
         ranked.append(best_first(found))
     return with_tree(ranked, tree)
-
-
-def _grow(tree, nodes, parent, word, token_log_probs, G, was_ended, over) -> list[list[int]]:
-    """Add the branches that are followed; a text that had ended before keeps its node."""
-    grown = []
-    for row in range(len(parent)):
-        here = []
-        for beam in range(parent.shape[1]):
-            above = nodes[row][int(parent[row, beam])]
-            if was_ended[row, beam]:
-                here.append(above)
-                continue
-            status: Status = "finished" if over[row, beam] else "kept"
-            log_prob = float(token_log_probs[row, beam])
-            here.append(tree.add(above, int(word[row, beam]), log_prob, status, score=float(G[row, beam])))
-        grown.append(here)
-    return grown
