@@ -23,12 +23,7 @@ from autograder.exercise.specification import Exercise
 CHECKOUT = Path(__file__).resolve().parents[2]
 KEPT = "exercises/.audited.json"
 """Exercise -> the digest with which it passed. Delete the file, and all are audited."""
-WHOLE: tuple[str, ...] = (
-    "autograder/*.py",
-    "autograder/checks/*.py",
-    "autograder/exercise/**/*.py",
-    "nlmcore/**/*",
-)
+WHOLE: tuple[str, ...] = ("autograder/*.py", "autograder/checks/*.py", "autograder/exercise/**/*.py", "nlmcore/**/*")
 
 
 def faults(exercise: Exercise, checkout: Path = CHECKOUT) -> list[str]:

@@ -13,14 +13,7 @@ from typing import Any
 from markupsafe import Markup, escape
 from torch import Tensor
 
-from autograder.exercise.arrays import (
-    as_data,
-    difference,
-    grid,
-    pair,
-    text_of_input,
-    text_of_output,
-)
+from autograder.exercise.arrays import as_data, difference, grid, pair, text_of_input, text_of_output
 from autograder.exercise.outcome import Fault
 from autograder.exercise.specification import Case
 from autograder.exercise.verdict import Finding, Verdict

@@ -115,12 +115,7 @@ def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], 
                 raise GraderFault(f"judging {prop.name!r} on {question.case.label!r} failed: {error!r}") from error
         if complaint is not None:
             return Finding(
-                about=prop,
-                complaint=complaint,
-                case=question.case,
-                got=got,
-                expected=expected,
-                fresh=number >= public,
+                about=prop, complaint=complaint, case=question.case, got=got, expected=expected, fresh=number >= public
             )
     return Finding(about=prop)
 

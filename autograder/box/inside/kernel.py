@@ -71,11 +71,7 @@ def drop_capabilities() -> None:
 
 def map_user(user: int, group: int, where: str = "/proc/self") -> None:
     """Inside a new user namespace: this one user and group keep their numbers, and there are no others."""
-    for name, content in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{user} {user} 1"),
-        ("gid_map", f"{group} {group} 1"),
-    ):
+    for name, content in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"{where}/{name}", "w") as file:
             file.write(content)
 

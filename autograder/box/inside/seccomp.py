@@ -151,12 +151,7 @@ def _program(process: int, told: int) -> bytes:
 
     def only(argument: int, allowed: tuple[int, ...], otherwise: int) -> list[tuple[int, int, int, int]]:
         tests = [(_EQUAL, len(allowed) - i, 0, value) for i, value in enumerate(allowed)]
-        return [
-            (_LOAD, 0, 0, _ARGUMENT + 8 * argument),
-            *tests,
-            (_RETURN, 0, 0, otherwise),
-            (_RETURN, 0, 0, _ALLOW),
-        ]
+        return [(_LOAD, 0, 0, _ARGUMENT + 8 * argument), *tests, (_RETURN, 0, 0, otherwise), (_RETURN, 0, 0, _ALLOW)]
 
     def never(argument: int, refused: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
         tests = [(_EQUAL, len(refused) - i, 0, value) for i, value in enumerate(refused)]
