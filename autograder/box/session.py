@@ -30,6 +30,9 @@ _KNOWN_INCIDENTS = {NETWORK, PROCESS, PROGRAM, MEMORY_OF_OTHERS, SIGNAL, SANDBOX
 _WARM_FOR = {"optim": "torch._dynamo"}
 """Slow imports that only some notebooks cause: a word in the source -> what the warm parent should have loaded."""
 
+_OF_PROCESS = ("memory", "cpu", "processes", "open_files", "file_size", "disk", "files")
+"""The limits that the notebook's own process is put under."""
+
 Spawn = Callable[[dict[str, Any], Sequence[int]], None]
 """(a job for the warm parent, the notebook's ends of the pipes and the leash); raises ParentLost."""
 
@@ -206,17 +209,10 @@ class Session:
         return sorted({name for cell in self.job.cells for i in cell.interviews for name in i.closed})
 
     def _for_parent(self) -> dict[str, Any]:
-        limits = self.limits
         return {
+            **{name: getattr(self.limits, name) for name in _OF_PROCESS},
             "closed": list(self.job.closed),
             "closed_somewhere": self._closed_somewhere(),
-            "memory": limits.memory,
-            "cpu": limits.cpu,
-            "processes": limits.processes,
-            "open_files": limits.open_files,
-            "file_size": limits.file_size,
-            "disk": limits.disk,
-            "files": limits.files,
             "warm": [m for word, m in _WARM_FOR.items() if any(word in cell.source for cell in self.job.cells)],
         }
 

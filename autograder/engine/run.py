@@ -7,6 +7,7 @@ gradebook, then the record. The record comes last, so what has one is done, and 
 """
 
 import hashlib
+import importlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -110,9 +111,24 @@ def grade(
         secret = course_secret(course.root)
         writer = Writer(course, assignment, gradebook, files)
         same, last = 0, ""
+
+        def tasks() -> Iterator[tuple[_Waiting, Task]]:
+            """Each submission, looked at when its turn comes."""
+            for student, mark in todo:
+                prepared = prepare(course.submission(student, assignment), masters)
+                task = Task(
+                    student=student,
+                    assignment=assignment,
+                    notebooks={name: [dict(cell) for cell in nb.cells] for name, nb in prepared.notebooks.items()},
+                    files={name: path.read_bytes() for name, path in prepared.files.items()} | files,
+                    secret=secret,
+                    isolation=isolation,
+                    pictures=pictures,
+                )
+                yield _Waiting(student, mark, prepared), task
+
         with pool(jobs, scheduler) as run:
-            tasks = _tasks(course, assignment, masters, files, todo, secret, isolation, pictures)
-            for waiting, done in run(work, tasks, _lost):
+            for waiting, done in run(work, tasks(), _lost):
                 record = writer.write(done, waiting.prepared, waiting.fingerprint)
                 finished += 1
                 yield Line(record, finished, len(chosen), new=True)
@@ -148,31 +164,6 @@ def _lost(waiting: _Waiting, error: Exception) -> Done:
     return Done(student=waiting.student, results={}, fault="every worker that had this submission was lost with it")
 
 
-def _tasks(
-    course: Course,
-    assignment: str,
-    masters: Sequence[Master],
-    files: dict[str, bytes],
-    todo: Sequence[tuple[str, str]],
-    secret: bytes,
-    isolation: Isolation,
-    pictures: bool,
-) -> Iterator[tuple[_Waiting, Task]]:
-    """Each submission, looked at when its turn comes."""
-    for student, mark in todo:
-        prepared = prepare(course.submission(student, assignment), masters)
-        task = Task(
-            student=student,
-            assignment=assignment,
-            notebooks={name: [dict(cell) for cell in nb.cells] for name, nb in prepared.notebooks.items()},
-            files={name: path.read_bytes() for name, path in prepared.files.items()} | files,
-            secret=secret,
-            isolation=isolation,
-            pictures=pictures,
-        )
-        yield _Waiting(student, mark, prepared), task
-
-
 def _basis(assignment: str, masters: Sequence[Master], files: dict[str, bytes]) -> str:
     """What a mark depends on besides the submission: the masters' cells, their files, the exercises' own code."""
     made = hashlib.sha256(json.dumps([asdict(master) for master in masters], sort_keys=True).encode())
@@ -187,8 +178,6 @@ def _code(assignment: str) -> list[Path]:
     """The files in which the exercises of an assignment are declared: the solutions are the references."""
     if not exercises_of(assignment):
         return []
-    import importlib
-
     folder = Path(str(importlib.import_module(f"autograder.checks.{assignment}").__file__)).parent
     master = folder.parents[2] / "solutions" / assignment / f"{assignment}.py"
     return [*sorted(folder.glob("*.py")), *([master] if master.exists() else [])]

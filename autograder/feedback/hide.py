@@ -20,6 +20,7 @@ from nbgrader import utils
 from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, NbGraderPreprocessor
 
 from autograder.engine.plan import check_in
+from autograder.exercise.find import exercises_of
 from autograder.exercise.report import MACHINE
 
 FAILED = "A hidden test of this question did not pass."
@@ -54,8 +55,6 @@ class HideFromStudents(NbGraderPreprocessor):  # type: ignore[misc]
 
 def _is_ours(source: str) -> bool:
     """Whether the engine puts questions here instead of running the cell."""
-    from autograder.exercise.find import exercises_of
-
     found = check_in(source)
     return found is not None and found[0] in exercises_of(found[0].partition(".")[0])
 

@@ -26,7 +26,7 @@ def _digest(path: Path) -> str:
 
 
 def _inputs(root: Path) -> Iterator[Path]:
-    for folder, patterns in {"solutions": ("**/*",), "autograder": ("*.py", "checks/**/*.py")}.items():
+    for folder, patterns in {"solutions": ("**/*",), "autograder": ("*.py", "checks/**/*.py", "release/*.py")}.items():
         for pattern in patterns:
             for path in sorted((root / folder).glob(pattern)):
                 hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
@@ -93,9 +93,8 @@ def build(root: Path) -> tuple[int, list[str]]:
     before = {path: _digest(path) for path in _outputs(root)}
     done = False
     try:
-        importlib.import_module("autograder.release.build").build_exercises(
-            root
-        )  # nbgrader is imported here, not before
+        release = importlib.import_module("autograder.release.build")  # nbgrader is imported here, not before
+        release.build_exercises(root)
         done = True
     finally:
         released = {path: _digest(path) for path in _outputs(root)}
