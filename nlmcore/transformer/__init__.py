@@ -14,6 +14,7 @@ from nlmcore.transformer.block import Block, FeedForward, GatedFeedForward, Post
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder, hide_tokens
 from nlmcore.transformer.encoder_decoder import EncoderDecoder, EncoderDecoderState
+from nlmcore.transformer.from_torch import block_from_torch
 from nlmcore.transformer.model import TransformerLM, TransformerState, Trunk
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "TransformerLM",
     "TransformerState",
     "Trunk",
+    "block_from_torch",
     "hide_tokens",
 ]

@@ -24,6 +24,7 @@ from nlmcore.attention.masks import check_mask
 from nlmcore.checks import Count, Positive, Size, door
 from nlmcore.language_model import check_tokens
 from nlmcore.transformer.config import TransformerConfig
+from nlmcore.transformer.from_torch import config_of_stack, copy_stack
 from nlmcore.transformer.model import Trunk
 
 
@@ -34,6 +35,14 @@ class TransformerEncoder(Trunk):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config, causal=False)
         config.initialise(self, config)
+
+    @classmethod
+    @door
+    def from_torch(cls, module: nn.TransformerEncoder, embedding: nn.Embedding) -> "TransformerEncoder":
+        """PyTorch's encoder of these embeddings: its weights and its numbers. See `from_torch`."""
+        ours = cls(config_of_stack(module, embedding)).to(embedding.weight)
+        copy_stack(ours, module, embedding)
+        return ours.train(module.training)
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None

@@ -29,6 +29,7 @@ from nlmcore.checks import door
 from nlmcore.language_model import check_tokens
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import TransformerEncoder
+from nlmcore.transformer.from_torch import config_of_stack, copy_stack
 from nlmcore.transformer.model import TransformerState, Trunk, check_state
 
 
@@ -86,6 +87,20 @@ class EncoderDecoder(nn.Module):
             self.encoder = encoder  # only now: `initialise` leaves it alone
         reads_tokens = isinstance(self.encoder, TransformerEncoder)
         self.source_vocab_size: int | None = self.encoder.config.vocab_size if reads_tokens else None
+
+    @classmethod
+    @door
+    def from_torch(cls, module: nn.Transformer, source: nn.Embedding, target: nn.Embedding) -> "EncoderDecoder":
+        """PyTorch's Transformer of these embeddings: its weights, and its numbers under a causal target mask.
+
+        Logits are hidden vectors times the target's embedding matrix.
+        """
+        theirs = ((module.encoder, source), (module.decoder, target))
+        configs = [config_of_stack(stack, embedding) for stack, embedding in theirs]
+        ours = cls(configs[1], configs[0]).to(target.weight)
+        for trunk, (stack, embedding) in zip((ours.encoder, ours.decoder), theirs, strict=True):
+            copy_stack(trunk, stack, embedding)
+        return ours.train(module.training)
 
     def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> EncoderDecoderState:
         """Read source (batch, source), or what a passed-in encoder reads, whose first dimension is the batch.
