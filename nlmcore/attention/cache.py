@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from nlmcore.attention.checks import check_appended, check_pair
 from nlmcore.checks import door
 from nlmcore.fast.growing import Ledger, grow, rows
 
@@ -36,7 +37,7 @@ class KeyValueCache:
     @classmethod
     def start(cls, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
         """The cache of a text just begun; it holds the tensors themselves, or what a sliding window keeps of them."""
-        _check_pair(keys, values)
+        check_pair(keys, values)
         length = keys.shape[2]
         recorded = torch.is_grad_enabled() and keys.requires_grad
         forgotten = 0 if window is None or recorded else max(0, length - (window - 1))
@@ -67,8 +68,7 @@ class KeyValueCache:
 
         Raises ValueError or TypeError for keys of another batch or model, and for values of another shape.
         """
-        _check_pair(keys, values)
-        self._check(keys)
+        check_appended(keys, values, self.keys)
         kept = self.length if window is None else min(self.length, window - 1)
         both, length, ledger = grow((self.keys, self.values), (keys, values), self.length, kept, self.ledger, recorded)
         return KeyValueCache(*both, length, self.position + keys.shape[2] - length, ledger)
@@ -91,21 +91,3 @@ class KeyValueCache:
             raise IndexError(f"indices must lie in [0, {batch}), the state's batch, got {min(chosen)} to {max(chosen)}")
         keys, values = rows((self.keys, self.values), indices.to(self.keys.device), self.length)
         return KeyValueCache(keys, values, self.length, self.first, Ledger(self.length))
-
-    def _check(self, keys: Tensor) -> None:
-        (batch, heads, _, width), kept = keys.shape, self.keys.shape
-        if (batch, heads, width) != (kept[0], kept[1], kept[3]):
-            raise ValueError(
-                f"state must have keys of shape ({batch}, {heads}, time, {width}), got {tuple(kept)}: another batch's,"
-                " or another model's"
-            )
-        if keys.dtype != self.keys.dtype:
-            raise TypeError(f"state must hold {keys.dtype} as the model does, got {self.keys.dtype}")
-
-
-def _check_pair(keys: Tensor, values: Tensor) -> None:
-    if keys.ndim != 4 or values.shape != keys.shape:  # or the buffer would broadcast them without a word
-        raise ValueError(
-            "keys and values must have one shape (batch, kv_head, time, d_head), got"
-            f" {tuple(keys.shape)} and {tuple(values.shape)}"
-        )

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from nlmcore.checks import Count, Size, described, door
+from nlmcore.checks import Count, Size, door
 
 
 @door
@@ -58,23 +58,3 @@ def padding_mask(lengths: Int[Tensor, " batch"], length: Count | None = None) ->
     if int(lengths.min()) < 0 or largest > length:
         raise ValueError(f"lengths must lie in [0, {length}], got {int(lengths.min())} to {largest}")
     return torch.arange(length, device=lengths.device) < lengths.unsqueeze(-1)
-
-
-def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
-    """Refuse a mask that is not boolean (TypeError) or does not broadcast to `shape` (ValueError)."""
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        way = "; mask == 1 makes one of ones and zeros, mask == 0 of what is added to scores, 0 or −inf"
-        way = way if isinstance(mask, Tensor) else ""
-        raise TypeError(f"mask must be a boolean tensor, True = may attend, got {described(mask)}{way}")
-    try:
-        fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
-    except RuntimeError:
-        fits = False
-    if fits:
-        return
-    hint = ""
-    if len(shape) == 4 and mask.shape == (shape[0], shape[3]):
-        hint = "; a padding mask (batch, key) is given as mask[:, None, None, :]"
-    elif len(shape) == 4 and mask.shape == (shape[0], *shape[2:]):
-        hint = "; a mask (batch, query, key) is given as mask[:, None]"
-    raise ValueError(f"mask must broadcast to the scores' shape {tuple(shape)}, got {tuple(mask.shape)}{hint}")

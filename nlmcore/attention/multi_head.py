@@ -24,10 +24,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention.cache import KeyValueCache
-from nlmcore.attention.masks import check_mask, window_mask
+from nlmcore.attention.checks import check_mask, check_memory, check_positions, check_source, check_window
+from nlmcore.attention.masks import window_mask
 from nlmcore.attention.scores import attend
-from nlmcore.checks import Rate, Size, described, door
-from nlmcore.fast import Linear, Rows, fused_attention
+from nlmcore.checks import Rate, Size, door
+from nlmcore.fast import Linear, fused_attention
+from nlmcore.fast.rows import view_of_rows
 
 
 class Memory(NamedTuple):
@@ -77,30 +79,11 @@ class MultiHeadAttention(nn.Module):
         self.projection = Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
         self.output = Linear(n_heads * self.d_head, d_model, bias=bias)
         self.positions = positions
-        methods = [callable(getattr(positions, name, None)) for name in ("rotate", "bias", "values")]
-        if positions is not None and (isinstance(positions, type) or not any(methods)):
-            raise TypeError(
-                "positions must be None or a module with a method rotate, bias or values, like Rotary(…), got"
-                f" {described(positions)}"
-            )
-        self._rotates, self._biases, self._adds = methods
+        self._rotates, self._biases, self._adds = check_positions(positions)
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
 
-    @property
-    def query(self) -> Rows:
-        """W^Q: a view of rows of `projection`; `query(x)`, `query.weight`, `query.bias`."""
-        return Rows(self.projection, 0, self.n_heads * self.d_head)
-
-    @property
-    def key(self) -> Rows:
-        """W^K: the rows after those of `query`."""
-        begin = self.n_heads * self.d_head
-        return Rows(self.projection, begin, begin + self.n_kv_heads * self.d_head)
-
-    @property
-    def value(self) -> Rows:
-        """W^V: the last rows."""
-        return Rows(self.projection, (self.n_heads + self.n_kv_heads) * self.d_head, self.projection.out_features)
+    query, key, value = view_of_rows(0), view_of_rows(1), view_of_rows(2)
+    """W^Q, W^K and W^V, views of the rows of `projection`: `query(x)`, `query.weight`, `query.bias`."""
 
     @classmethod
     @door
@@ -129,16 +112,10 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "batch query {self.d_model}"]:
         """Attend to `source` (batch, key, d_model; None: the queries themselves) from every position of `query`.
 
-        mask broadcasts to (batch, head, query, key), True = may attend: `causal_mask(n)` as it is, a
-        padding mask as `mask[:, None, None, :]`.
+        mask broadcasts to (batch, head, query, key), True = may attend: `causal_mask(n)`, `mask[:, None, None, :]`.
         """
-        if isinstance(source, Memory):
-            raise TypeError("source must be a tensor, got Memory: it is used by cross_attend(query, memory)")
-        if isinstance(source, Tensor) and source.dtype == torch.bool:
-            raise TypeError("source must hold floating-point numbers, got torch.bool: a mask is given by name, mask=…")
         if source is not None:
-            if len(source) != len(query):
-                raise ValueError(f"source must have the batch of query, {len(query)}, got {tuple(source.shape)}")
+            check_source(source, query)
             return self.cross_attend(query, self.project_source(source), mask)
         q, k, v = self._project("query", query, 0)
         return self._mix(q, k, v, mask)
@@ -155,13 +132,10 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "batch query {self.d_model}"]:
         """Attend to a projected source from every position of `query`; mask as in `forward`.
 
-        Positions inside attention take `query` for a whole text (`rotate`) or for the end of the source (`bias`), so
-        only without them may it come in pieces. Cross-attention of a Transformer has none.
-
-        Raises TypeError or ValueError for a memory of another model or of another batch.
+        Only without positions may `query` come in pieces: they take it for a whole text, or for the end of the source.
         """
         q = self._heads("query", query, self.query)
-        self._check_memory(memory, q)
+        check_memory(memory, q, self.n_kv_heads)
         return self._mix(self.positions.rotate(q, 0) if self._rotates else q, *memory, mask)
 
     def step(
@@ -169,10 +143,8 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Float[Tensor, "batch time {self.d_model}"], KeyValueCache]:
         """Causal self-attention as a language model needs it, continued from `state` (None: the text begins here).
 
-        Every position sees itself and those before it, of these the last `window` - 1 if there is a window.
-
-        Raises TypeError or ValueError for an x that does not fit, and for a state that is not one, or another model's,
-        or has lost what this window sees.
+        Every position sees itself and those before it, of these the last `window` - 1 if there is a window. Raises
+        TypeError or ValueError for a state that is another model's, or has lost what this window sees.
         """
         if state is not None and not isinstance(state, KeyValueCache):
             raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
@@ -181,7 +153,7 @@ class MultiHeadAttention(nn.Module):
         if state is None:
             state = KeyValueCache.start(k, v, self.window)
         else:
-            self._check_window(state)
+            check_window(state.first, state.length, self.window)
             recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
             if time == 1 or self.window is None:
                 state = state.append(k, v, self.window, recorded)
@@ -242,23 +214,3 @@ class MultiHeadAttention(nn.Module):
             weights = F.dropout(weights, self.dropout)
             output = weights @ v
         return output + self.positions.values(weights) if self._adds else output
-
-    def _check_memory(self, memory: Memory, q: Tensor) -> None:
-        keys, values = memory
-        if not isinstance(keys, Tensor) or not isinstance(values, Tensor) or keys.dtype != q.dtype:
-            raise TypeError(f"memory must hold tensors of {q.dtype} as the model does, got {described(keys)}")
-        wanted = (len(q), self.n_kv_heads, self.d_head)
-        if (*keys.shape[:2], *keys.shape[3:]) != wanted or values.shape != keys.shape:
-            raise ValueError(
-                f"memory must have keys and values of shape ({wanted[0]}, {wanted[1]}, key, {wanted[2]}), got"
-                f" {tuple(keys.shape)} and {tuple(values.shape)}: another batch's, or another model's"
-            )
-
-    def _check_window(self, state: KeyValueCache) -> None:
-        """What was forgotten must lie outside what a query sees here."""
-        if state.first and (self.window is None or state.length < self.window - 1):
-            sees = "all before it" if self.window is None else f"the last {self.window}, itself included"
-            raise ValueError(
-                f"state has kept {state.length} positions and forgotten the first {state.first}: it comes from a"
-                f" shorter window. Here a position sees {sees}; read the text again with this model"
-            )

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from nlmcore.attention.masks import check_mask
+from nlmcore.attention.checks import check_mask
 from nlmcore.checks import door
 
 

@@ -4,6 +4,8 @@ Self-attention multiplies by W^Q, W^K and W^V at once, so they lie in one matrix
 needs one of the three gets this view. Writing into `weight` writes into the matrix.
 """
 
+from typing import Any
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -19,3 +21,14 @@ class Rows:
 
     def __call__(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
+
+
+def view_of_rows(part: int) -> Any:
+    """A property of multi-head attention: the rows of W^Q (part 0), W^K (1) or W^V (2) in its `projection`."""
+
+    def view(attention: Any) -> Rows:
+        own, shared = attention.n_heads * attention.d_head, attention.n_kv_heads * attention.d_head
+        begin, end = ((0, own), (own, own + shared), (own + shared, own + 2 * shared))[part]
+        return Rows(attention.projection, begin, end)
+
+    return property(view)

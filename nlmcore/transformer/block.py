@@ -31,8 +31,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import Rate, Size, called, door
+from nlmcore.checks import Rate, Size, door
 from nlmcore.fast import Linear
+from nlmcore.transformer.checks import self_attention
 
 X = Float[Tensor, "batch time d_model"]
 
@@ -139,17 +140,6 @@ class Block(nn.Module):
     def last_matrices(self) -> list[nn.Linear]:
         """The linear maps that end each branch; first weights scale them by the depth."""
         return last_matrices(self.attention, getattr(self, "cross_attention", None), self.feed_forward)
-
-
-def self_attention(c: Any, causal: bool) -> nn.Module:
-    """The configuration's. Raises ValueError for one that cannot `step` where it must not see the future."""
-    attention = c.attention(c, causal)
-    if causal and not callable(getattr(attention, "step", None)):
-        raise ValueError(
-            f"attention={called(c.attention)} sees the whole text, the future too: {type(attention).__name__} has no"
-            " `step(x, state)`, so it is no part of a language model or a decoder, only of a TransformerEncoder"
-        )
-    return attention
 
 
 def last_matrices(*parts: Any) -> list[nn.Linear]:

@@ -9,8 +9,6 @@ configuration; each takes it as `c`.
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
-from functools import partial
-from inspect import signature
 from typing import Any, Literal
 
 from torch import nn
@@ -20,6 +18,7 @@ from nlmcore.checks import Rate, Size, called, check_fields
 from nlmcore.fast import Linear
 from nlmcore.positions import LearnedPositions
 from nlmcore.transformer.block import Block, FeedForward, PostNorm, PreNorm, Stack
+from nlmcore.transformer.checks import check_part
 
 
 def build_attention(c: Any, causal: bool) -> nn.Module:
@@ -162,7 +161,7 @@ class TransformerConfig:
     def __post_init__(self) -> None:
         for name, arguments in PARTS.items():
             if name != "attention_positions" or self.attention_positions is not None:
-                _check_part(name, getattr(self, name), arguments)
+                check_part(name, getattr(self, name), arguments)
         check_fields(self)
         if self.d_head is None and self.d_model % self.n_heads:
             raise ValueError(
@@ -192,42 +191,3 @@ class TransformerConfig:
 
 PARTS: dict[str, str] = {f.name: f.metadata["takes"] for f in fields(TransformerConfig) if f.metadata}
 """Every part, and what it is called with."""
-
-
-def encoder_only(build: Any) -> Any:
-    """Mark the builder of a part that sees the whole text: where a text is continued, it builds the usual one.
-
-    That is right in the decoder of an EncoderDecoder. A language model has no encoder, so it refuses the part.
-    """
-    build.encoder_only = True
-    return build
-
-
-def check_causal(c: TransformerConfig) -> None:
-    """Refuse, with ValueError, a configuration that has a part for encoders only."""
-    for name in PARTS:
-        build = getattr(c, name)
-        while isinstance(build, partial) and not hasattr(build, "encoder_only"):
-            build = build.func
-        if getattr(build, "encoder_only", False):
-            raise ValueError(
-                f"{name}={called(getattr(c, name))} is for encoders only: it sees the whole text, the future too, or"
-                " there is nothing of it without an encoder. Build a TransformerEncoder or an EncoderDecoder of it,"
-                " not a language model"
-            )
-
-
-def _check_part(name: str, part: Any, arguments: str) -> None:
-    if not callable(part) or isinstance(part, nn.Module):  # a module is callable, but builds none
-        got = f"a finished {type(part).__name__}" if isinstance(part, nn.Module) else repr(part)
-        raise TypeError(f"{name} must be a callable that builds a module, like a class or a partial, got {got}")
-    try:
-        takes = signature(part)
-    except ValueError:  # some functions written in C do not say
-        return
-    try:
-        takes.bind(*arguments.split(", "))
-    except TypeError:
-        raise TypeError(
-            f"{name} must take ({arguments}), got {called(part)}, which takes ({', '.join(takes.parameters)})"
-        ) from None

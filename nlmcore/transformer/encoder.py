@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.attention.masks import check_mask
+from nlmcore.attention.checks import check_mask
 from nlmcore.checks import Count, Positive, Size, door
 from nlmcore.language_model import check_tokens
 from nlmcore.transformer.config import TransformerConfig

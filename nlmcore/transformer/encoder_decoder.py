@@ -27,10 +27,11 @@ from torch import Tensor, nn
 from nlmcore.attention import Memory
 from nlmcore.checks import door
 from nlmcore.language_model import check_tokens
+from nlmcore.transformer.checks import check_state
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import TransformerEncoder
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack
-from nlmcore.transformer.model import TransformerState, Trunk, check_state
+from nlmcore.transformer.model import TransformerState, Trunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,7 @@ class EncoderDecoder(nn.Module):
             raise ValueError(
                 f"state must have one source per text, got {len(state.source_mask)} for {len(tokens)} texts"
             )
-        check_state(state.target, len(tokens))
+        check_state(state.target, TransformerState, len(tokens))
         position, layers = (0, None) if state.target is None else (state.target.position, state.target.layers)
         keys_allowed = None if bool(state.source_mask.all()) else state.source_mask[:, None, None, :]
         x = self.decoder.embed(tokens, position)

@@ -24,7 +24,8 @@ from torch import Tensor, nn
 
 from nlmcore.checks import door
 from nlmcore.language_model import check_tokens
-from nlmcore.transformer.config import TransformerConfig, check_causal
+from nlmcore.transformer.checks import check_causal, check_state
+from nlmcore.transformer.config import PARTS, TransformerConfig
 
 
 class Trunk(nn.Module):
@@ -69,7 +70,7 @@ class TransformerLM(Trunk):
 
     @door
     def __init__(self, config: TransformerConfig) -> None:
-        check_causal(config)
+        check_causal(config, PARTS)
         super().__init__(config, causal=True)
         self.vocab_size = config.vocab_size
         self.output = config.output(config, self.embedding)
@@ -91,18 +92,7 @@ class TransformerLM(Trunk):
         longer than the positions cover.
         """
         check_tokens(tokens, self.vocab_size)
-        check_state(state, len(tokens))
+        check_state(state, TransformerState, len(tokens))
         position = 0 if state is None else state.position
         x, layers = self.layers.step(self.embed(tokens, position), None if state is None else state.layers)
         return self.final_norm(x), TransformerState(layers, position + tokens.shape[1])
-
-
-def check_state(state: object, batch: int) -> None:
-    """Refuse what is not a Transformer's state (TypeError), or is one of another batch (ValueError)."""
-    if state is None:
-        return
-    if not isinstance(state, TransformerState):
-        raise TypeError(f"state must be None or what an earlier call gave back, got {type(state).__name__}")
-    keys = getattr(state.layers[0], "keys", None) if state.layers else None
-    if isinstance(keys, Tensor) and len(keys) != batch:
-        raise ValueError(f"state must have one row per text, got {len(keys)} rows for {batch} texts")

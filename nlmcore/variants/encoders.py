@@ -14,7 +14,8 @@ from typing import Any
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from nlmcore.transformer.config import build_attention, encoder_only
+from nlmcore.transformer.checks import encoder_only
+from nlmcore.transformer.config import build_attention
 
 
 @encoder_only

@@ -33,7 +33,8 @@ from torch import Tensor, nn
 
 from nlmcore.attention import Memory
 from nlmcore.fast import Linear
-from nlmcore.transformer.block import last_matrices, self_attention
+from nlmcore.transformer.block import last_matrices
+from nlmcore.transformer.checks import self_attention
 from nlmcore.variants.baseline import share_positions
 from nlmcore.variants.separable import SeparableConvolution
 

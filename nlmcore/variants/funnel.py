@@ -26,7 +26,8 @@ from torch import Tensor, nn
 from nlmcore.attention import Memory
 from nlmcore.checks import Size, door
 from nlmcore.transformer import Stack
-from nlmcore.transformer.config import build_stack, encoder_only
+from nlmcore.transformer.checks import encoder_only
+from nlmcore.transformer.config import build_stack
 from nlmcore.variants.sandwich import AttentionLayer, FeedForwardLayer
 
 

@@ -20,7 +20,8 @@ from torch import Tensor, nn
 
 from nlmcore.attention import Memory
 from nlmcore.transformer import Stack
-from nlmcore.transformer.block import last_matrices, self_attention
+from nlmcore.transformer.block import last_matrices
+from nlmcore.transformer.checks import self_attention
 
 
 class AttentionLayer(nn.Module):

@@ -16,7 +16,8 @@ from typing import Any
 
 from torch import nn
 
-from nlmcore.transformer.config import build_stack, encoder_only
+from nlmcore.transformer.checks import encoder_only
+from nlmcore.transformer.config import build_stack
 
 
 def share_blocks(stack: Any) -> None:

@@ -28,7 +28,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, attend, window_mask
-from nlmcore.attention.masks import check_mask
+from nlmcore.attention.checks import check_mask
 from nlmcore.fast import Linear
 from nlmcore.variants.variant import Times
 

@@ -23,7 +23,8 @@ from torch import Tensor, nn
 from nlmcore.attention import Memory
 from nlmcore.checks import Size, door
 from nlmcore.transformer import Stack
-from nlmcore.transformer.config import build_final_norm, build_stack, encoder_only
+from nlmcore.transformer.checks import encoder_only
+from nlmcore.transformer.config import build_final_norm, build_stack
 
 
 class TransparentEncoder(Stack):

@@ -1,0 +1,96 @@
+"""What no annotation can say about attention, said once for this folder."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nlmcore.checks import described
+
+
+def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
+    """Refuse a mask that is not boolean (TypeError) or does not broadcast to `shape` (ValueError)."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        way = "; mask == 1 makes one of ones and zeros, mask == 0 of what is added to scores, 0 or −inf"
+        way = way if isinstance(mask, Tensor) else ""
+        raise TypeError(f"mask must be a boolean tensor, True = may attend, got {described(mask)}{way}")
+    try:
+        fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
+    except RuntimeError:
+        fits = False
+    if fits:
+        return
+    hint = ""
+    if len(shape) == 4 and mask.shape == (shape[0], shape[3]):
+        hint = "; a padding mask (batch, key) is given as mask[:, None, None, :]"
+    elif len(shape) == 4 and mask.shape == (shape[0], *shape[2:]):
+        hint = "; a mask (batch, query, key) is given as mask[:, None]"
+    raise ValueError(f"mask must broadcast to the scores' shape {tuple(shape)}, got {tuple(mask.shape)}{hint}")
+
+
+def check_source(source: Any, query: Tensor) -> None:
+    """What is to be attended to is a text, of the batch of `query`."""
+    if isinstance(source, tuple):
+        raise TypeError(
+            f"source must be a tensor, got {type(source).__name__}: it is used by cross_attend(query, memory)"
+        )
+    if isinstance(source, Tensor) and source.dtype == torch.bool:
+        raise TypeError("source must hold floating-point numbers, got torch.bool: a mask is given by name, mask=…")
+    if isinstance(source, Tensor) and source.ndim and len(source) != len(query):
+        raise ValueError(f"source must have the batch of query, {len(query)}, got {tuple(source.shape)}")
+
+
+def check_positions(positions: Any) -> list[bool]:
+    """Positions inside attention: None, or a module with one of three methods. Returns which of them it has."""
+    methods = [callable(getattr(positions, name, None)) for name in ("rotate", "bias", "values")]
+    if positions is not None and (isinstance(positions, type) or not any(methods)):
+        raise TypeError(
+            "positions must be None or a module with a method rotate, bias or values, like Rotary(…), got"
+            f" {described(positions)}"
+        )
+    return methods
+
+
+def check_memory(memory: tuple[Any, Any], q: Tensor, n_kv_heads: int) -> None:
+    """Keys and values of a source (batch, kv_head, key, d_head) that fit the queries."""
+    keys, values = memory
+    if not isinstance(keys, Tensor) or not isinstance(values, Tensor) or keys.dtype != q.dtype:
+        raise TypeError(f"memory must hold tensors of {q.dtype} as the model does, got {described(keys)}")
+    wanted = (len(q), n_kv_heads, q.shape[3])
+    if (*keys.shape[:2], *keys.shape[3:]) != wanted or values.shape != keys.shape:
+        raise ValueError(
+            f"memory must have keys and values of shape ({wanted[0]}, {wanted[1]}, key, {wanted[2]}), got"
+            f" {tuple(keys.shape)} and {tuple(values.shape)}: another batch's, or another model's"
+        )
+
+
+def check_window(first: int, length: int, window: int | None) -> None:
+    """What a cache has forgotten must lie outside what a query sees."""
+    if first and (window is None or length < window - 1):
+        sees = "all before it" if window is None else f"the last {window}, itself included"
+        raise ValueError(
+            f"state has kept {length} positions and forgotten the first {first}: it comes from a shorter window. Here"
+            f" a position sees {sees}; read the text again with this model"
+        )
+
+
+def check_appended(keys: Tensor, values: Tensor, kept: Tensor) -> None:
+    """What is appended to a cache is of its batch, its heads, its width and its dtype."""
+    check_pair(keys, values)
+    batch, heads, _, width = keys.shape
+    if (batch, heads, width) != (kept.shape[0], kept.shape[1], kept.shape[3]):
+        raise ValueError(
+            f"state must have keys of shape ({batch}, {heads}, time, {width}), got {tuple(kept.shape)}: another"
+            " batch's, or another model's"
+        )
+    if keys.dtype != kept.dtype:
+        raise TypeError(f"state must hold {keys.dtype} as the model does, got {kept.dtype}")
+
+
+def check_pair(keys: Tensor, values: Tensor) -> None:
+    """Keys and values of one text."""
+    if keys.ndim != 4 or values.shape != keys.shape:  # or the buffer would broadcast them without a word
+        raise ValueError(
+            "keys and values must have one shape (batch, kv_head, time, d_head), got"
+            f" {tuple(keys.shape)} and {tuple(values.shape)}"
+        )

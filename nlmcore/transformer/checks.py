@@ -1,0 +1,72 @@
+"""What no annotation can say about a Transformer's parts and state, said once for this folder."""
+
+from collections.abc import Iterable
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from torch import Tensor, nn
+
+from nlmcore.checks import called
+
+
+def self_attention(c: Any, causal: bool) -> nn.Module:
+    """The configuration's. Raises ValueError for one that cannot `step` where it must not see the future."""
+    attention = c.attention(c, causal)
+    if causal and not callable(getattr(attention, "step", None)):
+        raise ValueError(
+            f"attention={called(c.attention)} sees the whole text, the future too: {type(attention).__name__} has no"
+            " `step(x, state)`, so it is no part of a language model or a decoder, only of a TransformerEncoder"
+        )
+    return attention
+
+
+def encoder_only(build: Any) -> Any:
+    """Mark the builder of a part that sees the whole text: where a text is continued, it builds the usual one.
+
+    That is right in the decoder of an EncoderDecoder. A language model has no encoder, so it refuses the part.
+    """
+    build.encoder_only = True
+    return build
+
+
+def check_causal(c: Any, parts: Iterable[str]) -> None:
+    """Refuse, with ValueError, a configuration that has a part for encoders only."""
+    for name in parts:
+        build = getattr(c, name)
+        while isinstance(build, partial) and not hasattr(build, "encoder_only"):
+            build = build.func
+        if getattr(build, "encoder_only", False):
+            raise ValueError(
+                f"{name}={called(getattr(c, name))} is for encoders only: it sees the whole text, the future too, or"
+                " there is nothing of it without an encoder. Build a TransformerEncoder or an EncoderDecoder of it,"
+                " not a language model"
+            )
+
+
+def check_part(name: str, part: Any, arguments: str) -> None:
+    """A part is something that builds a module, and takes what it is called with."""
+    if not callable(part) or isinstance(part, nn.Module):  # a module is callable, but builds none
+        got = f"a finished {type(part).__name__}" if isinstance(part, nn.Module) else repr(part)
+        raise TypeError(f"{name} must be a callable that builds a module, like a class or a partial, got {got}")
+    try:
+        takes = signature(part)
+    except ValueError:  # some functions written in C do not say
+        return
+    try:
+        takes.bind(*arguments.split(", "))
+    except TypeError:
+        raise TypeError(
+            f"{name} must take ({arguments}), got {called(part)}, which takes ({', '.join(takes.parameters)})"
+        ) from None
+
+
+def check_state(state: Any, kind: type, batch: int) -> None:
+    """Refuse what is not a Transformer's state (TypeError), or is one of another batch (ValueError)."""
+    if state is None:
+        return
+    if not isinstance(state, kind):
+        raise TypeError(f"state must be None or what an earlier call gave back, got {type(state).__name__}")
+    keys = getattr(state.layers[0], "keys", None) if state.layers else None
+    if isinstance(keys, Tensor) and len(keys) != batch:
+        raise ValueError(f"state must have one row per text, got {len(keys)} rows for {batch} texts")
