@@ -91,10 +91,6 @@ def reached(start: tuple[str, str]) -> dict[tuple[str, str], int]:
 def cost(model: str) -> Cost:
     found = reached(MODELS[model])
 
-    def total(names: list[str]) -> int:
-        """Of these files: what is met in them, and their heads."""
-        return sum(size for (where, _), size in found.items() if where in names) + sum(module(n).head for n in names)
-
     kinds: dict[str, dict[str, int]] = {"lines": {}, "checks": {}, "fast": {}}
     for (where, name), size in found.items():
         checks = where.endswith(".checks") or name.startswith("check_")
