@@ -31,7 +31,7 @@ class ConvLM(nn.Module):
 
     `dilations` gives each layer's δ, by default 1; `tie_embeddings` uses the embedding as U.
 
-    Raises ValueError for sizes below 1, a dropout outside [0, 1), or dilations that are not one per layer.
+    Raises ValueError for dilations that are not one per layer.
     """
 
     @door

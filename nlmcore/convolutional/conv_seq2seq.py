@@ -48,11 +48,7 @@ HALF = math.sqrt(0.5)
 
 
 class ConvEncoder(nn.Module):
-    """Ids and mask (batch, source) -> keys and values (batch, source, d_model). `kernel_size` must be odd.
-
-    Raises ValueError for sizes below 1, an even kernel_size or a dropout outside [0, 1), TypeError for a size that is
-    not an integer.
-    """
+    """Ids and mask (batch, source) -> keys and values (batch, source, d_model). `kernel_size` must be odd."""
 
     @door
     def __init__(
@@ -74,8 +70,7 @@ class ConvEncoder(nn.Module):
     ) -> tuple[Float[Tensor, "batch source d_model"], Float[Tensor, "batch source d_model"]]:
         """mask: True = a real token.
 
-        Raises TypeError or ValueError for a source that is not (batch, source) ids of the vocabulary, a mask that is
-        not booleans of its shape, or more than max_length real tokens.
+        Raises ValueError for ids outside the vocabulary, or more than max_length real tokens.
         """
         check_tokens(source, self.embedding.num_embeddings, "source")
         length, max_length = int(mask.sum(dim=1).max()), self.positions.num_embeddings
@@ -156,7 +151,7 @@ class ConvSeq2Seq(nn.Module):
     `vocab_size` is the target's. The weights of the attention in layer l are seen by
     `nlmcore.inspect.capture` as `layers.{l}.attention`.
 
-    Raises ValueError for sizes below 1, an even kernel_size, or a dropout outside [0, 1).
+    Raises ValueError for an even kernel_size.
     """
 
     @door

@@ -51,10 +51,8 @@ class GatedConvolution(nn.Module):
     A convolution over time is one linear map applied to every window of k inputs, and it is written like that
     here; as a matrix product it is also faster on a CPU than nn.Conv1d, which wants time last.
 
-    Weights start as N(0, √(4p/n)) with n = k·d_model inputs, p of which dropout keeps, because a gate that is
-    half open lets a quarter of the variance through (Gehring et al., section 3.5).
-
-    Raises ValueError for sizes below 1 or a dropout outside [0, 1), TypeError for a size that is not an integer.
+    Weights start as N(0, √(4p/n)) with n = k·d_model inputs and p the fraction that dropout keeps, because a
+    half-open gate lets a quarter of the variance through (Gehring et al., section 3.5).
     """
 
     @door

@@ -29,10 +29,7 @@ from nlmcore.language_model import check_tokens
 
 
 class TextCNN(nn.Module):
-    """`logits = model(tokens, mask)`: (batch, time) -> (batch, n_classes).
-
-    Raises ValueError for no widths, sizes below 1, or a dropout outside [0, 1).
-    """
+    """`logits = model(tokens, mask)`: (batch, time) -> (batch, n_classes). Raises ValueError for no widths."""
 
     @door
     def __init__(
@@ -64,8 +61,7 @@ class TextCNN(nn.Module):
     ) -> Float[Tensor, "batch feature"]:
         """z = [ĉ₁, …, ĉ_m]: every filter's strongest response, width by width. Arguments as for the model.
 
-        A text without a real token has features of zero. Raises TypeError or ValueError for tokens or a mask that
-        cannot be read.
+        A text without a real token has features of zero. Raises ValueError for ids outside the vocabulary.
         """
         check_tokens(tokens, self.vocab_size)
         mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask

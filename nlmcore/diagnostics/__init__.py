@@ -4,7 +4,7 @@
     language_model_gradient_norms(model, tokens)   the same for any language model, from one prediction's loss
     jacobian_norms(step, inputs)                   ‖∂state_t/∂state_{t-1}‖ and the norm of their product
     gate_activations(model, inputs), saturation    what the gates did
-    recurrent_matrices(model), spectrum, rescale   eigenvalues of what is multiplied at every step
+    recurrent_matrices(model), spectrum, rescale   eigenvalues of the matrices that act at every step
 
 A step is any callable `state = step(x_t, state)`: our cells, torch.nn's, or your own. Nothing here knows a
 particular model.

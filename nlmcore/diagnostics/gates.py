@@ -83,8 +83,7 @@ def saturation(
 
     activations, as `record_gates` has them for a gate: values in [0, 1].
 
-    Raises ValueError unless 0 ≤ low < high ≤ 1, or for activations of another shape or outside [0, 1]; TypeError for
-    activations that are not floats.
+    Raises ValueError unless 0 ≤ low < high ≤ 1, or for activations outside [0, 1].
     """
     if not 0.0 <= low < high <= 1.0:
         raise ValueError(f"low and high must satisfy 0 <= low < high <= 1, got low={low}, high={high}")

@@ -75,7 +75,7 @@ def language_model_gradient_norms(
 
     Works on every language model whose state is made of floats: the model reads one token at a time, and the gradients
     are those of its states. `at` is T, by default the last time that has a next token. The columns of
-    `state` are times 0 … at − 1 (the prediction is made from the state before and token `at`), those of
+    `state` are times 0 … at − 1 (the prediction is made from the previous state and token `at`), those of
     `input` times 0 … at. Inputs are the outputs of the model's nn.Embedding. Dropout is off meanwhile.
     `state` is what has been read before: for a seq2seq model the result of `encode`.
 
@@ -196,7 +196,7 @@ def _separate(state: State) -> State:
 
 
 def _check_finite(inputs: Tensor) -> None:
-    """Refuse inputs that are none, or not finite."""
+    """Refuse empty or infinite inputs, and NaN."""
     if not inputs.numel():
         raise ValueError(f"inputs must hold at least one value, got shape {tuple(inputs.shape)}")
     if not inputs.isfinite().all():

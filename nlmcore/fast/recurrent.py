@@ -1,6 +1,6 @@
 """A layer of recurrent cells through PyTorch's fused kernels: the whole loop over time in one call.
 
-It replaces `nlmcore.recurrent.recurrent.through_time`, with the same numbers and gradients. The kernels are those of
+It replaces `nlmcore.recurrent.recurrent.through_time`, with equal outputs and gradients. The kernels are those of
 torch.nn.RNN, GRU and LSTM; they are given the cells' own parameters, so nothing is copied. Time is the first dimension
 here. A layer is one direction or two (forward, backward); of each come its four weights and its state (h,) or (h, c).
 

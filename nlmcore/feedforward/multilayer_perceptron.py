@@ -103,7 +103,7 @@ class MultiLayerPerceptron(nn.Module):
     `backpropagate` fills `.grad` by the equations above, so that any optimiser of PyTorch can follow it;
     `forward` is differentiable by autograd too, which is how the tests check the hand-written pass.
 
-    Raises ValueError for fewer than two sizes or a size below 1, TypeError for what is not an Activation.
+    Raises ValueError for fewer than two sizes or a size below 1, TypeError for another kind of activation.
     """
 
     @door

@@ -8,7 +8,7 @@
 `FeedForwardLM` concatenates the words' vectors: the first neural language model. Bengio, Ducharme, Vincent & Jauvin
 (2003), "A neural probabilistic language model", section 2.
 
-    x = [C(w_{t-n+2}), …, C(w_t)]                    n-1 words, one after the other
+    x = [C(w_{t-n+2}), …, C(w_t)]                    n-1 words in sequence
     y = b + W x + U tanh(d + H x)                    (1)      P(w_{t+1} | …) = softmax(y)
 
 `BagOfWordsLM` averages them; for classification that is the deep averaging network of Iyyer et al. (2015), "Deep
@@ -79,11 +79,7 @@ class WindowLM(nn.Module, ABC):
 
 
 class FeedForwardLM(WindowLM):
-    """Concatenated words. `direct=True` adds the direct connections W from the words to the output.
-
-    Raises ValueError for a size below 1, TypeError for one that is not an integer or an activation that cannot be
-    called.
-    """
+    """Concatenated words. `direct=True` adds the direct connections W from the words to the output."""
 
     @door
     def __init__(
@@ -110,7 +106,7 @@ class FeedForwardLM(WindowLM):
 
 
 class BagOfWordsLM(WindowLM):
-    """Averaged words. Raises as `FeedForwardLM` does."""
+    """Averaged words."""
 
     @door
     def __init__(

@@ -19,7 +19,6 @@ Departs from the papers: nothing here; each cell's file says where it does.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import ClassVar, NamedTuple, TypeVar
 
 import torch
@@ -57,10 +56,7 @@ class Unrolled(NamedTuple):
 
 
 class Cell(nn.Module, ABC):
-    """One time step: `cell(x, state) -> state`. Subclasses give the equations in `step`.
-
-    Raises ValueError for a size below 1, TypeError for one that is not an integer.
-    """
+    """One time step: `cell(x, state) -> state`. Subclasses give the equations in `step`."""
 
     blocks: ClassVar[tuple[str, ...]]
     """The blocks of rows of weight_ih and weight_hh, in order."""
@@ -118,7 +114,7 @@ class Cell(nn.Module, ABC):
         """for t = 1 … T: state_t = cell(x_t, state_{t-1}). All states and all gates, in the order of the text.
 
         x (time, batch, input). With `reverse` the cell reads from the last time to the first. mask (time, batch): where
-        it is False, the state stays as it is.
+        it is False, the state is unchanged.
 
         W x_t + b does not wait for the state, so it is computed for all times in one product before the loop; and
         times are taken apart once (`unbind`), because indexing x[t] in the loop makes the backward pass quadratic in T.
@@ -129,7 +125,7 @@ class Cell(nn.Module, ABC):
         real = None if mask is None else mask.unsqueeze(-1).unbind(0)
         for t in reversed(range(len(inputs))) if reverse else range(len(inputs)):
             new, gates[t] = self.step(inputs[t], state, self.weight_hh.T)
-            state = new if real is None else each(partial(torch.where, real[t]), new, state)
+            state = new if real is None else each(lambda n, o, keep=real[t]: torch.where(keep, n, o), new, state)
             states[t] = state
         return states, gates
 

@@ -30,7 +30,7 @@ class RecurrentLM(nn.Module):
 
     d_embedding is d_hidden unless given.
 
-    Raises as `Recurrent` does, and ValueError or TypeError for a vocab_size or d_embedding that is not a size.
+    Raises as `Recurrent` does.
     """
 
     @door

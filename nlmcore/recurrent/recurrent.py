@@ -4,12 +4,12 @@
     h_t   = [forward_t ; backward_t]                                     Schuster & Paliwal (1997)
     h^l   = h^{l-1} + layer^l(h^{l-1})   for every layer but the first   Wu et al. (2016), section 3.1
 
-A language model cannot be bidirectional: the backward cell has read the token that is to be predicted.
+A language model cannot be bidirectional: the backward cell has read the token that the model should predict.
 
 The cells are the very cells of this folder, and `Cell.through_time` is the loop over time. With `fused=True`
-PyTorch's kernels run over the cells' parameters instead, unless there is none, the gates are recorded, or the text has
-one token: oneDNN lays an LSTM's weights out anew in each call, so while a text is written the cell is up to 16 times as
-fast (one text, 512 units). Both give the same numbers and gradients.
+PyTorch's kernels run over the cells' parameters instead, if there is one, nobody records the gates, and the text has
+more than one token: oneDNN packs an LSTM's weights in every call, so for a single token the cell is up to 16 times as
+fast (one text, 512 units). Outputs and gradients are equal either way.
 
 Departs from the papers: dropout is only between layers (Zaremba, Sutskever & Vinyals 2014), as in torch.nn.
 """
@@ -54,7 +54,7 @@ RecurrentState = CellState
 def build_cell(cell: CellName, input_size: int, d_hidden: int) -> Cell:
     """A cell by its name in CELLS, or from a function of (input_size, d_hidden).
 
-    Raises ValueError for an unknown name or a cell of other sizes, TypeError for what builds no Cell.
+    Raises ValueError for an unknown name or a cell of different sizes, TypeError if no Cell is built.
     """
     if isinstance(cell, str) and cell not in CELLS:
         raise ValueError(f"cell must be one of {sorted(CELLS)} or build a Cell, got {cell!r}")
@@ -73,8 +73,7 @@ class Recurrent(nn.Module):
     `cell` is a name in CELLS, or anything that builds a cell from (input_size, d_hidden).
     `cells` holds them layer by layer, in each layer forward before backward, as torch.nn orders its weights.
 
-    Raises ValueError for an unknown name, sizes below 1 or a dropout outside [0, 1); TypeError for sizes that are not
-    integers, or a function that builds no Cell.
+    Raises as `build_cell` does.
     """
 
     @door
@@ -179,7 +178,7 @@ class Recurrent(nn.Module):
         """One layer, forward and perhaps backward, over x (time, batch, input)."""
         kernel, recording = _shared_kernel(cells), any(cell.gate_recorder is not None for cell in cells)
         if self.fused and kernel is not None and not recording and len(x) > 1:  # one step is faster by itself
-            parts = [state if isinstance(state, tuple) else (state,) for state in states]
+            parts: list[tuple[Tensor, ...]] = [state if isinstance(state, tuple) else (state,) for state in states]
             outputs, last = run_kernel(kernel, [_weights(cell) for cell in cells], x, parts, mask)
             return outputs, [as_state(state) for state in last]
         runs = [_run(cell, x, states[k], mask, reverse=k == 1) for k, cell in enumerate(cells)]

@@ -28,7 +28,8 @@ class RNNCell(Cell):
     def __init__(self, input_size: int, d_hidden: int, activation: Callable[[Tensor], Tensor] = torch.tanh) -> None:
         super().__init__(input_size, d_hidden)
         self.activation = activation
-        self.kernel = {torch.tanh: "rnn_tanh", torch.relu: "rnn_relu"}.get(activation)
+        kernels: dict[Callable, str] = {torch.tanh: "rnn_tanh", torch.relu: "rnn_relu"}
+        self.kernel = kernels.get(activation)
 
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)

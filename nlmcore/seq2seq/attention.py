@@ -88,7 +88,7 @@ SCORES: dict[str, Callable[[int], Score]] = {"dot": DotScore, "bilinear": Biline
 class Attention(nn.Module):
     """context, weights = attention(query, keys, values, mask). `nlmcore.inspect.capture` sees its weights.
 
-    A decoder asks once per target token and hands the weights of all of them to `recorder` at the end, as
+    A decoder asks once per target token and passes the weights of all of them to `recorder` at the end, as
     (batch, head, query, key) with one head.
     """
 

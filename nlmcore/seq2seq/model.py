@@ -46,8 +46,7 @@ from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder
 class Encoder(nn.Module):
     """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each.
 
-    Raises ValueError for sizes below 1, an odd d_hidden for two directions, or a dropout outside [0, 1);
-    TypeError for a size that is not an integer.
+    Raises ValueError for an odd d_hidden with two directions.
     """
 
     @door
@@ -82,7 +81,7 @@ class Encoder(nn.Module):
 
         A text without a real token leaves the state at zero.
 
-        Raises TypeError or ValueError for a source that is not (batch, source) ids of the vocabulary, or another mask.
+        Raises ValueError for ids outside the vocabulary.
         """
         check_tokens(source, self.embedding.num_embeddings, "source")
         embedded = F.dropout(self.embedding(source), self.dropout, self.training)
@@ -102,8 +101,7 @@ class Seq2Seq(nn.Module):
 
     Its attention weights are seen by `nlmcore.inspect.capture` as `decoder.attention`.
 
-    Raises ValueError for an unknown context or score, sizes below 1, a dropout outside [0, 1), or an odd
-    d_hidden with a bidirectional encoder; TypeError for a size that is not an integer.
+    Raises ValueError for an odd d_hidden with a bidirectional encoder.
     """
 
     @door
