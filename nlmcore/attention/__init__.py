@@ -34,19 +34,3 @@ from nlmcore.attention.scores import (
     masked_softmax,
     scaled_dot_product_attention,
 )
-
-__all__ = [
-    "KeyValueCache",
-    "Memory",
-    "MultiHeadAttention",
-    "additive_score",
-    "attend",
-    "bilinear_score",
-    "causal_mask",
-    "dot_score",
-    "masked_softmax",
-    "padding_mask",
-    "prefix_mask",
-    "scaled_dot_product_attention",
-    "window_mask",
-]

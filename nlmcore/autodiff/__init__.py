@@ -17,20 +17,3 @@ from nlmcore.autodiff.functions import Multiply, Sigmoid
 from nlmcore.autodiff.graph import Edge, Graph, Node
 from nlmcore.autodiff.text import backward_steps, draw, forward_steps, trace
 from nlmcore.autodiff.value import Value
-
-__all__ = [
-    "Edge",
-    "GradientCheck",
-    "Graph",
-    "Multiply",
-    "Node",
-    "Sigmoid",
-    "Value",
-    "backward_steps",
-    "check_gradient",
-    "draw",
-    "evaluate",
-    "forward_steps",
-    "numerical_gradient",
-    "trace",
-]

@@ -18,21 +18,6 @@ from nlmcore.corpora.corpus import Corpus, Document
 from nlmcore.corpora.files import from_file
 from nlmcore.corpora.packages import MissingPackageError
 
-__all__ = [
-    "Corpus",
-    "Document",
-    "MissingPackageError",
-    "PairBatch",
-    "PairBatches",
-    "StreamBatches",
-    "WindowBatches",
-    "from_file",
-    "load",
-    "names",
-    "pad",
-    "passages",
-]
-
 _LOADERS: dict[str, Callable[..., Corpus]] = {
     "shakespeare": shakespeare.load,
     "shakespeare_folio": folio.load,

@@ -27,29 +27,3 @@ from nlmcore.decoding.sampling import greedy, sample, stream
 from nlmcore.decoding.speculative import speculative_sample
 from nlmcore.decoding.stochastic_beams import stochastic_beam_search
 from nlmcore.decoding.writing import Step
-
-__all__ = [
-    "FILTERS",
-    "Generation",
-    "Hypothesis",
-    "Node",
-    "SearchTree",
-    "Step",
-    "beam_search",
-    "contrastive_search",
-    "diverse_beam_search",
-    "divide_by_temperature",
-    "exhaustive_search",
-    "greedy",
-    "keep_min_p",
-    "keep_top_k",
-    "keep_top_p",
-    "keep_typical",
-    "minimum_bayes_risk",
-    "reshape",
-    "sample",
-    "shared_words",
-    "speculative_sample",
-    "stochastic_beam_search",
-    "stream",
-]

@@ -6,5 +6,3 @@ A reader of a model may skip this room. Each module says what it replaces, and w
 from nlmcore.fast.attention import fused_attention
 from nlmcore.fast.linear import Linear
 from nlmcore.fast.rows import Rows
-
-__all__ = ["Linear", "Rows", "fused_attention"]

@@ -8,21 +8,3 @@ from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
 from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
 from nlmcore.metrics.guessing import KEYS, Bounds, entropy_bounds, guess_ranks, key_log_probabilities, key_of
 from nlmcore.metrics.likelihood import Likelihood, bits_per_character, log_likelihood, perplexity
-
-__all__ = [
-    "KEYS",
-    "Bounds",
-    "Likelihood",
-    "bits_per_character",
-    "corpus_bleu",
-    "edit_distance",
-    "entropy_bounds",
-    "error_rate",
-    "guess_ranks",
-    "key_log_probabilities",
-    "key_of",
-    "log_likelihood",
-    "perplexity",
-    "sequence_error_rate",
-    "tokenize_13a",
-]

@@ -5,5 +5,3 @@
 """
 
 from nlmcore.ngram.model import MAX_ORDER, SMOOTHINGS, NGramLM
-
-__all__ = ["MAX_ORDER", "SMOOTHINGS", "NGramLM"]

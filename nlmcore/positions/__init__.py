@@ -39,25 +39,3 @@ from nlmcore.positions.sinusoids import (
     sinusoidal,
 )
 from nlmcore.positions.transformer_xl import TransformerXLPositions
-
-__all__ = [
-    "ALiBi",
-    "ConcatenatedPositions",
-    "LearnableSinusoidal",
-    "LearnedPositions",
-    "MusicTransformerPositions",
-    "NoPositions",
-    "RelativeBias",
-    "Rotary",
-    "ShawPositions",
-    "SinusoidalPositions",
-    "TransformerXLPositions",
-    "alibi",
-    "alibi_slopes",
-    "binary_counter",
-    "relative_bias",
-    "relative_buckets",
-    "relative_shift",
-    "rotary",
-    "sinusoidal",
-]

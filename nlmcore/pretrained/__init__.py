@@ -7,5 +7,3 @@ from nlmcore.pretrained.checkpoints import Checkpoint, checkpoint
 from nlmcore.pretrained.gpt2_weights import gpt2
 from nlmcore.pretrained.minilm_weights import embed, minilm
 from nlmcore.pretrained.smollm2_weights import smollm2
-
-__all__ = ["Checkpoint", "checkpoint", "embed", "gpt2", "minilm", "smollm2"]

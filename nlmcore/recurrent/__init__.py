@@ -18,24 +18,3 @@ from nlmcore.recurrent.lstm import LSTMCell
 from nlmcore.recurrent.recurrent import CELLS, Recurrent, RecurrentState
 from nlmcore.recurrent.rnn import RNNCell
 from nlmcore.recurrent.ugrnn import UGRNNCell
-
-__all__ = [
-    "CELLS",
-    "Cell",
-    "CellState",
-    "GRUCell",
-    "Gates",
-    "LSTMCell",
-    "LSTMState",
-    "RNNCell",
-    "Recurrent",
-    "RecurrentLM",
-    "RecurrentState",
-    "SequenceClassifier",
-    "SequenceTagger",
-    "UGRNNCell",
-    "Unrolled",
-    "last_state",
-    "mean_output",
-    "unroll",
-]

@@ -15,23 +15,3 @@ from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder
 from nlmcore.seq2seq.edit import NeuralEditor, edited_words
 from nlmcore.seq2seq.model import Encoder, Seq2Seq
 from nlmcore.seq2seq.retrieve import Retriever, edit_pairs, jaccard
-
-__all__ = [
-    "SCORES",
-    "AdditiveScore",
-    "Attention",
-    "AttentionDecoder",
-    "BilinearScore",
-    "Decoder",
-    "DotScore",
-    "Encoder",
-    "EveryStepDecoder",
-    "InitialStateDecoder",
-    "NeuralEditor",
-    "Retriever",
-    "Seq2Seq",
-    "Seq2SeqState",
-    "edit_pairs",
-    "edited_words",
-    "jaccard",
-]

@@ -9,14 +9,3 @@ from nlmcore.tokens.characters import CharTokenizer
 from nlmcore.tokens.merges import Merge
 from nlmcore.tokens.tokenizer import SPECIAL, Tokenizer
 from nlmcore.tokens.words import WordTokenizer
-
-__all__ = [
-    "SPECIAL",
-    "BPETokenizer",
-    "CharTokenizer",
-    "Merge",
-    "Tokenizer",
-    "TrainingStep",
-    "WordTokenizer",
-    "trace_training",
-]

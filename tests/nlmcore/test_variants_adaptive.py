@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerLM
-from nlmcore.variants import (
-    CATALOGUE,
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.adaptive import (
     AdaptiveEmbedding,
     AdaptiveOutput,
     AdaptiveSoftmax,
@@ -20,8 +20,8 @@ from nlmcore.variants import (
     build_adaptive_output,
     build_adaptive_softmax,
     cluster_sizes,
-    vanilla,
 )
+from nlmcore.variants.baseline import vanilla
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
 

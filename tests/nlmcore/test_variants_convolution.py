@@ -11,7 +11,8 @@ from torch import Tensor
 
 from nlmcore.positions import NoPositions
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM
-from nlmcore.variants import CATALOGUE, DynamicConvolution, LightweightConvolution
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from tests.laws import assert_close, assert_language_model
 from tests.nlmcore.test_variants import SIZES, SOURCE, TOKENS, VOCAB, awake, build, stirred
 

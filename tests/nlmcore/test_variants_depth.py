@@ -9,7 +9,10 @@ import torch
 
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, TransformerLM
-from nlmcore.variants import CATALOGUE, DeepNorm, MixtureOfExperts, build_sandwich, order
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.deepnorm import DeepNorm
+from nlmcore.variants.experts import MixtureOfExperts
+from nlmcore.variants.sandwich import build_sandwich, order
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, awake, build, logits
 

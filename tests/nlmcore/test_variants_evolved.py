@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerEncoder
-from nlmcore.variants import CATALOGUE, SeparableConvolution
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.separable import SeparableConvolution
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, VOCAB, build, stirred
 

@@ -11,7 +11,10 @@ from torch import nn
 
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerLM
-from nlmcore.variants import CATALOGUE, MixtureOfExperts, balance_loss, share_all_but_norms, vanilla
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.experts import MixtureOfExperts, balance_loss
+from nlmcore.variants.widenet import share_all_but_norms
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, build, logits
 

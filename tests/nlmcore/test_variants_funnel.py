@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder
-from nlmcore.variants import CATALOGUE, build_funnel, vanilla
-from nlmcore.variants.funnel import pool, shorten
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.funnel import build_funnel, pool, shorten
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
 

@@ -13,7 +13,11 @@ from nlmcore.attention import MultiHeadAttention
 from nlmcore.inspect import capture
 from nlmcore.training import fit
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, hide_tokens
-from nlmcore.variants import CATALOGUE, FourierMixing, LinformerAttention, TokenMixing, fourier, in_encoder, vanilla
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.encoders import in_encoder
+from nlmcore.variants.linformer import LinformerAttention
+from nlmcore.variants.mixing import FourierMixing, TokenMixing, fourier
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.test_variants import VOCAB, build, stirred
 

@@ -10,7 +10,9 @@ import torch
 from torch import nn
 
 from nlmcore.transformer import TransformerLM
-from nlmcore.variants import CATALOGUE, MixtureOfSoftmaxes, build_mixture_of_softmaxes, vanilla
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes, build_mixture_of_softmaxes
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.test_variants import SIZES, VOCAB, build, logits, stirred
 

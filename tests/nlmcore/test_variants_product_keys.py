@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from nlmcore.transformer import EncoderDecoder
-from nlmcore.variants import CATALOGUE, ProductKeyMemory
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.product_keys import ProductKeyMemory
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, VOCAB, build
 

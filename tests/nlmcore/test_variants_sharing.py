@@ -8,7 +8,9 @@ import torch
 
 from nlmcore.inspect import capture
 from nlmcore.transformer import EncoderDecoder, TransformerLM
-from nlmcore.variants import CATALOGUE, FactorisedEmbedding, build_factorised_output, vanilla
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, awake, build, logits, stirred
 

@@ -9,7 +9,9 @@ from torch import Tensor
 
 from nlmcore.inspect import capture
 from nlmcore.transformer import MaskedLM, TransformerEncoder
-from nlmcore.variants import CATALOGUE, SparseAttention, build_bigbird, build_longformer, draw_blocks, vanilla
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.sparse import SparseAttention, build_bigbird, build_longformer, draw_blocks
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.test_variants import VOCAB, stirred
 

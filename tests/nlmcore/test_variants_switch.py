@@ -10,16 +10,10 @@ from torch import Tensor, nn
 
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerLM
-from nlmcore.variants import (
-    CATALOGUE,
-    Capacity,
-    MixtureOfExperts,
-    balance_loss,
-    build_mixture,
-    build_switch,
-    jitter,
-    vanilla,
-)
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.experts import MixtureOfExperts, balance_loss
+from nlmcore.variants.switch import Capacity, build_mixture, build_switch, jitter
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, VOCAB, build, logits, stirred
 

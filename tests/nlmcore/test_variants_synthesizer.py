@@ -13,17 +13,10 @@ from torch import Tensor, nn
 from nlmcore.inspect import capture
 from nlmcore.positions import Rotary
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM
-from nlmcore.variants import (
-    CATALOGUE,
-    DenseScores,
-    FactorisedDenseScores,
-    FactorisedRandomScores,
-    Plus,
-    PlusAlpha,
-    RandomScores,
-    Synthesizer,
-    vanilla,
-)
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer
+from nlmcore.variants.synthetic_scores import DenseScores, FactorisedDenseScores, FactorisedRandomScores, RandomScores
 from tests.laws import assert_chunking_law, assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
 

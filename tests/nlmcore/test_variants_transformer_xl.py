@@ -10,7 +10,9 @@ from torch import Tensor
 from nlmcore.positions import TransformerXLPositions
 from nlmcore.training import detach, fit
 from nlmcore.transformer import TransformerLM
-from nlmcore.variants import CATALOGUE, build_transformer_xl, share_u_and_v, vanilla
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import TOKENS, VOCAB, awake, build
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from nlmcore.transformer import EncoderDecoder
-from nlmcore.variants import CATALOGUE, build_transparent
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.transparent import build_transparent
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
 

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder
-from nlmcore.variants import CATALOGUE, Universal, ponder_cost
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.universal import Universal, ponder_cost
 from tests.laws import assert_chunking_law, assert_close, assert_language_model
 from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits
 

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from nlmcore.transformer import EncoderDecoder, FeedForward
-from nlmcore.variants import CATALOGUE, Branches, vanilla
+from nlmcore.variants import CATALOGUE
+from nlmcore.variants.baseline import vanilla
+from nlmcore.variants.weighted import Branches
 from tests.laws import assert_close
 from tests.nlmcore.test_variants import SIZES, VOCAB, build, stirred
 
