@@ -46,7 +46,7 @@ def keep_top_k(logits: Float[Tensor, "row vocab"], k: Size) -> Float[Tensor, "ro
     if k >= logits.shape[-1]:
         return logits
     dropped = logits < logits.topk(k, dim=-1).values[:, -1:]
-    if int(dropped.sum()) < (logits.shape[-1] - k) * len(logits):  # a tie at the edge
+    if int(dropped.count_nonzero()) < (logits.shape[-1] - k) * len(logits):  # a tie at the edge
         dropped = torch.ones_like(dropped).scatter(-1, highest(logits, k), False)
     return logits.masked_fill(dropped, -math.inf)
 
