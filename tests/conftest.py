@@ -12,8 +12,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 if "jsonschema" not in sys.modules:  # it would compile grammars of addresses for a second and a half: nobody needs them
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-import jaxtyping
 import pytest
+
+from tests.shapes import shapes_unchecked
 
 ROOT = Path(__file__).resolve().parents[1]
 SLOWNESS = max(1.0, float(os.environ.get("NLM_TIME_FACTOR", "1")))
@@ -101,9 +102,13 @@ def artefacts() -> Path:
 
 @pytest.fixture
 def plain_errors() -> Iterator[None]:
-    """Switch jaxtyping's run-time checks off: what a user sees, who installs the package without them."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    try:
+    """What a user sees, who installs the package without the tests' run-time checks of shapes."""
+    with shapes_unchecked():
         yield
-    finally:
-        jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """For what draws or trains a thousand times: the shapes are checked where it is looked at once."""
+    with shapes_unchecked():
+        yield

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jaxtyping
 import nbformat
 import torch
 from IPython.core.displayhook import DisplayHook
@@ -24,6 +23,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from ipywidgets import DOMWidget, Widget
 from ipywidgets.widgets import widget as widgets
 from traitlets.config import Config
+
+from tests.shapes import shapes_unchecked
 
 LIVE = "application/vnd.jupyter.widget-view+json"
 HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", None}
@@ -175,13 +176,11 @@ def _shell(module: types.ModuleType) -> Iterator[_Shell]:
 def _apart(folder: Path) -> Iterator[None]:
     """What a notebook may change for the whole process, put back afterwards; it has the package as readers have it,
     without the tests' run-time checks of shapes."""
-    jaxtyping.config.update("jaxtyping_disable", True)
     threads, state, default = torch.get_num_threads(), torch.get_rng_state(), torch.get_default_dtype()
-    with contextlib.chdir(folder):
+    with contextlib.chdir(folder), shapes_unchecked():
         try:
             yield
         finally:
-            jaxtyping.config.update("jaxtyping_disable", False)
             torch.set_num_threads(threads)
             torch.set_rng_state(state)
             torch.set_default_dtype(default)

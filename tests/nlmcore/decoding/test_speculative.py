@@ -21,7 +21,7 @@ def draw(n: int, length: int, **options) -> Counter:
 
 
 @pytest.mark.parametrize(("lookahead", "eos"), [(1, None), (2, None), (4, None), (2, 2)])
-def test_the_distribution_is_the_targets(lookahead: int, eos: int | None) -> None:
+def test_the_distribution_is_the_targets(unchecked: None, lookahead: int, eos: int | None) -> None:
     n, length = 1_000, 3
     counts = draw(n, length, lookahead=lookahead, eos=eos)
     assert counts.total() == n
@@ -45,7 +45,7 @@ def test_that_test_would_see_a_draft_that_is_simply_believed() -> None:
     assert chi_square > 250
 
 
-def test_filters_reshape_the_target() -> None:
+def test_filters_reshape_the_target(unchecked: None) -> None:
     counts = draw(1_000, 1, lookahead=3, temperature=0.5, top_k=2)
     p = TARGET(torch.tensor([[1, 0]]))[0][0, -1].softmax(-1)
     two = p.topk(2).indices.tolist()

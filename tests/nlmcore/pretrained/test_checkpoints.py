@@ -216,7 +216,7 @@ def test_a_committed_card_says_how_it_was_made(name):
 
 @pytest.mark.alone
 @pytest.mark.parametrize("name", names())
-def test_a_committed_checkpoint_does_what_its_card_says(name):
+def test_a_committed_checkpoint_does_what_its_card_says(name, unchecked):
     model, tokenizer, card = checkpoint(name)
     measured = RECIPES[card["made_by"]["recipe"]].sample(model, tokenizer)
     # another processor may decide a near tie differently in one of the sample's words
