@@ -41,7 +41,7 @@ def place(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", list(RECIPES))  # in the catalogue's order: some read what others wrote
-def test_a_quick_run_makes_everything_that_is_promised(name, place):
+def test_a_quick_run_makes_everything_that_is_promised(name, place, unchecked):
     run = program.prepare(name, quick=True, work=place / "work", to=place)
     run.progress, run.say = False, lambda text: None
     run.recipe.cook(run)
