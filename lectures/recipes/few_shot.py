@@ -20,6 +20,7 @@ we want. Each with Wilson's 95 % interval; chance is 25 % for choosing and about
 import random
 from typing import Any
 
+from nlmcore.corpora.generated import NUM2WORDS
 from nlmcore.corpora.packages import imported
 from lectures.prompting import Accuracy, Example, Task, accuracy, by_choosing, by_writing
 
@@ -59,7 +60,7 @@ def pairs(text: str) -> list[Example]:
 
 def languages(count: int) -> list[Example]:
     """As many numbers of each language, none twice."""
-    words = imported("num2words", "num2words").num2words
+    words = imported(NUM2WORDS, "num2words").num2words
     numbers = random.Random("languages").sample(range(21, 100), count)
     names = list(LANGUAGES)
     return [

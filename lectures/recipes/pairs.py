@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import Document, load, pad
+from nlmcore.corpora.generated import NUM2WORDS
 from nlmcore.corpora.packages import imported
 from nlmcore.decoding import greedy
 from nlmcore.tokens import CharTokenizer, WordTokenizer
@@ -186,4 +187,4 @@ def draw_many(seed: int, count: int, shortest: int, longest: int, without: froze
 
 
 def _num2words(number: int, language: str) -> str:
-    return imported("num2words", "num2words").num2words(number, lang=language)
+    return imported(NUM2WORDS, "num2words").num2words(number, lang=language)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from nlmcore.corpora.corpus import Document, check_size
+from nlmcore.checks import Size, door
+from nlmcore.corpora.corpus import Document
 
 PAD, BOS, EOS = 0, 1, 2
 
@@ -27,9 +28,8 @@ class StreamBatches:
     `length` are one batch, as short as they are.
     """
 
-    def __init__(self, tokens: Tensor | Sequence[int], batch_size: int, length: int):
-        check_size(batch_size, "batch_size")
-        check_size(length, "length")
+    @door
+    def __init__(self, tokens: Tensor | Sequence[int], batch_size: Size, length: Size):
         tokens = _stream(tokens, batch_size + 1)
         self.length = length
         per_row = (len(tokens) - 1) // batch_size
@@ -55,16 +55,15 @@ class WindowBatches:
     For models that carry no state. Each iteration draws anew from the generator.
     """
 
+    @door
     def __init__(
         self,
         tokens: Tensor | Sequence[int],
-        batch_size: int,
-        length: int,
-        steps: int,
+        batch_size: Size,
+        length: Size,
+        steps: Size,
         generator: torch.Generator | None = None,
     ):
-        for name, value in (("batch_size", batch_size), ("length", length), ("steps", steps)):
-            check_size(value, name)
         self._tokens = _stream(tokens, length + 1)
         self.batch_size, self.length, self.steps, self.generator = batch_size, length, steps, generator
 
@@ -104,15 +103,14 @@ class PairBatches:
     A source or a target may be empty: `<eos>` is then all that there is to read, or to say.
     """
 
+    @door
     def __init__(
         self,
         pairs: Iterable[tuple[Sequence[int], Sequence[int]]],
-        batch_size: int,
+        batch_size: Size,
         generator: torch.Generator | None = None,
-        pool: int = 50,
+        pool: Size = 50,
     ):
-        check_size(batch_size, "batch_size")
-        check_size(pool, "pool")
         self.pairs = _pairs(pairs)
         if not self.pairs:
             raise ValueError("pairs must hold at least one pair, got none")
@@ -161,12 +159,12 @@ def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     return padded, mask
 
 
-def passages(documents: Iterable[Document], characters: int = 1000) -> list[Document]:
+@door
+def passages(documents: Iterable[Document], characters: Size = 1000) -> list[Document]:
     """Cut documents at empty lines into passages of at least so many characters, with their labels: for classifying.
 
     What is left at the end of a document, being shorter, joins the passage before it.
     """
-    check_size(characters, "characters")
     cut = []
     for document in documents:
         texts = [""]

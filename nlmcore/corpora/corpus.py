@@ -139,11 +139,3 @@ def check_option(value: Any, name: str, allowed: Iterable[Any]) -> None:
     allowed = list(allowed)
     if value not in allowed:
         raise ValueError(f"{name} must be one of {allowed}, got {value!r:.60}")
-
-
-def check_size(value: Any, name: str = "size") -> None:
-    """Raise TypeError or ValueError unless the value is an integer of at least 1."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer, got {type(value).__name__} {value!r:.60}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")

@@ -15,10 +15,11 @@ import re
 from collections import Counter, defaultdict
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from nlmcore.checks import door
 from nlmcore.corpora.alignment import align
-from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, check_option, split_by_hash
+from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, split_by_hash
 from nlmcore.corpora.shakespeare import GENRES, LICENCE, SOURCE, read_work, which_split
 
 # The Folio's names of the files, where they differ from the modern ones.
@@ -47,9 +48,9 @@ class LinePair(NamedTuple):
     """The words that answer each other one to one."""
 
 
-def load(unit: str = "line") -> Corpus:
+@door
+def load(unit: Literal["line", "word"] = "line") -> Corpus:
     """`unit="line"`: lines; `unit="word"`: distinct words in lower case, with their modern spellings."""
-    check_option(unit, "unit", ("line", "word"))
     lines: dict[str, list[Document]] = {"train": [], "valid": [], "test": []}
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for genre in ("comedy", "history", "tragedy"):

@@ -3,24 +3,26 @@
 import datetime
 import random
 
-from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, check_option, check_size, split_by_hash
+from nlmcore.checks import Size, door
+from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, check_option, split_by_hash
 from nlmcore.corpora.packages import imported
 
+NUM2WORDS, BABEL = "num2words>=0.5.13,<0.6", "babel>=2.14,<3"
 DATE_FORMATS = ("medium", "long", "full")  # "short" leaves open which is the day and which the month
 
 
-def load_numbers(source: str = "en", target: str = "de", size: int = 10_000, seed: int = 0) -> Corpus:
+@door
+def numbers(source: str = "en", target: str = "de", size: Size = 10_000, seed: int = 0) -> Corpus:
     """Numbers from 0 to 999,999 from one language into another; "digits" is a language too ("4723").
 
     All numbers below 1,000, then others drawn by `seed`, four, five or six digits being equally likely. A fourth
     split, "longer", has 500 numbers each of seven, eight and nine digits, to measure quality against length.
     German and Danish put units before tens (four and twenty), so alignments cross.
     """
-    num2words = imported("num2words", "num2words")
+    num2words = imported(NUM2WORDS, "num2words")
     languages = ["digits", *num2words.CONVERTER_CLASSES]
     check_option(source, "source", languages)
     check_option(target, "target", languages)
-    check_size(size)
     if size > 1_000_000:
         raise ValueError(f"size must be at most 1,000,000, for there are no more numbers below, got {size}")
 
@@ -28,16 +30,16 @@ def load_numbers(source: str = "en", target: str = "de", size: int = 10_000, see
         return str(number) if language == "digits" else num2words.num2words(number, lang=language)
 
     draw = random.Random(seed)
-    numbers = dict.fromkeys(range(min(size, 1000)))
-    while len(numbers) < size:
+    chosen = dict.fromkeys(range(min(size, 1000)))
+    while len(chosen) < size:
         digits = draw.choice((4, 5, 6))
-        numbers[draw.randrange(10 ** (digits - 1), 10**digits)] = None
+        chosen[draw.randrange(10 ** (digits - 1), 10**digits)] = None
     longer = [draw.randrange(10 ** (digits - 1), 10**digits) for digits in (7, 8, 9) for _ in range(500)]
 
     def document(number: int) -> Document:
         return Document(text=say(number, source), target=say(number, target), title=str(number))
 
-    splits = split_by_hash(map(document, numbers), lambda document: document.title)
+    splits = split_by_hash(map(document, chosen), lambda document: document.title)
     return Corpus(
         name="numbers",
         about=f"numbers from 0 to 999,999 in words, from {source} into {target}",
@@ -48,12 +50,13 @@ def load_numbers(source: str = "en", target: str = "de", size: int = 10_000, see
     )
 
 
-def load_dates(
-    locales: tuple[str, ...] = ("en_US", "en_GB", "de", "fr", "es", "it", "nl"), size: int = 10_000, seed: int = 0
+@door
+def dates(
+    locales: tuple[str, ...] = ("en_US", "en_GB", "de", "fr", "es", "it", "nl"), size: Size = 10_000, seed: int = 0
 ) -> Corpus:
     """Dates from 1900 to 2099 as written in some locales ("Donnerstag, 4. März 2021"), into ISO ("2021-03-04")."""
-    dates = imported("babel", "babel.dates")
-    core = imported("babel", "babel.core")
+    formats = imported(BABEL, "babel.dates")
+    core = imported(BABEL, "babel.core")
     locales = tuple(locales)
     if not locales:
         raise ValueError("locales must name at least one locale, got none")
@@ -63,7 +66,6 @@ def load_dates(
             parsed.append(core.Locale.parse(locale))
         except (ValueError, TypeError, core.UnknownLocaleError) as error:
             raise ValueError(f"locales must be names of locales that babel knows, got {locale!r:.60}") from error
-    check_size(size)
     draw = random.Random(seed)
     start = datetime.date(1900, 1, 1).toordinal()
     end = datetime.date(2100, 1, 1).toordinal()
@@ -71,7 +73,7 @@ def load_dates(
     for _ in range(size):
         date = datetime.date.fromordinal(draw.randrange(start, end))
         locale = draw.choice(parsed)
-        text = dates.format_date(date, draw.choice(DATE_FORMATS), locale=locale)
+        text = formats.format_date(date, draw.choice(DATE_FORMATS), locale=locale)
         text = text.replace("\u202f", " ").replace("\u00a0", " ")
         documents.append(Document(text=text, target=date.isoformat(), label=str(locale)))
     return Corpus(

