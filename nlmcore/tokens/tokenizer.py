@@ -9,9 +9,12 @@ never turns into a special id unless `allow_special=True`: "<eos>" in a student'
 import json
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any, ClassVar, SupportsIndex, TypeVar
+
+from nlmcore.checks import described
 
 PAD, BOS, EOS, UNK = range(4)
 SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
@@ -68,8 +71,8 @@ class Tokenizer(ABC):
 
     def encode(self, text: str, allow_special: bool = False) -> list[int]:
         """The ids of a text. With `allow_special`, "<eos>" written out in the text becomes the id of `<eos>`."""
-        if not isinstance(text, str):
-            raise TypeError(f"text must be a str, got {type(text).__name__} {text!r:.60}")
+        if not isinstance(text, str):  # by hand: the door takes longer than a word
+            raise TypeError(f"text must be a string, got {described(text)}")
         return self._encode(text, allow_special)
 
     def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
@@ -136,11 +139,8 @@ def check_texts(texts: str | Iterable[str]) -> list[str]:
     return found
 
 
-def check_integer(value: int, name: str, least: int, most: int | None = None) -> int:
-    """An integer of at least `least`, and at most `most`; otherwise TypeError or ValueError."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer, got {type(value).__name__} {value!r:.60}")
-    if value < least or (most is not None and value > most):
-        allowed = f"at least {least}" if most is None else f"in [{least}, {most}]"
-        raise ValueError(f"{name} must be {allowed}, got {value}")
-    return value
+def check_min_count(min_count: int, counts: Counter[str]) -> None:
+    """Above the largest count, nothing would be left."""
+    most = max(counts.values(), default=min_count)
+    if min_count > most:
+        raise ValueError(f"min_count must be in [1, {most}], got {min_count}")

@@ -1,6 +1,6 @@
 """Words and punctuation marks as tokens, with a frequency cut, and `<unk>` for what falls below it.
 
-A vocabulary of words wants "king" to be one entry, whatever space stands around it; the round trip wants every
+A vocabulary of words wants "king" to be one entry, whatever space is around it; the round trip wants every
 space back. Both are had by a rule that says where one space is *expected* between two tokens: before a word,
 but not before a comma, and not after an opening bracket. An expected space is not written at all. Where a text
 differs from the rule, its white space is written as tokens: " ", "\\n", ...; and "" says "no space here".
@@ -20,7 +20,8 @@ from typing import Any, final
 
 import regex
 
-from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_integer, check_texts
+from nlmcore.checks import Size, described, door
+from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_min_count, check_texts
 
 _LETTER = r"[\p{L}\p{M}\p{N}]"
 _SPECIAL = "|".join(SPECIAL)
@@ -61,24 +62,24 @@ class WordTokenizer(Tokenizer):
         self.lowercase = lowercase
 
     @classmethod
+    @door
     def fit(
-        cls, texts: str | Iterable[str], min_count: int = 1, vocab_size: int | None = None, lowercase: bool = False
+        cls, texts: str | Iterable[str], min_count: Size = 1, vocab_size: Size | None = None, lowercase: bool = False
     ) -> "WordTokenizer":
         """Keep the words that occur at least `min_count` times, and of these the most frequent ones.
 
         `vocab_size` is the most ids there may be, all told; equally frequent words are kept in alphabetical order.
         """
         fixed = len(SPECIAL) + len(_SILENT)
-        check_integer(min_count, "min_count", 1)
-        if vocab_size is not None:
-            check_integer(vocab_size, "vocab_size", fixed)
+        if vocab_size is not None and vocab_size < fixed:
+            raise ValueError(f"vocab_size must be at least {fixed}, got {vocab_size}")
         counts: Counter[str] = Counter()
         for text in check_texts(texts):
             text = text.lower() if lowercase else text
             counts.update([token for _, token, _ in _PLAIN.findall(text)])
             counts.update(_RARE_SPACE.findall(text))
         del counts[""]  # the end of each text
-        check_integer(min_count, "min_count", 1, max(counts.values(), default=0) or None)  # above it, no word is left
+        check_min_count(min_count, counts)
         words = [word for word, count in counts.items() if count >= min_count]
         words.sort(key=lambda word: (-counts[word], word))
         return cls(words if vocab_size is None else words[: vocab_size - fixed], lowercase)
@@ -90,7 +91,7 @@ class WordTokenizer(Tokenizer):
     def id(self, word: str) -> int:
         """The id of one word, mark or white space; that of `<unk>` if it is not in the vocabulary."""
         if not isinstance(word, str):
-            raise TypeError(f"word must be a str, got {type(word).__name__} {word!r:.60}")
+            raise TypeError(f"word must be a string, got {described(word)}")
         return self._ids.get(word, UNK)
 
     def _encode(self, text: str, allow_special: bool) -> list[int]:
