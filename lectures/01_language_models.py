@@ -589,7 +589,13 @@ widgets.writer(write, [1, 2, 3, 4, 5], ["mle", "kneser_ney", "additive"], order=
 # who know the play to be silent. Each passage begins with an empty field ("new game" empties the first).*
 
 # %% slideshow={"slide_type": "skip"}
-from nlmcore.metrics import KEYS, entropy_bounds, guess_ranks, key_log_probabilities, key_of
+from lectures.recipes.guessing import (
+    KEYS,
+    entropy_bounds,
+    guess_ranks,
+    key_log_probabilities,
+    key_of,
+)
 
 lstm, letters, _ = checkpoint("char_lstm")
 spelled = [

@@ -37,7 +37,8 @@ import numpy as np
 import torch
 from IPython.display import HTML
 
-from nlmcore.autodiff import check_gradient, evaluate, numerical_gradient
+from lectures.formulas import evaluate
+from nlmcore.autodiff import check_gradient, numerical_gradient
 from lectures import show, widgets
 
 np.set_printoptions(precision=3, suppress=True)

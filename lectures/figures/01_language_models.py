@@ -5,7 +5,7 @@ import math
 import torch
 
 from nlmcore.corpora import load
-from nlmcore.metrics import key_log_probabilities, key_of
+from lectures.recipes.guessing import key_log_probabilities, key_of
 from nlmcore.pretrained import checkpoint
 from lectures.show import surprise_svg
 

@@ -1,6 +1,6 @@
 """The opening picture of lecture 3: one neuron as a circuit, both passes done."""
 
-from nlmcore.autodiff import evaluate
+from lectures.formulas import evaluate
 from lectures.show import circuit_svg
 
 

@@ -1,10 +1,9 @@
 """How good is it? Perplexity and bits per character for language models, BLEU for translation, edits for spelling.
 
 `likelihood` asks any language model for the probability of a text, `bleu` compares strings by their n-grams,
-`edits` counts insertions, deletions and substitutions, `guessing` is Shannon's game.
+`edits` counts insertions, deletions and substitutions.
 """
 
 from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
 from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
-from nlmcore.metrics.guessing import KEYS, Bounds, entropy_bounds, guess_ranks, key_log_probabilities, key_of
 from nlmcore.metrics.likelihood import Likelihood, bits_per_character, log_likelihood, perplexity

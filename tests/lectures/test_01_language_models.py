@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from nlmcore.metrics import entropy_bounds
+from lectures.recipes.guessing import entropy_bounds
 
 
 def test_suggestions(ran: dict, prose: str) -> None:

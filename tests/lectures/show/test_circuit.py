@@ -6,8 +6,9 @@ import xml.dom.minidom as xml
 import numpy as np
 import pytest
 
+from lectures.formulas import evaluate
 from lectures.show import circuit_step, circuit_svg
-from nlmcore.autodiff import Value, evaluate
+from nlmcore.autodiff import Value
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from lectures import widgets
+from lectures.formulas import evaluate
 from lectures.widgets.backpropagation import descent_svg
-from nlmcore.autodiff import Value, evaluate
+from nlmcore.autodiff import Value
 
 
 @pytest.fixture

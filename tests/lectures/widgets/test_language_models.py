@@ -6,8 +6,8 @@ import xml.dom.minidom as xml
 import pytest
 
 from lectures import widgets
+from lectures.recipes.guessing import KEYS, entropy_bounds, key_of
 from lectures.widgets.language_models import GIVE_UP, guessing_svg, replay
-from nlmcore.metrics import KEYS, entropy_bounds, key_of
 
 
 def spoken(drawing: str) -> str:

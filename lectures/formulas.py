@@ -3,7 +3,7 @@
     f = evaluate("x = -2; y = 5; z = -4; q = x + y; f = q * z")
     f.backward()
 
-Statements stand one after the other with `;` between them. `x = 3` makes an input, `q = x + y` names a result, the
+Statements are separated by `;`. `x = 3` makes an input, `q = x + y` names a result, the
 last statement is what comes out. Python's own parser reads the text; of its tree only numbers, names, + - * / **,
 brackets and the functions below are walked, so nothing that is typed is ever run.
 """
@@ -43,21 +43,33 @@ def evaluate(source: str) -> Value:
     has no value (1/0), in words.
     """
     if not isinstance(source, str):
-        raise TypeError(f"source must be a str such as 'x = 2; x * x', got {type(source).__name__}")
+        raise TypeError(
+            f"source must be a str such as 'x = 2; x * x', got {type(source).__name__}"
+        )
     if len(source) > LONGEST:
-        raise ValueError(f"the formula has {len(source):,} characters; at most {LONGEST:,} are read")
+        raise ValueError(
+            f"the formula has {len(source):,} characters; at most {LONGEST:,} are read"
+        )
     names: dict[str, Value] = {}
     result: Value | None = None
-    for statement in filter(None, (part.strip() for part in source.replace("\n", ";").split(";"))):
+    for statement in filter(
+        None, (part.strip() for part in source.replace("\n", ";").split(";"))
+    ):
         label, formula = _parse(statement)
         try:
             made = _walk(formula, names)
         except (ZeroDivisionError, RecursionError) as error:
-            words = str(error) if isinstance(error, ZeroDivisionError) else "too many brackets inside brackets"
+            words = (
+                str(error)
+                if isinstance(error, ZeroDivisionError)
+                else "too many brackets inside brackets"
+            )
             raise ValueError(f"{words}, in {statement!r:.80}") from None
         value = made if isinstance(made, Value) else Value(made)
         if label:
-            names[label] = value if value.label else value.named(label)  # a second name leaves the first in the drawing
+            names[label] = (
+                value if value.label else value.named(label)
+            )  # a second name leaves the first in the drawing
         result = value
     if result is None:
         raise ValueError("the formula is empty; type for example x = 2; y = 3; x * y")
@@ -71,10 +83,16 @@ def _parse(statement: str) -> tuple[str, ast.expr]:
             warnings.simplefilter("ignore")  # of the parser, about odd spellings such as "1or"
             (tree,) = ast.parse(statement).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(f"this is no formula: {statement!r:.80}; write for example q = x + y") from None
+        raise ValueError(
+            f"this is no formula: {statement!r:.80}; write for example q = x + y"
+        ) from None
     if isinstance(tree, ast.Expr):
         return "", tree.value
-    if isinstance(tree, ast.Assign) and len(tree.targets) == 1 and isinstance(tree.targets[0], ast.Name):
+    if (
+        isinstance(tree, ast.Assign)
+        and len(tree.targets) == 1
+        and isinstance(tree.targets[0], ast.Name)
+    ):
         return tree.targets[0].id, tree.value
     raise ValueError(f"a statement is a formula or name = formula, got {statement!r:.80}")
 
@@ -84,7 +102,9 @@ def _walk(tree: ast.expr, names: dict[str, Value]) -> Value | float:
     match tree:
         case ast.Constant(value=constant):
             if (number := as_number(constant)) is None:
-                raise ValueError(f"only numbers and names can be computed with, got {constant!r:.40}")
+                raise ValueError(
+                    f"only numbers and names can be computed with, got {constant!r:.40}"
+                )
             return number
         case ast.Name(id=name):
             if name not in names:
@@ -107,5 +127,9 @@ def _walk(tree: ast.expr, names: dict[str, Value]) -> Value | float:
             inside = _walk(argument, names)
             return _FUNCTIONS[name](inside if isinstance(inside, Value) else Value(inside))
         case ast.Call(func=ast.Name(id=name)):
-            raise ValueError(f"{name} is no function here; there are {', '.join(_FUNCTIONS)}, of one number each")
-    raise ValueError(f"{ast.unparse(tree)!r:.60} cannot be computed; use + - * / ** and {', '.join(_FUNCTIONS)}")
+            raise ValueError(
+                f"{name} is no function here; there are {', '.join(_FUNCTIONS)}, of one number each"
+            )
+    raise ValueError(
+        f"{ast.unparse(tree)!r:.60} cannot be computed; use + - * / ** and {', '.join(_FUNCTIONS)}"
+    )

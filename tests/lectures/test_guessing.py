@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlmcore.metrics import KEYS, entropy_bounds, guess_ranks, key_log_probabilities, key_of
+from lectures.recipes.guessing import KEYS, entropy_bounds, guess_ranks, key_log_probabilities, key_of
 from nlmcore.ngram import NGramLM
 from nlmcore.tokens import CharTokenizer
 

@@ -35,7 +35,9 @@ def draw(graph: Graph, digits: int = 3) -> str:
         if uses[node.id] > 1:
             message += f", in all {_number(node.grad, digits)}"
         value = _number(node.value, digits)
-        lines.append(f"{branch}{node.name}{formula} = {value}   gradient {message}{' (above)' if again else ''}")
+        lines.append(
+            f"{branch}{node.name}{formula} = {value}   gradient {message}{' (above)' if again else ''}"
+        )
         if not again:
             last = len(operands[node.id]) - 1
             for i in range(last, -1, -1):
@@ -55,8 +57,12 @@ def forward_steps(graph: Graph, digits: int = 3) -> list[str]:
         if not node.op:
             steps.append(f"{node.name} = {value}")
             continue
-        numbers = [_bracketed(graph.nodes[edge.source].value, digits) for edge in operands[node.id]]
-        filled = node.formula.format(*numbers).replace("((", "(").replace("))", ")")  # exp((-1)) is exp(-1)
+        numbers = [
+            _bracketed(graph.nodes[edge.source].value, digits) for edge in operands[node.id]
+        ]
+        filled = (
+            node.formula.format(*numbers).replace("((", "(").replace("))", ")")
+        )  # exp((-1)) is exp(-1)
         steps.append(f"{node.name} = {_formula(graph, operands, node)} = {filled} = {value}")
     return steps
 
@@ -87,12 +93,16 @@ def backward_steps(graph: Graph, digits: int = 3) -> list[str]:
 
 def trace(graph: Graph, digits: int = 3) -> str:
     """The forward pass and the backward pass, one step per line."""
-    return "\n".join(["forward", *forward_steps(graph, digits), "", "backward", *backward_steps(graph, digits)])
+    return "\n".join(
+        ["forward", *forward_steps(graph, digits), "", "backward", *backward_steps(graph, digits)]
+    )
 
 
 def _check(graph: Graph, digits: int) -> None:
     if not isinstance(graph, Graph):
-        raise TypeError(f"graph must be a Graph, as value.graph() gives it, got {type(graph).__name__}")
+        raise TypeError(
+            f"graph must be a Graph, as value.graph() gives it, got {type(graph).__name__}"
+        )
     if not isinstance(digits, int) or isinstance(digits, bool):
         raise TypeError(f"digits must be an integer, got {type(digits).__name__} {digits!r:.60}")
     if digits < 1:
@@ -111,7 +121,9 @@ def _formula(graph: Graph, operands: list[list[Edge]], node: Node) -> str:
 
 
 def _product(upstream: float, local: float, message: float, digits: int) -> str:
-    return f"{_number(upstream, digits)} × {_bracketed(local, digits)} = {_number(message, digits)}"
+    return (
+        f"{_number(upstream, digits)} × {_bracketed(local, digits)} = {_number(message, digits)}"
+    )
 
 
 def _number(x: float, digits: int) -> str:

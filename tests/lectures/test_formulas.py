@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from nlmcore.autodiff import evaluate
+from lectures.formulas import evaluate
 
 
 def test_the_boards_circuit_in_words() -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlmcore.autodiff import Value, backward_steps, draw, forward_steps, trace
+from lectures.steps import backward_steps, draw, forward_steps, trace
+from nlmcore.autodiff import Value
 
 
 def board() -> Value:
