@@ -147,6 +147,7 @@ def test_notebooks_use_the_package_and_the_visible_check(path: Path) -> None:
     rooms = {".".join(name.split(".")[:2]) for name in ours}
     assert rooms <= {
         "autograder.check",
+        "lectures.formulas",
         *(f"lectures.{room}" for room in ("show", "widgets", "prompting", "recipes", "stored")),
     }, ours
     assert not {name.split(".")[0] for name in imports(path)} & {"transformers", "nltk", "gensim"}
