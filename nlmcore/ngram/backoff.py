@@ -26,8 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
+from nlmcore.checks import Probability
 from nlmcore.ngram.counts import Ngrams
-from nlmcore.ngram.smoothing import Estimate, Smoothing, check_number, leave_one_out_discount
+from nlmcore.ngram.smoothing import Estimate, Smoothing, leave_one_out_discount
 
 KATZ_CUT = 5
 """k: counts above it are trusted as they are (Katz 1987)."""
@@ -37,39 +38,35 @@ KATZ_CUT = 5
 class KatzBackoff(Smoothing):
     """Counts discounted as Good and Turing say; what that frees goes to the words never seen after h."""
 
-    def estimate_order(self, level: Ngrams, counts: ndarray, below: Estimate) -> Estimate:
+    def estimate_order(self, level: Ngrams, counts: ndarray, lower: Estimate) -> Estimate:
         total = level.sum_by_context(counts)
         kept = level.sum_by_context(counts * good_turing_ratios(counts))
         undiscounted = kept >= total
-        everything_seen = level.sum_by_context(np.ones(len(level))) >= below.support
+        everything_seen = level.sum_by_context(np.ones(len(level))) >= lower.support
         denominator = total + (undiscounted & ~everything_seen)
         d = np.where(everything_seen[level.prefix], 1.0, good_turing_ratios(counts))
         alpha = d * counts / denominator[level.prefix]
         left = 1.0 - level.sum_by_context(alpha)
-        unseen = 1.0 - level.sum_by_context(below.probability[level.suffix])
+        unseen = 1.0 - level.sum_by_context(lower.probability[level.suffix])
         with np.errstate(divide="ignore", invalid="ignore"):
             beta = np.where(everything_seen, 0.0, left / unseen)
         beta[total == 0] = 1.0
-        return Estimate(alpha, beta, np.ones_like(beta), below.support)
+        return Estimate(alpha, beta, np.ones_like(beta), lower.support)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StupidBackoff(Smoothing):
     """Relative frequencies, and `factor` of the shorter context's for the rest; scaled to sum to 1."""
 
-    factor: float | int = 0.4
+    factor: Probability = 0.4
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number("factor", self.factor)
-
-    def estimate_order(self, level: Ngrams, counts: ndarray, below: Estimate) -> Estimate:
+    def estimate_order(self, level: Ngrams, counts: ndarray, lower: Estimate) -> Estimate:
         total = level.sum_by_context(counts)
-        unseen = np.maximum(0.0, 1.0 - level.sum_by_context(below.probability[level.suffix]))
-        shorter = below.normaliser[level.context_suffix]  # Z(h')
+        unseen = np.maximum(0.0, 1.0 - level.sum_by_context(lower.probability[level.suffix]))
+        shorter = lower.normaliser[level.context_suffix]  # Z(h')
         Z = np.where(total > 0, 1.0 + self.factor * shorter * unseen, shorter)
         backoff = np.where(total > 0, self.factor * shorter / Z, 1.0)
-        return Estimate(counts / (total * Z)[level.prefix], backoff, Z, below.support)
+        return Estimate(counts / (total * Z)[level.prefix], backoff, Z, lower.support)
 
 
 def good_turing_ratios(counts: ndarray) -> ndarray:

@@ -28,11 +28,13 @@ are one per order, not one per bucket of counts; λ's of contexts that are unsee
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy import ndarray
 
+from nlmcore.checks import Amount, Probability, check_fields, described
 from nlmcore.ngram.counts import Ngrams
 
 
@@ -69,32 +71,31 @@ class Smoothing(ABC):
     """Whether P(w | h') is the next shorter context's distribution; if not, it is uniform."""
 
     def __post_init__(self) -> None:
-        if self.base not in ("uniform", "unigram"):
-            raise ValueError(f"base must be 'uniform' or 'unigram', got {self.base!r}")
+        check_fields(self)
 
     def estimate(self, levels: list[Ngrams]) -> list[Estimate]:
         """All orders, lowest first."""
-        estimates, below = [], Estimate.uniform(levels[0].vocab_size)
-        for level, above in zip(levels, [*levels[1:], None], strict=True):
-            counts = self.counts(level, above)
+        estimates, lower = [], Estimate.uniform(levels[0].vocab_size)
+        for level, higher in zip(levels, [*levels[1:], None], strict=True):
+            counts = self.counts(level, higher)
             if level.order == 1 and self.chained and self.base == "unigram" and counts.any():
                 support = int(np.count_nonzero(counts))
-                below = Estimate(counts / counts.sum(), np.zeros(1), np.ones(1), support)
+                lower = Estimate(counts / counts.sum(), np.zeros(1), np.ones(1), support)
             else:
-                below = self.estimate_order(level, counts, below)
-            estimates.append(below)
+                lower = self.estimate_order(level, counts, lower)
+            estimates.append(lower)
         return estimates
 
     def for_order(self, order: int) -> "Smoothing":
         """This rule for models of `order`; raises ValueError if its options do not fit."""
         return self
 
-    def counts(self, level: Ngrams, above: Ngrams | None) -> ndarray:
-        """The counts c(h, w) that this rule trusts; `above` is the next higher order, if there is one."""
+    def counts(self, level: Ngrams, higher: Ngrams | None) -> ndarray:
+        """The counts c(h, w) that this rule trusts; `higher` is the next higher order, if there is one."""
         return level.counts.astype(np.float64)
 
     @abstractmethod
-    def estimate_order(self, level: Ngrams, counts: ndarray, below: Estimate) -> Estimate:
+    def estimate_order(self, level: Ngrams, counts: ndarray, lower: Estimate) -> Estimate:
         """One order's probabilities from its counts and from those of the order below."""
 
 
@@ -102,14 +103,14 @@ class Smoothing(ABC):
 class Interpolated(Smoothing):
     """P(w | h) = α(h, w) + γ(h) P(w | h') for every word, seen after h or not."""
 
-    def estimate_order(self, level: Ngrams, counts: ndarray, below: Estimate) -> Estimate:
-        lower = below.probability[level.suffix] if self.chained else 1.0 / level.vocab_size
+    def estimate_order(self, level: Ngrams, counts: ndarray, lower: Estimate) -> Estimate:
+        p_lower = lower.probability[level.suffix] if self.chained else 1.0 / level.vocab_size
         total = level.sum_by_context(counts)
         types = level.sum_by_context(counts > 0)
         seen = total > 0
         alpha, gamma = self.alpha_gamma(level, counts, np.where(seen, total, 1.0), types)
         gamma = np.where(seen, gamma, 1.0)
-        return Estimate(alpha + gamma[level.prefix] * lower, gamma, np.ones_like(gamma), below.support)
+        return Estimate(alpha + gamma[level.prefix] * p_lower, gamma, np.ones_like(gamma), lower.support)
 
     @abstractmethod
     def alpha_gamma(self, level: Ngrams, c: ndarray, N: ndarray, T: ndarray) -> tuple[ndarray, ndarray | float]:
@@ -130,12 +131,8 @@ class MLE(Interpolated):
 class Additive(Interpolated):
     """Every word is counted `pseudocount` more times than it was seen (1: Laplace)."""
 
-    pseudocount: float | int = 1.0
+    pseudocount: Amount = 1.0
     chained: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number("pseudocount", self.pseudocount, high=np.inf)
 
     def alpha_gamma(self, level: Ngrams, c: ndarray, N: ndarray, T: ndarray) -> tuple[ndarray, ndarray | float]:
         added = self.pseudocount * level.vocab_size
@@ -159,7 +156,10 @@ class Interpolation(Interpolated):
         if self.weights is None:
             return
         for i, weight in enumerate(self.weights):
-            check_number(f"weights[{i}]", weight)
+            if isinstance(weight, bool) or not isinstance(weight, Real):
+                raise TypeError(f"weights[{i}] must be a number, got {described(weight)}")
+            if not 0 <= weight <= 1:
+                raise ValueError(f"weights[{i}] must lie in [0, 1], got {weight}")
         if abs(sum(self.weights) - 1.0) > 1e-6:
             raise ValueError(f"weights must sum to 1, got {self.weights}, which sum to {sum(self.weights)}")
 
@@ -178,8 +178,8 @@ class Interpolation(Interpolated):
     def alpha_gamma(self, level: Ngrams, c: ndarray, N: ndarray, T: ndarray) -> tuple[ndarray, ndarray | float]:
         if self.weights is None:
             raise ValueError("weights must be given or fitted before probabilities are estimated, got None")
-        up_to_here, below = sum(self.weights[: level.order + 1]), sum(self.weights[: level.order])  # Λₘ, Λₘ₋₁
-        gamma = below / up_to_here if up_to_here > 0 else 1.0
+        up_to_here, before = sum(self.weights[: level.order + 1]), sum(self.weights[: level.order])  # Λₘ, Λₘ₋₁
+        gamma = before / up_to_here if up_to_here > 0 else 1.0
         return (1.0 - gamma) * c / N[level.prefix], gamma
 
 
@@ -187,13 +187,8 @@ class Interpolation(Interpolated):
 class AbsoluteDiscounting(Interpolated):
     """Every count is lowered by D; what that frees is shared out by the shorter context."""
 
-    discount: float | None = None
-    """D in [0, 1] for all orders; None: n₁ / (n₁ + 2 n₂), order by order."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.discount is not None:
-            check_number("discount", self.discount)
+    discount: Probability | None = None
+    """D for all orders; None: n₁ / (n₁ + 2 n₂), order by order."""
 
     def alpha_gamma(self, level: Ngrams, c: ndarray, N: ndarray, T: ndarray) -> tuple[ndarray, ndarray | float]:
         D = self.discount if self.discount is not None else leave_one_out_discount(c)
@@ -204,11 +199,11 @@ class AbsoluteDiscounting(Interpolated):
 class KneserNey(AbsoluteDiscounting):
     """Lower orders ask: after how many different words did it occur? "Francisco" is frequent, but only after "San"."""
 
-    def counts(self, level: Ngrams, above: Ngrams | None) -> ndarray:
-        raw = super().counts(level, above)
-        if above is None:
+    def counts(self, level: Ngrams, higher: Ngrams | None) -> ndarray:
+        raw = super().counts(level, higher)
+        if higher is None:
             return raw
-        continuations = np.bincount(above.suffix, minlength=len(level))  # N₁₊(• h w)
+        continuations = np.bincount(higher.suffix, minlength=len(level))  # N₁₊(• h w)
         always_first = level.sum_by_context(continuations) == 0  # <bos>: no word ever stood before this context
         return np.where(always_first[level.prefix], raw, continuations)
 
@@ -225,12 +220,3 @@ def leave_one_out_discount(counts: ndarray) -> float:
     """D = n₁ / (n₁ + 2 n₂), the leave-one-out estimate of Ney, Essen & Kneser (1994); 0.75 where n₁ or n₂ is 0."""
     n1, n2 = np.count_nonzero(counts == 1), np.count_nonzero(counts == 2)
     return n1 / (n1 + 2 * n2) if n1 and n2 else 0.75
-
-
-def check_number(name: str, value: object, low: float | int = 0.0, high: float | int = 1.0) -> None:
-    """Refuse what is not a real number in [low, high]."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating | np.integer):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
-    if not (low <= value <= high) or value == np.inf:
-        allowed = f"in [{low:g}, {high:g}]" if high < np.inf else f"a finite number of at least {low:g}"
-        raise ValueError(f"{name} must be {allowed}, got {value}")
