@@ -20,6 +20,10 @@ any model's state, and beam search needs to know nothing of the model.
 
 Together they are the one function. Code that needs few of the logits, or the vectors themselves, calls these two.
 
+**Masks** are boolean, (batch, time), and True means a real token. A text without a real token is allowed in every model
+that takes a mask, and reads as nothing: a recurrent state is unchanged, a mean, a maximum and an attention over it are
+zero. Nothing becomes NaN, and the other texts of the batch do not change.
+
 Departs from the literature: nothing is claimed here beyond notation. Jurafsky & Martin (2024, chapter 3)
 write the same model as P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its logarithms up to a constant.
 """
