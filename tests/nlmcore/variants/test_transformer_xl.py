@@ -14,7 +14,7 @@ from nlmcore.variants import CATALOGUE
 from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import TOKENS, VOCAB, awake, build
+from tests.nlmcore.variants.test_catalogue import TOKENS, VOCAB, awake, build
 
 ROW = CATALOGUE["Transformer-XL"]
 

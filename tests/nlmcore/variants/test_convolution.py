@@ -14,7 +14,7 @@ from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerL
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
 from tests.laws import assert_close, assert_language_model
-from tests.nlmcore.test_variants import SIZES, SOURCE, TOKENS, VOCAB, awake, build, stirred
+from tests.nlmcore.variants.test_catalogue import SIZES, SOURCE, TOKENS, VOCAB, awake, build, stirred
 
 NAMES = ["Lightweight convolution", "Dynamic convolution"]
 KINDS = [LightweightConvolution, DynamicConvolution]

@@ -15,7 +15,7 @@ from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.experts import MixtureOfExperts, balance_loss
 from nlmcore.variants.switch import Capacity, build_mixture, build_switch, jitter
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
-from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, VOCAB, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, VOCAB, build, logits, stirred
 
 BUILDERS = {"Mixture of experts": build_mixture, "Switch Transformer": build_switch}
 X = torch.randn(3, 9, 6, generator=torch.Generator().manual_seed(0))

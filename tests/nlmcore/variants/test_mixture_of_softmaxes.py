@@ -14,7 +14,7 @@ from nlmcore.variants import CATALOGUE
 from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.mixture_of_softmaxes import MixtureOfSoftmaxes, build_mixture_of_softmaxes
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
-from tests.nlmcore.test_variants import SIZES, VOCAB, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import SIZES, VOCAB, build, logits, stirred
 
 ROW = CATALOGUE["Mixture of softmaxes"]
 HIDDEN = torch.randn(2, 3, 6, generator=torch.Generator().manual_seed(1))

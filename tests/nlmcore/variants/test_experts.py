@@ -16,7 +16,7 @@ from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.experts import MixtureOfExperts, balance_loss
 from nlmcore.variants.widenet import share_all_but_norms
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, build, logits
+from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, build, logits
 
 X = torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(0))
 

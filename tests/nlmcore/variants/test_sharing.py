@@ -12,7 +12,7 @@ from nlmcore.variants import CATALOGUE
 from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, awake, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build, logits, stirred
 
 
 def test_a_shared_block_is_applied_as_often_as_the_stack_is_deep() -> None:

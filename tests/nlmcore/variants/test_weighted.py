@@ -11,7 +11,7 @@ from nlmcore.variants import CATALOGUE
 from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.weighted import Branches
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import SIZES, VOCAB, build, stirred
+from tests.nlmcore.variants.test_catalogue import SIZES, VOCAB, build, stirred
 
 ROW = CATALOGUE["Weighted Transformer"]
 HEADS = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(0))  # 6 heads of 4

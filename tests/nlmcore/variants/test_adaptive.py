@@ -23,7 +23,7 @@ from nlmcore.variants.adaptive import (
 )
 from nlmcore.variants.baseline import vanilla
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
 
 D, CLUSTERS = 24, (2, 3, 5)
 HIDDEN = torch.randn(2, 4, D, generator=torch.Generator().manual_seed(1))

@@ -11,7 +11,7 @@ from nlmcore.transformer import EncoderDecoder
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.transparent import build_transparent
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
 
 ROW = CATALOGUE["Transparent attention"]
 

@@ -13,7 +13,7 @@ from nlmcore.variants import CATALOGUE
 from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.funnel import build_funnel, pool, shorten
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
 
 ROW = CATALOGUE["Funnel Transformer"]
 TEXT = torch.randint(0, VOCAB, (3, 7), generator=torch.Generator().manual_seed(8))

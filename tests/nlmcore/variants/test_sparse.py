@@ -13,7 +13,7 @@ from nlmcore.variants import CATALOGUE
 from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.sparse import SparseAttention, build_bigbird, build_longformer, draw_blocks
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
-from tests.nlmcore.test_variants import VOCAB, stirred
+from tests.nlmcore.variants.test_catalogue import VOCAB, stirred
 
 C = vanilla(VOCAB, d_model=10, n_heads=4, d_head=3, n_kv_heads=2, max_length=23)
 N = 19

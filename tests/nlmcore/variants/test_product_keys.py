@@ -10,7 +10,7 @@ from nlmcore.transformer import EncoderDecoder
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.product_keys import ProductKeyMemory
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import SIZES, VOCAB, build
+from tests.nlmcore.variants.test_catalogue import SIZES, VOCAB, build
 
 X = torch.randn(2, 3, 10, generator=torch.Generator().manual_seed(0))
 

@@ -19,7 +19,7 @@ from nlmcore.variants.encoders import in_encoder
 from nlmcore.variants.linformer import LinformerAttention
 from nlmcore.variants.mixing import FourierMixing, TokenMixing, fourier
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
-from tests.nlmcore.test_variants import VOCAB, build, stirred
+from tests.nlmcore.variants.test_catalogue import VOCAB, build, stirred
 
 C = vanilla(VOCAB, d_model=10, n_heads=4, d_head=3, n_kv_heads=2, max_length=8)
 X = torch.randn(2, 8, 10, generator=torch.Generator().manual_seed(0))

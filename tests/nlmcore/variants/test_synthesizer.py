@@ -18,7 +18,7 @@ from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer
 from nlmcore.variants.synthetic_scores import DenseScores, FactorisedDenseScores, FactorisedRandomScores, RandomScores
 from tests.laws import assert_chunking_law, assert_close, assert_every_parameter_gets_a_gradient
-from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
 
 ROWS = {name: row for name, row in CATALOGUE.items() if name.startswith("Synthesizer")}
 HEADS, WIDTH, LENGTH = 3, 4, 7

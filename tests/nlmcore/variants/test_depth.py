@@ -14,7 +14,7 @@ from nlmcore.variants.deepnorm import DeepNorm
 from nlmcore.variants.experts import MixtureOfExperts
 from nlmcore.variants.sandwich import build_sandwich, order
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, awake, build, logits
+from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build, logits
 
 DEEP = CATALOGUE["DeepNorm"]
 

@@ -11,7 +11,7 @@ from nlmcore.positions import LearnedPositions
 from nlmcore.transformer import EncoderDecoder, TransformerConfig, Trunk
 from nlmcore.variants.baseline import share_positions, vanilla
 from tests.laws import assert_every_parameter_gets_a_gradient
-from tests.nlmcore.test_variants import SIZES, TOKENS, VOCAB, stirred
+from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, stirred
 
 CONFIG = vanilla(VOCAB, **SIZES)
 

@@ -14,7 +14,7 @@ from nlmcore.transformer import EncoderDecoder, TransformerEncoder
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.universal import Universal, ponder_cost
 from tests.laws import assert_chunking_law, assert_close, assert_language_model
-from tests.nlmcore.test_variants import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits
 
 ROW = CATALOGUE["Universal Transformer"]
 LOOPS = 5

@@ -12,7 +12,7 @@ from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerEncoder
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.separable import SeparableConvolution
 from tests.laws import assert_close
-from tests.nlmcore.test_variants import SIZES, VOCAB, build, stirred
+from tests.nlmcore.variants.test_catalogue import SIZES, VOCAB, build, stirred
 
 ROW = CATALOGUE["Evolved Transformer"]
 X, SOURCE = (torch.randn(1, n, 20, generator=torch.Generator().manual_seed(n)) for n in (13, 4))
