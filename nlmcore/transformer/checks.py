@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from nlmcore.checks import called
 
 
-def self_attention(c: Any, causal: bool) -> nn.Module:
+def self_attention(c: Any, causal: bool) -> Any:
     """The configuration's. Raises ValueError for one that cannot `step` where it must not see the future."""
     attention = c.attention(c, causal)
     if causal and not callable(getattr(attention, "step", None)):
@@ -61,7 +61,7 @@ def check_part(name: str, part: Any, arguments: str) -> None:
         ) from None
 
 
-def check_state(state: Any, kind: type, batch: int) -> None:
+def check_state(state: Any, kind: Any, batch: int) -> None:
     """Refuse what is not a Transformer's state (TypeError), or is one of another batch (ValueError)."""
     if state is None:
         return

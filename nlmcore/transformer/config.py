@@ -61,7 +61,7 @@ def build_output(c: Any, embedding: nn.Module) -> nn.Module:
         weight = getattr(embedding, "weight", None)
         shape = tuple(output.weight.shape)
         if not isinstance(weight, nn.Parameter) or weight.shape != shape:
-            got = type(embedding).__name__ if weight is None else f"one of shape {tuple(weight.shape)}"
+            got = type(embedding).__name__ if weight is None else str(tuple(weight.shape))
             raise ValueError(f"tie_embeddings needs an embedding with a matrix `weight` of shape {shape}, got {got}")
         output.weight = weight
     return output

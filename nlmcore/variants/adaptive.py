@@ -150,12 +150,12 @@ class AdaptiveSoftmax(nn.Module):
         return torch.cat([self.embedding.scores(hidden, 0), self.doors(hidden)], -1).log_softmax(-1)
 
 
-def build_adaptive_output(c: Any, embedding: nn.Module) -> nn.Module:
+def build_adaptive_output(c: Any, embedding: Any) -> nn.Module:
     """A part `output`: the usual softmax."""
     return AdaptiveOutput(embedding)
 
 
-def build_adaptive_softmax(c: Any, embedding: nn.Module) -> nn.Module:
+def build_adaptive_softmax(c: Any, embedding: Any) -> nn.Module:
     """A part `output`: the adaptive softmax."""
     return AdaptiveSoftmax(embedding)
 

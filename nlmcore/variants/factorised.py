@@ -49,7 +49,7 @@ class FactorisedOutput(nn.Module):
         return hidden @ self.embedding.widen.weight @ self.embedding.narrow.weight.T
 
 
-def build_factorised_output(c: Any, embedding: nn.Module) -> nn.Module:
+def build_factorised_output(c: Any, embedding: Any) -> nn.Module:
     """A part `output`."""
     return FactorisedOutput(embedding)
 
