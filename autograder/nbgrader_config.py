@@ -14,6 +14,7 @@ def configure(c: Any, root: Path) -> None:
     """Fill nbgrader's configuration object `c` for the course that lies at `root`."""
     # Imported here: these load nbgrader, which only its own commands need.
     from nbconvert.preprocessors import ClearMetadataPreprocessor
+    from nbgrader.converters import GenerateAssignment
     from nbgrader.preprocessors import (
         AssignLatePenalties,
         CheckCellMetadata,
@@ -27,6 +28,7 @@ def configure(c: Any, root: Path) -> None:
     from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
     from autograder.preflight.sanitise import repair_first
+    from autograder.release.opening import OpenQuestions
 
     _scripts_on_path()
     c.CourseDirectory.course_id = "neural-language-models"
@@ -35,6 +37,7 @@ def configure(c: Any, root: Path) -> None:
     # nbgrader copies every file of an assignment's folder to the students except these names.
     c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", ".*", *text_masters(root)]
 
+    c.GenerateAssignment.preprocessors = [OpenQuestions, *GenerateAssignment.preprocessors.default()]
     c.ClearSolutions.text_stub = "YOUR ANSWER HERE (double-click to write)"
     # A mark scheme may stand in the locked cell that asks the question, next to the answer it is for.
     c.ClearMarkScheme.enforce_metadata = False

@@ -20,6 +20,7 @@ from nbformat.v4 import new_code_cell
 from written_out import mistaken, second_solutions
 
 from autograder.exercise.find import exercises_of, find
+from autograder.exercise.questions import read_master
 from autograder.launcher import notebooks
 from autograder.release.build import build_exercises
 
@@ -83,7 +84,7 @@ def answer(name: str, ways: list[str], skill: float, chance: random.Random) -> s
 
 def solutions(root: Path, assignment: str = ASSIGNMENT) -> dict[str, list[str]]:
     """By question: the master's answer, and the second solution's."""
-    master = nbformat.read(root / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
+    master = read_master(root / "solutions" / assignment / f"{assignment}.ipynb")
     second = second_solutions(assignment)
     found = {}
     for cell in master.cells:

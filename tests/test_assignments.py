@@ -9,6 +9,7 @@ import jupytext
 import nbformat
 import pytest
 
+from autograder.exercise.questions import opened
 from autograder.exercise.specification import Exercise
 from autograder.launcher import notebooks, text
 from tests import notebook_runner
@@ -25,7 +26,7 @@ SECONDS = 60.0
 
 
 def master(name: str) -> list[nbformat.NotebookNode]:
-    return jupytext.read(ROOT / "solutions" / name / f"{name}.py").cells
+    return opened(jupytext.read(ROOT / "solutions" / name / f"{name}.py")).cells
 
 
 def prose(name: str) -> str:
@@ -43,7 +44,7 @@ def test_a_solved_assignment_runs_from_top_to_bottom_and_earns_everything(
     name: str, tmp_path: Path, artefacts: Path
 ) -> None:
     source = (ROOT / "solutions" / name / f"{name}.py").read_text(encoding="utf-8")
-    ran = notebook_runner.run(text.from_text(source, ROOT), tmp_path)
+    ran = notebook_runner.run(opened(text.from_text(source, ROOT)), tmp_path)
     (artefacts / "assignments").mkdir(exist_ok=True)
     nbformat.write(ran.notebook, artefacts / "assignments" / f"{name}.ipynb")
     assert not ran.errors(), ran.errors()[0]
@@ -78,7 +79,7 @@ def test_every_question_says_what_it_takes_and_helps(name: str) -> None:
         assert len(exercise.misconceptions) >= 3
         assert len(exercise.properties) >= 2, f"{exercise.function}: half a solution should earn something"
     asked = len(exercises(name))
-    assert words.count("**Looked at:**") >= asked
+    assert words.count("**Checked:**") >= asked
     assert words.count("<details><summary>") >= asked
     assert "### BEGIN MARK SCHEME" in words
     minutes = sum(exercise.minutes for exercise in exercises(name).values())

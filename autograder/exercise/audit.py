@@ -15,6 +15,7 @@ from typing import Any
 from autograder.exercise.interview import answers, questions
 from autograder.exercise.mistakes import alike, known_mistakes
 from autograder.exercise.public import write
+from autograder.exercise.questions import stated
 from autograder.exercise.specification import Exercise
 from autograder.exercise.travel import CannotTravel
 from autograder.exercise.verdict import Verdict, judge
@@ -154,11 +155,6 @@ def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[st
         if stated(exercise) not in text:
             found.append(f"the text of {name} should say: {stated(exercise)}")
     return found
-
-
-def stated(exercise: Exercise) -> str:
-    """How a question's heading puts it: "10 minutes · 2 points · easy"."""
-    return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}"
 
 
 def _checks(source: str) -> list[tuple[str, bool]]:

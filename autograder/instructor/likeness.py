@@ -14,12 +14,14 @@ import ast
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from autograder.engine.course import Course
+from autograder.exercise.questions import read_master
 
 Answers = dict[str, str]
 """By "notebook/cell": the code of an answer."""
@@ -146,6 +148,10 @@ def answers_in(path: Path, notebook: str) -> Answers:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+    return _answers(cells, notebook)
+
+
+def _answers(cells: Iterable[Mapping[str, Any]], notebook: str) -> Answers:
     found = {}
     for cell in cells:
         about = cell.get("metadata", {}).get("nbgrader", {})
@@ -166,7 +172,8 @@ def reference(course: Course, assignment: str) -> Answers:
     folder = Path(course.directory.format_path(course.directory.source_directory, ".", assignment))
     found: Answers = {}
     for master in course.masters(assignment):
-        for key, source in answers_in(folder / f"{master.name}.ipynb", master.name).items():
+        path = folder / f"{master.name}.ipynb"
+        for key, source in _answers(read_master(path).cells if path.is_file() else [], master.name).items():
             found[key] = "\n".join(line for line in source.split("\n") if "### " not in line)
     return found
 

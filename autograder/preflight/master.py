@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import nbformat
+from autograder.exercise.questions import read_master
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +132,7 @@ def order_in_source(directory: Any, assignment: str, notebook: str) -> list[str]
     for folder in (directory.source_directory, directory.release_directory):
         path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
         if path.is_file():
-            cells = nbformat.read(path, as_version=4).cells
-            return [name for cell in cells if (name := cell.metadata.get("nbgrader", {}).get("grade_id"))]
+            return [
+                name for cell in read_master(path).cells if (name := cell.metadata.get("nbgrader", {}).get("grade_id"))
+            ]
     return []

@@ -19,6 +19,7 @@ from traitlets.config import Config
 from autograder.exercise.audit import notebook_faults
 from autograder.exercise.audited import faults
 from autograder.exercise.find import exercises_of
+from autograder.exercise.questions import read_master
 from autograder.nbgrader_config import RELEASE, SOURCE, configure
 
 REGIONS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")
@@ -67,7 +68,7 @@ def _audit(folder: Path) -> None:
     exercises = exercises_of(folder.name)
     found = [fault for exercise in exercises.values() for fault in faults(exercise)]
     if exercises:
-        cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in nbformat.read(path, as_version=4).cells]
+        cells = [cell for path in sorted(folder.glob("*.ipynb")) for cell in read_master(path).cells]
         found += notebook_faults(nbformat.v4.new_notebook(cells=cells), exercises)
     if found:
         raise ValueError(_list(f"{folder.name} is not fit to be released", found))
@@ -98,7 +99,7 @@ def leaked(source: Path, released: Path) -> list[str]:
 
     Lines that the students may see anyway, because they stand outside such regions too, are no secrets.
     """
-    masters = [nbformat.read(path, as_version=4) for path in sorted(source.glob("*.ipynb"))]
+    masters = [read_master(path) for path in sorted(source.glob("*.ipynb"))]
     secret = secret_lines([cell for master in masters for cell in master.cells])
     there = released.read_text(encoding="utf-8", errors="replace")
     if released.suffix == ".ipynb":

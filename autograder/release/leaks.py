@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from autograder.exercise.questions import opened
 from autograder.launcher.text import from_text
 from autograder.nbgrader_config import SOURCE
 from autograder.release.build import secret_lines
@@ -55,7 +56,7 @@ def _of_masters(root: Path) -> tuple[set[str], set[str]]:
     for path in sorted((root / SOURCE).glob("*/*.py")):
         text = path.read_text(encoding="utf-8")
         if re.search(r"^# %%", text, re.M):
-            cells += from_text(text, root).cells
+            cells += opened(from_text(text, root)).cells
     secret = secret_lines(cells)
     everything = {line.strip() for cell in cells for line in cell.source.split("\n")}
     return {line for line in secret if len(line) >= SHORTEST and not NOBODYS.match(line)}, everything - secret

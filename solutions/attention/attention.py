@@ -4,16 +4,7 @@
 # Seven small functions, from a dot product to multi-head attention. At the end the last of them runs inside a real network,
 # MiniLM, and draws the picture that the lecture began with: the head in which *it* looks at *animal*.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `dot_score` | 5 | 2 | easy |
-# | 1b | `bilinear_score` | 10 | 2 | easy |
-# | 1c | `additive_score` | 15 | 3 | medium |
-# | 2a | `attend` | 30 | 6 | medium |
-# | 2b | `scaled_dot_product_attention` | 15 | 4 | easy |
-# | 3 | `decoder_mask` | 15 | 3 | medium |
-# | 4 | `multi_head_attention` | 35 | 6 | hard |
-# | 5 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -33,10 +24,11 @@ import math
 import torch
 from IPython.display import HTML
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
+
 
 # %% [markdown]
 # ## 1. Three scores
@@ -46,9 +38,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # In question 1 there is no batch: `query` has shape `(d,)` and `keys` has shape `(n, d)`, one key per row.
 #
-# ### 1a. The dot product
-#
-# *5 minutes · 2 points · easy*
+# ### 1a. The dot product [[attention.dot_score]]
 #
 # $$s_j = q \cdot k_j = \sum_{i=1}^{d} q_i\, k_{ji}$$
 #
@@ -56,7 +46,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$q = (1, 2, 0), \quad k_1 = (3, 1, 5), \quad k_2 = (-1, 0, 2): \qquad s_1 = 3 + 2 + 0 = 5, \quad s_2 = -1 + 0 + 0 = -1 .$$
 #
-# **Looked at:** one score per key; the right numbers; a single key, float64, and keys that are a slice of something larger.
+# **Checked:** one score per key; the right numbers; a single key, float64, and keys that are a slice of something larger.
 #
 # <details><summary>A hint</summary>
 #
@@ -64,7 +54,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "dot_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def dot_score(query, keys):
     """The dot product of one query with every key.
 
@@ -75,16 +65,8 @@ def dot_score(query, keys):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_dot_score", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.dot_score", dot_score)
-### BEGIN HIDDEN TESTS
-check("attention.dot_score", dot_score, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. A matrix in between
-#
-# *10 minutes · 2 points · easy*
+# ### 1b. A matrix in between [[attention.bilinear_score]]
 #
 # Under the dot product like attracts like. A verb that looks for its subject wants something *else* than itself. A matrix $W$
 # between the two lets the model learn what should meet what, and lets query and keys have different widths:
@@ -94,7 +76,7 @@ check("attention.dot_score", dot_score, hidden=True)
 # By hand, with a $W$ that exchanges the two coordinates: $W = \begin{pmatrix} 0 & 1 \\ 1 & 0 \end{pmatrix}$, $q = (2, 5)$, $k = (1, 0)$.
 # Then $W k = (0, 1)$ and $s = q \cdot (0, 1) = 5$, where the plain dot product would give 2.
 #
-# **Looked at:** one score per key; the right numbers; widths that differ, and a single key.
+# **Checked:** one score per key; the right numbers; widths that differ, and a single key.
 #
 # <details><summary>A hint</summary>
 #
@@ -103,7 +85,7 @@ check("attention.dot_score", dot_score, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "bilinear_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def bilinear_score(query, keys, W):
     """qᵀ W k for every key k.
 
@@ -114,16 +96,8 @@ def bilinear_score(query, keys, W):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_bilinear_score", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("attention.bilinear_score", bilinear_score)
-### BEGIN HIDDEN TESTS
-check("attention.bilinear_score", bilinear_score, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1c. A small network
-#
-# *15 minutes · 3 points · medium*
+# ### 1c. A small network [[attention.additive_score]]
 #
 # The first published score (Bahdanau et al. 2015) is a network with one hidden layer that sees query and key together:
 #
@@ -135,7 +109,7 @@ check("attention.bilinear_score", bilinear_score, hidden=True)
 # > **Before you write it:** what would happen to the *weights* (after the softmax) if one left out the tanh? The check knows
 # > the answer.
 #
-# **Looked at:** one score per key; the right numbers; widths that differ, a single key and a single hidden unit.
+# **Checked:** one score per key; the right numbers; widths that differ, a single key and a single hidden unit.
 #
 # <details><summary>A hint</summary>
 #
@@ -144,7 +118,7 @@ check("attention.bilinear_score", bilinear_score, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "additive_score", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def additive_score(query, keys, W_query, W_key, v):
     """v · tanh(W_query q + W_key k) for every key k.
 
@@ -156,18 +130,10 @@ def additive_score(query, keys, W_query, W_key, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_additive_score", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("attention.additive_score", additive_score)
-### BEGIN HIDDEN TESTS
-check("attention.additive_score", additive_score, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 2. From scores to a context
 #
-# ### 2a. A softmax that can look away
-#
-# *30 minutes · 6 points · medium*
+# ### 2a. A softmax that can look away [[attention.attend]]
 #
 # Softmax turns the scores of one query into weights that are positive and sum to 1; the context is the sum of the values with
 # these weights:
@@ -188,6 +154,7 @@ print("weights              ", e / e.sum())
 allowed = torch.tensor([False, True, True, True])
 print("first key masked     ", e * allowed / (e * allowed).sum())
 
+
 # %% [markdown]
 # Now write it for many queries at once, and properly. Three things go wrong in practice, and each has cost somebody a week:
 #
@@ -205,7 +172,7 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 # stand for any number of leading axes: none, a batch, a batch and heads. Work on the last two axes, and the rest takes care
 # of itself.
 #
-# **Looked at:** the shapes; the weights without a mask; the context, given *your* weights; masked keys; rows without any key;
+# **Checked:** the shapes; the weights without a mask; the context, given *your* weights; masked keys; rows without any key;
 # very large scores; inputs left alone.
 #
 # <details><summary>A hint on the mask</summary>
@@ -219,7 +186,7 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "attend", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def attend(scores, values, mask=None):
     """Softmax over the keys that may be attended, then the sum of values with these weights.
 
@@ -238,16 +205,8 @@ def attend(scores, values, mask=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_attend", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("attention.attend", attend)
-### BEGIN HIDDEN TESTS
-check("attention.attend", attend, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2b. Queries, keys and values
-#
-# *15 minutes · 4 points · easy*
+# ### 2b. Queries, keys and values [[attention.scaled_dot_product_attention]]
 #
 # Many queries at once, one per row of $Q$; keys and values in the rows of $K$ and $V$. All dot products are one matrix product:
 #
@@ -262,7 +221,7 @@ check("attention.attend", attend, hidden=True)
 # Softmax is open again from here on; your `attend` does the rest. The mask means what it meant there, and a query with
 # nothing to look at still gets zeros.
 #
-# **Looked at:** the shapes; the weights; the output, given your weights; the mask; a query with no key allowed; leading axes.
+# **Checked:** the shapes; the weights; the output, given your weights; the mask; a query with no key allowed; leading axes.
 #
 # <details><summary>A hint</summary>
 #
@@ -270,7 +229,7 @@ check("attention.attend", attend, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "scaled_dot_product_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def scaled_dot_product_attention(q, k, v, mask=None):
     """softmax(Q Kᵀ / √d) V.
 
@@ -282,16 +241,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_scaled_dot_product_attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("attention.scaled_dot_product_attention", scaled_dot_product_attention)
-### BEGIN HIDDEN TESTS
-check("attention.scaled_dot_product_attention", scaled_dot_product_attention, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 3. Neither the future nor the padding
-#
-# *15 minutes · 3 points · medium*
+# ## 3. Neither the future nor the padding [[attention.decoder_mask]]
 #
 # A decoder learns to predict the next word, so the word at position $t$ may look at positions $0, \dots, t$ and no further. And
 # sentences of a batch have different lengths: the shorter ones are filled up with padding, which is no word and which nobody
@@ -308,13 +259,14 @@ show.heatmap(
     "and 2. Nobody may attend to key 3, which is padding.",
 )
 
+
 # %% [markdown]
 # The rows at padding (query 3) stay as they are in the picture: what is computed there is read by nobody, and a row in which
 # nothing may be attended would only make trouble.
 #
 # The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over however many heads there are.
 #
-# **Looked at:** boolean, and the shape; the future; the padding; both together, with an empty sentence in the batch and with
+# **Checked:** boolean, and the shape; the future; the padding; both together, with an empty sentence in the batch and with
 # more room than the longest sentence needs.
 #
 # <details><summary>A hint</summary>
@@ -325,7 +277,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "decoder_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def decoder_mask(lengths, time):
     """True where a query may attend to a key: not in the future, and not padding.
 
@@ -339,16 +291,8 @@ def decoder_mask(lengths, time):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_decoder_mask", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("attention.decoder_mask", decoder_mask)
-### BEGIN HIDDEN TESTS
-check("attention.decoder_mask", decoder_mask, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 4. Several heads
-#
-# *35 minutes · 6 points · hard*
+# ## 4. Several heads [[attention.multi_head_attention]]
 #
 # One softmax per word is one question per word. Several **heads** ask several questions at once, each in its own part of the
 # dimensions:
@@ -375,12 +319,13 @@ two_words = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])  # a0 … a3 are 0 �
 print("(time, d_model):                          ", two_words.tolist())
 print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).tolist())
 
+
 # %% [markdown]
 # In this question matrices are written as in the formula, $X W$, with shape (in, out); `nn.Linear` keeps them as (out, in).
 # `x` may be narrower or wider than `d_model`, and `W_o` decides the width of the output. Return the weights of every head too:
 # `(batch, head, time, time)`.
 #
-# **Looked at:** the shapes; one head, which is plain attention; every head's weights; the output, given your weights; the mask;
+# **Checked:** the shapes; one head, which is plain attention; every head's weights; the output, given your weights; the mask;
 # a word with no key allowed; a sentence alone and in a batch.
 #
 # <details><summary>A hint on cutting</summary>
@@ -397,7 +342,7 @@ print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).t
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "multi_head_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
     """Self-attention in n_heads parts of d_model; the parts are joined and mixed by W_o.
 
@@ -416,12 +361,6 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
     return joined @ W_o, weights
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_multi_head_attention", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("attention.multi_head_attention", multi_head_attention)
-### BEGIN HIDDEN TESTS
-check("attention.multi_head_attention", multi_head_attention, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your function in a real network
@@ -476,10 +415,8 @@ HTML(picture)
 # run the cell again. Many heads look at the word before or after, or at `[CLS]`, the mark at the beginning. That last habit is
 # worth a thought for question 5.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 5. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows what a vector is and has not heard the lecture:
 #
@@ -502,7 +439,7 @@ HTML(picture)
 #    Nothing for "it may be wrong" without a mechanism.
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # An encoder that hands over one vector has the same number of entries for three words as for sixty, so beyond some length two
 # different sentences must end in nearly the same vector, and the decoder cannot know which it was. Attention keeps the state
 # of every source word and lets each step of the decoder compute its own weights, so nothing has to be packed.

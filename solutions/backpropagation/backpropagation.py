@@ -4,15 +4,7 @@
 # Six small functions, from one neuron to a network with a matrix that is used twice, all of them differentiated by hand. At the end
 # your gradients, and nothing else, teach a network to spell names.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `neuron` | 15 | 3 | easy |
-# | 1b | `softmax_loss` | 20 | 4 | medium |
-# | 2a | `linear_backward` | 20 | 4 | medium |
-# | 2b | `tanh_backward` | 10 | 2 | easy |
-# | 3 | `mlp_gradients` | 35 | 6 | hard |
-# | 4 | `tied_gradient` | 25 | 4 | hard |
-# | 5 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -32,17 +24,16 @@
 # %%
 import torch
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
+
 # %% [markdown]
 # ## 1. Single nodes
 #
-# ### 1a. One neuron
-#
-# *15 minutes · 3 points · easy*
+# ### 1a. One neuron [[backpropagation.neuron]]
 #
 # $$f = \sigma(w \cdot x + b), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}, \qquad \sigma'(z) = (1 - \sigma)\,\sigma$$
 #
@@ -60,7 +51,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #              d_x = 0.2 · w = (0.4, -0.6)
 # ```
 #
-# **Looked at:** the value; the gradients of bias, weights and inputs, each for itself; a single input, and float64.
+# **Checked:** the value; the gradients of bias, weights and inputs, each for itself; a single input, and float64.
 #
 # <details><summary>A hint</summary>
 #
@@ -68,7 +59,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "neuron", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def neuron(w, x, b):
     """A sigmoid neuron and its gradients.
 
@@ -81,16 +72,8 @@ def neuron(w, x, b):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_neuron", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("backpropagation.neuron", neuron)
-### BEGIN HIDDEN TESTS
-check("backpropagation.neuron", neuron, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. Softmax and cross-entropy as one node
-#
-# *20 minutes · 4 points · medium*
+# ### 1b. Softmax and cross-entropy as one node [[backpropagation.softmax_loss]]
 #
 # Every language model ends here: logits $z$, one per word, a softmax, and the loss $-\ln p_t$ of the word $t$ that came. Taken together the two
 # have a gradient that fits on a stamp:
@@ -117,12 +100,13 @@ show.heatmap(
     alt="Gradients of the logits of two examples: positive for each word but the target, whose entry is negative; each row sums to 0.",
 )
 
+
 # %% [markdown]
 # Softmax is open here, but two things can break. $e^{300}$ is more than a float32 can hold: subtracting the same number from all logits of
 # a row changes nothing, so subtract the largest. And a target may be far behind: with $z = (1000, 0)$ and target 1 the softmax comes out as
 # $(1, 0)$, and $-\ln 0$ is infinite. The loss is 1000, and yours should be, too.
 #
-# **Looked at:** the shapes; the loss; the gradient of one example; of a batch, also one with as many examples as classes;
+# **Checked:** the shapes; the loss; the gradient of one example; of a batch, also one with as many examples as classes;
 # logits around 300 and around −300; targets that are 1000 behind.
 #
 # <details><summary>A hint</summary>
@@ -132,7 +116,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "softmax_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def softmax_loss(logits, targets):
     """Mean cross-entropy after a softmax, and its gradient.
 
@@ -147,18 +131,10 @@ def softmax_loss(logits, targets):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_softmax_loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("backpropagation.softmax_loss", softmax_loss)
-### BEGIN HIDDEN TESTS
-check("backpropagation.softmax_loss", softmax_loss, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 2. Layers
 #
-# ### 2a. A linear layer
-#
-# *20 minutes · 4 points · medium*
+# ### 2a. A linear layer [[backpropagation.linear_backward]]
 #
 # Forward $z = xW + b$, for a batch of examples in the rows of $x$; the same $b$ is added to each row. From above comes `d_z`, one row per
 # example, and three gradients go on:
@@ -173,7 +149,7 @@ check("backpropagation.softmax_loss", softmax_loss, hidden=True)
 # $d_W = \begin{pmatrix} 1 - 3 \\ 2 - 4 \end{pmatrix} = \begin{pmatrix} -2 \\ -2 \end{pmatrix}$, $d_b = 0$ and
 # $d_x = \begin{pmatrix} 5 & 6 \\ -5 & -6 \end{pmatrix}$.
 #
-# **Looked at:** the shapes; $d_x$, $d_W$ and $d_b$, each for itself, also where batch, inputs and outputs have one size and no shape can help;
+# **Checked:** the shapes; $d_x$, $d_W$ and $d_b$, each for itself, also where batch, inputs and outputs have one size and no shape can help;
 # one example; tensors that are slices.
 #
 # <details><summary>A hint</summary>
@@ -182,7 +158,7 @@ check("backpropagation.softmax_loss", softmax_loss, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "linear_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def linear_backward(x, W, d_z):
     """The gradients of z = x W + b.
 
@@ -193,22 +169,14 @@ def linear_backward(x, W, d_z):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_linear_backward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("backpropagation.linear_backward", linear_backward)
-### BEGIN HIDDEN TESTS
-check("backpropagation.linear_backward", linear_backward, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2b. A tanh
-#
-# *10 minutes · 2 points · easy*
+# ### 2b. A tanh [[backpropagation.tanh_backward]]
 #
 # Forward $h = \tanh(z)$, entry by entry. The slope is $1 - \tanh^2(z) = 1 - h^2$: as with the sigmoid, what came *out* is enough.
 #
 # By hand: $h = 0.8$ and $d_h = 2$ give $d_z = 2 \cdot (1 - 0.64) = 0.72$. A unit at its limit, $h = 1$, lets nothing through.
 #
-# **Looked at:** the gradient; units at their limits, and units that are off; that `h` and `d_h` are afterwards as they were.
+# **Checked:** the gradient; units at their limits, and units that are off; that `h` and `d_h` are afterwards as they were.
 #
 # <details><summary>A hint</summary>
 #
@@ -216,7 +184,7 @@ check("backpropagation.linear_backward", linear_backward, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "tanh_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def tanh_backward(h, d_h):
     """The gradient of h = tanh(z) with respect to z.
 
@@ -227,16 +195,8 @@ def tanh_backward(h, d_h):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_tanh_backward", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("backpropagation.tanh_backward", tanh_backward)
-### BEGIN HIDDEN TESTS
-check("backpropagation.tanh_backward", tanh_backward, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 3. A whole network
-#
-# *35 minutes · 6 points · hard*
+# ## 3. A whole network [[backpropagation.mlp_gradients]]
 #
 # $$h = \tanh(x W_1 + b_1), \qquad z = h W_2 + b_2, \qquad L = \text{mean cross-entropy of } \mathrm{softmax}(z)$$
 #
@@ -251,7 +211,7 @@ check("backpropagation.tanh_backward", tanh_backward, hidden=True)
 #
 # > **Before you write it:** which of the four gradients need `x`, and which need `W2`?
 #
-# **Looked at:** the shapes; the loss; the gradients of the upper layer; those of the lower layer; one example, and one hidden unit.
+# **Checked:** the shapes; the loss; the gradients of the upper layer; those of the lower layer; one example, and one hidden unit.
 #
 # <details><summary>A hint</summary>
 #
@@ -263,7 +223,7 @@ check("backpropagation.tanh_backward", tanh_backward, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "mlp_gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def mlp_gradients(x, targets, W1, b1, W2, b2):
     """The loss of a network with one hidden layer, and the gradients of its parameters.
 
@@ -279,16 +239,8 @@ def mlp_gradients(x, targets, W1, b1, W2, b2):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_mlp_gradients", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("backpropagation.mlp_gradients", mlp_gradients)
-### BEGIN HIDDEN TESTS
-check("backpropagation.mlp_gradients", mlp_gradients, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 4. Used twice
-#
-# *25 minutes · 4 points · hard*
+# ## 4. Used twice [[backpropagation.tied_gradient]]
 #
 # Language models often use one matrix for two purposes: to turn words into vectors, and vectors into words again. A small machine with
 # the same trick:
@@ -302,7 +254,7 @@ check("backpropagation.mlp_gradients", mlp_gradients, hidden=True)
 # by way of the lower one $d_y \cdot W \cdot (1 - h^2) \cdot x = 0.393$; together 0.855. (In a cell of your own: raise $W$ by 0.001 and see $y$ change by
 # 0.000855.)
 #
-# **Looked at:** the shape; the gradient; one example with one hidden unit, and a square $W$.
+# **Checked:** the shape; the gradient; one example with one hidden unit, and a square $W$.
 #
 # <details><summary>A hint on the upper use</summary>
 #
@@ -314,7 +266,7 @@ check("backpropagation.mlp_gradients", mlp_gradients, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "tied_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def tied_gradient(x, W, d_y):
     """The gradient of y = tanh(x W) Wᵀ with respect to W.
 
@@ -327,12 +279,6 @@ def tied_gradient(x, W, d_y):
     return upper + lower
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_tied_gradient", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("backpropagation.tied_gradient", tied_gradient)
-### BEGIN HIDDEN TESTS
-check("backpropagation.tied_gradient", tied_gradient, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions at work
@@ -404,10 +350,8 @@ picture
 # %% [markdown]
 # Halve the learning rate, or make it ten times larger; leave out one of the gradients. What is the first thing that you see?
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 5. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows derivatives and has not heard the lecture:
 #
@@ -429,7 +373,7 @@ picture
 #    float64 and a step of about 10⁻⁵ or 10⁻⁶, and central differences. Half a point for the diagnosis alone.
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # There is one loss and a million weights. Going back from the loss, what comes from above to a node is computed once and used by
 # everything below it, so one pass gives the derivatives with respect to all weights. Going forward, one would have to ask for each weight
 # separately how its change spreads through the network: a million passes.

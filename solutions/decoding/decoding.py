@@ -4,15 +4,7 @@
 # Six small functions that turn probabilities into text: greedy search, two ways to cut a distribution, a beam, and what length has to do
 # with it. At the end they write with a real language model.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `greedy` | 15 | 3 | easy |
-# | 1b | `top_k` | 15 | 3 | easy |
-# | 1c | `nucleus` | 25 | 4 | medium |
-# | 2a | `beam_step` | 20 | 4 | medium |
-# | 2b | `beam_search` | 40 | 6 | hard |
-# | 2c | `length_penalty` | 10 | 2 | easy |
-# | 3 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -32,7 +24,7 @@ import math
 
 import torch
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -40,9 +32,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. One word at a time
 #
-# ### 1a. The best word, again and again
-#
-# *15 minutes · 3 points · easy*
+# ### 1a. The best word, again and again [[decoding.greedy]]
 #
 # Begin at `start`, take the most probable next word, then the most probable one after that, and so on, until `eos` comes or `longest` words are
 # written. `start` was given and is not part of the answer; `eos` is.
@@ -62,10 +52,11 @@ show.heatmap(
     alt="A table of probabilities. After a the most probable word is b with 0.4, after b it is c with 0.35, after c it is eos with 0.6.",
 )
 
+
 # %% [markdown]
 # From a: b (0.4), then c (0.35), then `eos` (0.6). The answer is [1, 2, 3]. With `longest` = 2 it is [1, 2].
 #
-# **Looked at:** a text that ends by itself; one that does not; one that ends at once, and one of which a single word is allowed.
+# **Checked:** a text that ends by itself; one that does not; one that ends at once, and one of which a single word is allowed.
 #
 # <details><summary>A hint</summary>
 #
@@ -73,7 +64,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "greedy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def greedy(log_probs, start, eos, longest):
     """The most probable next word, again and again.
 
@@ -88,16 +79,8 @@ def greedy(log_probs, start, eos, longest):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_greedy", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoding.greedy", greedy)
-### BEGIN HIDDEN TESTS
-check("decoding.greedy", greedy, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. The k best, at a temperature
-#
-# *15 minutes · 3 points · easy*
+# ### 1b. The k best, at a temperature [[decoding.top_k]]
 #
 # Drawing from the whole distribution sometimes picks a word from its long tail, and one absurd word leads to the next. **Top-k** keeps the $k$ most
 # probable words and shares the whole probability among them. The **temperature** $T$ divides the logits before the softmax: below 1 it sharpens,
@@ -107,7 +90,7 @@ check("decoding.greedy", greedy, hidden=True)
 #
 # By hand: $e^z = (4, 3, 2, 1)$, $k = 2$, $T = 1$ gives $(4/7, 3/7, 0, 0)$. With $T = \tfrac12$ the exponentials are squared: $(16/25, 9/25, 0, 0)$.
 #
-# **Looked at:** the shape; $k$ words that share the probability; temperatures; $k = 1$, all words, $k$ larger than the vocabulary, and logits
+# **Checked:** the shape; $k$ words that share the probability; temperatures; $k = 1$, all words, $k$ larger than the vocabulary, and logits
 # above a hundred. No two logits are equal.
 #
 # <details><summary>A hint</summary>
@@ -116,7 +99,7 @@ check("decoding.greedy", greedy, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "top_k", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def top_k(logits, k, temperature):
     """The k most probable words share the probability.
 
@@ -128,16 +111,8 @@ def top_k(logits, k, temperature):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_top_k", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoding.top_k", top_k)
-### BEGIN HIDDEN TESTS
-check("decoding.top_k", top_k, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1c. The nucleus
-#
-# *25 minutes · 4 points · medium*
+# ### 1c. The nucleus [[decoding.nucleus]]
 #
 # How many words are sensible depends on the place: after *the United States of* one, after *I like* hundreds. The **nucleus** (Holtzman et al. 2020)
 # keeps the *smallest* set of most probable words whose probabilities sum to *at least* $p$, and shares everything among them.
@@ -152,7 +127,7 @@ check("decoding.top_k", top_k, hidden=True)
 #
 # The word with which the sum gets to $p$ belongs to it. So at least one word is always kept.
 #
-# **Looked at:** the shape; the usual $p$; one word that has more than $p$; $p = 1$, a very small one, and logits above a hundred.
+# **Checked:** the shape; the usual $p$; one word that has more than $p$; $p = 1$, a very small one, and logits above a hundred.
 #
 # <details><summary>A hint on the sum</summary>
 #
@@ -164,7 +139,7 @@ check("decoding.top_k", top_k, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "nucleus", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def nucleus(logits, p):
     """The smallest set of most probable words that sums to at least p shares the probability.
 
@@ -180,21 +155,13 @@ def nucleus(logits, p):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_nucleus", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("decoding.nucleus", nucleus)
-### BEGIN HIDDEN TESTS
-check("decoding.nucleus", nucleus, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 2. Several texts at once
 #
 # Greedy search never begins with an improbable word, even if the best text begins with one. In the table of 1a it finds *b c eos* with
 # $0.4 \cdot 0.35 \cdot 0.6 = 0.084$, while `eos` at once has 0.3. A **beam** keeps several texts, the *hypotheses*, side by side.
 #
-# ### 2a. One step
-#
-# *20 minutes · 4 points · medium*
+# ### 2a. One step [[decoding.beam_step]]
 #
 # There are some hypotheses, each with a score, the log-probability of what it has so far. Each can go on with each word of the vocabulary. Of *all*
 # these extensions take the `beam` best: their scores, whose extension each is (its *parent*), and with which word.
@@ -208,7 +175,7 @@ check("decoding.nucleus", nucleus, hidden=True)
 #
 # Parents [0, 1], words [1, 2]. With a beam of 3 the next one is 0.15, and parent 0 has two children. In logarithms the products are sums.
 #
-# **Looked at:** three lists of the size of the beam; the scores, best first; whose, and which word; the first step, with a single hypothesis.
+# **Checked:** three lists of the size of the beam; the scores, best first; whose, and which word; the first step, with a single hypothesis.
 #
 # <details><summary>A hint</summary>
 #
@@ -217,7 +184,7 @@ check("decoding.nucleus", nucleus, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "beam_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def beam_step(scores, log_probs, beam):
     """The best extensions of all hypotheses, best first.
 
@@ -231,16 +198,8 @@ def beam_step(scores, log_probs, beam):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_beam_step", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("decoding.beam_step", beam_step)
-### BEGIN HIDDEN TESTS
-check("decoding.beam_step", beam_step, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2b. The whole search
-#
-# *40 minutes · 6 points · hard*
+# ### 2b. The whole search [[decoding.beam_search]]
 #
 # The rules, which differ a little from library to library; these are ours:
 #
@@ -259,7 +218,7 @@ check("decoding.beam_step", beam_step, hidden=True)
 #
 # All have ended. The answer is [3] with $\ln 0.3 = -1.20$: to say nothing at all is the most probable text of this model.
 #
-# **Looked at:** a beam of one, which is greedy; the log-probability of *your* tokens, be they right or not; better than greedy; texts that have ended
+# **Checked:** a beam of one, which is greedy; the log-probability of *your* tokens, be they right or not; better than greedy; texts that have ended
 # beside others that go on; cut off before it ends.
 #
 # <details><summary>A hint on keeping books</summary>
@@ -272,7 +231,7 @@ check("decoding.beam_step", beam_step, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "beam_search", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def beam_search(log_probs, start, eos, beam, longest):
     """The best of the texts that a beam finds.
 
@@ -293,16 +252,8 @@ def beam_search(log_probs, start, eos, beam, longest):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_beam_search", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("decoding.beam_search", beam_search)
-### BEGIN HIDDEN TESTS
-check("decoding.beam_search", beam_search, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2c. Short wins, unless
-#
-# *10 minutes · 2 points · easy*
+# ### 2c. Short wins, unless [[decoding.length_penalty]]
 #
 # Every word makes a text less probable, so the best text tends to be a short one. A **length penalty** $\alpha$ divides: with $n$ words, `eos` counted,
 #
@@ -312,7 +263,7 @@ check("decoding.beam_search", beam_search, hidden=True)
 #
 # By hand: $\ln P = (-2, -3)$ with lengths $(1, 4)$. With $\alpha = 0$ the first wins; with $\alpha = 1$ the scores are $(-2, -0.75)$ and the second wins.
 #
-# **Looked at:** $\alpha = 1$; other $\alpha$; $\alpha = 0$.
+# **Checked:** $\alpha = 1$; other $\alpha$; $\alpha = 0$.
 #
 # <details><summary>A hint</summary>
 #
@@ -320,7 +271,7 @@ check("decoding.beam_search", beam_search, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "length_penalty", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def length_penalty(log_probs, lengths, penalty):
     """Log-probabilities over length to the power of the penalty, and which is the best.
 
@@ -331,12 +282,6 @@ def length_penalty(log_probs, lengths, penalty):
     return scores, scores.argmax()
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_length_penalty", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("decoding.length_penalty", length_penalty)
-### BEGIN HIDDEN TESTS
-check("decoding.length_penalty", length_penalty, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions at work
@@ -401,10 +346,8 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
 # %% [markdown]
 # The wider the beam, the more probable the line. Is it any better? That is worth something in question 3.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 3. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 3. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
@@ -423,7 +366,7 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
 #    the model's fault came to light; a length penalty helps. Half a point for "too short" without the model's part in it.
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # With 50,000 words there are 50,000 to the power of 20 texts of twenty words, about 10⁹⁴, more than there are atoms in the universe. And no word can be
 # judged alone, since the best text may begin with an improbable one.
 #

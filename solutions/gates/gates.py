@@ -4,15 +4,7 @@
 # Six small functions: a unit that leaks, one step of a UGRNN, a GRU and an LSTM, the LSTM's step backwards, and the gradient of a network
 # without gates. At the end your LSTM step carries a trained network through Shakespeare, and you measure how far back it remembers.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `leaky` | 15 | 3 | easy |
-# | 1b | `ugrnn_step` | 20 | 3 | easy |
-# | 2 | `gru_step` | 25 | 4 | medium |
-# | 3a | `lstm_step` | 25 | 4 | medium |
-# | 3b | `lstm_backward` | 35 | 5 | hard |
-# | 4 | `jacobian_norms` | 30 | 4 | hard |
-# | 5 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -33,18 +25,17 @@
 import torch
 from IPython.display import HTML
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 
+
 # %% [markdown]
 # ## 1. Keeping and writing
 #
-# ### 1a. A unit that leaks
-#
-# *15 minutes · 3 points · easy*
+# ### 1a. A unit that leaks [[gates.leaky]]
 #
 # A unit that mixes what it knows with something new, $r_t$, by a gate $g_t$ between 0 and 1:
 #
@@ -64,7 +55,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # Here the gates are given, for each unit and time its own. From 1b on they are computed.
 #
-# **Looked at:** the shapes; the states; what is left; gates of exactly 0 and 1; a single step.
+# **Checked:** the shapes; the states; what is left; gates of exactly 0 and 1; a single step.
 #
 # <details><summary>A hint</summary>
 #
@@ -72,7 +63,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "leaky", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def leaky(news, gates, h0):
     """Mix new values into a state, and follow what is left of the first one.
 
@@ -88,16 +79,8 @@ def leaky(news, gates, h0):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_leaky", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("gates.leaky", leaky)
-### BEGIN HIDDEN TESTS
-check("gates.leaky", leaky, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. One gate: the UGRNN
-#
-# *20 minutes · 3 points · easy*
+# ### 1b. One gate: the UGRNN [[gates.ugrnn_step]]
 #
 # $$G = \sigma(x W_G + h U_G + b_G), \qquad R = \tanh(x W_R + h U_R + b_R), \qquad h' = G \odot h + (1 - G) \odot R$$
 #
@@ -113,11 +96,12 @@ HTML(
     )
 )
 
+
 # %% [markdown]
 # Return the gate and the candidate as well, `(new, G, R)`: then they can be looked at one by one, and a wrong gate does not cost you
 # the mixture.
 #
-# **Looked at:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs,
+# **Checked:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs,
 # float64, one text, one unit.
 #
 # <details><summary>A hint</summary>
@@ -126,7 +110,7 @@ HTML(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "ugrnn_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def ugrnn_step(x, h, W_R, U_R, b_R, W_G, U_G, b_G):
     """One step of an update-gate network.
 
@@ -140,16 +124,8 @@ def ugrnn_step(x, h, W_R, U_R, b_R, W_G, U_G, b_G):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_ugrnn_step", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("gates.ugrnn_step", ugrnn_step)
-### BEGIN HIDDEN TESTS
-check("gates.ugrnn_step", ugrnn_step, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 2. Two gates: the GRU
-#
-# *25 minutes · 4 points · medium*
+# ## 2. Two gates: the GRU [[gates.gru_step]]
 #
 # $$r = \sigma(x W^r + h U^r + b^r), \qquad z = \sigma(x W^z + h U^z + b^z),$$
 #
@@ -182,11 +158,12 @@ HTML(
     )
 )
 
+
 # %% [markdown]
 # > **Before you write it:** with one unit it makes no difference whether the reset comes before or after the product with $U^n$. Why
 # > does it with two? And what if $d$ is not 0?
 #
-# **Looked at:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs,
+# **Checked:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs,
 # float64, one text, one unit.
 #
 # <details><summary>A hint</summary>
@@ -195,7 +172,7 @@ HTML(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "gru_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def gru_step(x, h, W, U, b, d):
     """One step of a gated recurrent unit. Blocks in the order r, z, n.
 
@@ -210,18 +187,10 @@ def gru_step(x, h, W, U, b, d):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_gru_step", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("gates.gru_step", gru_step)
-### BEGIN HIDDEN TESTS
-check("gates.gru_step", gru_step, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 3. Three gates and two states: the LSTM
 #
-# ### 3a. The step
-#
-# *25 minutes · 4 points · medium*
+# ### 3a. The step [[gates.lstm_step]]
 #
 # $$i = \sigma(x W^i + h U^i + b^i), \quad f = \sigma(x W^f + h U^f + b^f), \quad g = \tanh(x W^g + h U^g + b^g), \quad
 #   o = \sigma(x W^o + h U^o + b^o),$$
@@ -255,8 +224,9 @@ HTML(
     )
 )
 
+
 # %% [markdown]
-# **Looked at:** the shapes; the gates; that the memory follows from *your* gates, and what is shown from *your* memory; as many units as
+# **Checked:** the shapes; the gates; that the memory follows from *your* gates, and what is shown from *your* memory; as many units as
 # inputs, float64, one text, one unit.
 #
 # <details><summary>A hint</summary>
@@ -266,7 +236,7 @@ HTML(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "lstm_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def lstm_step(x, h, c, W, U, b):
     """One step of an LSTM. Blocks in the order i, f, g, o.
 
@@ -281,16 +251,8 @@ def lstm_step(x, h, c, W, U, b):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_lstm_step", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("gates.lstm_step", lstm_step)
-### BEGIN HIDDEN TESTS
-check("gates.lstm_step", lstm_step, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 3b. Backwards
-#
-# *35 minutes · 5 points · hard*
+# ### 3b. Backwards [[gates.lstm_backward]]
 #
 # A step has left its four gates, and the memory it began with. That is enough: what is cheap to compute need not be kept, and here $c'$ is not
 # among the arguments. Make it again, $c' = f \odot c_{\text{before}} + i \odot g$. (Large networks are trained like that where memory is short.)
@@ -318,7 +280,7 @@ check("gates.lstm_step", lstm_step, hidden=True)
 # so $d_{c'} = 0.5 + 0.818 \cdot (1 - 0.556) = 0.863$; then $d_i = 0.154$, $d_f = 0.162$, $d_g = 0.114$, $d_o = 0.111$, and the old memory gets
 # $0.863 \cdot 0.378 = 0.326$.
 #
-# **Looked at:** the shapes; the memory where nothing comes by $h$; the output gate; the other three; the memory by both roads; gates that
+# **Checked:** the shapes; the memory where nothing comes by $h$; the output gate; the other three; the memory by both roads; gates that
 # are wide open or shut; one unit.
 #
 # <details><summary>A hint</summary>
@@ -333,7 +295,7 @@ check("gates.lstm_step", lstm_step, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "lstm_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def lstm_backward(gates, c_before, d_h, d_c):
     """One step of an LSTM, backwards: to the sums before the squashing, and to the old memory.
 
@@ -353,16 +315,8 @@ def lstm_backward(gates, c_before, d_h, d_c):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_lstm_backward", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("gates.lstm_backward", lstm_backward)
-### BEGIN HIDDEN TESTS
-check("gates.lstm_backward", lstm_backward, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 4. How far a gradient reaches without gates
-#
-# *30 minutes · 4 points · hard*
+# ## 4. How far a gradient reaches without gates [[gates.jacobian_norms]]
 #
 # A plain network, $h_j = \tanh(h_{j-1} U + \dots)$, has read a text; its states are $h_1, \dots, h_T$. A small change of $h_{j-1}$ changes $h_j$
 # by the Jacobian of the step, row $a$, column $b$ for $\partial h_j[a] / \partial h_{j-1}[b]$:
@@ -385,7 +339,7 @@ check("gates.lstm_backward", lstm_backward, hidden=True)
 #
 # > **Before you write it:** the norms of $J_3$ and $J_2$ multiplied give $1.523 \cdot 1.347 = 2.052$, a little more than 2.027. Why is it never less?
 #
-# **Looked at:** one number per state; one step back; several steps back; a state at its limits, which lets nothing through; one unit, and a single
+# **Checked:** one number per state; one step back; several steps back; a state at its limits, which lets nothing through; one unit, and a single
 # state.
 #
 # <details><summary>A hint</summary>
@@ -399,7 +353,7 @@ check("gates.lstm_backward", lstm_backward, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "jacobian_norms", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def jacobian_norms(hs, U):
     """How much the last state can feel of the one d steps before it, for every distance d.
 
@@ -414,12 +368,6 @@ def jacobian_norms(hs, U):
     return torch.stack(norms)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_jacobian_norms", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("gates.jacobian_norms", jacobian_norms)
-### BEGIN HIDDEN TESTS
-check("gates.jacobian_norms", jacobian_norms, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions at work
@@ -533,10 +481,8 @@ picture
 # The one is trained and the others are not, so this is no fair race; lecture 7 runs one. What does the LSTM's line do if you halve all
 # forget gates (`gates[1] *= 0.5` on a clone)? And the plain network's with `2 * orthogonal`?
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 5. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows plain recurrent networks:
 #
@@ -558,7 +504,7 @@ picture
 #    one bias or two (d inside the reset). Not: "it was trained badly".
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # In a plain network a change of an early state goes through every step on its way to the last one, and each step multiplies it by U and by
 # the slopes of its tanh, which are at most 1. A product of fifty such matrices is nearly nothing if they shrink what they get, and huge
 # if they stretch it. The LSTM's memory is a sum, c' = f c + i g: on that road each step multiplies by its forget gate alone, a number per

@@ -4,15 +4,7 @@
 # Six small functions, from counting pairs of words to perplexity. At the end your tables write Shakespeare, one word at a time,
 # and you measure which kind of smoothing predicts a play that none of them has read.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `count_bigrams` | 15 | 3 | easy |
-# | 1b | `conditional_probabilities` | 15 | 3 | easy |
-# | 2a | `additive` | 10 | 3 | easy |
-# | 2b | `interpolated` | 30 | 4 | medium |
-# | 2c | `kneser_ney` | 40 | 6 | hard |
-# | 3 | `perplexity` | 20 | 4 | medium |
-# | 4 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -31,7 +23,7 @@ from collections import Counter
 
 import torch
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -42,9 +34,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # A text is a list of sentences, and a sentence is a list of **ids**, whole numbers from 0 to `vocab_size` − 1, one per word. Two
 # ids are no words: `bos` stands before every sentence and `eos` behind it. They are *not* in the lists; you put them there.
 #
-# ### 1a. Pairs
-#
-# *15 minutes · 3 points · easy*
+# ### 1a. Pairs [[ngrams.count_bigrams]]
 #
 # Make a table of counts $c(a, w)$: how often word $w$ comes right after word $a$. The row is what comes first, the column what
 # follows. `bos` before the first word and `eos` after the last are part of it: how a sentence begins and that it ends is
@@ -63,10 +53,11 @@ show.heatmap(
     " nothing follows eos, and nothing comes before bos.",
 )
 
+
 # %% [markdown]
 # Nothing follows `eos`, and nothing comes before `bos`: each sentence stands alone.
 #
-# **Looked at:** the pairs inside sentences; the row of `bos`; the column of `eos`; a sentence that comes twice, and an empty one
+# **Checked:** the pairs inside sentences; the row of `bos`; the column of `eos`; a sentence that comes twice, and an empty one
 # (in which `eos` follows `bos`). The ids of `bos` and `eos` may be anything, and the lists that you are given stay as they are.
 #
 # <details><summary>A hint</summary>
@@ -75,7 +66,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "count_bigrams", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def count_bigrams(sentences, vocab_size, bos, eos):
     """How often each id follows each id, with bos before and eos after every sentence.
 
@@ -90,16 +81,8 @@ def count_bigrams(sentences, vocab_size, bos, eos):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_count_bigrams", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("ngrams.count_bigrams", count_bigrams)
-### BEGIN HIDDEN TESTS
-check("ngrams.count_bigrams", count_bigrams, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. Probabilities
-#
-# *15 minutes · 3 points · easy*
+# ### 1b. Probabilities [[ngrams.conditional_probabilities]]
 #
 # The probability that $w$ follows $a$, as the counts have it, is the share of $w$ among all that followed $a$:
 #
@@ -110,7 +93,7 @@ check("ngrams.count_bigrams", count_bigrams, hidden=True)
 #
 # By hand, for one row: the counts $(3, 1, 0, 0)$ give $(0.75, 0.25, 0, 0)$; the counts $(0, 0, 0, 0)$ give $(0.25, 0.25, 0.25, 0.25)$.
 #
-# **Looked at:** the shape; the probabilities; contexts that were seen, beside one that was not; a context never seen. The counts that
+# **Checked:** the shape; the probabilities; contexts that were seen, beside one that was not; a context never seen. The counts that
 # you are given stay as they are: they are needed again.
 #
 # <details><summary>A hint</summary>
@@ -120,7 +103,7 @@ check("ngrams.count_bigrams", count_bigrams, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "conditional_probabilities", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def conditional_probabilities(counts):
     """P(w | a) from counts; uniform where the context was never seen.
 
@@ -132,21 +115,13 @@ def conditional_probabilities(counts):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_conditional_probabilities", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("ngrams.conditional_probabilities", conditional_probabilities)
-### BEGIN HIDDEN TESTS
-check("ngrams.conditional_probabilities", conditional_probabilities, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 2. What was never seen
 #
 # Of all pairs of words that are possible, a text holds very few. A probability of 0 says *impossible*, and one such pair makes a
 # whole play impossible. **Smoothing** takes a little from what was seen and gives it to what was not.
 #
-# ### 2a. A little for every word
-#
-# *10 minutes · 3 points · easy*
+# ### 2a. A little for every word [[ngrams.additive]]
 #
 # Pretend that after every context every word was seen $k$ more times than it was ($k = 1$: Laplace; $k$ may be a fraction):
 #
@@ -156,7 +131,7 @@ check("ngrams.conditional_probabilities", conditional_probabilities, hidden=True
 # A quarter of the probability now belongs to words that were never seen; with $V = 20{,}000$ nearly all of it would. Try $k = 0.01$
 # in your head.
 #
-# **Looked at:** the shape; $k = 1$; other $k$; a context never seen, which needs no special case here. Why?
+# **Checked:** the shape; $k = 1$; other $k$; a context never seen, which needs no special case here. Why?
 #
 # <details><summary>A hint</summary>
 #
@@ -164,7 +139,7 @@ check("ngrams.conditional_probabilities", conditional_probabilities, hidden=True
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "additive", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def additive(counts, k):
     """Every word counted k more times than it was seen.
 
@@ -175,16 +150,8 @@ def additive(counts, k):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_additive", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("ngrams.additive", additive)
-### BEGIN HIDDEN TESTS
-check("ngrams.additive", additive, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2b. Three orders, mixed
-#
-# *30 minutes · 4 points · medium*
+# ### 2b. Three orders, mixed [[ngrams.interpolated]]
 #
 # A pair of words before the next one says more than one word does, but was seen less often. So ask three models and mix
 # (Jelinek & Mercer 1980): the unigram, which knows no context, the bigram and the trigram,
@@ -205,7 +172,7 @@ check("ngrams.additive", additive, hidden=True)
 # $P(a) = 0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12 + 0.5 \cdot \tfrac12 = 0.48$. For the context *b b*, after which nothing was ever seen, the
 # trigram is left out: $P(a) = (0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12) / 0.5 = 0.46$.
 #
-# **Looked at:** the shape; a context that all orders know; one whose pair was never seen; one of which not even the last word was.
+# **Checked:** the shape; a context that all orders know; one whose pair was never seen; one of which not even the last word was.
 #
 # <details><summary>A hint on counting</summary>
 #
@@ -219,7 +186,7 @@ check("ngrams.additive", additive, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "interpolated", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def interpolated(words, context, weights, vocab_size):
     """P(w | a b) as a mixture of unigram, bigram and trigram.
 
@@ -240,16 +207,8 @@ def interpolated(words, context, weights, vocab_size):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_interpolated", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("ngrams.interpolated", interpolated)
-### BEGIN HIDDEN TESTS
-check("ngrams.interpolated", interpolated, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2c. Kneser and Ney
-#
-# *40 minutes · 6 points · hard*
+# ### 2c. Kneser and Ney [[ngrams.kneser_ney]]
 #
 # *Francisco* is a frequent word in some newspapers. But after a context that was never seen one would not bet on it: it follows *San*
 # and nothing else. Kneser and Ney (1995) ask not how often a word was seen, but **after how many different words**, its
@@ -276,7 +235,7 @@ check("ngrams.interpolated", interpolated, hidden=True)
 # $0.5 \cdot 1 / 4 = 0.125$ is freed, so $P(y \mid x) = 3.5/4 + 0.125 \cdot 0.25 = 0.906$, $P(x \mid x) = 0.125 \cdot 0.5 = 0.0625$, and
 # $P(z \mid x) = 0.031$: together 1.
 #
-# **Looked at:** the shapes; the continuation; the probabilities, given *your* continuation; a context never seen; all together.
+# **Checked:** the shapes; the continuation; the probabilities, given *your* continuation; a context never seen; all together.
 #
 # <details><summary>A hint on the continuation</summary>
 #
@@ -288,7 +247,7 @@ check("ngrams.interpolated", interpolated, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "kneser_ney", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def kneser_ney(counts, discount):
     """Interpolated Kneser-Ney bigrams.
 
@@ -304,16 +263,8 @@ def kneser_ney(counts, discount):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_kneser_ney", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("ngrams.kneser_ney", kneser_ney)
-### BEGIN HIDDEN TESTS
-check("ngrams.kneser_ney", kneser_ney, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 3. How surprised?
-#
-# *20 minutes · 4 points · medium*
+# ## 3. How surprised? [[ngrams.perplexity]]
 #
 # The **log loss** of a text is the sum of $-\ln P$ over everything that is predicted: each word, from the one before it, and the `eos`
 # of each sentence. **Perplexity** is the exponential of its mean:
@@ -327,7 +278,7 @@ check("ngrams.kneser_ney", kneser_ney, hidden=True)
 # = \ln 1024 = 6.93$ in four predictions, and $\mathrm{PP} = 1024^{1/4} = 5.66$. (The mean of the sentences' perplexities, 4 and 16,
 # would be 10: it weighs the short sentence as much as the long one.)
 #
-# **Looked at:** the log loss; the perplexity, given *your* log loss; one sentence, and many, also of words so improbable that the
+# **Checked:** the log loss; the perplexity, given *your* log loss; one sentence, and many, also of words so improbable that the
 # product of their probabilities is 0 in floating point. No single probability is 0.
 #
 # <details><summary>A hint</summary>
@@ -336,7 +287,7 @@ check("ngrams.kneser_ney", kneser_ney, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "perplexity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def perplexity(probabilities, sentences, bos, eos):
     """How surprised a table of bigram probabilities is by sentences.
 
@@ -351,12 +302,6 @@ def perplexity(probabilities, sentences, bos, eos):
     return log_loss, math.exp(log_loss / predicted)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_perplexity", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("ngrams.perplexity", perplexity)
-### BEGIN HIDDEN TESTS
-check("ngrams.perplexity", perplexity, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions at work
@@ -421,10 +366,8 @@ for name, table in tables.items():
 # Which of the tables writes worst, and what has its perplexity to do with it? Change $k$, $D$ and the number of lines, and run the
 # cells again. That last thought is worth something in question 4.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 4. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
@@ -447,7 +390,7 @@ for name, table in tables.items():
 #    text? Nothing for "how long was it trained".
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # The text that was counted is a sample. Of a million possible pairs it holds a few ten thousand, so nearly all pairs were never seen
 # and many of them will come up in the next text. Who gives them probability 0 calls them impossible: the first that does come up
 # costs −ln 0, infinity, and the perplexity of the whole text is infinite, however well everything else was predicted.

@@ -4,15 +4,7 @@
 # Six small functions: one step of a recurrent network, the loop over it, its loss, and the way back through time by hand. At the end a
 # network that is made of nothing but them reads a comedy of Shakespeare and goes on by itself.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `rnn_step` | 10 | 2 | easy |
-# | 1b | `rnn_forward` | 25 | 4 | medium |
-# | 2 | `text_loss` | 20 | 3 | medium |
-# | 3a | `rnn_backward` | 45 | 6 | hard |
-# | 3b | `truncated_backward` | 20 | 4 | medium |
-# | 4 | `clip` | 15 | 3 | easy |
-# | 5 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -33,7 +25,7 @@
 import torch
 from IPython.display import HTML
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -42,9 +34,7 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # %% [markdown]
 # ## 1. Forward
 #
-# ### 1a. One step
-#
-# *10 minutes · 2 points · easy*
+# ### 1a. One step [[recurrence.rnn_step]]
 #
 # $$h_t = \tanh(x_t W + h_{t-1} U + b)$$
 #
@@ -60,6 +50,7 @@ HTML(
     )
 )
 
+
 # %% [markdown]
 # By hand, with one input and two units: $x = (1)$, $h = (0.5, 0)$, $W = (1, -1)$, $U = \begin{pmatrix} 0.5 & 2 \\ 0 & 1 \end{pmatrix}$, $b = (0, 0)$.
 #
@@ -70,7 +61,7 @@ HTML(
 # tanh of it      =  (0.848, 0)
 # ```
 #
-# **Looked at:** a batch of states; as many units as inputs, where nothing complains when $U$ and $W$ are exchanged; one text, one unit,
+# **Checked:** a batch of states; as many units as inputs, where nothing complains when $U$ and $W$ are exchanged; one text, one unit,
 # and float64.
 #
 # <details><summary>A hint</summary>
@@ -79,7 +70,7 @@ HTML(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "rnn_step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def rnn_step(x, h, W, U, b):
     """The next state of every text of a batch.
 
@@ -90,16 +81,8 @@ def rnn_step(x, h, W, U, b):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_rnn_step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.rnn_step", rnn_step)
-### BEGIN HIDDEN TESTS
-check("recurrence.rnn_step", rnn_step, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. The loop
-#
-# *25 minutes · 4 points · medium*
+# ### 1b. The loop [[recurrence.rnn_forward]]
 #
 # A batch of texts is read side by side, and some are over before others; the rest of their rows is **padding**, numbers without a meaning.
 # Text $n$ has `lengths[n]` steps, those at times $0, 1, \dots$ below its length. There $h_t$ is your step; from then on the state **stays
@@ -116,7 +99,7 @@ check("recurrence.rnn_step", rnn_step, hidden=True)
 #
 # > **Before you write it:** in a batch both cases occur at the same time. What has one shape for all texts, and how do you choose row by row?
 #
-# **Looked at:** the shapes; texts of one length, all states and the last one; that a state stays where its text is over, and different
+# **Checked:** the shapes; texts of one length, all states and the last one; that a state stays where its text is over, and different
 # lengths; a text of length 0 (its state is always `h0`), and a single step.
 #
 # <details><summary>A hint</summary>
@@ -131,7 +114,7 @@ check("recurrence.rnn_step", rnn_step, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "rnn_forward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def rnn_forward(xs, lengths, h0, W, U, b):
     """Read a batch of texts of different lengths.
 
@@ -148,16 +131,8 @@ def rnn_forward(xs, lengths, h0, W, U, b):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_rnn_forward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.rnn_forward", rnn_forward)
-### BEGIN HIDDEN TESTS
-check("recurrence.rnn_forward", rnn_forward, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 2. The loss
-#
-# *20 minutes · 3 points · medium*
+# ## 2. The loss [[recurrence.text_loss]]
 #
 # Each state predicts the next word: logits $z_{nt}$ for text $n$ at time $t$, a softmax, and the loss $-\ln p_{nt}$ of the word that came.
 # The loss of the batch is the mean over all predictions **that count**, those before the end of their text. With $N$ their number,
@@ -178,11 +153,12 @@ show.heatmap(
     alt="Two texts of four places each. In the first all four predictions count, in the second the first two.",
 )
 
+
 # %% [markdown]
 # By hand: lengths 2 and 1, and the words that came have the probabilities 0.5 and 0.25 in the first text, 0.5 and (padding) 0.9 in the
 # second. Then $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding in it, it would be 0.719: better, and wrong.
 #
-# **Looked at:** the shapes; loss and gradient of texts of one length; that padding has no gradient; loss and gradient where lengths differ;
+# **Checked:** the shapes; loss and gradient of texts of one length; that padding has no gradient; loss and gradient where lengths differ;
 # one prediction; logits around 300, and an empty text; a word that came and is 1000 behind: in float32 its softmax is 0 and $-\ln 0$ infinite,
 # but its loss is 1000. (The targets at padding are ids, too, but mean nothing.)
 #
@@ -193,7 +169,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "text_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def text_loss(logits, targets, lengths):
     """Mean cross-entropy over the predictions that count, and its gradient.
 
@@ -210,18 +186,10 @@ def text_loss(logits, targets, lengths):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_text_loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.text_loss", text_loss)
-### BEGIN HIDDEN TESTS
-check("recurrence.text_loss", text_loss, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 3. Back through time
 #
-# ### 3a. All the way
-#
-# *45 minutes · 6 points · hard*
+# ### 3a. All the way [[recurrence.rnn_backward]]
 #
 # Forward is done: there are the inputs `xs`, the states `hs`, and `d_hs`, how the loss of time $t$ alone depends on $h_t$ (what comes
 # down from the prediction). Every text has the same length here. Let $a_t = x_t W + h_{t-1} U + b$ be the sum before the tanh. A state has
@@ -248,7 +216,7 @@ check("recurrence.text_loss", text_loss, hidden=True)
 #
 # > **Before you write it:** why is `W` not among the arguments?
 #
-# **Looked at:** the shapes; a single step; then `d_b`, `d_W`, `d_U`, `d_h0`, each for itself; a loss at the last time only; one text, one unit.
+# **Checked:** the shapes; a single step; then `d_b`, `d_W`, `d_U`, `d_h0`, each for itself; a loss at the last time only; one text, one unit.
 #
 # <details><summary>A hint</summary>
 #
@@ -266,7 +234,7 @@ check("recurrence.text_loss", text_loss, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "rnn_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def rnn_backward(xs, h0, hs, d_hs, U):
     """The gradients of a recurrent network's parameters, and of the state that it began with.
 
@@ -287,16 +255,8 @@ def rnn_backward(xs, h0, hs, d_hs, U):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_rnn_backward", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.rnn_backward", rnn_backward)
-### BEGIN HIDDEN TESTS
-check("recurrence.rnn_backward", rnn_backward, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 3b. Cut off every k steps
-#
-# *20 minutes · 4 points · medium*
+# ### 3b. Cut off every k steps [[recurrence.truncated_backward]]
 #
 # A play has 100,000 characters; nobody goes back through all of them. **Truncated backpropagation through time** cuts the text into pieces of
 # $k$ steps. The *state* is handed on from piece to piece, as ever; the *gradient* is not: the loss at time $t$ reaches back to the start of
@@ -318,6 +278,7 @@ show.heatmap(
     alt="Two triangles along the diagonal: the losses of times 1 to 3 reach back to step 1 at most, those of times 4 to 6 to step 4.",
 )
 
+
 # %% [markdown]
 # The example of 3a with $k = 2$, so the pieces are times 1, 2 and time 3. Nothing arrives at time 2 any more:
 #
@@ -330,7 +291,7 @@ show.heatmap(
 #
 # Time 3 still adds $h_2 \cdot d\_a_3$: that $h_2$ comes from the piece before does not matter, as a *number* it is there.
 #
-# **Looked at:** `d_W` and `d_b`; `d_U`; a rest at the end when $k$ does not divide the number of steps; $k = 1$; a $k$ larger than the text.
+# **Checked:** `d_W` and `d_b`; `d_U`; a rest at the end when $k$ does not divide the number of steps; $k = 1$; a $k$ larger than the text.
 #
 # <details><summary>A hint</summary>
 #
@@ -342,7 +303,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "truncated_backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def truncated_backward(xs, h0, hs, d_hs, U, k):
     """As `rnn_backward`, with the gradient cut off every k steps.
 
@@ -359,16 +320,8 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_truncated_backward", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.truncated_backward", truncated_backward)
-### BEGIN HIDDEN TESTS
-check("recurrence.truncated_backward", truncated_backward, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 4. Clipping
-#
-# *15 minutes · 3 points · easy*
+# ## 4. Clipping [[recurrence.clip]]
 #
 # Once in a while a recurrent network's gradient is a thousand times as long as usual, and one step along it ruins the training. The remedy:
 # take all gradients of all parameters as *one* long vector $g$; if it is longer than allowed, shorten it.
@@ -380,7 +333,7 @@ check("recurrence.truncated_backward", truncated_backward, hidden=True)
 # $(0.6, 0)$ and $(0, 0.8)$. Return the norm *before* clipping (5: that is what one watches) and all clipped numbers in one vector,
 # $(0.6, 0, 0, 0.8)$, one gradient after the other, each row by row.
 #
-# **Looked at:** the shapes; the norm; that what comes back is shortened by the norm that *you* return; that a gradient below the limit
+# **Checked:** the shapes; the norm; that what comes back is shortened by the norm that *you* return; that a gradient below the limit
 # is left alone; the clipped numbers, and that the given tensors are afterwards as they were; all zeros; a single tensor.
 #
 # <details><summary>A hint</summary>
@@ -389,7 +342,7 @@ check("recurrence.truncated_backward", truncated_backward, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "clip", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def clip(gradients, largest):
     """Shorten all gradients together to a norm of at most `largest`.
 
@@ -401,12 +354,6 @@ def clip(gradients, largest):
     return norm, flat * (largest / norm) if norm > largest else flat
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_clip", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("recurrence.clip", clip)
-### BEGIN HIDDEN TESTS
-check("recurrence.clip", clip, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions at work
@@ -514,10 +461,8 @@ picture
 # Try `train(rate=3.0)` with `largest=1.0` and with `largest=1e9`: what do the losses do? And hand on zeros in the place of `last`: what is
 # lost, in loss and in the text that it writes?
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 5. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows feed-forward networks and has not heard the lecture:
 #
@@ -542,7 +487,7 @@ picture
 #    mistake without the test.
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # A recurrent network uses one matrix U at every step. Changing it a little changes every step, and each of these changes reaches the
 # loss; the effects add up, so the gradient is a sum with one part per time. To compute a part one needs the state of that time, so all
 # states of the text, for the whole batch, are kept until the way back has passed them.

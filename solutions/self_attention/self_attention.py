@@ -4,15 +4,7 @@
 # Six small functions: three ways to tell attention about order, a mask, the loss of all positions at once, and heads that share. At the end your
 # functions do the work of a layer of a real language model, in the head that looks back 46 words.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `sinusoids` | 20 | 4 | medium |
-# | 1b | `rotate` | 30 | 5 | hard |
-# | 1c | `relative_bias` | 20 | 3 | medium |
-# | 2a | `window_mask` | 10 | 2 | easy |
-# | 2b | `next_token_loss` | 25 | 4 | medium |
-# | 3 | `grouped_attention` | 30 | 5 | hard |
-# | 4 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -30,10 +22,11 @@ import math
 
 import torch
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
+
 
 # %% [markdown]
 # ## 1. Where is a word?
@@ -41,9 +34,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # Attention sees a set of words. Where each of them stands has to be put in, and there are three families of ways: add something to the *word*, turn
 # *queries and keys*, or add something to the *score*.
 #
-# ### 1a. Sines and cosines
-#
-# *20 minutes · 4 points · medium*
+# ### 1a. Sines and cosines [[self_attention.sinusoids]]
 #
 # A row of numbers for every position, to be added to the word's vector (Vaswani et al. 2017, section 3.5):
 #
@@ -61,7 +52,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Positions are counted from 0; $d$ is even.
 #
-# **Looked at:** one row per position; the numbers; one position, two columns, a long text.
+# **Checked:** one row per position; the numbers; one position, two columns, a long text.
 #
 # <details><summary>A hint</summary>
 #
@@ -69,7 +60,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "sinusoids", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def sinusoids(length, d):
     """The sinusoidal positions of Vaswani et al. (2017).
 
@@ -84,16 +75,8 @@ def sinusoids(length, d):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_sinusoids", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("self_attention.sinusoids", sinusoids)
-### BEGIN HIDDEN TESTS
-check("self_attention.sinusoids", sinusoids, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. Turned by position
-#
-# *30 minutes · 5 points · hard*
+# ### 1b. Turned by position [[self_attention.rotate]]
 #
 # **Rotary** positions (Su et al. 2021) add nothing. They *turn* the query at position $m$ by an angle proportional to $m$, and the key at position $n$ by one
 # proportional to $n$. What remains in their product is the difference, $m - n$: scores depend on the distance alone.
@@ -110,7 +93,7 @@ check("self_attention.sinusoids", sinusoids, hidden=True)
 # t = 0   →        t = 1   ↗        t = 2   ↖       one clock hand per pair; the later pairs are slower
 # ```
 #
-# **Looked at:** lengths are kept; scores of one query and one key at all positions depend on the distance alone; the numbers; other bases, one position;
+# **Checked:** lengths are kept; scores of one query and one key at all positions depend on the distance alone; the numbers; other bases, one position;
 # `x` left as it was.
 #
 # <details><summary>A hint</summary>
@@ -119,7 +102,7 @@ check("self_attention.sinusoids", sinusoids, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "rotate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def rotate(x, base):
     """Every row turned by its position.
 
@@ -134,16 +117,8 @@ def rotate(x, base):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_rotate", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("self_attention.rotate", rotate)
-### BEGIN HIDDEN TESTS
-check("self_attention.rotate", rotate, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1c. A bias for every distance
-#
-# *20 minutes · 3 points · medium*
+# ### 1c. A bias for every distance [[self_attention.relative_bias]]
 #
 # The third way leaves words, queries and keys alone and adds a learned number to the score, one for each head and each *distance* (after Shaw et al. 2018 and
 # T5). With a reach of $r$ the table has $2r + 1$ columns, for the distances $-r, \dots, 0, \dots, r$; distance = place of the key − place of the query.
@@ -161,8 +136,9 @@ show.heatmap(
     alt="Biases of four queries and four keys: 0 on the diagonal, 5 wherever the key stands before the query, 7 where it stands after it.",
 )
 
+
 # %% [markdown]
-# **Looked at:** one number per head, query and key; distances within the reach; beyond it, and a text of one word.
+# **Checked:** one number per head, query and key; distances within the reach; beyond it, and a text of one word.
 #
 # <details><summary>A hint</summary>
 #
@@ -171,7 +147,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "relative_bias", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def relative_bias(table, time):
     """The bias of every query and key, looked up by their distance.
 
@@ -185,18 +161,10 @@ def relative_bias(table, time):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_relative_bias", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("self_attention.relative_bias", relative_bias)
-### BEGIN HIDDEN TESTS
-check("self_attention.relative_bias", relative_bias, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 2. Learning from every position
 #
-# ### 2a. Not ahead, and not too far back
-#
-# *10 minutes · 2 points · easy*
+# ### 2a. Not ahead, and not too far back [[self_attention.window_mask]]
 #
 # A query may look at itself and at the `window` − 1 words before it: not ahead, and no further back. True = may attend.
 #
@@ -209,7 +177,7 @@ check("self_attention.relative_bias", relative_bias, hidden=True)
 # 0 0 1 1
 # ```
 #
-# **Looked at:** a boolean mask; short windows; a window of one, and one longer than the text.
+# **Checked:** a boolean mask; short windows; a window of one, and one longer than the text.
 #
 # <details><summary>A hint</summary>
 #
@@ -217,7 +185,7 @@ check("self_attention.relative_bias", relative_bias, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "window_mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def window_mask(time, window):
     """True where a query may attend to a key: itself and the window - 1 words before it.
 
@@ -230,16 +198,8 @@ def window_mask(time, window):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_window_mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("self_attention.window_mask", window_mask)
-### BEGIN HIDDEN TESTS
-check("self_attention.window_mask", window_mask, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2b. All positions at once
-#
-# *25 minutes · 4 points · medium*
+# ### 2b. All positions at once [[self_attention.next_token_loss]]
 #
 # Because of the mask, one pass through a Transformer predicts the next word at *every* position. `logits[b, t]` was made from `tokens[b, 0]` to
 # `tokens[b, t]` and scores the token that follows, `tokens[b, t + 1]`. So `time` tokens are `time` − 1 predictions, each with the loss
@@ -258,7 +218,7 @@ check("self_attention.window_mask", window_mask, hidden=True)
 #
 # By hand: if the two predictions have the probabilities 1/2 and 1/8, the losses are (0.69, 2.08, 0, 0) and their mean is $(\ln 2 + \ln 8) / 2 = 1.39$.
 #
-# **Looked at:** one loss per prediction; without padding; padding costs nothing; the mean; very short sentences; a model that is
+# **Checked:** one loss per prediction; without padding; padding costs nothing; the mean; very short sentences; a model that is
 # very sure.
 #
 # <details><summary>A hint</summary>
@@ -267,7 +227,7 @@ check("self_attention.window_mask", window_mask, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "next_token_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def next_token_loss(logits, tokens):
     """The mean loss of predicting every next token, and each loss.
 
@@ -282,16 +242,8 @@ def next_token_loss(logits, tokens):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_next_token_loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("self_attention.next_token_loss", next_token_loss)
-### BEGIN HIDDEN TESTS
-check("self_attention.next_token_loss", next_token_loss, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 3. Heads that share
-#
-# *30 minutes · 5 points · hard*
+# ## 3. Heads that share [[self_attention.grouped_attention]]
 #
 # While a model writes, it keeps the keys and values of all that it has read. To keep less, several heads **share** one set of them (grouped queries, Ainslie et
 # al. 2023). With 6 heads and 2 sets, heads 0, 1, 2 read set 0 and heads 3, 4, 5 set 1: head $h$ reads set $h \,//\, 3$.
@@ -307,7 +259,7 @@ check("self_attention.next_token_loss", next_token_loss, hidden=True)
 #
 # By hand: whatever the numbers are, the first row of each head's weights is 1, 0, 0, … Why?
 #
-# **Looked at:** the shapes; who reads which keys; the output, given your weights; one set for all heads, and one for each;
+# **Checked:** the shapes; who reads which keys; the output, given your weights; one set for all heads, and one for each;
 # very large scores.
 #
 # <details><summary>A hint</summary>
@@ -320,7 +272,7 @@ check("self_attention.next_token_loss", next_token_loss, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "grouped_attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def grouped_attention(q, k, v):
     """Causal attention of heads that share keys and values.
 
@@ -336,12 +288,6 @@ def grouped_attention(q, k, v):
     return weights @ v, weights
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_grouped_attention", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("self_attention.grouped_attention", grouped_attention)
-### BEGIN HIDDEN TESTS
-check("self_attention.grouped_attention", grouped_attention, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions in a real language model
@@ -388,10 +334,8 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 # The next word is to be *tickets*, and that is where it looks, over 46 tokens and four other nouns. Try other heads (0 to 8) and layers (0 to 29), or change a word of the
 # sentence. One look at the weights of the first token is worth something in question 4.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 4. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows attention and has not heard this lecture:
 #
@@ -411,7 +355,7 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 #    way that is right, half for saying that having a number is not the same as having learned it.
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # Without masks and positions each word attends to a set. If the words are shuffled, the outputs are shuffled with them and otherwise stay what they were, so *dog bites man* and *man bites
 # dog* are the same to the model: it could never learn who bites.
 #

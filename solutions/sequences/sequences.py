@@ -4,16 +4,7 @@
 # Seven small functions around an encoder and a decoder: what is read and what must be said, a thought vector, training with the model's own words, a decoder that
 # writes, and how a translation is counted. At the end your decoder spells numbers out of single vectors, and you measure where one vector becomes too narrow.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `teacher_forcing` | 15 | 3 | easy |
-# | 1b | `reverse` | 15 | 3 | easy |
-# | 1c | `last_states` | 10 | 2 | easy |
-# | 2a | `teacher_share` | 10 | 2 | easy |
-# | 2b | `mixed_inputs` | 20 | 4 | medium |
-# | 3 | `write` | 35 | 6 | hard |
-# | 4 | `clipped_precision` | 20 | 3 | medium |
-# | 5 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -33,17 +24,16 @@ from collections import Counter
 
 import torch
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
+
 # %% [markdown]
 # ## 1. Before anything is learned
 #
-# ### 1a. What it reads, what it must say
-#
-# *15 minutes · 3 points · easy*
+# ### 1a. What it reads, what it must say [[sequences.teacher_forcing]]
 #
 # **Teacher forcing**: at each step the decoder reads the *right* previous word and must say the next one. So each target is used twice, shifted by one: the inputs
 # begin with `bos`, the outputs end with `eos`. Both are filled up with 0 to the longest.
@@ -55,7 +45,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #            1  9  0                   9  2  0
 # ```
 #
-# **Looked at:** the shapes; what it reads; what it must say; an empty target, and one of a single word.
+# **Checked:** the shapes; what it reads; what it must say; an empty target, and one of a single word.
 #
 # <details><summary>A hint</summary>
 #
@@ -63,7 +53,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "teacher_forcing", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def teacher_forcing(targets, bos, eos):
     """Targets as the decoder reads them and as it must say them.
 
@@ -79,16 +69,8 @@ def teacher_forcing(targets, bos, eos):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_teacher_forcing", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("sequences.teacher_forcing", teacher_forcing)
-### BEGIN HIDDEN TESTS
-check("sequences.teacher_forcing", teacher_forcing, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. Sources backwards
-#
-# *15 minutes · 3 points · easy*
+# ### 1b. Sources backwards [[sequences.reverse]]
 #
 # Sutskever et al. (2014) fed the source backwards: its first word is then the last that the encoder reads, close to the first word that the decoder writes. Reverse
 # each row up to its length and leave the padding where it is. The tensor that you were given stays as it was.
@@ -98,7 +80,7 @@ check("sequences.teacher_forcing", teacher_forcing, hidden=True)
 # 5  6  0  0   (length 2)   →    6  5  0  0
 # ```
 #
-# **Looked at:** rows without padding; several lengths; more room than the longest needs; the caller's tokens are left alone.
+# **Checked:** rows without padding; several lengths; more room than the longest needs; the caller's tokens are left alone.
 #
 # <details><summary>A hint</summary>
 #
@@ -106,7 +88,7 @@ check("sequences.teacher_forcing", teacher_forcing, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "reverse", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def reverse(tokens, lengths):
     """Every row backwards up to its length; padding stays behind.
 
@@ -120,23 +102,15 @@ def reverse(tokens, lengths):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_reverse", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("sequences.reverse", reverse)
-### BEGIN HIDDEN TESTS
-check("sequences.reverse", reverse, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1c. The thought vector
-#
-# *10 minutes · 2 points · easy*
+# ### 1c. The thought vector [[sequences.last_states]]
 #
 # The state after the last *word*, $c = h_n$, is all that the decoder will get. In a batch the sentences have different lengths, and after a sentence's last word the encoder
 # went on over padding.
 #
 # By hand: of states $h_0, h_1, h_2, h_3$ and length 2, the answer is $h_1$.
 #
-# **Looked at:** one vector per sentence; several lengths; one sentence, and no padding.
+# **Checked:** one vector per sentence; several lengths; one sentence, and no padding.
 #
 # <details><summary>A hint</summary>
 #
@@ -144,7 +118,7 @@ check("sequences.reverse", reverse, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "last_states", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def last_states(states, lengths):
     """The state after each sentence's last word.
 
@@ -155,21 +129,13 @@ def last_states(states, lengths):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_last_states", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("sequences.last_states", last_states)
-### BEGIN HIDDEN TESTS
-check("sequences.last_states", last_states, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 2. Its own words
 #
 # With teacher forcing the model never reads a mistake of its own in training, and nothing but its own words afterwards. **Scheduled sampling** (Bengio et al. 2015) weans it:
 # at each place a coin decides whether it reads the truth or what it said itself.
 #
-# ### 2a. How often the truth
-#
-# *10 minutes · 2 points · easy*
+# ### 2a. How often the truth [[sequences.teacher_share]]
 #
 # The share of the truth falls with the step $i$, in one of three ways:
 #
@@ -181,7 +147,7 @@ check("sequences.last_states", last_states, hidden=True)
 #
 # By hand, at step 10: linear with $k = 0.02$ gives 0.8; exponential with $k = 0.98$ gives 0.82; inverse sigmoid with $k = 5$ gives $5 / (5 + e^2) = 0.40$.
 #
-# **Looked at:** each kind, a linear one after it has come to 0, and step 0.
+# **Checked:** each kind, a linear one after it has come to 0, and step 0.
 #
 # <details><summary>A hint</summary>
 #
@@ -189,7 +155,7 @@ check("sequences.last_states", last_states, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "teacher_share", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def teacher_share(step, kind, k):
     """How often the truth is read.
 
@@ -204,16 +170,8 @@ def teacher_share(step, kind, k):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_teacher_share", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("sequences.teacher_share", teacher_share)
-### BEGIN HIDDEN TESTS
-check("sequences.teacher_share", teacher_share, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2b. Half truth, half own words
-#
-# *20 minutes · 4 points · medium*
+# ### 2b. Half truth, half own words [[sequences.mixed_inputs]]
 #
 # `truth` are the inputs of teacher forcing, `own[b, t]` the word that the model itself said at step $t$, that is *after* reading the input of step $t$. At place $t$ the decoder
 # reads the truth if `coins[b, t]` is below `share`, and otherwise what it said at the step before, `own[b, t − 1]`. The first input is always the truth: it is `bos`.
@@ -227,7 +185,7 @@ check("sequences.teacher_share", teacher_share, hidden=True)
 # inputs   1    7    5    6
 # ```
 #
-# **Looked at:** one id per place; each place by its own coin; other shares; the truth alone, and own words alone.
+# **Checked:** one id per place; each place by its own coin; other shares; the truth alone, and own words alone.
 #
 # <details><summary>A hint</summary>
 #
@@ -235,7 +193,7 @@ check("sequences.teacher_share", teacher_share, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "mixed_inputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def mixed_inputs(truth, own, coins, share):
     """What the decoder reads: the truth where the coin is below the share, else its own last word.
 
@@ -249,16 +207,8 @@ def mixed_inputs(truth, own, coins, share):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_mixed_inputs", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("sequences.mixed_inputs", mixed_inputs)
-### BEGIN HIDDEN TESTS
-check("sequences.mixed_inputs", mixed_inputs, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 3. From a thought to words
-#
-# *35 minutes · 6 points · hard*
+# ## 3. From a thought to words [[sequences.write]]
 #
 # A decoder with one recurrent layer. Its first state is the context, $h_0 = c$. At each step it reads the embedding of the last word and, if `every_step`, the context once more:
 #
@@ -274,7 +224,7 @@ check("sequences.mixed_inputs", mixed_inputs, hidden=True)
 #
 # By hand, with single numbers: $c = 0$, $E[\text{bos}] = 1$, $W = 1$, $U = 1$: $h_1 = \tanh(1) = 0.76$. If $V = (1, -1, 2)$ the products are $(0.76, -0.76, 1.52)$ and the first word is 2.
 #
-# **Looked at:** words that follow from *your* states; the context as the first state; the context at every step; where it ends.
+# **Checked:** words that follow from *your* states; the context as the first state; the context at every step; where it ends.
 #
 # <details><summary>A hint</summary>
 #
@@ -282,7 +232,7 @@ check("sequences.mixed_inputs", mixed_inputs, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "write", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def write(context, E, W, U, C, V, bos, eos, longest, every_step):
     """Greedy words of a recurrent decoder that starts from a context.
 
@@ -303,16 +253,8 @@ def write(context, E, W, U, C, V, bos, eos, longest, every_step):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_write", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("sequences.write", write)
-### BEGIN HIDDEN TESTS
-check("sequences.write", write, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ## 4. How good is a translation?
-#
-# *20 minutes · 3 points · medium*
+# ## 4. How good is a translation? [[sequences.clipped_precision]]
 #
 # BLEU (Papineni et al. 2002) compares groups of $n$ words. Its heart is the **clipped precision**: of all groups of $n$ words that were written, which share is in the reference? A group
 # counts at most as often as the reference has it.
@@ -320,7 +262,7 @@ check("sequences.write", write, hidden=True)
 # By hand, for $n = 1$: written *the the cat the*, reference *the cat sat*. *the* counts once, *cat* once: 2 of 4, 0.5. For $n = 2$: *the the*, *the cat*, *cat the*, of which *the cat* is
 # right: 1/3. Without clipping *the the the the* would be perfect.
 #
-# **Looked at:** single words; groups of words; repetitions, and texts shorter than $n$, which get 0.
+# **Checked:** single words; groups of words; repetitions, and texts shorter than $n$, which get 0.
 #
 # <details><summary>A hint</summary>
 #
@@ -328,7 +270,7 @@ check("sequences.write", write, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "clipped_precision", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def clipped_precision(hypothesis, reference, n):
     """Which share of the groups of n words that were written is in the reference, each at most as often as there.
 
@@ -344,12 +286,6 @@ def clipped_precision(hypothesis, reference, n):
     return sum(right.values()) / max(1, sum(written.values()))
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_clipped_precision", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("sequences.clipped_precision", clipped_precision)
-### BEGIN HIDDEN TESTS
-check("sequences.clipped_precision", clipped_precision, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions at work
@@ -417,10 +353,8 @@ picture
 # %% [markdown]
 # The numbers get longer, the vector does not. That is worth something in question 5.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 5. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 5. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows recurrent networks and has not heard these lectures:
 #
@@ -440,7 +374,7 @@ picture
 #    follows rests on a good beginning. Half a point without the second half.
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # With teacher forcing every step is given the right past. All steps can be learned at once, and a mistake at the third word does not spoil the learning of the tenth. But the model never sees a mistake of
 # its own in training, so it never learns how to go on after one.
 #

@@ -4,15 +4,7 @@
 # Six small functions that make a tokenizer: byte-pair encoding, by which nearly every large language model cuts its text. At the
 # end your functions learn sixty tokens from Shakespeare, and you watch the same line get shorter.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `count_pairs` | 15 | 3 | easy |
-# | 1b | `best_pair` | 10 | 2 | easy |
-# | 2a | `merge` | 20 | 3 | easy |
-# | 2b | `learn_merges` | 30 | 5 | medium |
-# | 3a | `encode` | 20 | 4 | medium |
-# | 3b | `decode` | 15 | 3 | medium |
-# | 4 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -30,7 +22,7 @@ from collections import Counter
 
 import torch
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 # %% [markdown]
@@ -42,9 +34,7 @@ from lectures import show
 #
 # Equal words need to be looked at only once. So a text is given as its *different* words and, for each, how often it occurs.
 #
-# ### 1a. Counting neighbours
-#
-# *15 minutes · 3 points · easy*
+# ### 1a. Counting neighbours [[subwords.count_pairs]]
 #
 # Make a table: in row $a$ and column $b$, how often $b$ stands right after $a$ inside a word. A word that occurs 5 times brings each of
 # its pairs 5 times. Nothing is counted across words.
@@ -61,8 +51,9 @@ show.heatmap(
     alt="A table of pairs: l o 5 times, o w 5 times, w e twice, and once each o l, o o and w o.",
 )
 
+
 # %% [markdown]
-# **Looked at:** the table; words that occur once; words that occur often; words of one symbol or none, and a symbol three times over (in
+# **Checked:** the table; words that occur once; words that occur often; words of one symbol or none, and a symbol three times over (in
 # *o o o* the pair *o o* stands twice).
 #
 # <details><summary>A hint</summary>
@@ -71,7 +62,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "count_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def count_pairs(words, counts, size):
     """How often each symbol stands right after each symbol.
 
@@ -86,16 +77,8 @@ def count_pairs(words, counts, size):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_count_pairs", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("subwords.count_pairs", count_pairs)
-### BEGIN HIDDEN TESTS
-check("subwords.count_pairs", count_pairs, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. The winner
-#
-# *10 minutes · 2 points · easy*
+# ### 1b. The winner [[subwords.best_pair]]
 #
 # The most frequent pair, as a list `[left, right]`. Of pairs that are equally frequent, the one with the smaller left id wins, and if
 # those are equal, too, the one with the smaller right id. It does not matter which rule one takes, but everybody must take the same
@@ -103,7 +86,7 @@ check("subwords.count_pairs", count_pairs, hidden=True)
 #
 # In the table above *l o* = [0, 1] and *o w* = [1, 2] are both there 5 times: the answer is [0, 1].
 #
-# **Looked at:** the most frequent pair; ties.
+# **Checked:** the most frequent pair; ties.
 #
 # <details><summary>A hint</summary>
 #
@@ -112,7 +95,7 @@ check("subwords.count_pairs", count_pairs, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "best_pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def best_pair(table):
     """The most frequent pair; of equals, the smaller left id, then the smaller right id.
 
@@ -124,18 +107,10 @@ def best_pair(table):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_best_pair", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("subwords.best_pair", best_pair)
-### BEGIN HIDDEN TESTS
-check("subwords.best_pair", best_pair, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 2. Learning
 #
-# ### 2a. One merge
-#
-# *20 minutes · 3 points · easy*
+# ### 2a. One merge [[subwords.merge]]
 #
 # Replace every occurrence of the pair in a word by one new symbol, from left to right. A symbol can be used once: after a merge go on
 # *behind* both symbols.
@@ -148,7 +123,7 @@ check("subwords.best_pair", best_pair, hidden=True)
 # | 7 7 7 | 9 7 |
 # | 7 3 7 | 7 3 7 |
 #
-# **Looked at:** every place where the pair stands, and its symbols the other way round; a symbol that meets itself; short words, which
+# **Checked:** every place where the pair stands, and its symbols the other way round; a symbol that meets itself; short words, which
 # are after the call as they were before.
 #
 # <details><summary>A hint</summary>
@@ -157,7 +132,7 @@ check("subwords.best_pair", best_pair, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def merge(word, pair, new):
     """Every occurrence of the pair as one new symbol, from left to right.
 
@@ -176,16 +151,8 @@ def merge(word, pair, new):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_merge", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("subwords.merge", merge)
-### BEGIN HIDDEN TESTS
-check("subwords.merge", merge, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2b. All merges
-#
-# *30 minutes · 5 points · medium*
+# ### 2b. All merges [[subwords.learn_merges]]
 #
 # Now the loop: count, take the winner, merge it in every word, count again. The first new symbol gets the id `symbols` (those before it
 # are 0 to `symbols` − 1), the next one `symbols` + 1, and so on. Return the pairs in the order in which they were merged. Go on
@@ -201,7 +168,7 @@ check("subwords.merge", merge, hidden=True)
 #
 # The answer is [[0, 1], [4, 2], [2, 3]]. A fourth merge would find nothing.
 #
-# **Looked at:** the first merge; the first two of several; all of several; what happens when nothing is left. The words that you are
+# **Checked:** the first merge; the first two of several; all of several; what happens when nothing is left. The words that you are
 # given stay as they are.
 #
 # <details><summary>A hint on the size of the table</summary>
@@ -214,7 +181,7 @@ check("subwords.merge", merge, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "learn_merges", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def learn_merges(words, counts, symbols, merges):
     """The pairs that byte-pair encoding merges, in order.
 
@@ -234,18 +201,10 @@ def learn_merges(words, counts, symbols, merges):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_learn_merges", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("subwords.learn_merges", learn_merges)
-### BEGIN HIDDEN TESTS
-check("subwords.learn_merges", learn_merges, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 3. Using it
 #
-# ### 3a. A word into tokens
-#
-# *20 minutes · 4 points · medium*
+# ### 3a. A word into tokens [[subwords.encode]]
 #
 # A new word, perhaps one that was never seen, is cut by *repeating the training*: the first merge everywhere in the word, then the
 # second, and so on. Merge number $i$ makes the symbol `symbols` + $i$.
@@ -253,7 +212,7 @@ check("subwords.learn_merges", learn_merges, hidden=True)
 # By hand, with a = 0, b = 1, c = 2 and the merges [[1, 2], [0, 1]], that is *bc* = 3 and *ab* = 4: the word *a b c a b* becomes *a bc ab* = [0, 3, 4].
 # Not *ab c ab*: *bc* was learned first, so it comes first, although *ab* stands further left.
 #
-# **Looked at:** words that were trained on; the order of the merges; words of one symbol or one token.
+# **Checked:** words that were trained on; the order of the merges; words of one symbol or one token.
 #
 # <details><summary>A hint</summary>
 #
@@ -261,7 +220,7 @@ check("subwords.learn_merges", learn_merges, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def encode(word, merges, symbols):
     """A word as tokens: the merges one after the other, as they were learned.
 
@@ -274,22 +233,14 @@ def encode(word, merges, symbols):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_encode", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("subwords.encode", encode)
-### BEGIN HIDDEN TESTS
-check("subwords.encode", encode, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 3b. And back
-#
-# *15 minutes · 3 points · medium*
+# ### 3b. And back [[subwords.decode]]
 #
 # Take every token apart until only the symbols below `symbols` are left: `decode(encode(word)) == word`, for every word.
 #
 # By hand, with the merges of 2b: token 5 is [4, 2], and 4 is [0, 1], so 5 is 0 1 2, *low*.
 #
-# **Looked at:** tokens into symbols; merges of merges of merges; short words.
+# **Checked:** tokens into symbols; merges of merges of merges; short words.
 #
 # <details><summary>A hint</summary>
 #
@@ -298,7 +249,7 @@ check("subwords.encode", encode, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "decode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def decode(tokens, merges, symbols):
     """Tokens back into symbols.
 
@@ -311,12 +262,6 @@ def decode(tokens, merges, symbols):
     return [symbol for token in tokens for symbol in stands_for[token]]
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_decode", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("subwords.decode", decode)
-### BEGIN HIDDEN TESTS
-check("subwords.decode", decode, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions at work
@@ -380,10 +325,8 @@ picture
 # Put in a line of your own, of another century or another language. Which gets shorter more slowly, and why? That is worth something in
 # question 4.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 4. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
@@ -403,7 +346,7 @@ picture
 #    same content. It costs time and money per token, room in the context, often quality. Half a point without any cost.
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # With a vocabulary of whole words every word that was not in the training text is the same `<unk>`, and the vocabulary has to be huge, and
 # with it the table of vectors and the softmax; *walk* and *walked* share nothing. With single letters nothing is ever unknown, but a text
 # has five times as many steps, and what stood ten words ago stands fifty symbols ago.

@@ -4,16 +4,7 @@
 # Seven small functions: which pairs of words skip-gram learns from, its loss and its gradients by hand, and what one can ask of the vectors. At the
 # end your gradients learn vectors from Shakespeare, and your analogies are put to the 30,522 vectors of a real network.
 #
-# | question | function | minutes | points | |
-# |---|---|---|---|---|
-# | 1a | `window_pairs` | 15 | 3 | easy |
-# | 1b | `noise` | 10 | 2 | easy |
-# | 1c | `keep_probability` | 10 | 2 | easy |
-# | 2a | `pair_loss` | 20 | 4 | medium |
-# | 2b | `pair_gradients` | 25 | 5 | hard |
-# | 3a | `nearest` | 15 | 3 | easy |
-# | 3b | `analogy` | 15 | 3 | medium |
-# | 4 | in your own words | 20 | 4 | written |
+# [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
 # check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
@@ -32,7 +23,7 @@ from collections import Counter
 
 import torch
 
-from autograder.check import check, passes
+from autograder.check import passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -43,9 +34,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # *You shall know a word by the company it keeps* (Firth 1957). Skip-gram (Mikolov et al. 2013) takes this literally: from a word, the *centre*,
 # predict each word that stands near it, its *context*.
 #
-# ### 1a. Who stands near whom
-#
-# *15 minutes · 3 points · easy*
+# ### 1a. Who stands near whom [[vectors.window_pairs]]
 #
 # For every word of a text, pair it with each word up to $m$ places to its left and to its right: a window of $2m$ words, fewer at the ends of the text.
 # The result is a list of pairs [centre, context], in any order. A word is not paired with its own place; the *same word* at another place is a context
@@ -65,10 +54,11 @@ show.heatmap(
     alt="Six places. Each centre is paired with up to two places before it and two after it, and not with itself: 18 pairs.",
 )
 
+
 # %% [markdown]
 # By hand, with $m = 1$: the text [5, 8, 5] gives [5, 8], [8, 5], [8, 5], [5, 8].
 #
-# **Looked at:** words in the middle and at the ends; texts shorter than the window, even of a single word; a word that comes twice in
+# **Checked:** words in the middle and at the ends; texts shorter than the window, even of a single word; a word that comes twice in
 # one window.
 #
 # <details><summary>A hint</summary>
@@ -77,7 +67,7 @@ show.heatmap(
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "window_pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def window_pairs(words, m):
     """All pairs of a centre and a word at most m places away from it.
 
@@ -93,16 +83,8 @@ def window_pairs(words, m):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_window_pairs", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("vectors.window_pairs", window_pairs)
-### BEGIN HIDDEN TESTS
-check("vectors.window_pairs", window_pairs, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1b. Whom to draw as noise
-#
-# *10 minutes · 2 points · easy*
+# ### 1b. Whom to draw as noise [[vectors.noise]]
 #
 # From neighbours alone the best vectors would all be alike. So for each pair some words are drawn at random, the *noise*, of which the model has to say
 # that they are *no* neighbours. They are drawn by their counts to the power 3/4:
@@ -112,7 +94,7 @@ check("vectors.window_pairs", window_pairs, hidden=True)
 # By hand: the counts $(16, 1)$ give the shares $(0.94, 0.06)$; with $\alpha = 0.75$ they count as $(8, 1)$, and the probabilities are $(0.89, 0.11)$.
 # Rare words are drawn more often than they occur.
 #
-# **Looked at:** the shape; $\alpha = 0.75$; other powers; a word that was never seen.
+# **Checked:** the shape; $\alpha = 0.75$; other powers; a word that was never seen.
 #
 # <details><summary>A hint</summary>
 #
@@ -120,7 +102,7 @@ check("vectors.window_pairs", window_pairs, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "noise", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def noise(counts, power):
     """Counts to a power, as a distribution.
 
@@ -132,16 +114,8 @@ def noise(counts, power):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_noise", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("vectors.noise", noise)
-### BEGIN HIDDEN TESTS
-check("vectors.noise", noise, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 1c. Leaving out the frequent
-#
-# *10 minutes · 2 points · easy*
+# ### 1c. Leaving out the frequent [[vectors.keep_probability]]
 #
 # *The* stands near everything and says little about anything. So each occurrence of a word is kept with a probability that falls with its frequency
 # $f_w$, its share of the text (Mikolov et al. 2013, equation 5):
@@ -151,7 +125,7 @@ check("vectors.noise", noise, hidden=True)
 # By hand, with $t = 0.01$: a word that makes up 4 % of the text is kept with probability $\sqrt{0.01 / 0.04} = 0.5$; one with 0.5 % is always kept.
 # (The program that came with the paper uses a slightly larger number, $\sqrt{t/f} + t/f$. Here: the paper's.)
 #
-# **Looked at:** the shape; frequent words; rare words.
+# **Checked:** the shape; frequent words; rare words.
 #
 # <details><summary>A hint</summary>
 #
@@ -159,7 +133,7 @@ check("vectors.noise", noise, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "keep_probability", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def keep_probability(counts, threshold):
     """With which probability an occurrence of each word is kept.
 
@@ -171,18 +145,10 @@ def keep_probability(counts, threshold):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_keep_probability", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("vectors.keep_probability", keep_probability)
-### BEGIN HIDDEN TESTS
-check("vectors.keep_probability", keep_probability, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 2. Learning
 #
-# ### 2a. One pair among noise
-#
-# *20 minutes · 4 points · medium*
+# ### 2a. One pair among noise [[vectors.pair_loss]]
 #
 # Each word has two vectors, one for when it is the centre, $v$, and one for when it is context or noise, $u$. A dot product says how well they go
 # together, and $\sigma(x) = 1 / (1 + e^{-x})$ turns it into the probability of *yes, neighbours*. For the true context the answer should be yes, for each
@@ -195,7 +161,7 @@ check("vectors.keep_probability", keep_probability, hidden=True)
 # By hand: $u \cdot v = \ln 3$ gives $\sigma = 0.75$, and one word of noise with $n \cdot v = 0$ gives $\sigma(-0) = 0.5$:
 # $L = -\ln 0.75 - \ln 0.5 = 0.29 + 0.69 = 0.98$.
 #
-# **Looked at:** several words of noise; one, and vectors of a single number; dot products of about a thousand, where $\sigma$ is 0 in floating
+# **Checked:** several words of noise; one, and vectors of a single number; dot products of about a thousand, where $\sigma$ is 0 in floating
 # point, but its logarithm is not −∞.
 #
 # <details><summary>A hint</summary>
@@ -204,7 +170,7 @@ check("vectors.keep_probability", keep_probability, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "pair_loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def pair_loss(centre, context, noise):
     """The loss of negative sampling for one pair.
 
@@ -216,16 +182,8 @@ def pair_loss(centre, context, noise):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_pair_loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("vectors.pair_loss", pair_loss)
-### BEGIN HIDDEN TESTS
-check("vectors.pair_loss", pair_loss, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 2b. Its gradients, by hand
-#
-# *25 minutes · 5 points · hard*
+# ### 2b. Its gradients, by hand [[vectors.pair_gradients]]
 #
 # The derivative of $-\ln \sigma(x)$ is $\sigma(x) - 1$, and that of $-\ln \sigma(-x)$ is $\sigma(x)$: *what the model says minus what is right*, 1 for the
 # context, 0 for noise. With these errors, $e = \sigma(u \cdot v) - 1$ and $e_i = \sigma(n_i \cdot v)$,
@@ -237,7 +195,7 @@ check("vectors.pair_loss", pair_loss, hidden=True)
 # By hand, with single numbers: $v = 1$, $u = \ln 3$, one word of noise $n = 0$. $e = 0.75 - 1 = -0.25$ and $e_1 = 0.5$. So $d_u = -0.25$, $d_n = 0.5$,
 # and $d_v = -0.25 \ln 3 + 0.5 \cdot 0 = -0.275$.
 #
-# **Looked at:** the shapes; the gradients of context, noise and centre, each for itself; one word of noise, vectors of a single number.
+# **Checked:** the shapes; the gradients of context, noise and centre, each for itself; one word of noise, vectors of a single number.
 #
 # <details><summary>A hint</summary>
 #
@@ -245,7 +203,7 @@ check("vectors.pair_loss", pair_loss, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "pair_gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def pair_gradients(centre, context, noise):
     """The gradients of pair_loss.
 
@@ -258,18 +216,10 @@ def pair_gradients(centre, context, noise):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_pair_gradients", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("vectors.pair_gradients", pair_gradients)
-### BEGIN HIDDEN TESTS
-check("vectors.pair_gradients", pair_gradients, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
 # ## 3. Asking the vectors
 #
-# ### 3a. Neighbours
-#
-# *15 minutes · 3 points · easy*
+# ### 3a. Neighbours [[vectors.nearest]]
 #
 # How much alike two words are is the **cosine** of the angle between their vectors, $\cos(a, b) = \dfrac{a \cdot b}{\|a\|\,\|b\|}$: direction counts,
 # length does not. Frequent words often have long vectors; a plain dot product would prefer them.
@@ -278,7 +228,7 @@ check("vectors.pair_gradients", pair_gradients, hidden=True)
 #
 # The $k$ words with the largest cosine, nearest first, without the word itself.
 #
-# **Looked at:** the right ones, nearest first, among vectors of very different lengths; one neighbour, and all.
+# **Checked:** the right ones, nearest first, among vectors of very different lengths; one neighbour, and all.
 #
 # <details><summary>A hint</summary>
 #
@@ -286,7 +236,7 @@ check("vectors.pair_gradients", pair_gradients, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "nearest", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def nearest(vectors, word, k):
     """The k words whose vectors point most nearly the same way.
 
@@ -300,16 +250,8 @@ def nearest(vectors, word, k):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "check_nearest", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("vectors.nearest", nearest)
-### BEGIN HIDDEN TESTS
-check("vectors.nearest", nearest, hidden=True)
-### END HIDDEN TESTS
-
 # %% [markdown]
-# ### 3b. King is to queen
-#
-# *15 minutes · 3 points · medium*
+# ### 3b. King is to queen [[vectors.analogy]]
 #
 # $a$ is to $a^*$ as $b$ is to what? If the step from $a$ to $a^*$ means something, take the same step from $b$:
 #
@@ -318,7 +260,7 @@ check("vectors.nearest", nearest, hidden=True)
 # By hand: $e(\text{walk}) = (1, 0)$, $e(\text{walked}) = (1, 1)$, $e(\text{swim}) = (3, 0)$; the sum is $(3, 1)$. *Swim* itself has the cosine 0.95 with it. If
 # *swam* is $(2.5, 1.5)$ it has 0.98 and would win anyway; were it $(2, 1.5)$, with 0.95, it might not. That is why the three words of the question are left out.
 #
-# **Looked at:** the right word, also where no other word points that way; vectors of several lengths.
+# **Checked:** the right word, also where no other word points that way; vectors of several lengths.
 #
 # <details><summary>A hint</summary>
 #
@@ -326,7 +268,7 @@ check("vectors.nearest", nearest, hidden=True)
 # </details>
 
 
-# %% nbgrader={"grade": false, "grade_id": "analogy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def analogy(vectors, a, a_star, b):
     """The word that is to b as a_star is to a.
 
@@ -339,12 +281,6 @@ def analogy(vectors, a, a_star, b):
     return similar.argmax()
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "check_analogy", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("vectors.analogy", analogy)
-### BEGIN HIDDEN TESTS
-check("vectors.analogy", analogy, hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # ## Your functions at work
@@ -413,10 +349,8 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
 # %% [markdown]
 # Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own. That is worth something in question 4.
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "written_question", "locked": true, "schema_version": 3, "solution": false, "task": false}
-# ## 4. In your own words
-#
-# *20 minutes · 4 points · written, read by a person*
+# %% [markdown]
+# ## 4. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
@@ -435,7 +369,7 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
 #    point for "which corpus".
 # ### END MARK SCHEME
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "written", "locked": false, "points": 4, "schema_version": 3, "solution": true, "task": false}
+# %% [markdown]
 # If the model is only shown neighbours, it is right whenever it says yes to everything: all dot products large, all vectors long and pointing the same way. The
 # words drawn at random are the cases in which it must say no, and only the contrast gives the directions a meaning.
 #

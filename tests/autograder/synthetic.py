@@ -13,6 +13,7 @@ import nbformat
 from nbformat.v4 import new_output
 
 from autograder.checks.attention import EXERCISES
+from autograder.exercise.questions import read_master
 from tests.autograder.answers import sources
 
 NAMES = [exercise.function for exercise in EXERCISES.values()]
@@ -72,7 +73,7 @@ HOSTILE = (
 
 def answers(root: Path) -> dict[str, str]:
     """The master's own answers: the reference."""
-    master = nbformat.read(root / "solutions/attention/attention.ipynb", as_version=4)
+    master = read_master(root / "solutions/attention/attention.ipynb")
     return {
         cell.metadata.nbgrader.grade_id: "\n".join(line for line in cell.source.split("\n") if "SOLUTION" not in line)
         for cell in master.cells

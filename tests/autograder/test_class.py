@@ -1,11 +1,11 @@
 """A small class graded by the real engine: every page that comes of it, searched for what must not be there."""
 
-import nbformat
 import pytest
 
 from autograder.box.tiers import IsolationMissing
 from autograder.engine.course import Course
 from autograder.engine.run import grade
+from autograder.exercise.questions import read_master
 from autograder.feedback import write_feedback
 from autograder.instructor import report_rows, write_overview
 from autograder.release.build import REGIONS, build_exercises
@@ -35,7 +35,7 @@ def graded(tmp_path_factory):
 def secret_lines(root):
     """Lines that stand in hidden regions of the master and nowhere else."""
     hidden, shown, inside = set(), set(), False
-    for cell in nbformat.read(root / "solutions/attention/attention.ipynb", as_version=4).cells:
+    for cell in read_master(root / "solutions/attention/attention.ipynb").cells:
         for line in cell.source.split("\n"):
             if any(f"BEGIN {region}" in line for region in REGIONS[1:]):
                 inside = True

@@ -13,6 +13,7 @@ import nbformat
 import pytest
 
 from autograder.checks.attention import EXERCISES
+from autograder.exercise.questions import read_master
 from autograder.nbgrader_config import RELEASE
 from autograder.release.build import build_exercises
 from tests.autograder.courses import course
@@ -90,7 +91,7 @@ def graded(tmp_path_factory):
     exchange.chmod(0o777)
     nbgrader(root, "release_assignment", "attention", f"--Exchange.root={exchange}")
 
-    master = nbformat.read(root / "solutions/attention/attention.ipynb", as_version=4)
+    master = read_master(root / "solutions/attention/attention.ipynb")
     answers = {
         cell.metadata.nbgrader.grade_id: "\n".join(line for line in cell.source.split("\n") if "SOLUTION" not in line)
         for cell in master.cells

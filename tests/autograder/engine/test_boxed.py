@@ -1,6 +1,5 @@
 """A class in the real box: every kind of submission gets what it deserves, whoever was graded before, both ways."""
 
-import nbformat
 import pytest
 
 import autograder.engine.execute as execute_module
@@ -10,6 +9,7 @@ from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
+from autograder.exercise.questions import read_master
 from tests.autograder.answers import sources
 from tests.autograder.courses import copy, hand_in, nothing, snapshot, writes
 from tests.autograder.engine.test_own import by_nbgrader
@@ -77,7 +77,7 @@ WRITTEN = {  # what is changed in the solved notebook, and the questions that ar
 
 
 def solved(root):
-    master = nbformat.read(root / "solutions/attention/attention.ipynb", as_version=4)
+    master = read_master(root / "solutions/attention/attention.ipynb")
     return {
         cell.metadata.nbgrader.grade_id: "\n".join(line for line in cell.source.split("\n") if "SOLUTION" not in line)
         for cell in master.cells

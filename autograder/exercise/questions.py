@@ -1,0 +1,95 @@
+"""One line of a master opens a question; what nbgrader and the reader need besides follows from the declaration.
+
+    ### 3b. Backwards [[gates.lstm_backward]]
+    ## 5. In your own words [[written, 20 minutes, 4 points]]
+    [[questions]]
+
+Minutes, points and difficulty are put below the heading. The cell that defines `lstm_backward` becomes the cell of the
+answer, and after it comes the test cell: the check that students see, and the hidden one, whose value is the mark. A
+written question is the cell with such a heading, and the markdown cell after it is its model answer. The last line
+becomes a table of all questions. Masters are texts with these lines; whatever reads a master's notebook, nbgrader
+included, reads it opened.
+"""
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell
+
+from autograder.exercise.find import find
+from autograder.exercise.specification import Exercise
+
+OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
+WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points")
+TABLE = "[[questions]]"
+
+
+def stated(exercise: Exercise) -> str:
+    """How a question's heading puts it: "10 minutes · 2 points · easy"."""
+    return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}"
+
+
+def read_master(path: Path) -> Any:
+    """The notebook of a master, opened."""
+    return opened(nbformat.read(path, as_version=4))
+
+
+def opened(notebook: Any) -> Any:
+    """A copy of a master's notebook with its questions opened; a notebook without such lines does not change.
+
+    Raises ValueError for a question that is not declared, or that no cell answers.
+    """
+    notebook = copy.deepcopy(notebook)
+    cells: list[Any] = []
+    rows = ["| question | function | minutes | points | |", "|---|---|---|---|---|"]
+    asked: dict[str, Exercise] = {}
+    written: float | None = None
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.cell_type == "code":
+            for name in set(re.findall(r"^def (\w+)\(", cell.source, re.M)) & set(asked):
+                _mark(cell, name, solution=True)
+                cells.append(_test(asked.pop(name)))
+        elif written is not None:
+            _mark(cell, "written", grade=True, solution=True, points=written)
+            written = None
+        elif heading := OPENS.search(cell.source):
+            words, number, title, what = heading.groups()
+            if given := WRITTEN.fullmatch(what):
+                written = float(given[2])
+                _mark(cell, "written_question", locked=True)
+                rows.append(f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written |")
+                said = f"{given[1]} minutes · {given[2]} points · written, read by a person"
+            else:
+                exercise = find(what)
+                asked[exercise.function] = exercise
+                figures = f"{exercise.minutes} | {exercise.points:g} | {exercise.difficulty}"
+                rows.append(f"| {number} | `{exercise.function}` | {figures} |")
+                said = stated(exercise)
+            cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*")
+    if asked:
+        raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            cell.source = cell.source.replace(TABLE, "\n".join(rows))
+    notebook.cells = cells
+    return notebook
+
+
+def _test(exercise: Exercise) -> Any:
+    check = f'check("{exercise.name}", {exercise.function}'
+    cell = new_code_cell(f"{check})\n### BEGIN HIDDEN TESTS\n{check}, hidden=True)\n### END HIDDEN TESTS")
+    _mark(cell, f"check_{exercise.function}", grade=True, locked=True, points=exercise.points)
+    return cell
+
+
+def _mark(cell: Any, name: str, **about: Any) -> None:
+    """Put nbgrader's metadata on a cell."""
+    if "points" in about:
+        about["points"] = int(about["points"]) if float(about["points"]).is_integer() else about["points"]
+    default = {"grade": False, "grade_id": name, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    cell.metadata["nbgrader"] = dict(sorted({**default, **about}.items()))
+    cell["id"] = name

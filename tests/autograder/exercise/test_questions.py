@@ -1,0 +1,60 @@
+"""One line of a master opens a question: heading, figures, metadata and test cell follow from the declaration."""
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.checks.attention import EXERCISES
+from autograder.exercise.audit import notebook_faults
+from autograder.exercise.questions import opened
+
+SOLUTION = "def dot_score(query, keys):\n    ### BEGIN SOLUTION\n    return keys @ query\n    ### END SOLUTION"
+
+
+def master(heading="### 1a. The dot product [[attention.dot_score]]", solution=SOLUTION):
+    cells = [
+        new_markdown_cell("# Assignment\n\n[[questions]]"),
+        new_markdown_cell(f"## 1. Scores\n\n{heading}\n\nWrite it."),
+        new_code_cell("x = 1"),
+        new_code_cell(solution),
+        new_markdown_cell("## 2. In your own words [[written, 20 minutes, 4.5 points]]\n\nWhy?"),
+        new_markdown_cell("Because."),
+    ]
+    return new_notebook(cells=cells)
+
+
+def test_a_question_is_opened():
+    closed = master()
+    cells = opened(closed).cells
+    assert closed == master() | {"cells": closed.cells}, "the master's own notebook does not change"
+    table, question, _, solution, test, asked, answer = cells
+    assert table.source.endswith("| 1a | `dot_score` | 5 | 2 | easy |\n| 2 | in your own words | 20 | 4.5 | written |")
+    assert question.source == "## 1. Scores\n\n### 1a. The dot product\n\n*5 minutes · 2 points · easy*\n\nWrite it."
+    assert solution.metadata.nbgrader["solution"]
+    assert solution.id == "dot_score"
+    assert test.metadata.nbgrader == {
+        **{"grade": True, "grade_id": "check_dot_score", "locked": True, "points": 2},
+        **{"schema_version": 3, "solution": False, "task": False},
+    }
+    assert "*20 minutes · 4.5 points · written, read by a person*" in asked.source
+    assert (asked.id, asked.metadata.nbgrader["locked"]) == ("written_question", True)
+    assert answer.metadata.nbgrader["points"] == 4.5
+    only = {"attention.dot_score": EXERCISES["attention.dot_score"]}
+    assert notebook_faults(new_notebook(cells=cells), only) == []
+
+
+def test_a_notebook_without_questions_does_not_change():
+    plain = new_notebook(cells=[new_markdown_cell("## 1. Text\n\n[1](x)"), new_code_cell("def f(x): ...")])
+    assert opened(plain) == plain
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"heading": "## 1. A [[attention.dot_scores]]"}, "no exercise is called 'attention.dot_scores'"),
+        ({"heading": "## 1. A [[written, many minutes]]"}, "no exercise is called 'written, many minutes'"),
+        ({"solution": "def dot_product(query, keys): ..."}, "no code cell defines dot_score"),
+    ],
+)
+def test_what_cannot_be_opened_is_named(changes, words):
+    with pytest.raises(ValueError, match=words):
+        opened(master(**changes))
