@@ -25,10 +25,10 @@ def configure(c: Any, root: Path) -> None:
     )
 
     from autograder.engine.execute import CourseExecute
+    from autograder.engine.opening import OpenQuestions
     from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
     from autograder.preflight.sanitise import repair_first
-    from autograder.release.opening import OpenQuestions
 
     _scripts_on_path()
     c.CourseDirectory.course_id = "neural-language-models"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.exercise.questions import read_master
+import nbformat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,14 +125,13 @@ def from_gradebook(gradebook: Any, assignment: str, notebook: str, order: Sequen
 
 
 def order_in_source(directory: Any, assignment: str, notebook: str) -> list[str]:
-    """The grade_ids of the source notebook, in order; of the released one where there is no source.
+    """The grade_ids of the released notebook, in order; of the source where nothing is released.
 
     directory: nbgrader's CourseDirectory.
     """
-    for folder in (directory.source_directory, directory.release_directory):
+    for folder in (directory.release_directory, directory.source_directory):
         path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
         if path.is_file():
-            return [
-                name for cell in read_master(path).cells if (name := cell.metadata.get("nbgrader", {}).get("grade_id"))
-            ]
+            cells = nbformat.read(path, as_version=4).cells
+            return [name for cell in cells if (name := cell.metadata.get("nbgrader", {}).get("grade_id"))]
     return []
