@@ -25,6 +25,7 @@ from autograder.exercise.specification import Exercise
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
 WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points")
 TABLE = "[[questions]]"
+IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 
 
 def stated(exercise: Exercise) -> str:
@@ -40,7 +41,7 @@ def read_master(path: Path) -> Any:
 def opened(notebook: Any) -> Any:
     """A copy of a master's notebook with its questions opened; a notebook without such lines does not change.
 
-    Raises ValueError for a question that is not declared, or that no cell answers.
+    Raises ValueError for a question that is not declared, or that no cell answers, and where `check` is not imported.
     """
     notebook = copy.deepcopy(notebook)
     cells: list[Any] = []
@@ -72,6 +73,8 @@ def opened(notebook: Any) -> Any:
             cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*")
     if asked:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")
+    if len(cells) > len(notebook.cells) and not any(re.search(IMPORTED, cell.source, re.M) for cell in notebook.cells):
+        raise ValueError("the test cells need a line `from autograder.check import check` in a cell of the master")
     for cell in cells:
         if cell.cell_type == "markdown":
             cell.source = cell.source.replace(TABLE, "\n".join(rows))

@@ -24,7 +24,7 @@ import math
 import torch
 from IPython.display import HTML
 
-from autograder.check import passes
+from autograder.check import check, passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)

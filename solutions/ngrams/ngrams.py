@@ -23,7 +23,7 @@ from collections import Counter
 
 import torch
 
-from autograder.check import passes
+from autograder.check import check, passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)

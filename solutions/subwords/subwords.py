@@ -22,7 +22,7 @@ from collections import Counter
 
 import torch
 
-from autograder.check import passes
+from autograder.check import check, passes
 from lectures import show
 
 # %% [markdown]

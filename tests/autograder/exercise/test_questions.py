@@ -10,11 +10,15 @@ from autograder.exercise.questions import opened
 SOLUTION = "def dot_score(query, keys):\n    ### BEGIN SOLUTION\n    return keys @ query\n    ### END SOLUTION"
 
 
-def master(heading="### 1a. The dot product [[attention.dot_score]]", solution=SOLUTION):
+def master(
+    heading="### 1a. The dot product [[attention.dot_score]]",
+    solution=SOLUTION,
+    imports="from autograder.check import check, passes",
+):
     cells = [
         new_markdown_cell("# Assignment\n\n[[questions]]"),
         new_markdown_cell(f"## 1. Scores\n\n{heading}\n\nWrite it."),
-        new_code_cell("x = 1"),
+        new_code_cell(imports),
         new_code_cell(solution),
         new_markdown_cell("## 2. In your own words [[written, 20 minutes, 4.5 points]]\n\nWhy?"),
         new_markdown_cell("Because."),
@@ -53,6 +57,7 @@ def test_a_notebook_without_questions_does_not_change():
         ({"heading": "## 1. A [[attention.dot_scores]]"}, "no exercise is called 'attention.dot_scores'"),
         ({"heading": "## 1. A [[written, many minutes]]"}, "no exercise is called 'written, many minutes'"),
         ({"solution": "def dot_product(query, keys): ..."}, "no code cell defines dot_score"),
+        ({"imports": "from autograder.check import passes"}, "need a line `from autograder.check import check`"),
     ],
 )
 def test_what_cannot_be_opened_is_named(changes, words):
