@@ -31,9 +31,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What fails quickly should be seen quickly: `slow` and `browser` after the rest.
 
     Several workers (`make test`) share the tests by file, since a file's fixtures are often dear; its slow tests,
-    with those for the browser, are a share of their own, and so is all that one run of a lecture feeds. A test marked
-    `alone` needs none of them and goes anywhere. The largest shares are handed out first and the smallest last, so
-    that no worker waits long for another's end.
+    with those for the browser, are a share of their own, so is all that one run of a lecture feeds, and so is what
+    names its own group (`pytest.mark.xdist_group`). A test marked `alone` goes anywhere. The largest shares are handed
+    out first and the smallest last, so that no worker waits long for another's end.
     """
     if not (config.getoption("everything") or os.environ.get("CI")):
         left = {item for item in items if item.get_closest_marker("everything")}
@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.timeout(seconds * SLOWNESS), append=False)
         if _lecture(item):
             item.add_marker(pytest.mark.slow)
-        if not _alone(item):
+        if not _alone(item) and not item.get_closest_marker("xdist_group"):
             group = _lecture(item) or f"{item.path}:{bool(_when(item))}"
             item.add_marker(pytest.mark.xdist_group(group))
     yield  # here a worker's xdist writes the group at the end of each name

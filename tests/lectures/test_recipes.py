@@ -40,7 +40,14 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("recipes")
 
 
-@pytest.mark.parametrize("name", list(RECIPES))  # in the catalogue's order: some read what others wrote
+DEAR = {"dullness", "edit", "few_shot", "folio", "genre", "guessing", "looking_back", "numbers", "numbers_transformer"}
+DEAR |= {"pronunciation", "thought_vector"}
+"""Two to a dozen seconds each, where the others take one."""
+
+
+@pytest.mark.parametrize(  # in the catalogue's order: some read what others wrote
+    "name", [pytest.param(name, marks=pytest.mark.everything if name in DEAR else ()) for name in RECIPES]
+)
 def test_a_quick_run_makes_everything_that_is_promised(name, place, unchecked):
     run = program.prepare(name, quick=True, work=place / "work", to=place)
     run.progress, run.say = False, lambda text: None
