@@ -200,7 +200,9 @@ def test_committed_checkpoints_are_small():
     assert {name.rpartition(".")[0] for name in sizes} == set(names())  # no weights without a card
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(  # to load the folio takes ten seconds
+    "name", [pytest.param(name, marks=pytest.mark.everything if name.startswith("folio") else ()) for name in names()]
+)
 def test_a_committed_card_says_how_it_was_made(name):
     card = read_card(FOLDER / f"{name}.json")
     recipe = RECIPES[card["made_by"]["recipe"]]
@@ -215,7 +217,9 @@ def test_a_committed_card_says_how_it_was_made(name):
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(  # to load the folio takes ten seconds
+    "name", [pytest.param(name, marks=pytest.mark.everything if name.startswith("folio") else ()) for name in names()]
+)
 def test_a_committed_checkpoint_does_what_its_card_says(name, unchecked):
     model, tokenizer, card = checkpoint(name)
     measured = RECIPES[card["made_by"]["recipe"]].sample(model, tokenizer)
