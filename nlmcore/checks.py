@@ -218,8 +218,7 @@ def _callable(name: str, value: Any, axes: Axes, me: Any) -> None:
 
 def _instance(kind: type) -> Check:
     named = f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
-    special = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
-    words = special.get(kind, named)
+    words = INSTANCES.get(kind, named)
 
     def check(name: str, value: Any, axes: Axes, me: Any) -> None:
         if not isinstance(value, kind):
@@ -281,15 +280,4 @@ def check_sizes(**sizes: object) -> None:
         _SIZE(name, size, {}, None)
 
 
-def check_dropout(dropout: object) -> None:
-    """A number in [0, 1)."""
-    _RATE("dropout", dropout, {}, None)
-
-
-def check_switches(**switches: object) -> None:
-    """Each must be True or False: "no" would count as True."""
-    for name, switch in switches.items():
-        _SWITCH(name, switch, {}, None)
-
-
-_SIZE, _RATE, _SWITCH = _number(int, Range(1)), _number(float, Range(0, 1)), _instance(bool)
+_SIZE = _number(int, Range(1))

@@ -38,7 +38,10 @@ class Tape(Mapping[str, Tensor]):
 
     def history(self, name: str) -> list[Tensor]:
         """Every call's weights in order: in step-by-step decoding, one entry per step."""
-        return self._seen[self._check(name)]
+        if name not in self._seen:
+            state = "was not run while capturing" if name in self.watched else "is no attention of this model"
+            raise KeyError(f"{name!r} {state}; the tape holds {list(self._seen)}, the model has {self.watched}")
+        return self._seen[name]
 
     def __getitem__(self, name: str) -> Tensor:
         return self.history(name)[-1]
@@ -49,11 +52,18 @@ class Tape(Mapping[str, Tensor]):
     def __len__(self) -> int:
         return len(self._seen)
 
-    def _check(self, name: str) -> str:
-        if name not in self._seen:
-            state = "was not run while capturing" if name in self.watched else "is no attention of this model"
-            raise KeyError(f"{name!r} {state}; the tape holds {list(self._seen)}, the model has {self.watched}")
-        return name
+
+def _modules(model: nn.Module, takes_part: Callable[[nn.Module], bool], what: str) -> dict[Any, list[str]]:
+    """The modules that take part, each with all its names: one that stands at several places has several."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch module, got {type(model).__name__}")
+    found: dict[Any, list[str]] = {}
+    for name, module in model.named_modules(remove_duplicate=False):
+        if takes_part(module):
+            found.setdefault(module, []).append(name)
+    if not found:
+        raise ValueError(f"{type(model).__name__} has no {what}")
+    return found
 
 
 @contextmanager
@@ -65,14 +75,7 @@ def capture(model: nn.Module) -> Iterator[Tape]:
 
     Raises TypeError for what is no module, ValueError if it has no attention to look at.
     """
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch module, got {type(model).__name__}")
-    watched: dict[Any, list[str]] = {}
-    for name, module in model.named_modules(remove_duplicate=False):
-        if hasattr(module, "recorder"):
-            watched.setdefault(module, []).append(name)
-    if not watched:
-        raise ValueError(f"{type(model).__name__} has no attention that can be captured")
+    watched = _modules(model, lambda module: hasattr(module, "recorder"), "attention that can be captured")
     tape = Tape([name for names in watched.values() for name in names])
     before = {module: module.recorder for module in watched}
 
@@ -113,14 +116,11 @@ def pathway(model: nn.Module) -> Iterator[list[Branch]]:
 
     Raises TypeError for what is no module, ValueError if it has no rule around a sublayer.
     """
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch module, got {type(model).__name__}")
-    rules: dict[Any, list[str]] = {}
-    for name, module in model.named_modules(remove_duplicate=False):
-        if callable(getattr(module, "pre", None)) and callable(getattr(module, "post", None)):
-            rules.setdefault(module, []).append(name)
-    if not rules:
-        raise ValueError(f"{type(model).__name__} has no residual pathway that can be looked at")
+    rules = _modules(
+        model,
+        lambda module: callable(getattr(module, "pre", None)) and callable(getattr(module, "post", None)),
+        "residual pathway that can be looked at",
+    )
     seen: list[Branch] = []
 
     def listening(after: Callable[[Tensor, Tensor], Tensor], turns: Iterator[str]) -> Callable[..., Tensor]:

@@ -80,14 +80,13 @@ def minimum_bayes_risk(
 
 def _expected_utilities(votes, log_probs, eos: int | None, utility: Utility) -> list[Hypothesis]:
     words = {text: list(text[:-1] if text and text[-1] == eos else text) for text in votes}
-    expected = {
-        text: float(sum(count * utility(words[text], words[other]) for other, count in votes.items()) / votes.total())
-        for text in votes
-    }
-    for text, score in expected.items():
+    hypotheses = []
+    for text in votes:
+        score = float(sum(n * utility(words[text], words[other]) for other, n in votes.items()) / votes.total())
         if math.isnan(score):
             raise ValueError(f"utility must return numbers, got an average of {score} for the hypothesis {words[text]}")
-    return [Hypothesis(list(text), math.fsum(log_probs[text]), score) for text, score in expected.items()]
+        hypotheses.append(Hypothesis(list(text), math.fsum(log_probs[text]), score))
+    return hypotheses
 
 
 def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs) -> None:
@@ -96,13 +95,7 @@ def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs) -
     for hypothesis in hypotheses:
         text = tuple(hypothesis.tokens)
         for t, token in enumerate(text):
-            if text[: t + 1] in nodes:
-                continue
-            last = t + 1 == len(text)
-            nodes[text[: t + 1]] = tree.add(
-                nodes[text[:t]],
-                token,
-                log_probs[text][t],
-                "finished" if last else "kept",
-                score=hypothesis.score if last else None,
-            )
+            if text[: t + 1] not in nodes:
+                status, score = ("finished", hypothesis.score) if t + 1 == len(text) else ("kept", None)
+                above = nodes[text[:t]]
+                nodes[text[: t + 1]] = tree.add(above, token, log_probs[text][t], status, score=score)

@@ -22,7 +22,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.choosing import highest
+from nlmcore.decoding.choosing import extend, highest
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, next_log_probs
 from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
@@ -57,8 +57,7 @@ def beam_search(
         raise ValueError(f"num_hypotheses must be at most beam_size={beam_size}, got {num_hypotheses}")
     pools = [Complete(num_hypotheses or beam_size, length_penalty, max_new_tokens) for _ in range(len(prompt))]
     tree = SearchTree(len(prompt)) if trace else None
-    roots = [[row] for row in range(len(prompt))]
-    run_beams(model, prompt, end, state, beam_size, pools, pick=most_probable_candidates, tree=tree, nodes=roots)
+    run_beams(model, prompt, end, state, beam_size, pools, pick=most_probable_candidates, tree=tree)
     return with_tree([pool.best_first() for pool in pools], tree)
 
 
@@ -113,12 +112,11 @@ def run_beams(
     *,
     pick: Pick,
     tree: SearchTree | None,
-    nodes: list[list[int]],
 ) -> None:
     """Search after every prompt together, all beams in one tensor, and fill `pools` with complete texts.
 
     All tensors are (search, beam, ...): searches that are over are removed, and a beam without a text (fewer
-    candidates than beams) holds -inf. `nodes` are the beams' ids in `tree`.
+    candidates than beams) holds -inf. Several searches may share a prompt of `tree`, side by side.
     """
     max_length = pools[0].max_length
     searches = torch.arange(len(prompt), device=prompt.device)  # which prompt each row of the tensors belongs to
@@ -129,16 +127,16 @@ def run_beams(
     considered = 2 * beam_size if beam_size > 1 else 1  # so many that b open ones are left whatever ends
     for pool in pools if max_length == 0 else ():
         pool.add([], 0.0)
+    nodes = [] if tree is None else [[i * len(tree.roots) // len(prompt)] for i in range(len(prompt))]
 
     for length in range(1, max_length + 1):
         next_, state = next_log_probs(model, unread, state)
         vocab_size = next_.shape[-1]
         next_ = next_.view(*log_prob.shape, vocab_size)
         indices, objective = pick(objective[:, :, None] + next_, searches, considered)
-        parent, word = indices // vocab_size, indices % vocab_size  # (search, candidate), best first
+        parent, word, texts = extend(texts, indices, vocab_size)  # (search, candidate), best first
         word_log_prob = next_.flatten(1).gather(1, indices)
         log_prob = log_prob.gather(1, parent) + word_log_prob
-        texts = torch.cat([texts.gather(1, parent[:, :, None].expand(-1, -1, length - 1)), word[:, :, None]], dim=2)
 
         possible = log_prob > -math.inf
         ends = possible & (word == eos) if eos is not None else torch.zeros_like(possible)
@@ -158,32 +156,26 @@ def run_beams(
             return
 
         beams = opens.sort(dim=1, descending=True, stable=True).indices[:, : int(opens.sum(dim=1).max())]
-        going = _searches_to_continue(pools, searches, log_prob.masked_fill(~opens, -math.inf), length)
-        if len(going) == 0:
+        best = log_prob.masked_fill(~opens, -math.inf).amax(dim=1).tolist()
+        rows = [
+            row
+            for row, search in enumerate(searches.tolist())
+            if best[row] > -math.inf and pools[search].can_be_reached_from(best[row], length)
+        ]
+        if not rows:
             return
+        going = torch.tensor(rows, device=searches.device)
         beams_before = next_.shape[1]
         rows_before = len(searches) * beams_before
-        beams = beams[going]
-        searches = searches[going]
-        open_beam = opens[going].gather(1, beams)
-        parent, word = parent[going].gather(1, beams), word[going].gather(1, beams)
-        log_prob = log_prob[going].gather(1, beams).masked_fill(~open_beam, -math.inf)
-        objective = objective[going].gather(1, beams).masked_fill(~open_beam, -math.inf)
+        beams, searches = beams[going], searches[going]
+        parent, word, log_prob, objective, opens = (
+            values[going].gather(1, beams) for values in (parent, word, log_prob, objective, opens)
+        )
+        log_prob, objective = (values.masked_fill(~opens, -math.inf) for values in (log_prob, objective))
         texts = texts[going].gather(1, beams[:, :, None].expand(-1, -1, length))
         if tree is not None:
-            nodes = [[nodes[g][b] for b in row] for g, row in zip(going.tolist(), beams.tolist(), strict=True)]
-        rows = (going[:, None] * beams_before + parent).flatten()
-        if len(rows) != rows_before or not torch.equal(rows, torch.arange(rows_before, device=rows.device)):
-            state = select(state, rows)
+            nodes = [[nodes[g][b] for b in row] for g, row in zip(rows, beams.tolist(), strict=True)]
+        read = (going[:, None] * beams_before + parent).flatten()
+        if len(read) != rows_before or not torch.equal(read, torch.arange(rows_before, device=read.device)):
+            state = select(state, read)
         unread = word.reshape(-1, 1)
-
-
-def _searches_to_continue(pools: list[Complete], searches: Tensor, open_log_prob: Tensor, length: int) -> Tensor:
-    """Rows of the searches in which an open text can still reach the best complete ones."""
-    best = open_log_prob.amax(dim=1).tolist()
-    rows = [
-        row
-        for row, search in enumerate(searches.tolist())
-        if best[row] > -math.inf and pools[search].can_be_reached_from(best[row], length)
-    ]
-    return torch.tensor(rows, dtype=torch.long, device=searches.device)

@@ -32,6 +32,15 @@ def highest(values: Float[Tensor, "row candidate"], k: int) -> Int[Tensor, "row 
     return by_index.values.gather(-1, in_order.sort(dim=-1, descending=True, stable=True).indices)
 
 
+def extend(
+    texts: Int[Tensor, "search beam length"], indices: Int[Tensor, "search candidate"], vocab_size: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Flat indices into (beam, vocab) as beams and words, and each such beam's text with its word at the end."""
+    parent, word = indices // vocab_size, indices % vocab_size
+    before = texts.gather(1, parent[:, :, None].expand(-1, -1, texts.shape[2]))
+    return parent, word, torch.cat([before, word[:, :, None]], dim=2)
+
+
 def first_holding(
     order: Int[Tensor, "row candidate"],
     probabilities: Float[Tensor, "row candidate"],

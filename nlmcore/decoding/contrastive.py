@@ -88,25 +88,23 @@ def contrastive_search(
         log_probs, state = after[taken], select(states, taken)
         seen = torch.cat([seen, vectors[rows, winner][:, None]], dim=1)
 
-    generation = collect(iter(steps), prompt)
-    return generation if watch is None else (generation, watch.tree)
+    return collect(steps, prompt, watch)
 
 
-def _reader(model: LanguageModel, hidden: Hidden | None) -> Callable[[Tensor, State], tuple[Tensor, Tensor, State]]:
+def _reader(model: LanguageModel, hidden: Hidden | None) -> Hidden:
     """(tokens, state) -> log-probabilities after the last position, vectors of length 1 at every one, and the state."""
+    shown = shows_hidden(model)
 
-    def given(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
-        logits, vectors, state = in_evaluation_mode(model, hidden, tokens, state)
-        check_logits(logits, tokens, model.vocab_size)
+    def read(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
+        if hidden is not None:
+            logits, vectors, state = in_evaluation_mode(model, hidden, tokens, state)
+            check_logits(logits, tokens, model.vocab_size)
+        elif shown:
+            vectors, state = hidden_states(model, tokens, state)  # type: ignore[arg-type]
+            logits = logits_of(model, vectors[:, -1:])  # type: ignore[arg-type]
+        else:
+            log_probs, state = prefill(model, tokens, state)
+            return log_probs[:, -1], (log_probs / 2).exp(), state
         return log_probabilities(logits[:, -1]), F.normalize(vectors.float(), dim=-1), state
 
-    def own(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
-        vectors, state = hidden_states(model, tokens, state)  # type: ignore[arg-type]
-        logits = logits_of(model, vectors[:, -1:])  # type: ignore[arg-type]
-        return log_probabilities(logits[:, -1]), F.normalize(vectors.float(), dim=-1), state
-
-    def predictions(tokens: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
-        log_probs, state = prefill(model, tokens, state)
-        return log_probs[:, -1], (log_probs / 2).exp(), state
-
-    return given if hidden is not None else own if shows_hidden(model) else predictions
+    return read

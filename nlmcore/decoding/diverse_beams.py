@@ -46,14 +46,13 @@ def diverse_beam_search(
     size, prompts = beam_size // groups, len(prompt)
     pools = [Complete(size, length_penalty, max_new_tokens) for _ in range(prompts * groups)]
     tree = SearchTree(prompts) if trace else None
-    roots = [[row] for row in range(prompts) for _ in range(groups)]
     if max_new_tokens:  # read each prompt once, not once per group
         prompt, state = all_but_last(model, prompt, state)
     rows = torch.arange(prompts, device=prompt.device).repeat_interleave(groups)  # search = prompt * groups + group
     pick = _hamming(prompts, groups, size, diversity)
-    run_beams(model, prompt[rows], end, select(state, rows), size, pools, pick=pick, tree=tree, nodes=roots)
-    found = [pools[row * groups : (row + 1) * groups] for row in range(prompts)]
-    return with_tree([best_first([h for pool in of_prompt for h in pool.best_first()]) for of_prompt in found], tree)
+    run_beams(model, prompt[rows], end, select(state, rows), size, pools, pick=pick, tree=tree)
+    found = [[h for pool in pools[i : i + groups] for h in pool.best_first()] for i in range(0, len(pools), groups)]
+    return with_tree([best_first(of_prompt) for of_prompt in found], tree)
 
 
 def _hamming(prompts: int, groups: int, size: int, diversity: float | int) -> Pick:

@@ -77,17 +77,15 @@ def prefill(
     return log_probabilities(logits), state
 
 
-def state_after(model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State) -> State:
-    """Only the state: where the model shows its hidden vectors, no logits are computed."""
-    if shows_hidden(model):
-        return hidden_states(model, tokens, state)[1]
-    return in_evaluation_mode(model, ask, model, tokens, state)[1]
-
-
 def all_but_last(model: LanguageModel, prompt: Int[Tensor, "batch time"], state: State) -> tuple[Tensor, State]:
-    """Read a prompt up to its last token, so that copies of it need only read that one: (last token, state)."""
+    """Read a prompt up to its last token, so that copies of it need only read that one: (last token, state).
+
+    Where the model shows its hidden vectors, no logits are computed.
+    """
     if prompt.shape[1] > 1:
-        state = state_after(model, prompt[:, :-1], state)
+        read = prompt[:, :-1]
+        shown = shows_hidden(model)
+        state = (hidden_states(model, read, state) if shown else in_evaluation_mode(model, ask, model, read, state))[1]
     return prompt[:, -1:], state
 
 

@@ -79,17 +79,20 @@ class SearchTree:
     """
 
     def __init__(self, prompts: int) -> None:
-        self.nodes: list[Node] = []
+        self.nodes = [Node(row, None, row, 0, None, 0.0, 0.0, None, "root") for row in range(prompts)]
         self.best: set[int] = set()
-        self._children: list[list[int]] = []
-        for prompt in range(prompts):
-            self._append(None, prompt, 0, None, 0.0, 0.0, None, "root")
+        self._children: list[list[int]] = [[] for _ in range(prompts)]
 
     def add(self, parent: int, token: int, token_log_prob: float, status: Status, *, score: float | None = None) -> int:
         """Add one candidate under `parent` and return its id."""
-        above = self.nodes[parent]
+        new, above = len(self.nodes), self.nodes[parent]
         log_prob = above.log_prob + token_log_prob
-        return self._append(parent, above.prompt, above.step + 1, token, token_log_prob, log_prob, score, status)
+        self.nodes.append(
+            Node(new, parent, above.prompt, above.step + 1, token, token_log_prob, log_prob, score, status)
+        )
+        self._children.append([])
+        self._children[parent].append(new)
+        return new
 
     def extend(
         self,
@@ -113,14 +116,6 @@ class SearchTree:
             log_prob = float(token_log_probs[row, c])
             ids[row][c] = self.add(ids[row][c], int(tokens[row, c]), log_prob, status, score=score)
         return ids
-
-    def _append(self, parent: int | None, *fields) -> int:
-        node = Node(len(self.nodes), parent, *fields)
-        self.nodes.append(node)
-        self._children.append([])
-        if parent is not None:
-            self._children[parent].append(node.id)
-        return node.id
 
     @property
     def roots(self) -> list[Node]:
@@ -147,30 +142,20 @@ class SearchTree:
 
     def mark_best(self, prompt: int, tokens: list[int]) -> None:
         """Mark the winning text of a prompt, for `render` and for drawings."""
-        path = self._find(self.roots[prompt].id, tokens)
-        if path is None:
-            raise ValueError(f"tokens must be a text in the tree of prompt {prompt}, got {tokens}")
-        self.best.update(path)
-
-    def _find(self, here: int, tokens: list[int]) -> list[int] | None:
-        """Ids from `here` along `tokens`; two groups of a diverse beam may hold the same word side by side."""
-        if not tokens:
-            return [here]
-        for child in self.children(here):
-            if child.token == tokens[0] and child.status != "pruned":
-                rest = self._find(child.id, tokens[1:])
-                if rest is not None:
-                    return [here, *rest]
-        return None
+        paths = [[self.roots[prompt].id]]  # several: two groups of a diverse beam may hold the same word side by side
+        for token in tokens:
+            paths = [
+                [*path, child.id]
+                for path in paths
+                for child in self.children(path[-1])
+                if child.token == token and child.status != "pruned"
+            ]
+        self.best.update(paths[0])
 
     def render(self, name: Callable[[int], str] = str, *, prompt: int | None = None) -> str:
         """The tree as plain text; `name` maps a token id to what to print, * marks the winner."""
         roots = self.roots if prompt is None else [self.roots[prompt]]
-        lines: list[str] = []
-        for root in roots:
-            lines.append(f"prompt {root.prompt}")
-            lines.extend(self._lines(root, "", name))
-        return "\n".join(lines)
+        return "\n".join(line for root in roots for line in [f"prompt {root.prompt}", *self._lines(root, "", name)])
 
     def _lines(self, node: Node, indent: str, name: Callable[[int], str]) -> Iterator[str]:
         children = self.children(node)

@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 import torch
-from torch import Tensor
 
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.choosing import most_probable
 from nlmcore.decoding.filters import chooser, takes_filters
 from nlmcore.decoding.reading import Prompt, all_but_last, check_request
 from nlmcore.decoding.results import Generation, SearchTree
-from nlmcore.decoding.writing import Choose, Step, Watcher, collect, write
+from nlmcore.decoding.writing import Step, Watcher, collect, write
 from nlmcore.language_model import LanguageModel, State, select
 
 
@@ -36,12 +35,11 @@ def greedy(
     state: State = None,
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
-    """Write up to `max_new_tokens` after each prompt; with `trace=True` return (generation, tree).
-
-    `state` is what the model has read before the prompt (a seq2seq decoder: `model.encode(source)`).
-    """
+    """Write up to `max_new_tokens` after each prompt, always the most probable one."""
     prompt, end = check_request(model, prompt, eos, state)
-    return _written(model, prompt, max_new_tokens, most_probable, end, state, trace)
+    watch = Watcher(len(prompt), end) if trace else None
+    steps = write(model, prompt, max_new_tokens, most_probable, eos=end, state=state, watch=watch)
+    return collect(steps, prompt, watch)
 
 
 @takes_filters
@@ -70,7 +68,8 @@ def sample(
         last, state = all_but_last(model, prompt, state)
         rows = torch.arange(len(prompt), device=prompt.device).repeat_interleave(num_samples)
         prompt, state = last[rows], select(state, rows)
-    return _written(model, prompt, max_new_tokens, choose, end, state, trace)
+    watch = Watcher(len(prompt), end) if trace else None
+    return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 
 
 @takes_filters
@@ -91,17 +90,3 @@ def stream(
     """
     prompt, end = check_request(model, prompt, eos, state)
     return write(model, prompt, max_new_tokens, chooser(filters, generator), eos=end, state=state)
-
-
-def _written(
-    model: LanguageModel,
-    prompt: Tensor,
-    max_new_tokens: int,
-    choose: Choose,
-    eos: int | None,
-    state: State,
-    trace: bool,
-) -> Generation | tuple[Generation, SearchTree]:
-    watch = Watcher(len(prompt), eos) if trace else None
-    generation = collect(write(model, prompt, max_new_tokens, choose, eos=eos, state=state, watch=watch), prompt)
-    return generation if watch is None else (generation, watch.tree)

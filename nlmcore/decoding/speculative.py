@@ -21,6 +21,7 @@ from typing import Any, SupportsIndex
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.choosing import sample_index
@@ -59,30 +60,22 @@ def speculative_sample(
             f"draft must have the model's vocabulary of {model.vocab_size} tokens, got one of {draft.vocab_size}"
         )
     reshaped = compose(filters)
-
-    def probabilities(log_probs: Tensor) -> Tensor:
-        return reshaped(log_probs).softmax(dim=-1)
-
     tree = SearchTree(len(prompt))
     rows = []
     for row in range(len(prompt)):
         one = prompt.new_tensor([row])
         target_reader = _Reader.after(model, prompt[one], select(state, one))
         draft_reader = _Reader.after(draft, prompt[one], select(draft_state, one))
-        writer = _Writer(target_reader, draft_reader, probabilities, generator, end, tree, row)
+        writer = _Writer(target_reader, draft_reader, reshaped, generator, end, tree, row)
         while len(writer.tokens) < max_new_tokens and not writer.finished:
             # The target adds one token itself, so drafting up to the limit would be in vain.
             writer.round(min(lookahead, max_new_tokens - len(writer.tokens) - 1))
         rows.append(writer)
 
-    length = max(len(writer.tokens) for writer in rows)
-    tokens = prompt.new_zeros(len(rows), length)
-    log_probs = torch.zeros(len(rows), length, device=prompt.device)
-    for row, writer in enumerate(rows):
-        tokens[row, : len(writer.tokens)] = prompt.new_tensor(writer.tokens)
-        log_probs[row, : len(writer.tokens)] = log_probs.new_tensor(writer.log_probs)
+    tokens = [prompt.new_tensor(writer.tokens) for writer in rows]
+    log_probs = [torch.tensor(writer.log_probs, device=prompt.device) for writer in rows]
     finished = torch.tensor([writer.finished for writer in rows], device=prompt.device)
-    generation = Generation(tokens, log_probs, finished)
+    generation = Generation(pad_sequence(tokens, True), pad_sequence(log_probs, True), finished)
     return (generation, tree) if trace else generation
 
 
@@ -108,14 +101,14 @@ class _Writer:
         self,
         target: _Reader,
         draft: _Reader,
-        probabilities: Callable[[Tensor], Tensor],
+        reshaped: Callable[[Tensor], Tensor],
         generator: torch.Generator | None,
         eos: int | None,
         tree: SearchTree,
         row: int,
     ) -> None:
         self.target, self.draft = target, draft
-        self.probabilities, self.generator, self.eos = probabilities, generator, eos
+        self.reshaped, self.generator, self.eos = reshaped, generator, eos
         self.tree, self.node = tree, row
         tree.best.add(row)
         self.tokens: list[int] = []
@@ -125,12 +118,10 @@ class _Writer:
     def round(self, lookahead: int) -> None:
         """Draft up to `lookahead` tokens, check them all, keep the accepted ones and add one of the target's."""
         drafted, q, states = self._draft(lookahead)
-        guess = self.target.unread.new_tensor([drafted])
-        log_probs, state = prefill(
-            self.target.model, torch.cat([self.target.unread, guess.long()], 1), self.target.state
-        )
+        unread = torch.cat([self.target.unread, self.target.unread.new_tensor([drafted])], dim=1)
+        log_probs, state = prefill(self.target.model, unread, self.target.state)
         log_probs = log_probs[0, -1 - len(drafted) :]  # (drafted + 1, vocab): after each drafted token, and before
-        p = self.probabilities(log_probs)
+        p = self.reshaped(log_probs).softmax(dim=-1)
 
         accepted = 0
         for x in drafted:
@@ -141,16 +132,15 @@ class _Writer:
             accepted += 1
         if self.finished:
             return
+        weights = p[accepted]
         if accepted < len(drafted):
             left = (p[accepted] - q[accepted]).clamp(min=0)
-            weights = left if left.any() else p[accepted]  # nothing is left only by rounding, when p equals q
-        else:
-            weights = p[accepted]
+            weights = left if left.any() else weights  # nothing is left only by rounding, when p equals q
         word = int(sample_index(weights[None], self.generator))
         self._keep(word, float(log_probs[accepted, word]))
 
         # Advance both readers. We have the draft's states between its tokens; of the target's only the last.
-        new = guess.new_tensor([[*drafted[:accepted], word]]).long()
+        new = unread.new_tensor([[*drafted[:accepted], word]])
         if drafted:
             known = min(accepted, len(drafted) - 1)
             self.draft = _Reader(self.draft.model, states[known], new[:, known:])
@@ -171,7 +161,7 @@ class _Writer:
         unread, state = self.draft.unread, self.draft.state
         while len(drafted) < lookahead and (not drafted or drafted[-1] != self.eos):
             log_probs, state = next_log_probs(self.draft.model, unread, state)
-            distributions.append(self.probabilities(log_probs)[0])
+            distributions.append(self.reshaped(log_probs).softmax(dim=-1)[0])
             states.append(state)
             drafted.append(int(sample_index(distributions[-1][None], self.generator)))
             unread = self.draft.unread.new_tensor([drafted[-1:]])

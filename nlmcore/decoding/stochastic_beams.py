@@ -23,7 +23,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.choosing import highest
+from nlmcore.decoding.choosing import extend, highest
 from nlmcore.decoding.reading import Prompt, check_request, next_log_probs
 from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, with_tree
 from nlmcore.language_model import LanguageModel, State, select
@@ -87,11 +87,10 @@ def stochastic_beam_search(
         children = phi[:, :, None] + log_probs  # (batch, beam, vocab)
         perturbed = condition_on_maximum(gumbel(children, generator), G).flatten(1)
         indices = highest(perturbed, beam_size)
-        parent, word = indices // vocab_size, indices % vocab_size
+        parent, word, texts = extend(texts, indices, vocab_size)
         G, phi = perturbed.gather(1, indices), children.flatten(1).gather(1, indices)
         was_ended = ended.gather(1, parent) | torch.isneginf(G)  # fewer texts than beams: this one is empty
         lengths = lengths.gather(1, parent) + (~was_ended).long()
-        texts = torch.cat([texts.gather(1, parent[:, :, None].expand(-1, -1, length - 1)), word[:, :, None]], dim=2)
         ended = was_ended | (word == end) if end is not None else was_ended
         if tree is not None:
             token_log_probs = log_probs.flatten(1).gather(1, indices)
@@ -100,16 +99,11 @@ def stochastic_beam_search(
             nodes = tree.extend(nodes, parent, word, token_log_probs, kinds, G)
         if ended.all():
             break
-        beams_before = log_probs.shape[1]
-        rows = torch.arange(batch, device=prompt.device)[:, None] * beams_before + parent
+        rows = torch.arange(batch, device=prompt.device)[:, None] * log_probs.shape[1] + parent
         state, unread = select(state, rows.flatten()), word.reshape(-1, 1)
 
     ranked = []
-    for row in range(batch):
-        found = [
-            Hypothesis(texts[row, beam, : int(lengths[row, beam])].tolist(), float(phi[row, beam]), float(G[row, beam]))
-            for beam in range(G.shape[1])
-            if G[row, beam] > -math.inf
-        ]
-        ranked.append(best_first(found))
+    for found in zip(texts.tolist(), lengths.tolist(), phi.tolist(), G.tolist(), strict=True):
+        beams = zip(*found, strict=True)
+        ranked.append(best_first([Hypothesis(text[:n], p, g) for text, n, p, g in beams if g > -math.inf]))
     return with_tree(ranked, tree)

@@ -4,7 +4,7 @@
 once, and continues with only the unfinished rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -69,14 +69,19 @@ def write(
             going, unread, state = going[rest], unread[rest], select(state, rest)
 
 
-def collect(steps: Iterator[Step], prompt: Int[Tensor, "batch time"]) -> Generation:
-    """All the steps side by side."""
+def collect(
+    steps: Iterable[Step], prompt: Int[Tensor, "batch time"], watch: "Watcher | None" = None
+) -> Generation | tuple[Generation, SearchTree]:
+    """All the steps side by side; with a watcher, (generation, its tree)."""
     written = list(steps)
-    if not written:
+    if written:
+        tokens = torch.stack([step.tokens for step in written], dim=1)
+        log_probs = torch.stack([step.log_probs for step in written], dim=1)
+        generation = Generation(tokens, log_probs, written[-1].finished)
+    else:
         nothing = prompt[:, :0]
-        return Generation(nothing, nothing.float(), torch.zeros(len(prompt), dtype=torch.bool, device=prompt.device))
-    tokens = torch.stack([step.tokens for step in written], dim=1)
-    return Generation(tokens, torch.stack([step.log_probs for step in written], dim=1), written[-1].finished)
+        generation = Generation(nothing, nothing.float(), torch.zeros_like(prompt[:, 0], dtype=torch.bool))
+    return generation if watch is None else (generation, watch.tree)
 
 
 class Watcher:

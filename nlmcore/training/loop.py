@@ -24,9 +24,9 @@ from torch import nn
 
 from nlmcore.checks import Amount, Size, described, door
 from nlmcore.training.batches import BatchStream, RandomState
+from nlmcore.training.checkpoint import Run, load_run, save_run
 from nlmcore.training.history import History, Record, Stopped
 from nlmcore.training.optimisation import clip_gradients
-from nlmcore.training.resume import Run, load_run, save_run
 from nlmcore.training.scoring import evaluate, scorer, to_device
 from nlmcore.training.through_time import detach
 
@@ -102,8 +102,11 @@ def fit(
     else:
         stream.begin_epoch(0)
 
+    from tqdm.auto import tqdm  # here, so that importing nlmcore loads torch and nothing heavier
+
+    bar = tqdm(total=steps, initial=run.history.steps, disable=not progress, unit="step", dynamic_ncols=True)
     began = time.monotonic() - run.history.seconds
-    with _training_mode(model), _interruption() as ctrl_c, _bar(steps, run.history.steps, progress) as bar:
+    with _training_mode(model), _interruption() as ctrl_c, bar:
         while (stopped := _reason(run, steps, epochs, patience, ctrl_c.wanted)) is None:
             if stream.epoch_is_over:
                 stream.begin_epoch(stream.start.epoch + 1)
@@ -195,11 +198,10 @@ def _evaluation_is_due(run: Run, steps: int | None, epochs: int | None, evaluate
 def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, keep_best: bool) -> float:
     """The current held-out loss, recorded in the history; the weights are kept if it is the best so far."""
     history = run.history
-    value = (
-        float(validation(run.model))
-        if callable(validation)
-        else evaluate(run.model, validation, loss, carry_state=carry_state)
-    )
+    if callable(validation):
+        value = float(validation(run.model))
+    else:
+        value = evaluate(run.model, validation, loss, carry_state=carry_state)
     if math.isnan(value):
         raise FloatingPointError(f"validation gave {value} after step {history.steps}; it must be a number")
     history.validation[history.steps] = value
@@ -257,9 +259,3 @@ def _training_mode(model: nn.Module) -> Iterator[None]:
     finally:
         for module, training in before.items():
             module.training = training
-
-
-def _bar(steps: int | None, done: int, progress: bool):
-    from tqdm.auto import tqdm  # here, so that importing nlmcore loads torch and nothing heavier
-
-    return tqdm(total=steps, initial=done, disable=not progress, unit="step", dynamic_ncols=True)

@@ -14,14 +14,13 @@ Departs from the paper: nothing. No gradient flows through the sampled words, as
 """
 
 import math
-from operator import index
-from typing import Annotated, SupportsIndex
+from typing import Annotated
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from nlmcore.checks import Amount, Probability, Range, door
+from nlmcore.checks import Amount, Count, Probability, Range, door
 from nlmcore.language_model import LanguageModel, State, ask
 from nlmcore.training.losses import ADVICE, initial_state, mean_loss, shift
 
@@ -57,44 +56,28 @@ def scheduled_sampling_loss(
     for start, end in zip([0, *waits], [*waits, tokens.shape[1]], strict=True):
         read = tokens[:, start:end]
         if logits:
-            output = _own_output(logits[-1][:, -1].detach(), greedy, generator)
-            first = torch.where(is_true[:, start], read[:, 0], output)
+            last = logits[-1][:, -1].detach()
+            own = last.argmax(dim=-1) if greedy else torch.multinomial(last.softmax(-1), 1, generator=generator)[:, 0]
+            first = torch.where(is_true[:, start], read[:, 0], own)
             read = torch.cat([first[:, None], read[:, 1:]], dim=1)
         predicted, state = ask(model, read, state, ADVICE)
         logits.append(predicted)
     return mean_loss(torch.cat(logits, dim=1), targets, mask)
 
 
-def _own_output(logits: Tensor, greedy: bool, generator: torch.Generator | None) -> Tensor:
-    if greedy:
-        return logits.argmax(dim=-1)
-    return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]
-
-
 @door
-def linear_decay(step: SupportsIndex, *, start: Probability = 1.0, slope: Amount, floor: Probability = 0.0) -> float:
+def linear_decay(step: Count, *, start: Probability = 1.0, slope: Amount, floor: Probability = 0.0) -> float:
     """max(floor, start - slope * step): the paper's epsilon, k and c."""
-    return max(float(floor), start - slope * _count(step))
+    return max(float(floor), start - slope * step)
 
 
 @door
-def exponential_decay(step: SupportsIndex, *, base: Probability) -> float:
+def exponential_decay(step: Count, *, base: Probability) -> float:
     """base ** step: the paper's k < 1."""
-    return float(base ** _count(step))
+    return float(base**step)
 
 
 @door
-def inverse_sigmoid_decay(step: SupportsIndex, *, k: Annotated[float | int, Range(1)]) -> float:
+def inverse_sigmoid_decay(step: Count, *, k: Annotated[float | int, Range(1)]) -> float:
     """k / (k + exp(step / k)), k >= 1: stays near 1 for about k ln k steps, then falls."""
-    return k / (k + math.exp(min(_count(step) / k, 700.0)))  # beyond exp(700) it is 0 all the same
-
-
-def _count(step: SupportsIndex) -> int:
-    """An integer of at least 0, of any library."""
-    try:
-        found = index(step)
-    except TypeError as error:
-        raise TypeError(f"step must be an integer, got {step!r:.60}") from error
-    if found < 0:
-        raise ValueError(f"step must be at least 0, got {found}")
-    return found
+    return k / (k + math.exp(min(step / k, 700.0)))  # beyond exp(700) it is 0 all the same

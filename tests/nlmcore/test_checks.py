@@ -18,10 +18,8 @@ from nlmcore.checks import (
     Rate,
     Size,
     called,
-    check_dropout,
     check_fields,
     check_sizes,
-    check_switches,
     door,
 )
 
@@ -185,11 +183,5 @@ def test_a_part_is_named_as_it_would_be_written() -> None:
 
 def test_checks_by_hand_say_the_same() -> None:
     check_sizes(d_model=1, n_layers=7)
-    check_dropout(0.5)
-    check_switches(bias=False)
     with pytest.raises(ValueError, match="n_layers must be at least 1, got 0"):
         check_sizes(d_model=1, n_layers=0)
-    with pytest.raises(TypeError, match="dropout must be a number, got NoneType"):
-        check_dropout(None)
-    with pytest.raises(TypeError, match="bias must be True or False"):
-        check_switches(bias=1)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from nlmcore.decoding import contrastive_search, diverse_beam_search, greedy, sample, speculative_sample
-from nlmcore.decoding.reading import hidden_states, next_log_probs, prefill, state_after
+from nlmcore.decoding.reading import all_but_last, hidden_states, next_log_probs, prefill
 from nlmcore.language_model import shows_hidden
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
@@ -60,9 +60,9 @@ def test_the_last_position_costs_the_logits_of_the_last_position(model) -> None:
         next_log_probs(model, PROMPTS, after)[0], next_log_probs(model, PROMPTS, expected_after)[0], atol=1e-6
     )
     asked.clear()
-    alone = state_after(model, PROMPTS, state)
+    last, before = all_but_last(model, PROMPTS, state)
     assert asked == []
-    assert torch.allclose(next_log_probs(model, PROMPTS, alone)[0], next_log_probs(model, PROMPTS, after)[0], atol=1e-6)
+    assert torch.allclose(next_log_probs(model, last, before)[0], log_probs, atol=1e-6)
     assert all(module.training for module in model.modules())
 
 

@@ -336,7 +336,7 @@ def test_a_resumed_run_is_the_uninterrupted_one_to_the_bit(name: str, tmp_path) 
         ("dropout, shuffling and noise", "nlmcore.training.batches.RandomState.restore"),
         ("dropout, shuffling and noise", "torch.optim.AdamW.load_state_dict"),
         ("dropout, shuffling and noise", "torch.Generator.set_state"),
-        ("carried state", "nlmcore.training.resume._carried"),
+        ("carried state", "nlmcore.training.checkpoint._carried"),
     ],
 )
 def test_that_test_would_see_what_is_not_restored(name: str, what: str, tmp_path, monkeypatch) -> None:
