@@ -30,7 +30,12 @@ from tests.autograder.attacks.honest import HONEST
 from tests.autograder.attacks.submissions import ANSWERS, Submission, digest, hand_in
 from tests.autograder.courses import course
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.everything,  # half a minute; every attack meets the box alone in box/test_attacks.py
+    pytest.mark.timeout(300),
+    pytest.mark.filterwarnings("ignore"),
+]
 
 LIMITS = Limits(wall=20, cell_wall=3, call_wall=1.5, cpu=15, memory=512 << 20, disk=8 << 20, file_size=4 << 20)
 FULL = {f"check_{exercise.function}": exercise.points for exercise in EXERCISES.values()}

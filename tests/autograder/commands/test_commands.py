@@ -210,6 +210,7 @@ def checked(place, capsys, notebook, *words):
     return code, (json.loads(said.out) if said.out else said.err)
 
 
+@pytest.mark.everything  # a dozen seconds: each notebook is checked in a process of its own
 def test_check_tells_the_truth_about_stock_tests(place, capsys, tmp_path):
     right = hand_in(place.root, "plain", "ada", writes(ANSWERS))
     code, found = checked(place, capsys, right / "one.ipynb")

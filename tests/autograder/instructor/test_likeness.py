@@ -67,6 +67,7 @@ def test_the_same_to_the_letter_is_said_with_the_smallest_group_first():
 
 
 @pytest.mark.slow
+@pytest.mark.everything
 def test_a_class_of_5000_takes_seconds():
     sources = {f"s{n}": answer(n, 5) for n in range(4990)} | {f"copy{n}": answer(n, 5) for n in range(10)}
     start = time.perf_counter()
