@@ -32,8 +32,7 @@ from autograder.exercise.verdict import GraderFault, Verdict, judge
 
 __all__ = ["CheckFailed", "GraderFault", "Mark", "check", "passes"]
 
-INSTRUCTOR = {"nlm-course": {"audience": "instructor"}}
-"""Metadata of an output that feedback to students leaves out."""
+INSTRUCTOR = {"nlm-course": {"audience": "instructor"}}  # metadata of an output that feedback to students leaves out
 
 
 class CheckFailed(AssertionError):  # noqa: N818  (said to students and instructors, not an Error to them)

@@ -37,8 +37,7 @@ class Box:
     def __init__(self, limits: Limits | None = None, isolation: tiers.Isolation = "auto") -> None:
         self.limits = limits or Limits()
         self.tier = tiers.choose(isolation)
-        self.starts = 0
-        """How often the warm parent was started."""
+        self.starts = 0  # how often the warm parent was started
         self._lock = threading.Lock()
         self._parent: _Parent | None = None
 

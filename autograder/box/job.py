@@ -18,10 +18,8 @@ class Seed:
 class Interview:
     """Calls of one of the student's functions, at this point of the notebook."""
 
-    function: str
-    """A dotted name, looked up in the notebook: "attend", "model.forward"."""
-    arguments: tuple[str, ...]
-    """Their names, for the words of a fault."""
+    function: str  # a dotted name, looked up in the notebook: "attend", "model.forward"
+    arguments: tuple[str, ...]  # their names, for the words of a fault
     returns: tuple[str, ...]
     calls: tuple[tuple[Any, ...], ...]
     """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
@@ -44,15 +42,12 @@ class Cell:
 class Job:
     """One notebook."""
 
-    name: str
-    """For messages."""
+    name: str  # for messages
     cells: tuple[Cell, ...]
     closed: tuple[str, ...] = ()
     """Full names of functions, classes or modules that are taken out before any of the student's code runs."""
-    seed: int = 0
-    """Of Python's, NumPy's and PyTorch's generators at the start, and of PyTorch's in every interview."""
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    """Relative path -> content, put into the working folder."""
+    seed: int = 0  # of Python's, NumPy's and PyTorch's generators at the start, and of PyTorch's in every interview
+    files: Mapping[str, bytes] = field(default_factory=dict)  # relative path -> content, put into the working folder
     pictures: bool = False
     """Whether the course's own pictures (`lectures.show`) are drawn, or stand there as their alternative text."""
 
@@ -67,30 +62,20 @@ class Job:
 class Limits:
     """What one notebook may use. Sizes in bytes, times in seconds."""
 
-    wall: float = 120
-    """From start to end."""
-    cell_wall: float = 30
-    """One cell; then it is interrupted, and the next one runs."""
+    wall: float = 120  # from start to end
+    cell_wall: float = 30  # one cell; then it is interrupted, and the next one runs
     call_wall: float = 5
     """One call of an interview; then it is interrupted, and that function is not asked again in that interview."""
-    cpu: int = 120
-    """Processor time, of all threads together."""
-    memory: int = 1 << 30
-    """Besides what Python, PyTorch and the rest take themselves."""
-    processes: int = 32
-    """Threads. Starting another process is refused whatever this says."""
+    cpu: int = 120  # processor time, of all threads together
+    memory: int = 1 << 30  # besides what Python, PyTorch and the rest take themselves
+    processes: int = 32  # threads. Starting another process is refused whatever this says.
     open_files: int = 64
     file_size: int = 32 << 20
-    disk: int = 64 << 20
-    """All files of the working folder together; it lies in memory."""
-    files: int = 4096
-    """How many of them."""
-    output: int = 256 << 10
-    """Text and pictures kept per cell."""
-    shown: int = 16 << 20
-    """Text and pictures kept of all cells together."""
-    result: int = 8 << 20
-    """Results of one interview."""
+    disk: int = 64 << 20  # all files of the working folder together; it lies in memory
+    files: int = 4096  # how many of them
+    output: int = 256 << 10  # text and pictures kept per cell
+    shown: int = 16 << 20  # text and pictures kept of all cells together
+    result: int = 8 << 20  # results of one interview
 
     def __post_init__(self) -> None:
         for limit in fields(self):
@@ -103,12 +88,10 @@ class CellResult:
     """What became of one cell."""
 
     id: str
-    outputs: tuple[dict[str, Any], ...] = ()
-    """nbformat outputs: text and small pictures, nothing that a browser runs."""
+    outputs: tuple[dict[str, Any], ...] = ()  # nbformat outputs: text and small pictures, nothing that a browser runs
     outcomes: tuple[tuple[Outcome, ...], ...] = ()
     """Per interview, per call. Fewer interviews than asked only in the cell in which the notebook ended."""
-    closed: tuple[str, ...] = ()
-    """Closed names that were used."""
+    closed: tuple[str, ...] = ()  # closed names that were used
 
 
 Ending = Literal["finished", "wall", "cpu", "memory", "killed", "result-too-large", "protocol", "left"]
@@ -118,17 +101,13 @@ Ending = Literal["finished", "wall", "cpu", "memory", "killed", "result-too-larg
 class BoxResult:
     """What became of the notebook."""
 
-    cells: tuple[CellResult, ...]
-    """Those that were reached; if it did not finish, the last may be incomplete."""
+    cells: tuple[CellResult, ...]  # those that were reached; if it did not finish, the last may be incomplete
     ended: Ending
     """finished: all cells were reached. wall, cpu, memory: that limit. killed: by a fault of its own in compiled
     code. left: its process ended itself. result-too-large, protocol: what it sent cannot be read."""
-    words: str
-    """One sentence for the instructor and the student."""
-    at: str | None = None
-    """The cell in which it ended, if it did not finish."""
+    words: str  # one sentence for the instructor and the student
+    at: str | None = None  # the cell in which it ended, if it did not finish
     incidents: tuple[str, ...] = ()
     """What it tried and was refused, as the kernel told, and what its Python asked for outside its folder."""
     seconds: float = 0.0
-    isolation: str = ""
-    """The tier that it ran in."""
+    isolation: str = ""  # the tier that it ran in

@@ -17,17 +17,14 @@ import autograder
 import lectures
 import nlmcore
 
-BOX_USER = 64999
-"""Who the notebook is, inside; where the grader is root, also outside."""
+BOX_USER = 64999  # who the notebook is, inside; where the grader is root, also outside
 OURS = {package.__name__: str(Path(str(package.__file__)).resolve().parent) for package in (nlmcore, lectures)}
 """What a notebook may import of ours, besides the student's side of the grader, and where it lies."""
 _INSTALLED = (sys.prefix, sys.base_prefix, nlmcore.__file__, autograder.__file__)
 SCRATCH = "/scratch" if any(str(path).startswith("/tmp/") for path in _INSTALLED) else "/tmp"
 """The notebook's own folder. An environment that lies under /tmp itself would be hidden by a folder in its place."""
-OUTSIDE = "/tmp"
-"""A folder that every machine has, to try a mount on."""
-WARM = "/warm"
-"""Where the warm parent's libraries keep what they must write; a notebook sees it empty."""
+OUTSIDE = "/tmp"  # a folder that every machine has, to try a mount on
+WARM = "/warm"  # where the warm parent's libraries keep what they must write; a notebook sees it empty
 _HOME = "/box"
 _STAGING = "box-of-"
 _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share/fonts", "/usr/share/zoneinfo")

@@ -47,21 +47,17 @@ class Attempt:
 
     what: str
     stopped: bool
-    said: str
-    """What it met, or "done"."""
+    said: str  # what it met, or "done"
 
 
 @dataclass(frozen=True)
 class Facts:
     """What `probe` found out."""
 
-    tier: Tier | None
-    """None: there is no isolation to be had."""
-    missing: str
-    """What stands in the way of a better tier, and the remedy; "" if nothing."""
+    tier: Tier | None  # None: there is no isolation to be had
+    missing: str  # what stands in the way of a better tier, and the remedy; "" if nothing
     attempts: tuple[Attempt, ...] = ()
-    seconds: float = 0.0
-    """What one empty notebook costs."""
+    seconds: float = 0.0  # what one empty notebook costs
 
     @property
     def holds(self) -> bool:

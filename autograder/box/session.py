@@ -58,8 +58,7 @@ class Session:
 
     def __init__(self, spawn: Spawn, job: Job, limits: Limits, tier: tiers.Tier) -> None:
         self.spawn, self.job, self.limits, self.tier = spawn, job, limits, tier
-        self.unheeded = False
-        """Whether the box had to be asked twice to end a notebook."""
+        self.unheeded = False  # whether the box had to be asked twice to end a notebook
         self.begun = False
         self.noted: dict[str, None] = {}
         self._room = limits.shown

@@ -31,8 +31,7 @@ class Tier:
     """A set of walls that was tried and stands."""
 
     name: Literal["bubblewrap", "landlock", "none"]
-    missing: tuple[str, ...] = ()
-    """Why it is no better one."""
+    missing: tuple[str, ...] = ()  # why it is no better one
 
     @property
     def words(self) -> str:

@@ -146,10 +146,8 @@ def grade(
     return _summary(told)
 
 
-main = shared.Command(parser, grade)
-"""As a function: Ctrl-C is heard between two submissions."""
-program = shared.Command(parser, functools.partial(grade, at_once=True))
-"""In a process of its own."""
+main = shared.Command(parser, grade)  # as a function: Ctrl-C is heard between two submissions
+program = shared.Command(parser, functools.partial(grade, at_once=True))  # in a process of its own
 
 
 def _kept(run: "Iterator[Line]", lines: "list[Line]") -> "Iterator[Line]":

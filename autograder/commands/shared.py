@@ -13,8 +13,7 @@ from autograder.launcher.lab import FROM
 if TYPE_CHECKING:
     from autograder.engine.course import Course
 
-STOPPED = 130
-"""The exit code after Ctrl-C, as shells have it."""
+STOPPED = 130  # the exit code after Ctrl-C, as shells have it
 
 
 class Misuse(Exception):  # noqa: N818 - said to the user

@@ -10,10 +10,8 @@ from typing import Protocol
 
 from autograder.box import BoxResult, CellResult, Job
 
-AGAIN = 4
-"""How often at most. What then still does not end, is as if it had not been written."""
-PATIENCE = 240.0
-"""Seconds for all runs of one notebook together: no further run is begun after them."""
+AGAIN = 4  # how often at most. What then still does not end, is as if it had not been written.
+PATIENCE = 240.0  # seconds for all runs of one notebook together: no further run is begun after them
 
 
 class Runs(Protocol):
@@ -26,17 +24,13 @@ class Runs(Protocol):
 class Attempt:
     """All that the box said about a notebook."""
 
-    cells: Mapping[str, CellResult]
-    """By id, those that were reached."""
+    cells: Mapping[str, CellResult]  # by id, those that were reached
     stopped: Mapping[str, str]
     """Cells at which the box had to stop the notebook, or that were not reached, and in which words."""
     incidents: tuple[str, ...]
-    ended: str
-    """How the last run ended."""
-    seconds: float
-    """Of all runs together."""
-    isolation: str
-    """The tier that it ran in."""
+    ended: str  # how the last run ended
+    seconds: float  # of all runs together
+    isolation: str  # the tier that it ran in
 
 
 def attempt(box: Runs, job: Job) -> Attempt:

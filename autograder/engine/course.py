@@ -29,8 +29,7 @@ class Course:
 
     root: Path
     config: Any
-    directory: Any
-    """nbgrader's CourseDirectory."""
+    directory: Any  # nbgrader's CourseDirectory
 
     @classmethod
     def load(cls, root: Path, db: str | None = None) -> "Course":

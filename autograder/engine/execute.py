@@ -110,13 +110,11 @@ class Task:
 
     student: str
     assignment: str
-    notebooks: Mapping[str, list[dict[str, Any]]]
-    """By name: the repaired cells, as plain dictionaries."""
+    notebooks: Mapping[str, list[dict[str, Any]]]  # by name: the repaired cells, as plain dictionaries
     files: Mapping[str, bytes]
     secret: bytes
     isolation: Isolation
-    pictures: bool = False
-    """Whether the course's own pictures are drawn into the graded notebook."""
+    pictures: bool = False  # whether the course's own pictures are drawn into the graded notebook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,10 +122,8 @@ class Done:
     """What became of it."""
 
     student: str
-    results: Mapping[str, str]
-    """By notebook: `records.to_json`."""
-    fault: str = ""
-    """What is wrong with the grader, if something is. Then there are no marks."""
+    results: Mapping[str, str]  # by notebook: `records.to_json`
+    fault: str = ""  # what is wrong with the grader, if something is. Then there are no marks.
 
 
 def work(task: Task) -> Done:

@@ -19,11 +19,9 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import selectinload
 
-PATIENCE = 60.0
-"""Seconds to wait for a gradebook that somebody else has locked."""
+PATIENCE = 60.0  # seconds to wait for a gradebook that somebody else has locked
 
-Scores = dict[str, dict[str, float | None]]
-"""By notebook and cell: the automatic marks; None is no mark."""
+Scores = dict[str, dict[str, float | None]]  # by notebook and cell: the automatic marks; None is no mark
 
 
 class GradebookBusy(Exception):  # noqa: N818 - said to the instructor
@@ -172,14 +170,12 @@ class GradeRow(NamedTuple):
     student: str
     notebook: str
     cell: str
-    kind: str
-    """GradeCell, or TaskCell: a human's alone."""
+    kind: str  # gradeCell, or TaskCell: a human's alone
     auto: float | None
     manual: float | None
     extra: float | None
     waiting: bool
-    penalty: float | None
-    """Of the notebook, for being late."""
+    penalty: float | None  # of the notebook, for being late
 
 
 def grade_rows(gradebook: Any, assignment: str) -> Iterator[GradeRow]:

@@ -25,11 +25,9 @@ MODULES = "the course's own modules"
 class Test:
     """A test cell of ours: an exercise, and the questions that are put."""
 
-    cell: str
-    """The cell's grade_id."""
+    cell: str  # the cell's grade_id
     exercise: Exercise
-    function: str
-    """The name that the student's function has at this cell."""
+    function: str  # the name that the student's function has at this cell
     seed: int
     asked: tuple[Question, ...]
 
@@ -39,12 +37,9 @@ class Plan:
     """A job for the box, and what the grader must know to judge what comes back."""
 
     job: Job
-    places: tuple[int, ...]
-    """For each cell of the job, the number of the notebook's cell; -1 for none."""
-    tests: Mapping[str, Test]
-    """By the id of the job's cell: a name for humans."""
-    stock: frozenset[str]
-    """Ids of test cells that are plain nbgrader: asserts, which run in the box."""
+    places: tuple[int, ...]  # for each cell of the job, the number of the notebook's cell; -1 for none
+    tests: Mapping[str, Test]  # by the id of the job's cell: a name for humans
+    stock: frozenset[str]  # ids of test cells that are plain nbgrader: asserts, which run in the box
 
 
 def plan_notebook(

@@ -18,14 +18,11 @@ from typing import Any
 
 from autograder.box import places
 
-WAITING = 3
-"""Tasks on their way per worker: enough to keep it busy, few enough that a class of 5,000 is not in memory."""
-TRIES = 3
-"""How often a task is begun again when the worker that had it is lost, or its result cannot be fetched."""
+WAITING = 3  # tasks on their way per worker: enough to keep it busy, few enough that a class of 5,000 is not in memory
+TRIES = 3  # how often a task is begun again when the worker that had it is lost, or its result cannot be fetched
 FETCHING = 60
 """Seconds to wait for the result of a task that is done: the worker that holds it may die before it is asked."""
-SILENCE = 3600
-"""Seconds in which at least one task must come back: a notebook's own limits end it long before."""
+SILENCE = 3600  # seconds in which at least one task must come back: a notebook's own limits end it long before
 
 
 class PoolLost(Exception):  # noqa: N818 - said to the instructor
@@ -34,10 +31,8 @@ class PoolLost(Exception):  # noqa: N818 - said to the instructor
 
 NOBODY = 120
 """Seconds without any worker after which the pool counts as lost; a worker that died is begun again in a few."""
-REACHING = 10
-"""Seconds to wait for a scheduler to answer."""
-JOINING = 60
-"""Seconds to wait for the first machine to join a scheduler."""
+REACHING = 10  # seconds to wait for a scheduler to answer
+JOINING = 60  # seconds to wait for the first machine to join a scheduler
 
 Run = Callable[
     [Callable[[Any], Any], Iterable[tuple[Any, Any]], Callable[[Any, Exception], Any]], Iterator[tuple[Any, Any]]
@@ -128,8 +123,7 @@ class _Sent:
 
     key: Any
     task: Any
-    again: int = 0
-    """How often it was sent again."""
+    again: int = 0  # how often it was sent again
 
 
 def _handing_out(client: Any) -> Run:

@@ -24,21 +24,17 @@ class Mark:
     of: float
     verdict: dict[str, Any]
     """What `autograder.exercise.report.Report.machine` says: properties, misconceptions, closed names."""
-    stopped: str = ""
-    """Why there was nothing to judge, if the box had to stop the notebook here."""
+    stopped: str = ""  # why there was nothing to judge, if the box had to stop the notebook here
 
 
 @dataclass(frozen=True, kw_only=True)
 class NotebookResult:
     """One notebook."""
 
-    outputs: dict[str, list[dict[str, Any]]]
-    """The outputs of each code cell, by the number of the cell in the notebook."""
+    outputs: dict[str, list[dict[str, Any]]]  # the outputs of each code cell, by the number of the cell in the notebook
     marks: list[Mark] = field(default_factory=list)
-    incidents: list[str] = field(default_factory=list)
-    """What the box refused, and what it had to stop."""
-    isolation: str = ""
-    """The tier under which it ran; "none" means that it was not contained."""
+    incidents: list[str] = field(default_factory=list)  # what the box refused, and what it had to stop
+    isolation: str = ""  # the tier under which it ran; "none" means that it was not contained
     seconds: float = 0.0
 
 
@@ -77,8 +73,7 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-WRITING = ".writing"
-"""How the names of half-made files and folders end: whoever finds one may remove it."""
+WRITING = ".writing"  # how the names of half-made files and folders end: whoever finds one may remove it
 
 
 def sweep(folder: Path) -> None:
@@ -101,14 +96,11 @@ class Record:
     assignment: str
     fingerprint: str
     """Of the submitted files and of the assignment's masters: with another one, the submission is graded anew."""
-    state: State
-    """graded; blocked: it cannot be graded as it is, and is not zero but ungraded; fault: the grader's own."""
-    words: str
-    """One line."""
+    state: State  # graded; blocked: it cannot be graded as it is, and is not zero but ungraded; fault: the grader's own
+    words: str  # one line
     findings: list[dict[str, str]] = field(default_factory=list)
     incidents: list[str] = field(default_factory=list)
-    marks: list[dict[str, Any]] = field(default_factory=list)
-    """`Mark` of every test cell of ours."""
+    marks: list[dict[str, Any]] = field(default_factory=list)  # `Mark` of every test cell of ours
     scores: dict[str, dict[str, float | None]] = field(default_factory=dict)
     """By notebook and cell: the automatic marks that were written into the gradebook."""
     isolation: str = ""
@@ -137,8 +129,7 @@ def forget(root: Path, assignment: str, student: str) -> None:
     record_file(root, assignment, student).unlink(missing_ok=True)
 
 
-LARGE = 100 * 2**20
-"""Files with more bytes are known by their size and time alone."""
+LARGE = 100 * 2**20  # files with more bytes are known by their size and time alone
 
 
 def fingerprint(folder: Path, basis: str) -> str:

@@ -49,8 +49,7 @@ class Line:
     record: Record
     number: int
     of: int
-    new: bool
-    """Whether it was graded in this run."""
+    new: bool  # whether it was graded in this run
 
     @property
     def words(self) -> str:

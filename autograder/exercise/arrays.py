@@ -16,11 +16,9 @@ _LARGEST_PICTURE = 12
 class Grid:
     """A table of numbers as text."""
 
-    title: str
-    """Which part of the array this is: "" for all of it, "[0, 1]" for a slice."""
+    title: str  # which part of the array this is: "" for all of it, "[0, 1]" for a slice
     rows: list[list[str]]
-    marked: list[list[bool]]
-    """Where it differs from what was expected."""
+    marked: list[list[bool]]  # where it differs from what was expected
 
 
 def describe(tensor: Tensor) -> str:

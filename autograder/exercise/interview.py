@@ -31,8 +31,7 @@ class Question:
     case: Case
 
 
-Answers = tuple[Outcome, ...]
-"""The outcomes of one question's calls."""
+Answers = tuple[Outcome, ...]  # the outcomes of one question's calls
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ class Known:
     """What one way of writing a misconception answers to the public questions, and where it differs from right."""
 
     misconception: Misconception
-    alone: bool
-    """Its own implementation, with this one mistake; not one of the other ways."""
+    alone: bool  # its own implementation, with this one mistake; not one of the other ways
     given: list[Answers]
     differs: list[bool]
 

@@ -19,25 +19,19 @@ from torch import Tensor
 class Fault:
     """Why a call gave nothing to compare."""
 
-    kind: str
-    """The exception's class, or "wrong return" when the function came back with something else."""
-    words: str
-    """What to tell the student."""
-    line: str = ""
-    """Where in the student's own code, with the line itself."""
-    function: str = ""
-    """The function that raised: the student's, or one that it calls."""
+    kind: str  # the exception's class, or "wrong return" when the function came back with something else
+    words: str  # what to tell the student
+    line: str = ""  # where in the student's own code, with the line itself
+    function: str = ""  # the function that raised: the student's, or one that it calls
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What one call gave."""
 
-    outputs: tuple[Tensor, ...] = ()
-    """The results as tensors, cut off from any graph; empty if there is a fault."""
+    outputs: tuple[Tensor, ...] = ()  # the results as tensors, cut off from any graph; empty if there is a fault
     fault: Fault | None = None
-    changed: tuple[str, ...] = ()
-    """Names of the arguments that are no longer what they were."""
+    changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were
 
 
 def call(

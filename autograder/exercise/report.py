@@ -23,8 +23,7 @@ MACHINE = "application/vnd.nlm-course.verdict+json"
 """Under this name the verdict travels in a cell's output: what a table over a class is made from."""
 
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
-_STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")
-"""Not the stars of a product or a power."""
+_STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")  # not the stars of a product or a power
 
 
 def coded(escaped: str) -> Markup:

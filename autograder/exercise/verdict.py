@@ -27,8 +27,7 @@ class Finding:
     got: Answers = ()
     expected: Answers = ()
     misconception: Misconception | None = None
-    fresh: bool = False
-    """It held on the public inputs; the case is a hidden one."""
+    fresh: bool = False  # it held on the public inputs; the case is a hidden one
 
     @property
     def holds(self) -> bool:
@@ -43,8 +42,7 @@ class Verdict:
     findings: tuple[Finding, ...]
     unwritten: bool = False
     closed: tuple[str, ...] = ()
-    seed: int | None = None
-    """The seed of the hidden inputs; None if the public ones alone were looked at."""
+    seed: int | None = None  # the seed of the hidden inputs; None if the public ones alone were looked at
 
     @property
     def points(self) -> float:

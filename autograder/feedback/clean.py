@@ -23,10 +23,8 @@ from pygments.lexers import PythonLexer
 from autograder.exercise.report import coded
 from autograder.feedback.mathematics import mathml
 
-MOST_TEXT = 4_000
-"""Characters of one output that are shown."""
-MOST_PICTURE = 400_000
-"""Bytes of one picture."""
+MOST_TEXT = 4_000  # characters of one output that are shown
+MOST_PICTURE = 400_000  # bytes of one picture
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b.|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 _NAMES = (
     "p br strong b em i u s del code pre kbd samp sub sup ul ol li dl dt dd blockquote hr table caption thead tbody"

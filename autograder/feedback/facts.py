@@ -13,14 +13,11 @@ from autograder.engine import records
 class Grade:
     """One graded cell."""
 
-    score: float | None
-    """None: not marked yet. That is not zero."""
+    score: float | None  # None: not marked yet. That is not zero.
     of: float
     by_hand: bool = False
-    waiting: bool = False
-    """A person still has to look at it."""
-    extra: float = 0.0
-    """Extra credit; `score` holds it already."""
+    waiting: bool = False  # a person still has to look at it
+    extra: float = 0.0  # extra credit; `score` holds it already
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +27,10 @@ class Facts:
     student: str
     assignment: str
     notebook: str
-    grades: dict[str, Grade] = field(default_factory=dict)
-    """By the name of the graded cell."""
+    grades: dict[str, Grade] = field(default_factory=dict)  # by the name of the graded cell
     comments: dict[str, str] = field(default_factory=dict)
     penalty: float = 0.0
-    late: float = 0.0
-    """Seconds."""
+    late: float = 0.0  # seconds
     others: tuple[tuple[str, float, float], ...] = ()
     """The assignment's other notebooks: name, score less penalty, maximum."""
     state: str = "graded"

@@ -13,14 +13,11 @@ from autograder.exercise.report import MACHINE
 class Question:
     """One graded cell and what leads up to it."""
 
-    name: str
-    """The graded cell's grade_id."""
+    name: str  # the graded cell's grade_id
     title: str
     cell: Any
-    asked: list[Any] = field(default_factory=list)
-    """Markdown cells before the answer."""
-    answers: list[Any] = field(default_factory=list)
-    """Cells in which the student wrote."""
+    asked: list[Any] = field(default_factory=list)  # markdown cells before the answer
+    answers: list[Any] = field(default_factory=list)  # cells in which the student wrote
     public: dict[str, Any] | None = None
     """The grader's reports on public and on hidden inputs, as `Report.machine` writes them."""
     hidden: dict[str, Any] | None = None

@@ -20,8 +20,7 @@ class Difficulty:
     name: str
     of: float
     marked: int
-    mean: float
-    """Part of the points, over those who have a mark."""
+    mean: float  # part of the points, over those who have a mark
     full: int
     nothing: int
 
@@ -33,8 +32,7 @@ class Failed:
     exercise: str
     name: str
     failed: int
-    written: int
-    """How many wrote the function."""
+    written: int  # how many wrote the function
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,18 +23,13 @@ from typing import Any
 from autograder.engine.course import Course
 from autograder.exercise.questions import read_master
 
-Answers = dict[str, str]
-"""By "notebook/cell": the code of an answer."""
+Answers = dict[str, str]  # by "notebook/cell": the code of an answer
 
 LENGTH, WINDOW = 25, 6
-FEW = 30
-"""A fingerprint that more students have is common, in a class of any size."""
-SHARE = 0.02
-"""In a large class; in a small one, what more than four have."""
-LEAST, ALIKE = 5, 0.5
-"""How many rare fingerprints two must share, and what part of the smaller one's."""
-LONG = 200
-"""Characters from which on it is remarkable that two texts are the same to the letter."""
+FEW = 30  # a fingerprint that more students have is common, in a class of any size
+SHARE = 0.02  # in a large class; in a small one, what more than four have
+LEAST, ALIKE = 5, 0.5  # how many rare fingerprints two must share, and what part of the smaller one's
+LONG = 200  # characters from which on it is remarkable that two texts are the same to the letter
 REFERENCE = "(the reference solution)"
 
 
@@ -45,10 +40,8 @@ class Pair:
     one: str
     other: str
     shared: int
-    part: float
-    """Of the rare fingerprints of whichever has fewer."""
-    where: tuple[str, ...]
-    """Questions in which they share them, the most first."""
+    part: float  # of the rare fingerprints of whichever has fewer
+    where: tuple[str, ...]  # questions in which they share them, the most first
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,7 @@ from autograder.instructor.likeness import (
 from autograder.instructor.rows import Row, questions_asked, report_rows
 from autograder.pages import duration, number, part, render
 
-MOST = 100
-"""Lines of a list."""
+MOST = 100  # lines of a list
 BINS = 10
 
 

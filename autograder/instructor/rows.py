@@ -29,19 +29,16 @@ class Row:
     last_name: str = ""
     email: str = ""
     state: State
-    score: float | None
-    """Less the penalty, with extra credit."""
+    score: float | None  # less the penalty, with extra credit
     of: float
     penalty: float = 0.0
     extra: float = 0.0
-    late: float = 0.0
-    """Seconds."""
+    late: float = 0.0  # seconds
     questions: dict[str, float | None] = field(default_factory=dict)
     waiting: tuple[str, ...] = ()
     """Questions at which a person still has to look: those without a mark, and those whose answer has changed since
     somebody marked it by hand."""
-    words: str = ""
-    """What the record says, in one line."""
+    words: str = ""  # what the record says, in one line
 
 
 @dataclass(frozen=True)
@@ -51,8 +48,7 @@ class Asked:
     notebook: str
     cell: str
     of: float
-    name: str
-    """The cell's name; with the notebook's before it where two notebooks have the same."""
+    name: str  # the cell's name; with the notebook's before it where two notebooks have the same
 
 
 def questions_asked(course: Course, assignment: str) -> list[Asked]:

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from autograder.launcher import notebooks
 
-RECORD = "exercises/.built.json"
-"""What was built last: a digest of everything read, and one of every file written."""
+RECORD = "exercises/.built.json"  # what was built last: a digest of everything read, and one of every file written
 HANDED_OUT = "autograder/exercise/public/exercises"
 """In a student's copy of the course, which has no solutions: the exercises as they were released."""
 

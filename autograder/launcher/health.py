@@ -90,8 +90,7 @@ class Stamp:
     fingerprint: str
     extras: tuple[str, ...]
     python: str
-    torch: str
-    """`cpu`, `cuda` or `default`: the build that was asked for."""
+    torch: str  # `cpu`, `cuda` or `default`: the build that was asked for
     distributions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -115,14 +114,11 @@ class Findings:
     pip: str = ""
     leftovers: tuple[Path, ...] = ()
     """Folders that a stopped pip has renamed and not removed: `~orch`, `~umpy.dist-info`."""
-    broken: dict[str, str] = field(default_factory=dict)
-    """Distribution -> what is wrong with its files."""
-    missing: tuple[str, ...] = ()
-    """Requirements that nothing installed meets."""
+    broken: dict[str, str] = field(default_factory=dict)  # distribution -> what is wrong with its files
+    missing: tuple[str, ...] = ()  # requirements that nothing installed meets
     torch: str = ""
     course: str = ""
-    unfinished: str = ""
-    """Why the last set-up does not count as complete."""
+    unfinished: str = ""  # why the last set-up does not count as complete
 
     @property
     def healthy(self) -> bool:

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 from autograder.launcher.environment import Environment
 
-FROM = "NLM_FROM"
-"""The variable that tells the second process in which folder the command was given."""
+FROM = "NLM_FROM"  # the variable that tells the second process in which folder the command was given
 SETTINGS = "autograder/jupyter"
 """The course's settings for Jupyter; in `labextensions/` the presenter view (`nlm-slides`), plain JavaScript."""
 

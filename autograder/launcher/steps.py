@@ -9,8 +9,7 @@ from pathlib import Path
 
 from autograder.launcher import say
 
-TAIL = 20
-"""How many lines of the log are shown when a step fails."""
+TAIL = 20  # how many lines of the log are shown when a step fails
 
 
 class Steps:

@@ -14,8 +14,7 @@ from typing import Any
 
 TEXT = "py:percent"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-BUILT_FROM = "built_from"
-"""Under `metadata.nlmcourse`: the digest of the text that a notebook was built from."""
+BUILT_FROM = "built_from"  # under `metadata.nlmcourse`: the digest of the text that a notebook was built from
 _GRADE_ID = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 

@@ -22,8 +22,7 @@ _WHEEL = re.compile(
 )
 _MEGABYTES = {"kB": 1e-3, "MB": 1.0, "GB": 1e3}
 CUDA = "CUDA build (about 3 GB)"
-CUDA_SIZE = 350
-"""MB: the CPU builds for Linux have been 170 to 250 MB, the CUDA builds from 500 MB up."""
+CUDA_SIZE = 350  # MB: the CPU builds for Linux have been 170 to 250 MB, the CUDA builds from 500 MB up
 
 
 def is_cuda_download(output: str, platform: str = sys.platform) -> bool:

@@ -9,8 +9,7 @@ from pathlib import Path
 from autograder.launcher import environment, exercises, health, lab, notebooks, requirements, say, torch_build
 from autograder.launcher.environment import Environment
 
-LIMIT = 250 * 1024
-"""Bytes: nothing larger goes into git, except checkpoints (`*.safetensors`)."""
+LIMIT = 250 * 1024  # bytes: nothing larger goes into git, except checkpoints (`*.safetensors`)
 
 
 def too_large(root: Path) -> list[str]:

@@ -89,8 +89,7 @@ class Options:
 
     torch: str | None = None
     here: bool = False
-    ready: bool = False
-    """Given by the launcher to itself: the environment has just been looked at."""
+    ready: bool = False  # given by the launcher to itself: the environment has just been looked at
     help: bool = False
 
 

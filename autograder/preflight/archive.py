@@ -19,11 +19,9 @@ from typing import IO, Any
 from autograder.preflight.finding import Finding, shown
 
 MOST_FILES, MOST_MEMBERS, MOST_BYTES, MOST_READ = 500, 2_000, 100 * 2**20, 150 * 2**20
-MOST_DIRECTORY, MOST_DEPTH = 4 * 2**20, 20
-"""Bytes of a zip's table of contents; folders in folders."""
+MOST_DIRECTORY, MOST_DEPTH = 4 * 2**20, 20  # bytes of a zip's table of contents; folders in folders
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
-OTHERS = (".7z", ".rar", ".xz", ".gz", ".bz2", ".zst")
-"""Not unpacked, and said."""
+OTHERS = (".7z", ".rar", ".xz", ".gz", ".bz2", ".zst")  # not unpacked, and said
 
 
 def is_archive(name: str) -> bool:

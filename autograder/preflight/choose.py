@@ -15,8 +15,7 @@ from autograder.preflight.read import Unreadable, read_notebook
 from autograder.preflight.repair import repair
 
 MOST_NOTEBOOKS = 20
-ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")
-"""Browsers add the last two when a notebook is downloaded."""
+ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # browsers add the last two when a notebook is downloaded
 
 
 def is_notebook(name: str) -> bool:

@@ -19,18 +19,15 @@ class Finding:
     kind: Kind
     """repaired: put right, graded as if it had not been. ignored: left behind. note: only said.
     blocked: this submission, or one notebook of it, cannot be graded as it is; a human must look."""
-    what: str
-    """Two or three words joined by hyphens, for tables: "deleted-cell"."""
-    words: str
-    """A sentence for the student and the instructor."""
+    what: str  # two or three words joined by hyphens, for tables: "deleted-cell"
+    words: str  # a sentence for the student and the instructor
 
 
 @dataclass
 class Prepared:
     """A submission, ready to be graded as far as it can be."""
 
-    notebooks: dict[str, Any] = field(default_factory=dict)
-    """By the master's name, repaired."""
+    notebooks: dict[str, Any] = field(default_factory=dict)  # by the master's name, repaired
     files: dict[str, Path] = field(default_factory=dict)
     """Data files to take along, by their path as seen from the notebook."""
     findings: list[Finding] = field(default_factory=list)
@@ -56,8 +53,7 @@ def listed(names: Iterable[str], most: int = 4) -> str:
 
 
 MOST_ENTRIES, MOST_DEPTH = 5_000, 20
-SKIPPED = {".ipynb_checkpoints", "__pycache__", ".git", "__MACOSX"}
-"""Folders that programs leave, without a word."""
+SKIPPED = {".ipynb_checkpoints", "__pycache__", ".git", "__MACOSX"}  # folders that programs leave, without a word
 
 
 def scan(folder: Path, findings: list[Finding]) -> list[tuple[str, Path]]:

@@ -12,8 +12,7 @@ from autograder.release.build import NotReleasedError
 from autograder.release.contents import contents
 from autograder.release.leaks import leaks
 
-TOP = "neural-language-models"
-"""The one folder that a student finds in the zip, and its name without the ending."""
+TOP = "neural-language-models"  # the one folder that a student finds in the zip, and its name without the ending
 DATE = (1980, 1, 1, 0, 0, 0)
 
 

@@ -19,8 +19,7 @@ from autograder.exercise.outcome import Fault, Outcome, call
 
 _LONGEST = 1000
 _MOST_OUTPUTS = 64
-_MOST_AXES = 16
-"""As `autograder.box.replies` reads."""
+_MOST_AXES = 16  # as `autograder.box.replies` reads
 
 
 class WrongReturn(TypeError):  # noqa: N818  (said to students)

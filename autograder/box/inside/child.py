@@ -39,14 +39,10 @@ class Walls:
     namespaces: bool
     landlock: bool
     seccomp: bool
-    read: tuple[str, ...]
-    """Files and folders that a notebook may read."""
-    hidden: tuple[str, ...]
-    """What lies in them and may not."""
-    warm: str
-    """Where the warm parent may write: not for a notebook."""
-    scratch: str
-    """Where its working folder is made; with namespaces, a file system of its own is put there."""
+    read: tuple[str, ...]  # files and folders that a notebook may read
+    hidden: tuple[str, ...]  # what lies in them and may not
+    warm: str  # where the warm parent may write: not for a notebook
+    scratch: str  # where its working folder is made; with namespaces, a file system of its own is put there
 
 
 class Supervisor:

@@ -25,8 +25,7 @@ from typing import Any
 
 import torch
 
-touched: list[str] = []
-"""Closed names that were used, each once, since the list was last emptied."""
+touched: list[str] = []  # closed names that were used, each once, since the list was last emptied
 _armed: set[str] = set()
 _MISSING = object()
 _SOFTMAX = ("_softmax", "_safe_softmax", "_masked_softmax", "_sparse_softmax")
@@ -50,8 +49,7 @@ class ClosedName(ImportError):  # noqa: N818  (said to students, not an Error to
     """Used while it is closed."""
 
 
-Place = tuple[Any, str]
-"""An owner and the attribute by which it has something."""
+Place = tuple[Any, str]  # an owner and the attribute by which it has something
 
 
 class Plan:

@@ -24,8 +24,7 @@ MEMORY_OF_OTHERS = "tried to look into another process"
 SIGNAL = "tried to send a signal to another process"
 SANDBOX = "tried to change the sandbox itself"
 PRIVILEGED = "tried a system call that is reserved for the system"
-QUIET = ""
-"""Refused, and not worth a word: libraries try these too."""
+QUIET = ""  # refused, and not worth a word: libraries try these too
 
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _COLUMN = {"x86_64": 0, "aarch64": 1}.get(kernel.MACHINE, 0)
