@@ -91,8 +91,6 @@ class Box:
 
 
 class _Parent:
-    """The warm parent's process."""
-
     def __init__(self, tier: tiers.Tier) -> None:
         self._staging = places.Staging()
         self._scratch: str | None = None

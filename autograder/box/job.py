@@ -30,8 +30,6 @@ class Interview:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One code cell."""
-
     id: str
     source: str
     interviews: tuple[Interview, ...] = ()
@@ -40,8 +38,6 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One notebook."""
-
     name: str  # for messages
     cells: tuple[Cell, ...]
     closed: tuple[str, ...] = ()
@@ -85,8 +81,6 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """What became of one cell."""
-
     id: str
     outputs: tuple[dict[str, Any], ...] = ()  # nbformat outputs: text and small pictures, nothing that a browser runs
     outcomes: tuple[tuple[Outcome, ...], ...] = ()
@@ -99,8 +93,6 @@ Ending = Literal["finished", "wall", "cpu", "memory", "killed", "result-too-larg
 
 @dataclass(frozen=True, kw_only=True)
 class BoxResult:
-    """What became of the notebook."""
-
     cells: tuple[CellResult, ...]  # those that were reached; if it did not finish, the last may be incomplete
     ended: Ending
     """finished: all cells were reached. wall, cpu, memory: that limit. killed: by a fault of its own in compiled

@@ -106,7 +106,6 @@ def python() -> list[str]:
 
 
 def start(staging: Staging, settings: str, descriptor: int) -> list[str]:
-    """The warm parent's command line, without the walls around it."""
     program = (
         "import json, socket, sys\n"
         f"sys.path.insert(0, {staging.library!r})\n"

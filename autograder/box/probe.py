@@ -52,8 +52,6 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Facts:
-    """What `probe` found out."""
-
     tier: Tier | None  # None: there is no isolation to be had
     missing: str  # what stands in the way of a better tier, and the remedy; "" if nothing
     attempts: tuple[Attempt, ...] = ()

@@ -54,8 +54,6 @@ class _Stopped(Exception):  # noqa: N818
 
 
 class Session:
-    """One notebook, from its first cell to its end."""
-
     def __init__(self, spawn: Spawn, job: Job, limits: Limits, tier: tiers.Tier) -> None:
         self.spawn, self.job, self.limits, self.tier = spawn, job, limits, tier
         self.unheeded = False  # whether the box had to be asked twice to end a notebook
@@ -241,7 +239,6 @@ class Session:
             return {}
 
     def _how(self, status: dict[str, Any]) -> tuple[Ending, str]:
-        """Why the notebook's process went away by itself."""
         number = status.get("signal", 0)
         if status.get("cpu", 0) >= self.limits.cpu - 0.5:
             return "cpu", f"It used more than its {self.limits.cpu} seconds of processor time."

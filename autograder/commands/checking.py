@@ -109,7 +109,6 @@ NOT_ANSWERED = "Not answered yet."
 
 
 def note_all(notebook: Path, answer: Path) -> None:
-    """Run the notebook and write the answer."""
     try:
         import nbformat
 
@@ -121,8 +120,6 @@ def note_all(notebook: Path, answer: Path) -> None:
 
 
 class Checking:
-    """One notebook on its way."""
-
     def __init__(self, cells: list[Any], answer: Path) -> None:
         self.cells, self.answer = cells, answer
         self.questions: list[dict[str, Any]] = []
@@ -189,7 +186,6 @@ class Checking:
             self._note(about["grade_id"], True, "Answered; a person reads it.")
 
     def _left_out(self) -> None:
-        """Questions of this assignment that no cell asks any more."""
         from autograder.exercise.find import exercises_of
 
         for assignment in sorted({name.partition(".")[0] for name in self.asked}):

@@ -214,7 +214,6 @@ def _as_json(line: "Line") -> None:
 
 
 def _summary(told: Told) -> int:
-    """What there is, and what to do next. 1 if anything could not be graded."""
     lines, name = told.lines, told.assignment
     states = Counter(line.record.state for line in lines)
     looking = [line.record.student for line in lines if line.record.incidents and line.record.state == "graded"]

@@ -15,15 +15,11 @@ PATIENCE = 240.0  # seconds for all runs of one notebook together: no further ru
 
 
 class Runs(Protocol):
-    """What is asked of a box."""
-
     def run(self, job: Job) -> BoxResult: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """All that the box said about a notebook."""
-
     cells: Mapping[str, CellResult]  # by id, those that were reached
     stopped: Mapping[str, str]
     """Cells at which the box had to stop the notebook, or that were not reached, and in which words."""

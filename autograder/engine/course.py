@@ -106,7 +106,6 @@ class Course:
         return made
 
     def kernelspecs(self, assignment: str) -> dict[str, Any]:
-        """The kernel that each notebook of the assignment says it wants, as nbgrader keeps it."""
         with self.gradebook() as gradebook:
             found = gradebook.find_assignment(assignment).notebooks
             return {notebook.name: json.loads(notebook.kernelspec or "null") for notebook in found}

@@ -75,12 +75,10 @@ class CourseExecute(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def run_plan(box: Runs, plan: Plan, cells: Any) -> NotebookResult:
-    """Run and judge."""
     return mark_notebook(plan, attempt(box, plan.job), cells)
 
 
 def show(nb: Any, result: NotebookResult) -> None:
-    """Write the outputs into the notebook."""
     for number, cell in enumerate(nb.cells):
         if cell.cell_type == "code":
             cell.outputs = [nbformat.from_dict(output) for output in result.outputs.get(str(number), [])]
@@ -106,8 +104,6 @@ def data_files(folder: Path) -> dict[str, bytes]:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One submission."""
-
     student: str
     assignment: str
     notebooks: Mapping[str, list[dict[str, Any]]]  # by name: the repaired cells, as plain dictionaries
@@ -119,8 +115,6 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What became of it."""
-
     student: str
     results: Mapping[str, str]  # by notebook: `records.to_json`
     fault: str = ""  # what is wrong with the grader, if something is. Then there are no marks.

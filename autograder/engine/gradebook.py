@@ -56,7 +56,6 @@ def save_marks(
 
 
 def _passes(error: Exception) -> bool:
-    """Whether it is worth another try."""
     said = str(error).lower()  # an IntegrityError: another program has just made the same student
     return isinstance(error, IntegrityError) or any(
         words in said for words in ("locked", "connection", "connect to server", "deadlock")
@@ -143,7 +142,6 @@ def _submission(db: Any, assignment: Any, student: str, shape: Shape) -> Any:
 
 
 def _named(notebook: Any) -> dict[str, Any]:
-    """The cells of a notebook by grade_id."""
     cells = [] if notebook is None else notebook.cells
     return {cell.metadata.nbgrader["grade_id"]: cell for cell in cells if cell.metadata.get("nbgrader")}
 
@@ -165,8 +163,6 @@ def _penalise(
 
 
 class GradeRow(NamedTuple):
-    """One cell of one student that gives marks, as the gradebook has it."""
-
     student: str
     notebook: str
     cell: str

@@ -119,8 +119,6 @@ def _next_of(waiting: Any, client: Any) -> Any:
 
 @dataclass
 class _Sent:
-    """A task on its way."""
-
     key: Any
     task: Any
     again: int = 0  # how often it was sent again

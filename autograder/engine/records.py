@@ -16,8 +16,6 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """One test cell of ours."""
-
     cell: str
     exercise: str
     points: float
@@ -29,8 +27,6 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class NotebookResult:
-    """One notebook."""
-
     outputs: dict[str, list[dict[str, Any]]]  # the outputs of each code cell, by the number of the cell in the notebook
     marks: list[Mark] = field(default_factory=list)
     incidents: list[str] = field(default_factory=list)  # what the box refused, and what it had to stop
@@ -54,7 +50,6 @@ def from_json(text: str) -> NotebookResult:
 
 
 def result_file(root: Path, assignment: str, notebook: str, student: str) -> Path:
-    """Where the result of a notebook is kept."""
     return root / "grading" / assignment / student / f"{notebook}.result.json"
 
 
@@ -90,8 +85,6 @@ State = Literal["graded", "blocked", "fault"]
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One submission."""
-
     student: str
     assignment: str
     fingerprint: str

@@ -44,8 +44,6 @@ class Broken(Exception):  # noqa: N818 - said to the instructor
 
 @dataclass(frozen=True)
 class Line:
-    """One submission, done or left alone."""
-
     record: Record
     number: int
     of: int
@@ -58,8 +56,6 @@ class Line:
 
 @dataclass(frozen=True)
 class _Waiting:
-    """A submission on its way."""
-
     student: str
     fingerprint: str
     prepared: Prepared

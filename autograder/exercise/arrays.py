@@ -14,8 +14,6 @@ _LARGEST_PICTURE = 12
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of numbers as text."""
-
     title: str  # which part of the array this is: "" for all of it, "[0, 1]" for a slice
     rows: list[list[str]]
     marked: list[list[bool]]  # where it differs from what was expected
@@ -123,5 +121,4 @@ def difference(got: Tensor, expected: Tensor) -> list[list[float | None]] | None
 
 
 def as_data(tensor: Tensor, table: Grid) -> dict[str, Any]:
-    """A table as plain data."""
     return {"about": describe(tensor), "part": table.title, "rows": table.rows, "marked": table.marked}

@@ -100,7 +100,6 @@ def _module(name: str) -> Any:
 
 @functools.cache
 def _resolve(name: str) -> Any:
-    """The object that a full name stands for."""
     parts = name.split(".")
     for cut in range(len(parts), 0, -1):
         value = _module(".".join(parts[:cut]))

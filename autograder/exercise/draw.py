@@ -19,7 +19,6 @@ class Draw:
         return self._random.sample(range(2, max(self.largest, count + 1) + 1), count)
 
     def size(self) -> int:
-        """One size from 2 upwards."""
         return self.sizes(1)[0]
 
     def integer(self, low: int, high: int) -> int:

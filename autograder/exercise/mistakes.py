@@ -116,7 +116,6 @@ def name_mistakes(
 
 
 def _only(winners: Sequence[Misconception]) -> Misconception | None:
-    """The one winner, or the first of several that are declared to look the same."""
     if not winners:
         return None
     first = winners[0]

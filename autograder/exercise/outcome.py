@@ -27,8 +27,6 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What one call gave."""
-
     outputs: tuple[Tensor, ...] = ()  # the results as tensors, cut off from any graph; empty if there is a fault
     fault: Fault | None = None
     changed: tuple[str, ...] = ()  # names of the arguments that are no longer what they were

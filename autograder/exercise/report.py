@@ -39,8 +39,6 @@ def coded(escaped: str) -> Markup:
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """One call: what went in, and what came out beside what should have."""
-
     title: str
     inputs: list[tuple[str, Any]]
     outputs: list[tuple[str, Tensor, Tensor]]
@@ -212,7 +210,6 @@ class Report:
 
 
 def _place(name: str, label: str) -> str:
-    """A property and a case of it; once, where the case adds nothing."""
     return name if label.casefold() in name.casefold() else f"{name}, {label}"
 
 

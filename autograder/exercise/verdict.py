@@ -36,8 +36,6 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """All that is known about one function."""
-
     exercise: Exercise
     findings: tuple[Finding, ...]
     unwritten: bool = False
@@ -55,7 +53,6 @@ class Verdict:
 
     @property
     def misconceptions(self) -> tuple[Misconception, ...]:
-        """The mistakes that were recognised, each once."""
         seen = {f.misconception.id: f.misconception for f in self.findings if f.misconception is not None}
         return tuple(seen.values())
 

@@ -52,7 +52,6 @@ def sentence(words: str) -> Markup:
 
 
 def code(source: str) -> Markup:
-    """A block of Python, coloured."""
     source = _ANSI.sub("", source)
     if len(source) > 20_000:
         coloured = str(text(source, 20_000))
@@ -116,7 +115,6 @@ class _Renderer(IPythonRenderer):  # type: ignore[misc]
 
 
 def markdown(source: str, attachments: dict[str, Any] | None = None) -> Markup:
-    """A Markdown cell."""
     return Markup(_markdown(source) if not attachments else _rendered(source, attachments))
 
 
@@ -158,7 +156,6 @@ def picture(kind: str, data: Any, description: str) -> str:
 
 
 def outputs(found: list[Any], description: str) -> Markup:
-    """The outputs of a cell."""
     return Markup("".join(_outputs(found, description)))
 
 

@@ -11,8 +11,6 @@ from autograder.engine import records
 
 @dataclass(frozen=True, kw_only=True)
 class Grade:
-    """One graded cell."""
-
     score: float | None  # None: not marked yet. That is not zero.
     of: float
     by_hand: bool = False
@@ -22,8 +20,6 @@ class Grade:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """One notebook."""
-
     student: str
     assignment: str
     notebook: str

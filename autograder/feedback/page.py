@@ -23,7 +23,6 @@ _KINDS = {
 
 
 def feedback_page(cells: list[Any], facts: Facts) -> str:
-    """The whole page."""
     asked = questions_of(cells)
     said = {kind: [str(f.get("words", "")) for f in facts.findings if f.get("kind") == kind] for kind in _KINDS}
     return render(
@@ -47,7 +46,6 @@ def feedback_page(cells: list[Any], facts: Facts) -> str:
 
 
 def _summary(question: Question, grade: Grade | None) -> list[str]:
-    """The question's line in the first table."""
     title = clean.text(question.title)
     mark = "no mark"
     if grade is not None:
@@ -97,7 +95,6 @@ def _properties(question: Question, report: dict[str, Any]) -> list[list[str]]:
 
 
 def _thoughts(question: Question) -> list[str]:
-    """What the check explained, each thing once."""
     reports = (report for report in (question.public, question.hidden) if report)
     said = dict.fromkeys(str(words) for report in reports for words in report.get("explanations", []))
     return [words for words in said if words != "The reasons are those given above."]

@@ -24,7 +24,6 @@ class Question:
 
     @property
     def anchor(self) -> str:
-        """Its place in the page."""
         return re.sub(r"[^A-Za-z0-9_-]", "-", self.name)
 
 

@@ -15,8 +15,6 @@ from autograder.instructor.rows import Asked, Row
 
 @dataclass(frozen=True, kw_only=True)
 class Difficulty:
-    """One question."""
-
     name: str
     of: float
     marked: int
@@ -27,8 +25,6 @@ class Difficulty:
 
 @dataclass(frozen=True, kw_only=True)
 class Failed:
-    """One property of one exercise."""
-
     exercise: str
     name: str
     failed: int
@@ -37,8 +33,6 @@ class Failed:
 
 @dataclass(frozen=True, kw_only=True)
 class Mistaken:
-    """One misconception."""
-
     exercise: str
     id: str
     sentence: str
@@ -47,7 +41,6 @@ class Mistaken:
 
 
 def difficulties(asked: Sequence[Asked], rows: Iterable[Row]) -> list[Difficulty]:
-    """The hardest first."""
     rows = list(rows)
     found = []
     for question in asked:

@@ -140,7 +140,6 @@ def _again(course: Course, assignment: str, known: Sequence[Record]) -> dict[str
 
 
 def _example(one: Mistaken, answers: Mapping[str, Answers]) -> str:
-    """The shortest answer to that question of those who have the misconception."""
     name = f"def {_short(one.exercise)}("
     written = (
         anonymous(source)

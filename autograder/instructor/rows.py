@@ -22,8 +22,6 @@ State = Literal["graded", "waiting", "blocked", "fault", "not graded", "missing"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One student."""
-
     student: str
     first_name: str = ""
     last_name: str = ""
@@ -43,8 +41,6 @@ class Row:
 
 @dataclass(frozen=True)
 class Asked:
-    """One question: its column."""
-
     notebook: str
     cell: str
     of: float

@@ -48,7 +48,6 @@ def write_report(
 
 
 def as_json(assignment: str, asked: Sequence[Asked], rows: Sequence[Row]) -> str:
-    """Everything."""
     facts = {
         "assignment": assignment,
         "points": sum(question.of for question in asked),
@@ -59,7 +58,6 @@ def as_json(assignment: str, asked: Sequence[Asked], rows: Sequence[Row]) -> str
 
 
 def own(assignment: str, asked: Sequence[Asked], rows: Sequence[Row]) -> Table:
-    """A line per student, a column per question."""
     head = ["student", "first name", "last name", "email", "state", "score", "out of", "late penalty", "extra credit"]
     made: Table = [[*head, "hours late", *(question.name for question in asked), "waiting for a person", "words"]]
     for row in rows:
@@ -112,5 +110,4 @@ def _final(row: Row) -> Any:
 
 
 def _plain(value: float | None) -> Any:
-    """A number as short as it can be written: 4, 4.5."""
     return None if value is None else int(value) if float(value).is_integer() else round(value, 4)

@@ -17,8 +17,6 @@ from autograder.launcher import health, requirements
 
 @dataclass(frozen=True)
 class Environment:
-    """Where the packages of the course live."""
-
     root: Path
     prefix: Path
     python: Path
@@ -59,7 +57,6 @@ def site_of(prefix: Path) -> Path:
 
 
 def locate(root: Path, here: bool = False) -> Environment:
-    """The environment to use from the checkout at `root`."""
     if here or conda_prefix() is not None:
         site = Path(sysconfig.get_path("purelib"))
         return Environment(root, Path(sys.prefix), Path(sys.executable), site, here=True)
@@ -130,7 +127,6 @@ def base_python() -> str:
 
 
 def version_of(environment: Environment) -> str:
-    """The version of the environment's Python."""
     ask = "import platform; print(platform.python_version())"
     return subprocess.run(
         [environment.python, "-I", "-c", ask], capture_output=True, text=True, check=True

@@ -64,7 +64,6 @@ def worked_in(root: Path) -> list[Path]:
 
 
 def available() -> bool:
-    """Whether this checkout has the part that releases exercises."""
     return importlib.util.find_spec("autograder.release") is not None
 
 

@@ -29,8 +29,6 @@ lectures; to change an entry, change it there, then: {RENEW}.
 
 @dataclass(frozen=True)
 class Word:
-    """One item of a list."""
-
     term: str
     meaning: str
     lecture: Path
@@ -46,7 +44,6 @@ class Word:
 
 
 def lectures(root: Path) -> list[Path]:
-    """The texts of the lectures, in order of their numbers."""
     found = [path for path in (root / "lectures").glob("*.py") if re.match(r"\d+_", path.name)]
     return sorted(found, key=lambda path: (int(path.name.split("_")[0]), path.name))
 
@@ -106,7 +103,6 @@ def gather(root: Path) -> tuple[list[Word], list[str]]:
 
 
 def page(words: list[Word]) -> str:
-    """The file's content."""
     rows = [
         f"| **{word.term}** | {_in_table(word.meaning)} | [{word.number}]({word.lecture.name}) |\n" for word in words
     ]

@@ -33,8 +33,6 @@ class Relation(Enum):
 
 @dataclass(frozen=True)
 class Pair:
-    """A text and the notebook beside it."""
-
     text: Path
 
     @property

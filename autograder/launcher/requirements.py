@@ -94,7 +94,6 @@ class Wanted:
     torch: str  # the version of torch that was tested
 
     def requirements(self, extras: Iterable[str] = ()) -> tuple[Requirement, ...]:
-        """What must be there when these extras are asked for."""
         chosen = list(self.base)
         for extra in sorted(set(extras)):
             if extra not in self.extras:
@@ -109,7 +108,6 @@ class Wanted:
 
 
 def read(root: Path) -> Wanted:
-    """The requirements of the checkout at `root`."""
     document = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     project, course = document["project"], document["tool"]["course"]
 

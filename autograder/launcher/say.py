@@ -40,7 +40,6 @@ def count(number: int, thing: str) -> str:
 
 
 def unreachable(log: str) -> bool:
-    """Whether a log says that the other side could not be reached."""
     return any(sign in log for sign in _NO_NETWORK)
 
 

@@ -55,12 +55,10 @@ class Steps:
         return code == 0
 
     def last_output(self) -> str:
-        """What the last command has printed."""
         text = self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
         return text[text.rfind("\n$ ") + 1 :]
 
     def failure(self) -> str:
-        """The last command's failure, as the user should read it."""
         text = self.last_output()
         tail = "\n".join("    " + row for row in text.splitlines()[-TAIL:])
         return f"\nThe last lines of {self.log}:\n\n{tail}\n\n{say.advice(text)}"

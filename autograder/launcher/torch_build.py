@@ -52,7 +52,6 @@ def kind(site: Path, platform: str = sys.platform) -> str:
 
 
 def heading(wanted: Wanted, build: str) -> str:
-    """What the step is called."""
     sizes = {"cpu": "CPU build (about 200 MB)", "cuda": CUDA, "default": "the package index's own build"}
     return f"PyTorch {wanted.torch}, {sizes[build]}"
 

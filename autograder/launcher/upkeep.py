@@ -13,7 +13,6 @@ LIMIT = 250 * 1024  # bytes: nothing larger goes into git, except checkpoints (`
 
 
 def too_large(root: Path) -> list[str]:
-    """Files in git that are over the limit."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=False).stdout
     names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
     sizes = {name: (root / name).stat().st_size for name in names if (root / name).is_file()}

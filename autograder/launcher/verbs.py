@@ -22,8 +22,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Verb:
-    """One row of the table."""
-
     does: str
     run: str
     """`module:function`, under `autograder`; it takes the environment and the rest of the command line, and returns the

@@ -54,7 +54,6 @@ def _environment() -> Environment:
 
 
 def render(template: str, **values: Any) -> str:
-    """The whole of a template, filled in."""
     return _environment().get_template(template).render(values)
 
 

@@ -25,7 +25,6 @@ OTHERS = (".7z", ".rar", ".xz", ".gz", ".bz2", ".zst")  # not unpacked, and said
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file is unpacked, by its name."""
     return name.lower().endswith(ENDINGS)
 
 

@@ -19,7 +19,6 @@ ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # browsers add the last two w
 
 
 def is_notebook(name: str) -> bool:
-    """Whether a file may be a notebook, by its name."""
     return name.lower().endswith(ENDINGS) and not name.startswith(".")
 
 

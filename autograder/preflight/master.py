@@ -24,7 +24,6 @@ class MasterCell:
     checksum: str
 
     def metadata(self) -> dict[str, Any]:
-        """nbgrader's metadata, whole."""
         about: dict[str, Any] = {
             "schema_version": 3,
             "grade_id": self.id,
@@ -83,8 +82,6 @@ def defined(source: str) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Master:
-    """A notebook of an assignment, its cells in order."""
-
     name: str
     cells: tuple[MasterCell, ...]
 

@@ -164,6 +164,5 @@ def _fixed(cell: Any, known: Mapping[str, MasterCell]) -> bool:
 
 
 def new_cell(kind: str, source: str, metadata: dict[str, Any], name: str) -> Any:
-    """A cell without outputs."""
     made = {"id": name, "cell_type": kind, "metadata": metadata, "source": source}
     return from_dict(made | ({"outputs": [], "execution_count": None} if kind == "code" else {}))

@@ -56,7 +56,6 @@ def _put_back(cells: list[Any], master: Master) -> Iterator[str]:
 
 
 def place_of(cells: list[Any], name: str) -> int | None:
-    """Where the cell of that name stands."""
     return next((number for number, cell in enumerate(cells) if grade_id(cell) == name), None)
 
 

@@ -51,7 +51,6 @@ def read_plain(path: Path, most: int) -> bytes:
 
 
 def _parse(name: str, content: bytes) -> Any:
-    """The JSON of a file."""
     start = content[:200].lstrip().lower()
     if not content.strip(b" \t\r\n\0"):
         raise Unreadable(f"{name} is empty: perhaps it was handed in before it had been saved")
@@ -161,12 +160,10 @@ def _attachments(given: Any) -> dict[str, dict[str, str]]:
 
 
 def _clean(text: str) -> str:
-    """The text without halves of surrogate pairs, which no file can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _kept(cell: dict[str, Any], made: dict[str, Any]) -> bool:
-    """Whether a cell was whole."""
     source = cell.get("source", "")
     text = "".join(p if isinstance(p, str) else "\0" for p in source) if isinstance(source, list) else source
     return bool(made["cell_type"] == cell.get("cell_type") and made["source"] == text)

@@ -78,7 +78,6 @@ def _of_declarations(root: Path) -> set[str]:
 
 
 def _lines(name: str, text: str) -> Iterator[str]:
-    """The lines of a file as a person would read them; of a notebook, those of its cells."""
     if name.endswith(".ipynb"):
         text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
     for line in text.split("\n"):

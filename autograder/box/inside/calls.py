@@ -81,7 +81,6 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
 
 
 def _find(namespace: Mapping[str, Any], name: str) -> tuple[Any, Fault | None]:
-    """The function by its dotted name, or why there is none."""
     first, *rest = name.split(".")
     if first not in namespace:
         return None, Fault(

@@ -240,7 +240,6 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
 
 
 def seed(number: int) -> None:
-    """Of everything that draws."""
     random.seed(number)
     np.random.seed(number % 2**32)
     torch.manual_seed(number)

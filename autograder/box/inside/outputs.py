@@ -13,8 +13,6 @@ _CUT = "\n[The rest of what this cell showed was left out: {limit} bytes are kep
 
 
 class Outputs:
-    """The outputs of the cell that is running."""
-
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.number = 0
