@@ -14,8 +14,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Self
 
 from autograder.box import places, tiers
 from autograder.box.inside import landlock
@@ -23,8 +22,6 @@ from autograder.box.job import BoxResult, Job, Limits
 from autograder.box.session import BoxFault, ParentLost, Session
 
 _START_SECONDS = 120.0
-
-Self = TypeVar("Self", bound="Box")
 
 
 class Box:
@@ -41,10 +38,10 @@ class Box:
         self._lock = threading.Lock()
         self._parent: _Parent | None = None
 
-    def __enter__(self: Self) -> Self:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

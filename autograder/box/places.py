@@ -10,8 +10,7 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import autograder
 import lectures
@@ -63,10 +62,10 @@ class Staging:
         """The folder to import from, as Python inside sees it."""
         return f"{self.at}/lib/python"
 
-    def __enter__(self) -> "Staging":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.remove()
 
     def remove(self) -> None:
@@ -171,21 +170,8 @@ def bubblewrap(staging: Staging) -> list[str]:
     for name, folder in OURS.items():
         command += ["--ro-bind", folder, f"{staging.library}/{name}"]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
-    command += ["--perms", "0755", "--dir", SCRATCH]
-    command += [
-        "--perms",
-        "0777",
-        "--size",
-        str(32 << 20),
-        "--tmpfs",
-        WARM,
-        "--chdir",
-        SCRATCH,
-        "--remount-ro",
-        "/",
-        "--",
-    ]
-    return command
+    command += ["--perms", "0755", "--dir", SCRATCH, "--perms", "0777", "--size", str(32 << 20), "--tmpfs", WARM]
+    return [*command, "--chdir", SCRATCH, "--remount-ro", "/", "--"]
 
 
 def _parents(path: str, made: set[str], bound: list[str]) -> list[str]:

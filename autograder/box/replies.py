@@ -67,9 +67,7 @@ class Body:
 
 def coded(value: Any, body: Body) -> Any:
     """The value for JSON; `inside.frames.value` is its inverse. Raises TypeError for what cannot be sent."""
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
+    if value is None or isinstance(value, (int, str)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": str(value)}
@@ -192,7 +190,7 @@ def outcomes(value: Any, body: bytes, asked: Interview) -> tuple[Outcome, ...]:
         raise BadReply(f"{len(rows)} answers to {len(asked.calls)} questions")
     found, place = [], 0
     for row in rows:
-        _keys(row, {"outputs", "fault", "changed"})
+        has_only(row, {"outputs", "fault", "changed"})
         tensors = []
         for about in _list(row["outputs"], _MOST_OUTPUTS):
             tensor, place = _read_tensor(about, body, place)
@@ -215,7 +213,7 @@ def outcomes(value: Any, body: bytes, asked: Interview) -> tuple[Outcome, ...]:
 
 
 def _read_tensor(about: Any, body: bytes, place: int) -> tuple[Tensor, int]:
-    _keys(about, {"dtype", "shape", "start"})
+    has_only(about, {"dtype", "shape", "start"})
     dtype = DTYPES.get(text(about["dtype"]))
     if dtype is None:
         raise BadReply("an unknown dtype")
@@ -287,6 +285,6 @@ def _list(value: Any, most: int) -> Sequence[Any]:
     return value
 
 
-def _keys(value: Any, names: set[str]) -> None:
+def has_only(value: Any, names: set[str]) -> None:
     if not isinstance(value, dict) or set(value) != names:
         raise BadReply("an object with other parts than agreed")

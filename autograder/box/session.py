@@ -60,7 +60,6 @@ class Session:
         self.begun = False
         self.noted: dict[str, None] = {}
         self._room = limits.shown
-        self._ticket = ""
 
     def run(self) -> BoxResult:
         began = time.monotonic()
@@ -129,17 +128,16 @@ class Session:
     def _begin(self) -> None:
         body = replies.Body()
         files = [[path, *body.add(content)] for path, content in self.job.files.items()]
-        header = {"files": files, "seed": self.job.seed, "output": self.limits.output}
-        header["pictures"] = self.job.pictures
+        header = {"files": files, "seed": self.job.seed, "output": self.limits.output, "pictures": self.job.pictures}
         reply, _ = self._ask(header, bytes(body), 0, self._deadline)
-        _expect(reply, {"ready", "noted"})
+        replies.has_only(reply, {"ready", "noted"})
         self._note(reply)
 
     def _cell(self, cell: Cell, done: list[CellResult]) -> None:
         if not cell.interviews:
             header = {"do": "run", "source": cell.source, "seconds": self.limits.cell_wall}
             reply, _ = self._ask(header, b"", 0, time.monotonic() + self.limits.cell_wall + _GRACE_SECONDS)
-            _expect(reply, {"outputs", "closed", "noted"})
+            replies.has_only(reply, {"outputs", "closed", "noted"})
             shown = self._kept(replies.outputs(reply["outputs"], self.limits.output))
             done.append(CellResult(id=cell.id, outputs=shown, closed=self._touched(reply)))
             return
@@ -168,7 +166,7 @@ class Session:
         }
         patience = self.limits.call_wall * len(interview.calls) + _GRACE_SECONDS
         reply, given = self._ask(header, bytes(body), self.limits.result, time.monotonic() + patience)
-        _expect(reply, {"outcomes", "closed", "noted"})
+        replies.has_only(reply, {"outcomes", "closed", "noted"})
         return replies.outcomes(reply["outcomes"], given, interview), self._touched(reply)
 
     def _ask(self, header: dict[str, Any], body: bytes, most: int, deadline: float) -> tuple[dict[str, Any], bytes]:
@@ -251,11 +249,6 @@ class Session:
         if number:
             return "killed", f"It crashed in compiled code ({signal.Signals(number).name}): often out of memory."
         return "left", "Its process ended itself, as os._exit does."
-
-
-def _expect(reply: dict[str, Any], parts: set[str]) -> None:
-    if set(reply) != parts:
-        raise replies.BadReply("a reply with other parts than agreed")
 
 
 def _incidents(status: dict[str, Any]) -> list[str]:

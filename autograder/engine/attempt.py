@@ -35,7 +35,8 @@ def attempt(box: Runs, job: Job) -> Attempt:
     incidents: list[str] = []
     seconds = 0.0
     while True:
-        result = box.run(_without(job, stopped))
+        cells = tuple(replace(cell, source="", interviews=()) if cell.id in stopped else cell for cell in job.cells)
+        result = box.run(replace(job, cells=cells))
         seconds += result.seconds
         incidents += [words for words in result.incidents if words not in incidents]
         reached = {cell.id: cell for cell in result.cells}
@@ -55,10 +56,3 @@ def attempt(box: Runs, job: Job) -> Attempt:
         seconds=seconds,
         isolation=result.isolation,
     )
-
-
-def _without(job: Job, stopped: Mapping[str, str]) -> Job:
-    if not stopped:
-        return job
-    cells = tuple(replace(cell, source="", interviews=()) if cell.id in stopped else cell for cell in job.cells)
-    return replace(job, cells=cells)

@@ -166,7 +166,7 @@ class GradeRow(NamedTuple):
     student: str
     notebook: str
     cell: str
-    kind: str  # gradeCell, or TaskCell: a human's alone
+    kind: str  # GradeCell, or TaskCell: a human's alone
     auto: float | None
     manual: float | None
     extra: float | None

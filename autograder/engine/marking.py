@@ -44,7 +44,9 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
             if found is not None and _took_too_long(found):
                 incidents.append(f"{mark.cell}: a call did not come to an end and was interrupted")
         elif found is None:
-            shown = [_error("Stopped", attempt.stopped.get(key, "this cell was not reached"))]
+            words = attempt.stopped.get(key, "this cell was not reached")
+            trace = [f"Stopped: {words}"]
+            shown = [{"output_type": "error", "ename": "Stopped", "evalue": words, "traceback": trace}]
         else:
             shown = [dict(output) for output in found.outputs]
             incidents += [f"{key}: used {closed}, which is closed" for closed in found.closed]
@@ -85,7 +87,7 @@ def _mark(test: Test, found: CellResult | None, stopped: str) -> tuple[Mark, Out
     )
     shown = [_display(report), _display(fresh)]
     if stopped:
-        shown.insert(0, _stream(f"{stopped}\n"))
+        shown.insert(0, {"output_type": "stream", "name": "stdout", "text": f"{stopped}\n"})
     if not verdict.passed:
         words = f"Hidden inputs of {test.exercise.name}: NLM_HIDDEN_SEED={test.seed} repeats them.\n"
         shown.append({"output_type": "display_data", "data": {"text/plain": words}, "metadata": INSTRUCTOR})
@@ -143,11 +145,3 @@ def _display(report: Report) -> dict[str, Any]:
     data = report._repr_mimebundle_()
     order = ("text/plain", "text/html", MACHINE)
     return {"output_type": "display_data", "data": {kind: data[kind] for kind in order}, "metadata": {}}
-
-
-def _stream(text: str) -> dict[str, Any]:
-    return {"output_type": "stream", "name": "stdout", "text": text}
-
-
-def _error(name: str, words: str) -> dict[str, Any]:
-    return {"output_type": "error", "ename": name, "evalue": words, "traceback": [f"{name}: {words}"]}

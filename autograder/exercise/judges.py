@@ -16,6 +16,8 @@ from autograder.exercise.travel import travels
 
 TOLERANCE = 1e-4
 
+Outcomes = Sequence[Outcome]  # of the calls of one case, in order
+
 
 def close(got: Tensor, expected: Tensor, tolerance: float = TOLERANCE) -> bool:
     """Equal in shape and, to the tolerance, in value. Dtypes may differ; NaN equals nothing."""
@@ -25,68 +27,61 @@ def close(got: Tensor, expected: Tensor, tolerance: float = TOLERANCE) -> bool:
 
 
 @travels
-def same_shapes(names: Sequence[str], boolean: bool = False) -> Judge:
+def same_shapes(
+    case: Case, got: Outcomes, expected: Outcomes, names: Sequence[str], boolean: bool = False
+) -> str | None:
     """Every output has the reference's shape; with `boolean`, its dtype is torch.bool too."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        for mine, right in zip(got, expected, strict=True):
-            for name, output, wanted in zip(names, mine.outputs, right.outputs, strict=True):
-                if output.shape != wanted.shape:
-                    return f"the shape of {name} is not the expected one"
-                if boolean and output.dtype != torch.bool:
-                    return f"{name} should be boolean (torch.bool), and its dtype is {_dtype(output)}"
-        return None
-
-    return judge
+    for mine, right in zip(got, expected, strict=True):
+        for name, output, wanted in zip(names, mine.outputs, right.outputs, strict=True):
+            if output.shape != wanted.shape:
+                return f"the shape of {name} is not the expected one"
+            if boolean and output.dtype != torch.bool:
+                return f"{name} should be boolean (torch.bool), and its dtype is {_dtype(output)}"
+    return None
 
 
 @travels
-def same_values(names: Sequence[str], which: Sequence[int] | None = None, tolerance: float = TOLERANCE) -> Judge:
+def same_values(
+    case: Case,
+    got: Outcomes,
+    expected: Outcomes,
+    names: Sequence[str],
+    which: Sequence[int] | None = None,
+    tolerance: float = TOLERANCE,
+) -> str | None:
     """The outputs numbered `which` (all by default) are the reference's."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        for mine, right in zip(got, expected, strict=True):
-            for index in range(len(names)) if which is None else which:
-                output, wanted = mine.outputs[index], right.outputs[index]
-                if output.shape != wanted.shape:
-                    return f"the shape of {names[index]} is not the expected one"
-                if output.is_floating_point() and not output.isfinite().all():
-                    return f"there is {'NaN' if output.isnan().any() else 'infinity'} in {names[index]}"
-                if not close(output, wanted, tolerance):
-                    return f"the numbers of {names[index]} are not the expected ones"
-        return None
-
-    return judge
+    for mine, right in zip(got, expected, strict=True):
+        for index in range(len(names)) if which is None else which:
+            output, wanted = mine.outputs[index], right.outputs[index]
+            if output.shape != wanted.shape:
+                return f"the shape of {names[index]} is not the expected one"
+            if output.is_floating_point() and not output.isfinite().all():
+                return f"there is {'NaN' if output.isnan().any() else 'infinity'} in {names[index]}"
+            if not close(output, wanted, tolerance):
+                return f"the numbers of {names[index]} are not the expected ones"
+    return None
 
 
-def inputs_unchanged(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """The caller's tensors are as they were."""
     changed = sorted({name for outcome in got for name in outcome.changed})
     return f"after the call, {' and '.join(changed)} had changed" if changed else None
 
 
 @travels
-def and_inputs_unchanged(first: Judge) -> Judge:
+def and_inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes, first: Judge) -> str | None:
     """What `first` asks, and the caller's tensors as they were."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        return first(case, got, expected) or inputs_unchanged(case, got, expected)
-
-    return judge
+    return first(case, got, expected) or inputs_unchanged(case, got, expected)
 
 
 @travels
-def law(*rules: Callable[[Case, Sequence[Outcome]], str | None]) -> Judge:
+def law(case: Case, got: Outcomes, expected: Outcomes, *rules: Callable[[Case, Outcomes], str | None]) -> str | None:
     """A judge that needs no reference: the first rule that complains is heard. The shapes must be right."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        for mine, right in zip(got, expected, strict=True):
-            for output, wanted in zip(mine.outputs, right.outputs, strict=True):
-                if output.shape != wanted.shape:
-                    return "the shape of a result is not the expected one"
-        return next((complaint for rule in rules if (complaint := rule(case, got)) is not None), None)
-
-    return judge
+    for mine, right in zip(got, expected, strict=True):
+        for output, wanted in zip(mine.outputs, right.outputs, strict=True):
+            if output.shape != wanted.shape:
+                return "the shape of a result is not the expected one"
+    return next((complaint for rule in rules if (complaint := rule(case, got)) is not None), None)
 
 
 def _dtype(tensor: Tensor) -> str:

@@ -12,9 +12,7 @@ import importlib
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ParamSpec
-
-P = ParamSpec("P")
+from typing import Any
 
 HOMES = ("autograder.exercise.judges", "autograder.exercise.laws")
 """Modules, with all that is in them, which students have."""
@@ -34,19 +32,18 @@ class Made:
     judge: Callable[..., str | None]
 
     def __call__(self, *given: Any) -> str | None:
-        return self.judge(*given)
+        return self.judge(*given, *self.arguments, **self.options)
 
 
-def travels(maker: Callable[P, Callable[..., str | None]]) -> Callable[P, Made]:
-    """For a function of `judges` or `laws` that makes judges or rules: what it makes remembers how it was made.
-    Its arguments must be numbers, texts, lists of them, or other such judges."""
+def travels(judge: Callable[..., str | None]) -> Callable[..., Made]:
+    """For a judge or rule in `judges` or `laws` that takes more than the case and the outcomes: the name then makes
+    judges, from the further arguments. They must be numbers, texts, lists of them, or other such judges."""
 
-    @functools.wraps(maker)
-    def make_and_remember(*arguments: P.args, **options: P.kwargs) -> Made:
-        name = f"{maker.__module__}.{maker.__qualname__}"
-        return Made(name, arguments, options, maker(*arguments, **options))
+    @functools.wraps(judge)
+    def maker(*arguments: Any, **options: Any) -> Made:
+        return Made(f"{judge.__module__}.{judge.__qualname__}", arguments, options, judge)
 
-    return make_and_remember
+    return maker
 
 
 def recipe(value: Any) -> Any:
@@ -68,7 +65,7 @@ def recipe(value: Any) -> Any:
     if not _at_home(name):
         raise CannotTravel(
             f"the judge {name} stands where students do not have it: "
-            "move it to autograder/exercise/laws/<assignment>.py, with @travels above a function that makes judges"
+            "move it to autograder/exercise/laws/<assignment>.py, with @travels above it"
         )
     return {"name": name, **made}
 

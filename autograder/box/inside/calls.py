@@ -66,18 +66,17 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
         words = f"it left its arguments or results in a state that cannot be read ({type(error).__name__})"
         return Outcome(fault=Fault(kind="wrong return", words=words))
     fault = outcome.fault
+    odd = next((t for t in outcome.outputs if t.dtype not in frames.NAMES), None)
+    axes = max((t.ndim for t in outcome.outputs), default=0)
     if fault is not None and fault.kind == WrongReturn.__name__:
         words = fault.words.removeprefix(f"{WrongReturn.__name__}: ")
-        return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
-    odd = next((t for t in outcome.outputs if t.dtype not in frames.NAMES), None)
-    if odd is not None:
+    elif odd is not None:
         words = f"it returned a tensor of dtype {str(odd.dtype).removeprefix('torch.')}, which cannot be compared"
-        return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
-    axes = max((t.ndim for t in outcome.outputs), default=0)
-    if axes > _MOST_AXES:
+    elif axes > _MOST_AXES:
         words = f"it returned a tensor with {axes} axes: far more than was asked for"
-        return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
-    return outcome
+    else:
+        return outcome
+    return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
 
 
 def _find(namespace: Mapping[str, Any], name: str) -> tuple[Any, Fault | None]:

@@ -103,7 +103,7 @@ class Supervisor:
         kernel.mount("tmpfs", "/proc", "tmpfs", plain | kernel.READ_ONLY, "size=4k,nr_inodes=2")
 
     def _watch(self, child: int, ours: socket.socket) -> None:
-        listener = _receive(ours)
+        listener = next(iter(socket.recv_fds(ours, 1, 1)[1]), None)
         ended = os.pidfd_open(child)
         poll = select.poll()
         poll.register(ended, select.POLLIN)
@@ -253,11 +253,6 @@ def _keep_only(*descriptors: int) -> None:
     kept = sorted({0, 1, 2, *descriptors})
     for low, high in zip(kept, [*kept[1:], 1 << 20], strict=True):
         os.closerange(low + 1, high)
-
-
-def _receive(channel: socket.socket) -> int | None:
-    _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
-    return descriptors[0] if descriptors else None
 
 
 def _tell(leash: int, status: dict[str, Any]) -> None:

@@ -66,9 +66,10 @@ class Notebook(InteractiveShell):
         """
         if self.display_formatter is not None:
             bundles = self.display_formatter.mimebundle_formatter
-            bundles.for_type_by_name(*_PICTURE, _words_for_a_picture)  # their SVG would only be left out
+            # Their SVG would only be left out.
+            bundles.for_type_by_name(*_PICTURE, lambda picture: {"text/plain": f"[picture: {picture.alt}]"})
             if not pictures:
-                self.display_formatter.formatters["image/png"].for_type_by_name(*_PICTURE, _not_drawn)
+                self.display_formatter.formatters["image/png"].for_type_by_name(*_PICTURE, lambda picture: None)
 
     def showtraceback(self, exc_tuple: Any = None, *rest: Any, **options: Any) -> None:
         error = self._get_exc_info(exc_tuple)[1]
@@ -119,14 +120,6 @@ def make() -> Notebook:
     builtins.input = _nobody_answers
     _few_threads()
     return shell
-
-
-def _words_for_a_picture(picture: Any) -> dict[str, str]:
-    return {"text/plain": f"[picture: {picture.alt}]"}
-
-
-def _not_drawn(picture: Any) -> None:
-    return None
 
 
 def _few_threads() -> None:

@@ -55,14 +55,8 @@ class Outputs:
 
     def error(self, name: str, message: str, trace: list[str]) -> None:
         """Always kept: one error per cell, each of its parts short."""
-        self.items.append(
-            {
-                "output_type": "error",
-                "ename": name[:200],
-                "evalue": message[:2000],
-                "traceback": [line[:2000] for line in trace[:40]],
-            }
-        )
+        lines = [line[:2000] for line in trace[:40]]
+        self.items.append({"output_type": "error", "ename": name[:200], "evalue": message[:2000], "traceback": lines})
 
     def clear(self, wait: bool) -> None:
         if wait:

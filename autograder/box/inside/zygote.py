@@ -18,28 +18,11 @@ from typing import Any, NoReturn
 
 from autograder.box.inside import calls, closing, kernel
 from autograder.box.inside.child import Supervisor, Walls, seed
+from autograder.box.inside.outputs import Stream
 
-_WARM = (
-    "random",
-    "collections",
-    "dataclasses",
-    "typing",
-    "tqdm.auto",
-    "ipywidgets",
-    "matplotlib.pyplot",
-    "numpy.random",
-    "torch.utils.data",
-)
+_WARM = ("tqdm.auto", "ipywidgets", "matplotlib.pyplot", "numpy.random", "torch.utils.data")
 _WARM_OURS = ("nlmcore", "nlmcore.checks", "lectures.show", "autograder.check", "autograder.exercise.outcome")
-_QUESTION = {
-    "function": "f",
-    "arguments": ["x"],
-    "returns": ["y"],
-    "calls": [[1.0]],
-    "closed": [],
-    "seed": 0,
-    "call_wall": 5.0,
-}
+_QUESTION = dict(function="f", arguments=["x"], returns=["y"], calls=[[1.0]], closed=[], seed=0, call_wall=5.0)
 _PICTURE = "from lectures import show\nshow.heatmap([[0, 1]], ['a'], ['b', 'c'], alt='x')"
 """The course's own pictures are drawn in SVG, and the first one takes five times as long as the others."""
 _LARGEST_MESSAGE = 1 << 16
@@ -56,9 +39,7 @@ class Plans:
         )
 
 
-@functools.lru_cache(maxsize=256)
-def _plans(everywhere: tuple[str, ...], somewhere: tuple[str, ...]) -> Plans:
-    return Plans(everywhere, somewhere)
+_plans = functools.lru_cache(maxsize=256)(Plans)
 
 
 def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
@@ -125,7 +106,9 @@ def _warm_up() -> Any:
     shell.reset(new_session=True)
     shell.outputs.begin()
     sys.stdout.flush()
-    _redirect(shell)
+    sys.stdout = Stream(shell.outputs, "stdout")  # type: ignore[assignment]
+    sys.stderr = Stream(shell.outputs, "stderr")  # type: ignore[assignment]
+    sys.stdin = open(os.devnull)  # noqa: SIM115  (for good)
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -142,14 +125,6 @@ def _warm_more(modules: Sequence[str]) -> bool:
         gc.collect()
         gc.freeze()
     return bool(missing)
-
-
-def _redirect(shell: Any) -> None:
-    from autograder.box.inside.outputs import Stream
-
-    sys.stdout = Stream(shell.outputs, "stdout")  # type: ignore[assignment]
-    sys.stderr = Stream(shell.outputs, "stderr")  # type: ignore[assignment]
-    sys.stdin = open(os.devnull)  # noqa: SIM115  (for good)
 
 
 def _virtual_size() -> int:

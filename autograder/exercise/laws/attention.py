@@ -5,17 +5,16 @@ not cost the points for the mask or for the sum. Students have this file: what w
 computed here but compared with a case's `known` numbers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from autograder.exercise.judges import close, same_shapes
-from autograder.exercise.outcome import Outcome
+from autograder.exercise.judges import Outcomes, close, inputs_unchanged, same_shapes
 from autograder.exercise.specification import Case
 from autograder.exercise.travel import travels
 
-Rule = Callable[[Case, Sequence[Outcome]], str | None]
+Rule = Callable[[Case, Outcomes], str | None]
 
 
 def _nothing(weights: Tensor) -> bool:
@@ -32,7 +31,7 @@ def _uniform(weights: Tensor) -> bool:
     return bool(several.any()) and bool(((most - least)[several] < 1e-6).all())
 
 
-def _deaf(got: Sequence[Outcome]) -> bool:
+def _deaf(got: Outcomes) -> bool:
     """Whether a second call, with other scores, got the first one's weights."""
     return len(got) > 1 and close(got[0].outputs[1], got[1].outputs[1])
 
@@ -42,71 +41,59 @@ UNIFORM = "the weights are all alike, whatever the scores"
 
 
 @travels
-def weighted_sum_of(values: int) -> Rule:
+def weighted_sum_of(case: Case, got: Outcomes, values: int) -> str | None:
     """output = weights @ values, with the weights that came back; `values` is that argument's number. If there is a
     second call, its scores are others."""
-
-    def rule(case: Case, got: Sequence[Outcome]) -> str | None:
-        if _deaf(got):
-            return DEAF
-        for arguments, outcome in zip(case.calls, got, strict=True):
-            output, weights = outcome.outputs
-            if _nothing(weights):
-                return "the weights are all zero"
-            if not close(output, weights.to(torch.float64) @ arguments[values].to(torch.float64)):
-                return "the output is not the sum of the values with your own weights"
-        return None
-
-    return rule
+    if _deaf(got):
+        return DEAF
+    for arguments, outcome in zip(case.calls, got, strict=True):
+        output, weights = outcome.outputs
+        if _nothing(weights):
+            return "the weights are all zero"
+        if not close(output, weights.to(torch.float64) @ arguments[values].to(torch.float64)):
+            return "the output is not the sum of the values with your own weights"
+    return None
 
 
 @travels
-def mask_renormalises(mask: int) -> Rule:
+def mask_renormalises(case: Case, got: Outcomes, mask: int) -> str | None:
     """Two calls, without and with a mask: the second's weights are the first's, cut down to the allowed keys and
     rescaled to sum to 1. `mask` is that argument's number; it allows every query something."""
-
-    def rule(case: Case, got: Sequence[Outcome]) -> str | None:
-        free, masked = got[0].outputs[1].double(), got[1].outputs[1].double()
-        allowed = case.calls[1][mask].expand(free.shape)
-        if masked.isnan().any():
-            return "the weights contain NaN"
-        if _uniform(free):
-            return UNIFORM
-        if bool((masked[~allowed].abs() > 1e-6).any()):
-            return "a key that is masked has a weight"
-        kept = torch.where(allowed, free, 0.0)
-        if not close(masked, kept / kept.sum(-1, keepdim=True)):
-            return "the weights of the allowed keys are not their softmax: among themselves they should sum to 1"
-        return None
-
-    return rule
+    free, masked = got[0].outputs[1].double(), got[1].outputs[1].double()
+    allowed = case.calls[1][mask].expand(free.shape)
+    if masked.isnan().any():
+        return "the weights contain NaN"
+    if _uniform(free):
+        return UNIFORM
+    if bool((masked[~allowed].abs() > 1e-6).any()):
+        return "a key that is masked has a weight"
+    kept = torch.where(allowed, free, 0.0)
+    if not close(masked, kept / kept.sum(-1, keepdim=True)):
+        return "the weights of the allowed keys are not their softmax: among themselves they should sum to 1"
+    return None
 
 
 @travels
-def zero_where_nothing_is_allowed(mask: int, output_too: bool = True) -> Rule:
+def zero_where_nothing_is_allowed(case: Case, got: Outcomes, mask: int, output_too: bool = True) -> str | None:
     """A query without a single allowed key gets weights of exactly zero; nobody gets NaN. `output_too`: the same
     of the output, whose rows are then the queries. `mask` is that argument's number."""
-
-    def rule(case: Case, got: Sequence[Outcome]) -> str | None:
-        for arguments, outcome in zip(case.calls, got, strict=True):
-            output, weights = outcome.outputs
-            if weights.isnan().any() or (output_too and output.isnan().any()):
-                return "there is NaN"
-            nothing: Tensor = ~arguments[mask].expand(weights.shape).any(-1)
-            if bool((weights[nothing] != 0).any()):
-                return "a query with no key allowed still has weights"
-            if output_too and bool((output[nothing] != 0).any()):
-                return "a query with no key allowed still has an output"
-            if _nothing(weights[~nothing]):
-                return "the other queries have lost their weights"
-            if _uniform(weights[~nothing]):
-                return UNIFORM
-        return None
-
-    return rule
+    for arguments, outcome in zip(case.calls, got, strict=True):
+        output, weights = outcome.outputs
+        if weights.isnan().any() or (output_too and output.isnan().any()):
+            return "there is NaN"
+        nothing: Tensor = ~arguments[mask].expand(weights.shape).any(-1)
+        if bool((weights[nothing] != 0).any()):
+            return "a query with no key allowed still has weights"
+        if output_too and bool((output[nothing] != 0).any()):
+            return "a query with no key allowed still has an output"
+        if _nothing(weights[~nothing]):
+            return "the other queries have lost their weights"
+        if _uniform(weights[~nothing]):
+            return UNIFORM
+    return None
 
 
-def output_follows_over_heads(case: Case, got: Sequence[Outcome]) -> str | None:
+def output_follows_over_heads(case: Case, got: Outcomes) -> str | None:
     """output[b, q, o] = Σ_h Σ_k weights[b, h, q, k] M[b, h, k, o], with the weights that came back. One M per call is
     known: what each key of each head contributes. If there is a second call, its scores are others."""
     if _deaf(got):
@@ -122,16 +109,13 @@ def output_follows_over_heads(case: Case, got: Sequence[Outcome]) -> str | None:
     return None
 
 
-def inputs_left_alone(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def inputs_left_alone(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """A judge: the caller's tensors are as they were, after a function that looked at them: if there is a second call,
     its scores are others."""
-    changed = sorted({name for outcome in got for name in outcome.changed})
-    if changed:
-        return f"after the call, {' and '.join(changed)} had changed"
-    return DEAF if _deaf(got) else None
+    return inputs_unchanged(case, got, expected) or (DEAF if _deaf(got) else None)
 
 
-def boolean_mask(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def boolean_mask(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """A judge: a mask of the reference's shape, boolean, that allows something and forbids something."""
     complaint: str | None = same_shapes(("mask",), boolean=True)(case, got, expected)
     if complaint is None and any(len(outcome.outputs[0].unique()) == 1 for outcome in got):
@@ -139,7 +123,7 @@ def boolean_mask(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]
     return complaint
 
 
-def last_row_is_known(case: Case, got: Sequence[Outcome]) -> str | None:
+def last_row_is_known(case: Case, got: Outcomes) -> str | None:
     """The last query of a mask (batch, 1, query, key) sees the whole past: only padding is hidden from it. Known: the
     keys that are words, (batch, key)."""
     return (
@@ -148,15 +132,11 @@ def last_row_is_known(case: Case, got: Sequence[Outcome]) -> str | None:
 
 
 @travels
-def alone_as_in_a_batch(row: int) -> Rule:
+def alone_as_in_a_batch(case: Case, got: Outcomes, row: int) -> str | None:
     """Two calls, with a batch and with its row `row` alone: they agree, and the sentences do not all get the same."""
-
-    def rule(case: Case, got: Sequence[Outcome]) -> str | None:
-        together, alone = got
-        if any(close(a[row], a[row - 1]) for a in together.outputs):
-            return "different sentences get the same result"
-        pairs = zip(together.outputs, alone.outputs, strict=True)
-        same = all(close(a[row : row + 1], b) for a, b in pairs)
-        return None if same else "a sentence's result depends on the other sentences"
-
-    return rule
+    together, alone = got
+    if any(close(a[row], a[row - 1]) for a in together.outputs):
+        return "different sentences get the same result"
+    pairs = zip(together.outputs, alone.outputs, strict=True)
+    same = all(close(a[row : row + 1], b) for a, b in pairs)
+    return None if same else "a sentence's result depends on the other sentences"

@@ -1,17 +1,15 @@
 """Laws of what a search returns: a path through the student's own choice, and its own probability."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
 
-from autograder.exercise.judges import close
-from autograder.exercise.outcome import Outcome
-from autograder.exercise.specification import Case, Judge
+from autograder.exercise.judges import Outcomes, close
+from autograder.exercise.specification import Case
 from autograder.exercise.travel import travels
 
 
-def scores_its_own_path(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def scores_its_own_path(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """log_prob = Σ table[last, next] along the tokens that came back, be they the right ones; the first `last` is the
     start.
 
@@ -32,13 +30,9 @@ def scores_its_own_path(case: Case, got: Sequence[Outcome], expected: Sequence[O
 
 
 @travels
-def same_path(name: str) -> Judge:
+def same_path(case: Case, got: Outcomes, expected: Outcomes, name: str) -> str | None:
     """The tokens are the reference's, in every call."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        for mine, right in zip(got, expected, strict=True):
-            if mine.outputs[0].double().reshape(-1).tolist() != right.outputs[0].double().reshape(-1).tolist():
-                return f"{name} are not the expected ones"
-        return None
-
-    return judge
+    for mine, right in zip(got, expected, strict=True):
+        if mine.outputs[0].double().reshape(-1).tolist() != right.outputs[0].double().reshape(-1).tolist():
+            return f"{name} are not the expected ones"
+    return None

@@ -4,31 +4,24 @@ Who has a wrong gate keeps the points for mixing with it. Students have this fil
 the questions, too.
 """
 
-from collections.abc import Callable, Sequence
-
 from torch import Tensor
 
-from autograder.exercise.judges import close
-from autograder.exercise.outcome import Outcome
+from autograder.exercise.judges import Outcomes, close
 from autograder.exercise.specification import Case
 from autograder.exercise.travel import travels
 
 
 @travels
-def mixes(gate: int, candidate: int) -> Callable[[Case, Sequence[Outcome]], str | None]:
+def mixes(case: Case, got: Outcomes, gate: int, candidate: int) -> str | None:
     """Output 0 is the old state `known[0]` and the output `candidate`, mixed by the output `gate`."""
-
-    def rule(case: Case, got: Sequence[Outcome]) -> str | None:
-        new, g, r = (got[0].outputs[index].double() for index in (0, gate, candidate))
-        if complaint := _no_gate(g):
-            return complaint
-        wanted = g * case.known[0].double() + (1 - g) * r
-        return None if close(new, wanted) else "the new state does not follow from the gate and candidate you returned"
-
-    return rule
+    new, g, r = (got[0].outputs[index].double() for index in (0, gate, candidate))
+    if complaint := _no_gate(g):
+        return complaint
+    wanted = g * case.known[0].double() + (1 - g) * r
+    return None if close(new, wanted) else "the new state does not follow from the gate and candidate you returned"
 
 
-def remembers(case: Case, got: Sequence[Outcome]) -> str | None:
+def remembers(case: Case, got: Outcomes) -> str | None:
     """c = f ⊙ c_before + i ⊙ g, with the gates that came back and `known[0]` the memory before."""
     c, (i, f, g, _) = got[0].outputs[1].double(), got[0].outputs[2].double().unbind(0)
     if complaint := _no_gate(i) or _no_gate(f):
@@ -37,7 +30,7 @@ def remembers(case: Case, got: Sequence[Outcome]) -> str | None:
     return None if close(c, wanted) else "the new memory does not follow from the gates that you returned"
 
 
-def shows(case: Case, got: Sequence[Outcome]) -> str | None:
+def shows(case: Case, got: Outcomes) -> str | None:
     """h = o ⊙ tanh(c), with the c and o that came back."""
     h, c, o = got[0].outputs[0].double(), got[0].outputs[1].double(), got[0].outputs[2].double()[3]
     if complaint := _no_gate(o):

@@ -4,52 +4,41 @@ A table is judged in parts, so that who forgets `<bos>` keeps the points for the
 would be half an answer is not computed here but compared with a case's `known` numbers.
 """
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
-from autograder.exercise.judges import close
-from autograder.exercise.outcome import Outcome
-from autograder.exercise.specification import Case, Judge
+from autograder.exercise.judges import Outcomes, close
+from autograder.exercise.specification import Case
 from autograder.exercise.travel import travels
 
 
 @travels
-def right_where_known(name: str, which: int = 0) -> Judge:
+def right_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str, which: int = 0) -> str | None:
     """Output `which` is the reference's wherever `known[0]` of the case is True; nobody looks at the rest here."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        mine, right = got[0].outputs[which], expected[0].outputs[which]
-        if mine.shape != right.shape:
-            return f"the shape of {name} is not the expected one"
-        part = case.known[0]
-        if mine.is_floating_point() and not mine[part].isfinite().all():
-            return f"there is {'NaN' if mine[part].isnan().any() else 'infinity'} in {name}"
-        return None if close(mine[part], right[part]) else f"the numbers of {name} are not the expected ones"
-
-    return judge
+    mine, right = got[0].outputs[which], expected[0].outputs[which]
+    if mine.shape != right.shape:
+        return f"the shape of {name} is not the expected one"
+    part = case.known[0]
+    if mine.is_floating_point() and not mine[part].isfinite().all():
+        return f"there is {'NaN' if mine[part].isnan().any() else 'infinity'} in {name}"
+    return None if close(mine[part], right[part]) else f"the numbers of {name} are not the expected ones"
 
 
 @travels
-def uniform_where_known(name: str) -> Judge:
+def uniform_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str) -> str | None:
     """The rows named in `known[0]` hold the same number everywhere and sum to 1; the other rows do not."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        table, rows = got[0].outputs[0].double(), case.known[0]
-        if table.shape != expected[0].outputs[0].shape:
-            return f"the shape of {name} is not the expected one"
-        even = torch.full_like(table, 1.0 / table.shape[1])
-        if table[rows].isnan().any():
-            return "the row of a context that was never seen is NaN"
-        if not close(table[rows], even[rows]):
-            return "the row of a context that was never seen does not hold 1/V everywhere"
-        return "every row is uniform, also where there are counts" if close(table[~rows], even[~rows]) else None
-
-    return judge
+    table, rows = got[0].outputs[0].double(), case.known[0]
+    if table.shape != expected[0].outputs[0].shape:
+        return f"the shape of {name} is not the expected one"
+    even = torch.full_like(table, 1.0 / table.shape[1])
+    if table[rows].isnan().any():
+        return "the row of a context that was never seen is NaN"
+    if not close(table[rows], even[rows]):
+        return "the row of a context that was never seen does not hold 1/V everywhere"
+    return "every row is uniform, also where there are counts" if close(table[~rows], even[~rows]) else None
 
 
-def shares_out_what_discounting_frees(case: Case, got: Sequence[Outcome]) -> str | None:
+def shares_out_what_discounting_frees(case: Case, got: Outcomes) -> str | None:
     """probabilities[a, w] = known[0][a, w] + known[1][a] continuation[w], with the continuation that came back."""
     continuation, table = got[0].outputs[0].double(), got[0].outputs[1].double()
     if _even(continuation) and continuation.numel() > 1:
@@ -58,7 +47,7 @@ def shares_out_what_discounting_frees(case: Case, got: Sequence[Outcome]) -> str
     return None if close(table, wanted) else "the probabilities do not follow from your own continuation"
 
 
-def exponential_of_the_mean(case: Case, got: Sequence[Outcome]) -> str | None:
+def exponential_of_the_mean(case: Case, got: Outcomes) -> str | None:
     """perplexity = exp(log_loss / known[0]), with the log loss that came back, or the right one, known[1].
 
     known[0]: how many words are predicted.

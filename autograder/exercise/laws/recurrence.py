@@ -4,16 +4,13 @@ Students have this file: what would be half an answer is not computed here but c
 or with what the student's own function gave.
 """
 
-from collections.abc import Sequence
-
 import torch
 
-from autograder.exercise.judges import close
-from autograder.exercise.outcome import Outcome
+from autograder.exercise.judges import Outcomes, close
 from autograder.exercise.specification import Case
 
 
-def held(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def held(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """Output 0 (batch, time, hidden) stands still where `known[0]` (batch, time) is True, and moves before."""
     states, over = got[0].outputs[0].double(), case.known[0]
     if states.shape != expected[0].outputs[0].shape:
@@ -28,7 +25,7 @@ def held(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str
     return "a state changes where its text is over" if bool(moved[over[:, 1:]].any()) else None
 
 
-def nothing_at_padding(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def nothing_at_padding(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """Output 1 (batch, time, vocab) is 0 where `known[0]` (batch, time) is True, and nowhere else a row of zeros."""
     gradient, over = got[0].outputs[1].double(), case.known[0]
     if gradient.shape != expected[0].outputs[1].shape:
@@ -41,7 +38,7 @@ def nothing_at_padding(case: Case, got: Sequence[Outcome], expected: Sequence[Ou
     return "padding has a gradient" if bool((size[over] > 0).any()) else None
 
 
-def follows_from_its_own_norm(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def follows_from_its_own_norm(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """Output 1 is `known[0]`, shortened by the norm that came back as output 0 to the limit `known[1]`."""
     norm, clipped = got[0].outputs[0].double().reshape(-1), got[0].outputs[1].double()
     gradient, limit = case.known[0].double(), float(case.known[1])
@@ -55,7 +52,7 @@ def follows_from_its_own_norm(case: Case, got: Sequence[Outcome], expected: Sequ
     return None if close(clipped, wanted) else "the clipped gradients do not follow from the norm that you returned"
 
 
-def left_alone(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def left_alone(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """Call 0 has a gradient below its limit, call 1 one above it: the first stays, `known[0]`, the second does not."""
     below, above = (outcome.outputs[1].double() for outcome in got)
     if below.shape != case.known[0].shape or above.shape != case.known[1].shape:

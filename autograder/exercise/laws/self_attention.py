@@ -1,15 +1,12 @@
 """Laws of rotations: what holds whatever the angles are."""
 
-from collections.abc import Sequence
-
 import torch
 
-from autograder.exercise.judges import close
-from autograder.exercise.outcome import Outcome
+from autograder.exercise.judges import Outcomes, close
 from autograder.exercise.specification import Case
 
 
-def lengths_are_kept(case: Case, got: Sequence[Outcome]) -> str | None:
+def lengths_are_kept(case: Case, got: Outcomes) -> str | None:
     """Each row is as long as it was, and not every row is what it was."""
     for arguments, outcome in zip(case.calls, got, strict=True):
         before, after = arguments[0].double(), outcome.outputs[0].double()
@@ -20,7 +17,7 @@ def lengths_are_kept(case: Case, got: Sequence[Outcome]) -> str | None:
     return None
 
 
-def left_as_it_was(case: Case, got: Sequence[Outcome]) -> str | None:
+def left_as_it_was(case: Case, got: Outcomes) -> str | None:
     """The caller's rows are as they were, and those that came back are not all the same."""
     for outcome in got:
         after = outcome.outputs[0]
@@ -31,7 +28,7 @@ def left_as_it_was(case: Case, got: Sequence[Outcome]) -> str | None:
     return None
 
 
-def scores_depend_on_the_distance(case: Case, got: Sequence[Outcome]) -> str | None:
+def scores_depend_on_the_distance(case: Case, got: Outcomes) -> str | None:
     """Two calls, one query and one key at all positions: their products are equal along every diagonal, and differ
     between diagonals."""
     query, key = (outcome.outputs[0].double() for outcome in got)
@@ -44,7 +41,7 @@ def scores_depend_on_the_distance(case: Case, got: Sequence[Outcome]) -> str | N
     return None
 
 
-def output_of_shared_values(case: Case, got: Sequence[Outcome]) -> str | None:
+def output_of_shared_values(case: Case, got: Outcomes) -> str | None:
     """output = weights @ values, with the weights that came back; known: the values that each head reads. The first two
     calls have other queries."""
     if close(got[0].outputs[1], got[1].outputs[1]):

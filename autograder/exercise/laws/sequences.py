@@ -1,12 +1,10 @@
 """Laws of a decoder that writes: its words follow from its states."""
 
-from collections.abc import Sequence
-
-from autograder.exercise.outcome import Outcome
+from autograder.exercise.judges import Outcomes
 from autograder.exercise.specification import Case
 
 
-def words_follow_from_the_states(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
+def words_follow_from_the_states(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """Token i is the argmax of state i times V, with the states that came back, be they the right ones; the arguments
     are (context, E, W, U, C, V, …). The states differ from step to step."""
     for arguments, outcome in zip(case.calls, got, strict=True):

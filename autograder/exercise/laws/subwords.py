@@ -1,42 +1,32 @@
 """Judges of lists of ids whose length is part of the answer."""
 
-from collections.abc import Sequence
-
 import torch
 
-from autograder.exercise.outcome import Outcome
-from autograder.exercise.specification import Case, Judge
+from autograder.exercise.judges import Outcomes
+from autograder.exercise.specification import Case
 from autograder.exercise.travel import travels
 
 
 @travels
-def same_list(name: str) -> Judge:
+def same_list(case: Case, got: Outcomes, expected: Outcomes, name: str) -> str | None:
     """The reference's ids, in its order. The complaint says what kind of list came back, and whether it is too long."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        mine, right = got[0].outputs[0], expected[0].outputs[0]
-        if mine.numel() == right.numel() == 0:
-            return None
-        if mine.numel() > 0 and (mine.ndim != right.ndim or mine.shape[1:] != right.shape[1:]):
-            found = ("a single number", "a plain list of ids", "a list of lists")[min(mine.ndim, 2)]
-            wanted = "a plain list of ids" if right.ndim == 1 else "a list of pairs"
-            return f"{name} is {found}, and {wanted} was asked for"
-        if len(mine) != len(right):
-            return f"{name} is too {'short' if len(mine) < len(right) else 'long'}"
-        return None if torch.equal(mine.double(), right.double()) else f"{name} has the right length, but other ids"
-
-    return judge
+    mine, right = got[0].outputs[0], expected[0].outputs[0]
+    if mine.numel() == right.numel() == 0:
+        return None
+    if mine.numel() > 0 and (mine.ndim != right.ndim or mine.shape[1:] != right.shape[1:]):
+        found = ("a single number", "a plain list of ids", "a list of lists")[min(mine.ndim, 2)]
+        wanted = "a plain list of ids" if right.ndim == 1 else "a list of pairs"
+        return f"{name} is {found}, and {wanted} was asked for"
+    if len(mine) != len(right):
+        return f"{name} is too {'short' if len(mine) < len(right) else 'long'}"
+    return None if torch.equal(mine.double(), right.double()) else f"{name} has the right length, but other ids"
 
 
 @travels
-def right_up_to(name: str, rows: int) -> Judge:
+def right_up_to(case: Case, got: Outcomes, expected: Outcomes, name: str, rows: int) -> str | None:
     """The first `rows` rows are the reference's, whatever comes later."""
-
-    def judge(case: Case, got: Sequence[Outcome], expected: Sequence[Outcome]) -> str | None:
-        mine, right = got[0].outputs[0], expected[0].outputs[0]
-        if mine.ndim != right.ndim or len(mine) < min(rows, len(right)):
-            return f"{name} is too short, or no list of pairs"
-        same = torch.equal(mine[:rows].double(), right[:rows].double())
-        return None if same else f"the beginning of {name} is not the expected one"
-
-    return judge
+    mine, right = got[0].outputs[0], expected[0].outputs[0]
+    if mine.ndim != right.ndim or len(mine) < min(rows, len(right)):
+        return f"{name} is too short, or no list of pairs"
+    same = torch.equal(mine[:rows].double(), right[:rows].double())
+    return None if same else f"the beginning of {name} is not the expected one"
