@@ -1,19 +1,14 @@
 """What a student runs: `check("attention.dot_score", dot_score)`.
 
-It looks at every property on small public inputs and says in words what holds, what does not, and, where the
-outputs look like a known mistake, which. A wrong function stops the cell with `CheckFailed`, without a
-traceback; one that is not written yet does not, so "run all" goes through an unfinished notebook.
+It checks every property on small public inputs and says which hold and, where the outputs look like a known mistake,
+which mistake. A wrong function stops the cell; an unwritten one does not, so "run all" gets through.
 
-In a test cell's hidden region, `check(..., hidden=True)` does the same on fresh random inputs and shows none
-of them. It is the last expression of the cell, and its value is the mark: nbgrader reads a number that a
-test cell displays as partial credit. While nbgrader grades (it sets NBGRADER_EXECUTION=autograde), the
-visible check does not stop the cell, so that the hidden one is reached.
+In a test cell's hidden region, `check(..., hidden=True)` does the same on fresh random inputs and shows none of them.
+Its value is the mark: nbgrader reads a number that a test cell displays as partial credit. While nbgrader grades (it
+sets NBGRADER_EXECUTION=autograde), the visible check does not stop the cell, so that the hidden one is reached.
 
-Hidden inputs are drawn from a new seed each time; NLM_HIDDEN_SEED in the environment repeats one.
-
-An exercise comes from its declaration (`autograder.checks`), or in a student's copy of the course, which has none,
-from data (`autograder.exercise.public`). The visible check says the same either way; the hidden one needs
-the declaration.
+A student's copy of the course has exercises as data (`autograder.exercise.public`) instead of their declarations
+(`autograder.checks`): enough for the visible check, not for the hidden one.
 """
 
 import contextlib
@@ -73,12 +68,13 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
     """
     exercise = find(name)
     grading = os.environ.get("NBGRADER_EXECUTION", "")
-    verdict = examine(exercise, function, _seed() if hidden else None)
+    verdict = examine(exercise, function, hidden_seed(secrets.randbits(32)) if hidden else None)
     report = Report(verdict)
     if hidden:
         _show(report)
         if not verdict.passed:
-            _show_instructor(f"Hidden inputs of {name}: NLM_HIDDEN_SEED={verdict.seed} repeats them.")
+            words = f"Hidden inputs of {name}: NLM_HIDDEN_SEED={verdict.seed} repeats them."
+            _show(words, raw=True, metadata=INSTRUCTOR)
         return Mark(verdict)
     if grading == "autograde":
         _show(report)
@@ -111,11 +107,12 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
     return judge(exercise, asked, given, closed=closed_names_used(function, exercise.closed), seed=seed)
 
 
-def _seed() -> int:
+def hidden_seed(drawn: int) -> int:
+    """The seed in NLM_HIDDEN_SEED, which repeats hidden inputs; where there is none, the one that was drawn."""
     given = os.environ.get("NLM_HIDDEN_SEED", "")
     if given and not given.isdecimal():
         raise ValueError(f"NLM_HIDDEN_SEED must be a whole number, got {given!r}")
-    return int(given) if given else secrets.randbits(32)
+    return int(given) if given else drawn
 
 
 def _in_notebook() -> bool:
@@ -127,20 +124,11 @@ def _in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def _show(report: Report) -> bool:
+def _show(shown: Report | str, **options: Any) -> bool:
     if _in_notebook():
         from IPython.display import display
 
-        display(report)  # type: ignore[no-untyped-call]
+        display({"text/plain": shown} if options else shown, **options)  # type: ignore[no-untyped-call]
     else:
-        print(report)
+        print(shown)
     return True
-
-
-def _show_instructor(words: str) -> None:
-    if _in_notebook():
-        from IPython.display import display
-
-        display({"text/plain": words}, raw=True, metadata=INSTRUCTOR)  # type: ignore[no-untyped-call]
-    else:
-        print(words)

@@ -13,16 +13,8 @@ SOURCE, RELEASE = "solutions", "exercises"
 def configure(c: Any, root: Path) -> None:
     """Fill nbgrader's configuration object `c` for the course that lies at `root`."""
     # Imported here: these load nbgrader, which only its own commands need.
-    from nbconvert.preprocessors import ClearMetadataPreprocessor
-    from nbgrader.converters import GenerateAssignment
-    from nbgrader.preprocessors import (
-        AssignLatePenalties,
-        CheckCellMetadata,
-        GetGrades,
-        IgnorePattern,
-        LimitOutput,
-        SaveAutoGrades,
-    )
+    from nbgrader.converters import Autograde, GenerateAssignment
+    from nbgrader.preprocessors import Execute, GetGrades
 
     from autograder.engine.execute import CourseExecute
     from autograder.engine.opening import OpenQuestions
@@ -45,15 +37,8 @@ def configure(c: Any, root: Path) -> None:
 
     repair_first(c)
     # nbgrader's own lists, with our parts in the places of Execute and after GetGrades.
-    c.Autograde.autograde_preprocessors = [
-        CourseExecute,
-        IgnorePattern,
-        ClearMetadataPreprocessor,
-        LimitOutput,
-        SaveAutoGrades,
-        AssignLatePenalties,
-        CheckCellMetadata,
-    ]
+    own = Autograde.class_traits()["autograde_preprocessors"].default()
+    c.Autograde.autograde_preprocessors = [CourseExecute if each is Execute else each for each in own]
     c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents]
     c.GenerateFeedback.exporter_class = FeedbackExporter
 

@@ -16,19 +16,3 @@ from autograder.box.job import BoxResult, Cell, CellResult, Interview, Job, Limi
 from autograder.box.probe import Attempt, Facts, probe
 from autograder.box.session import BoxFault
 from autograder.box.tiers import IsolationMissing
-
-__all__ = [
-    "Attempt",
-    "Box",
-    "BoxFault",
-    "BoxResult",
-    "Cell",
-    "CellResult",
-    "Facts",
-    "Interview",
-    "IsolationMissing",
-    "Job",
-    "Limits",
-    "Seed",
-    "probe",
-]

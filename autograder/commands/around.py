@@ -21,11 +21,9 @@ def _preflight() -> argparse.ArgumentParser:
     made = shared.parser(
         "preflight",
         "Say of every submission what would be repaired, left behind, or not be gradable. Runs none.",
-        """
-preflight attention
-preflight attention --student ada
-preflight attention --json
-""",
+        "preflight attention",
+        "preflight attention --student ada",
+        "preflight attention --json",
     )
     shared.students(made)
     made.add_argument("--json", action="store_true", help="everything that was found, for a program")
@@ -34,7 +32,6 @@ preflight attention --json
 
 @shared.command(_preflight)
 def preflight(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
-    """Look at what was handed in, before any of it runs."""
     from dataclasses import asdict
 
     from autograder.preflight import check_folder, report
@@ -61,11 +58,9 @@ def _report() -> argparse.ArgumentParser:
     made = shared.parser(
         "report",
         "Write the marks per student and question (what is ungraded stays empty), and the overview.",
-        """
-report attention                         grading/attention/report.csv and overview.html
-report attention --format json
-report attention --lms moodle --out marks.csv
-""",
+        "report attention                         grading/attention/report.csv and overview.html",
+        "report attention --format json",
+        "report attention --lms moodle --out marks.csv",
     )
     made.add_argument("--format", choices=("csv", "json"), default="csv")
     made.add_argument("--lms", choices=("canvas", "moodle"), help="columns as this system takes them")
@@ -84,7 +79,6 @@ def report(
     out: str | None = None,
     json: bool = False,
 ) -> int:
-    """The marks as a table, and a page on what the class has understood."""
     from autograder.instructor import report_rows, write_overview, write_report
 
     table = write_report(course, assignment, format, lms, shared.here(out) if out else None)
@@ -109,10 +103,8 @@ def _feedback() -> argparse.ArgumentParser:
     made = shared.parser(
         "feedback",
         "Write feedback/STUDENT/ASSIGNMENT/*.html from the marks in the gradebook.",
-        """
-feedback attention
-feedback attention --student ada
-""",
+        "feedback attention",
+        "feedback attention --student ada",
     )
     shared.students(made)
     made.add_argument("--json", action="store_true", help="the files that were written, for a program")
@@ -121,7 +113,6 @@ feedback attention --student ada
 
 @shared.command(_feedback)
 def feedback(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
-    """A page for every student."""
     from autograder.feedback import write_feedback
 
     unknown = sorted(set(students or ()) - set(course.students(assignment)))
@@ -143,11 +134,9 @@ def _release() -> argparse.ArgumentParser:
         "release",
         "Write a zip for students: the course, the exercises, and data in place of answers. Every file of it is\n"
         "searched for solutions, hidden tests and the like first; if any is found, nothing is written.",
-        """
-release                        every assignment, into release/
-release attention              one; students unpack it over what they have
-release --to /srv/course
-""",
+        "release                        every assignment, into release/",
+        "release attention              one; students unpack it over what they have",
+        "release --to /srv/course",
         assignment=False,
     )
     made.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)")
@@ -176,10 +165,8 @@ def _worker() -> argparse.ArgumentParser:
         "Join a Dask scheduler: this machine then grades submissions that it hands out, until Ctrl-C.\n"
         "It needs the course (this checkout), not the submissions or the gradebook. Dask's connections are neither\n"
         "encrypted nor protected: use them in a network that you trust.",
-        """
-worker tcp://10.0.0.5:8786
-worker tcp://10.0.0.5:8786 --cores 4
-""",
+        "worker tcp://10.0.0.5:8786",
+        "worker tcp://10.0.0.5:8786 --cores 4",
         assignment=False,
     )
     made.add_argument("scheduler", metavar="URL", help="tcp://HOST:8786, as the scheduler says when it starts")
@@ -189,7 +176,6 @@ worker tcp://10.0.0.5:8786 --cores 4
 
 @shared.command(_worker)
 def worker(place: Environment, *, scheduler: str, cores: int) -> int:
-    """Lend this machine's cores to a run of `grade --scheduler URL`."""
     line = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
     line += ["--nworkers", str(cores), "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

@@ -30,10 +30,8 @@ def parser() -> argparse.ArgumentParser:
         "check",
         "Run a notebook and say of every question whether its visible check holds. Exit code 0: all of it holds and\n"
         "every question is answered; 1: something is missing; 2: there is no such notebook. Nothing is changed.",
-        """
-check exercises/attention/attention.ipynb
-check exercises/attention/attention.ipynb --json
-""",
+        "check exercises/attention/attention.ipynb",
+        "check exercises/attention/attention.ipynb --json",
         assignment=False,
     )
     made.add_argument("notebook", metavar="NOTEBOOK", type=Path)
@@ -45,7 +43,6 @@ check exercises/attention/attention.ipynb --json
 
 @shared.command(parser)
 def check(place: Environment, *, notebook: Path, seconds: float = 300, show: bool = False, json: bool = False) -> int:
-    """Say of every question whether its check holds."""
     path = shared.here(notebook)
     if not path.is_file():
         print(f"There is no notebook {notebook}.", file=sys.stderr)

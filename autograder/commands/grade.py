@@ -19,23 +19,20 @@ if TYPE_CHECKING:
     from autograder.engine.course import Course
     from autograder.engine.run import Line
 
-EXAMPLES = """
-grade attention
-grade attention --student ada --student bob
-grade attention --jobs 4                                        four cores of this machine
-grade attention --db postgresql://grader@host/gradebook         (in nbgrader_config.py: postgresql+psycopg2://…)
-
-several machines: on one of them, and then on every machine that lends its cores
-  .venv/bin/dask scheduler --host 10.0.0.5
-worker tcp://10.0.0.5:8786
-grade attention --scheduler tcp://10.0.0.5:8786
-"""
+EXAMPLES = (
+    "grade attention",
+    "grade attention --student ada --student bob",
+    "grade attention --jobs 4                             four cores of this machine",
+    "grade attention --db postgresql://grader@host/gradebook",
+    "grade attention --scheduler tcp://10.0.0.5:8786      after .venv/bin/dask scheduler --host 10.0.0.5",
+    "worker tcp://10.0.0.5:8786                           on every machine that lends its cores",
+)
 STATES = {"graded": "graded", "blocked": "NOT GRADED", "fault": "GRADER'S FAULT"}
 
 
 def parser() -> argparse.ArgumentParser:
     made = shared.parser(
-        "grade", "Grade what was handed in: each notebook in a sandbox, marks into nbgrader's gradebook.", EXAMPLES
+        "grade", "Grade what was handed in: each notebook in a sandbox, marks into nbgrader's gradebook.", *EXAMPLES
     )
     shared.students(made)
     made.add_argument("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)")

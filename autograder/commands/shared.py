@@ -20,9 +20,9 @@ class Misuse(Exception):  # noqa: N818 - said to the user
     """Exit code 2."""
 
 
-def parser(verb: str, does: str, examples: str, assignment: bool = True) -> argparse.ArgumentParser:
+def parser(verb: str, does: str, *examples: str, assignment: bool = True) -> argparse.ArgumentParser:
     """A parser with the options that every command on a course has."""
-    lines = "\n".join(f"  python -m autograder {line}".rstrip() for line in examples.strip().split("\n"))
+    lines = "\n".join(f"  python -m autograder {line}" for line in examples)
     made = argparse.ArgumentParser(
         prog=f"python -m autograder {verb}",
         description=does,

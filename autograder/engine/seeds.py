@@ -13,6 +13,8 @@ import os
 import secrets
 from pathlib import Path
 
+from autograder import check
+
 FILE = Path("grading") / "secret"
 
 
@@ -41,10 +43,5 @@ def course_secret(root: Path) -> bytes:
 
 def hidden_seed(secret: bytes, *place: str) -> int:
     """The seed for one exercise of one submission, 32 bits."""
-    given = os.environ.get("NLM_HIDDEN_SEED", "")
-    if given:
-        if not given.isdecimal():
-            raise ValueError(f"NLM_HIDDEN_SEED must be a whole number, got {given!r}")
-        return int(given)
     code = hmac.new(secret, "\n".join(place).encode(), hashlib.sha256).digest()
-    return int.from_bytes(code[:4])
+    return check.hidden_seed(int.from_bytes(code[:4]))

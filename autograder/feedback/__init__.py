@@ -11,5 +11,3 @@ Nothing in a page is fetched, and nothing in it runs: there is no script, and a 
 
 from autograder.feedback.deliver import write_feedback
 from autograder.feedback.hide import HideFromStudents
-
-__all__ = ["HideFromStudents", "write_feedback"]

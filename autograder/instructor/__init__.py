@@ -10,5 +10,3 @@ overview    all of it on one page
 from autograder.instructor.overview import write_overview
 from autograder.instructor.rows import Row, report_rows
 from autograder.instructor.table import write_report
-
-__all__ = ["Row", "report_rows", "write_overview", "write_report"]

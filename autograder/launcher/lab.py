@@ -1,13 +1,13 @@
 """JupyterLab, started on the first lecture with the course's own settings. Standard library only."""
 
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from autograder.launcher.environment import Environment
+from autograder.launcher.glossary import lectures
 
 FROM = "NLM_FROM"  # the variable that tells the second process in which folder the command was given
 SETTINGS = "autograder/jupyter"
@@ -16,20 +16,15 @@ SETTINGS = "autograder/jupyter"
 
 def first_lecture(root: Path) -> Path | None:
     """The lecture with the lowest number, as a notebook if that is built."""
-    found = [path for path in (root / "lectures").glob("*.py") if re.match(r"\d+_", path.name)]
-    if not found:
-        return None
-    text = min(found, key=lambda path: (int(path.name.split("_")[0]), path.name))
-    return text.with_suffix(".ipynb")
+    return next((path.with_suffix(".ipynb") for path in lectures(root)), None)
 
 
 def lecture_called(root: Path, name: str) -> Path | None:
     """The lecture with this number, or whose name has these letters in it, as a notebook if that is built."""
     wanted = name.casefold()
-    for path in sorted((root / "lectures").glob("*.py")):
-        number = re.match(r"(\d+)_", path.name)
-        called = number and (int(wanted) == int(number[1]) if wanted.isdigit() else wanted in path.stem.casefold())
-        if called:
+    for path in lectures(root):
+        number = int(path.name.split("_")[0])
+        if number == int(wanted) if wanted.isdigit() else wanted in path.stem.casefold():
             return path.with_suffix(".ipynb")
     return None
 

@@ -1,20 +1,11 @@
-"""What the launcher says: short lines, durations as one says them, and what to do about a failure."""
+"""What the launcher says: short lines, durations in everyday words, and what to do about a failure."""
 
-_NO_NETWORK = (
-    "Temporary failure in name resolution",
-    "Name or service not known",
-    "getaddrinfo failed",
-    "nodename nor servname",
-    "Failed to establish a new connection",
-    "NewConnectionError",
-    "Network is unreachable",
-    "No route to host",
-    "Connection refused",
-    "ConnectTimeoutError",
-    "ReadTimeoutError",
-    "Read timed out",
-    "ProxyError",
-    "dns error",
+import re
+
+_NO_NETWORK = re.compile(
+    "Temporary failure in name resolution|Name or service not known|getaddrinfo failed|nodename nor servname"
+    "|Failed to establish a new connection|NewConnectionError|Network is unreachable|No route to host"
+    "|Connection refused|ConnectTimeoutError|ReadTimeoutError|Read timed out|ProxyError|dns error"
 )
 
 
@@ -27,7 +18,7 @@ def line(text: str = "") -> None:
 
 
 def took(seconds: float) -> str:
-    """A duration as one says it: 0.4 s, 12 s, 3 min 05 s."""
+    """A duration in everyday words: 0.4 s, 12 s, 3 min 05 s."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -40,7 +31,7 @@ def count(number: int, thing: str) -> str:
 
 
 def unreachable(log: str) -> bool:
-    return any(sign in log for sign in _NO_NETWORK)
+    return _NO_NETWORK.search(log) is not None
 
 
 def advice(log: str) -> str:

@@ -70,17 +70,13 @@ def install(python: Path, site: Path, wanted: Wanted, build: str, steps: Steps) 
     if steps.call(*pip, exact, may_fail=True, stop_at=is_cuda_download if build == "cpu" else None):
         return
     if build != "cpu" or not is_cuda_download(steps.last_output()):
-        _in_range(pip, str(next(r for r in wanted.base if r.name == "torch")), steps)
+        # Where the tested version has no build for this Python or this machine: the newest of the range.
+        if "No matching distribution" not in steps.last_output() or say.unreachable(steps.last_output()):
+            raise say.SetupError(steps.failure())
+        steps.call(*pip, str(next(r for r in wanted.base if r.name == "torch")))
     elif not _with_uv(python, exact, "cpu", steps):
         steps.instead("not to be had from here", NO_CPU_BUILD, f"PyTorch {wanted.torch}, {CUDA}")
         steps.call(*pip, exact)
-
-
-def _in_range(pip: list[str], requirement: str, steps: Steps) -> None:
-    """Where the tested version has no build for this Python or this machine: the newest of the range."""
-    if "No matching distribution" not in steps.last_output() or say.unreachable(steps.last_output()):
-        raise say.SetupError(steps.failure())
-    steps.call(*pip, requirement)
 
 
 NO_CPU_BUILD = """\

@@ -79,11 +79,8 @@ def restore_scripts(environment: Environment) -> None:
         with contextlib.suppress(OSError):
             content = script.read_bytes()
             first, newline, rest = content.partition(b"\n")
-            if (
-                first.startswith(b"#!")
-                and b"/bin/python" in first
-                and os.fsencode(environment.python.parent) not in first
-            ):
+            ours = os.fsencode(environment.python.parent) in first
+            if first.startswith(b"#!") and b"/bin/python" in first and not ours:
                 script.write_bytes(b"#!" + os.fsencode(environment.python) + newline + rest)
 
 

@@ -17,16 +17,3 @@ from autograder.preflight.folder import check_folder, prepare, report
 from autograder.preflight.master import Master, MasterCell
 from autograder.preflight.read import Unreadable, read_notebook
 from autograder.preflight.repair import repair
-
-__all__ = [
-    "Finding",
-    "Master",
-    "MasterCell",
-    "Prepared",
-    "Unreadable",
-    "check_folder",
-    "prepare",
-    "read_notebook",
-    "repair",
-    "report",
-]

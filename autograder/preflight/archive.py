@@ -48,8 +48,7 @@ def unpack(archive: Path, folder: Path) -> list[Finding]:
             room -= folder.joinpath(*_parts(inside)).stat().st_size
     except Exception as error:  # whatever the readers of archives raise about a file from outside
         about = shown(f"{type(error).__name__}: {error}", 100)
-        words = f"{name} could not be unpacked, or not wholly ({about})."
-        found.append(Finding(kind="ignored", what="damaged-archive", words=words))
+        found.append(Finding("ignored", "damaged-archive", f"{name} could not be unpacked, or not wholly ({about})."))
     if len(found) > 20:
         found[20:] = [_refuse(f"{len(found) - 20} more", "for such reasons")]
     return found
@@ -156,4 +155,4 @@ def _zip(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes] | None, str]]:
 
 
 def _refuse(name: str, why: str) -> Finding:
-    return Finding(kind="ignored", what="refused-member", words=f"{shown(name)} was not unpacked: {why}.")
+    return Finding("ignored", "refused-member", f"{shown(name)} was not unpacked: {why}.")

@@ -45,12 +45,12 @@ def choose(paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: P
         taken[chosen] = master
         if chosen.name != f"{master.name}.ipynb":
             words = f"{shown(chosen.name)} is graded as {master.name}.ipynb."
-            made.findings.append(Finding(kind="repaired", what="renamed", words=words))
+            made.findings.append(Finding("repaired", "renamed", words))
         rivals = [p for p in free if p is not chosen and worked_on(read[p][0], master)]
         if rivals:
             others = listed(shown(p.name) for p in rivals)
             words = f"Several notebooks have answers: {shown(chosen.name)} was graded, not {others}."
-            made.findings.append(Finding(kind="note", what="several-notebooks", words=words))
+            made.findings.append(Finding("note", "several-notebooks", words))
         notebook, found = repair(read[chosen][0], master)
         made.notebooks[master.name] = notebook
         made.findings += [*read[chosen][1], *found]
@@ -78,10 +78,10 @@ def _missing(master: Master, read: dict[Path, Any], trouble: dict[Path, str]) ->
     name = f"{master.name}.ipynb"
     broken = next((p for p in trouble if p.name == name), None) or next(iter(trouble), None)
     if broken is not None:
-        return Finding(kind="blocked", what="unreadable", words=f"{trouble[broken]}. It was not graded.")
+        return Finding("blocked", "unreadable", f"{trouble[broken]}. It was not graded.")
     if any(path.name == name for path in read):
         words = (
             f"{name} has none of this assignment's cells: it is another notebook, or everything was deleted from it."
         )
-        return Finding(kind="blocked", what="foreign-notebook", words=f"{words} It was not graded.")
-    return Finding(kind="blocked", what="missing", words=f"There is no {name}. Nothing of it was graded.")
+        return Finding("blocked", "foreign-notebook", f"{words} It was not graded.")
+    return Finding("blocked", "missing", f"There is no {name}. Nothing of it was graded.")

@@ -12,7 +12,7 @@ from typing import Any, Literal
 Kind = Literal["repaired", "ignored", "blocked", "note"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """What was found, and what was done about it."""
 
@@ -100,4 +100,4 @@ def _first(entries: "os.ScandirIterator[str]", most: int) -> list["os.DirEntry[s
 
 def left_behind(inside: str, why: str, what: str | None = None) -> Finding:
     """A finding about a file that is not taken along."""
-    return Finding(kind="ignored", what=what or "extra-file", words=f"{shown(inside)} was left behind: {why}.")
+    return Finding("ignored", what or "extra-file", f"{shown(inside)} was left behind: {why}.")

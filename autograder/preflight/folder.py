@@ -49,18 +49,18 @@ def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None
     except Exception as error:
         about = shown(f"{type(error).__name__}: {error}", 200)
         words = f"The submission could not be looked at ({about}). It was not graded; please report this."
-        made.findings.append(Finding(kind="blocked", what="fault", words=words))
+        made.findings.append(Finding("blocked", "fault", words))
     more = len(made.findings) - MOST_FINDINGS
     if more > 0:
         made.findings.sort(key=lambda finding: finding.kind == "ignored")  # what was left behind is cut first
-        made.findings[MOST_FINDINGS:] = [Finding(kind="ignored", what="more", words=f"And {more} more of this kind.")]
+        made.findings[MOST_FINDINGS:] = [Finding("ignored", "more", f"And {more} more of this kind.")]
     return made
 
 
 def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made: Prepared) -> None:
     if folder.is_symlink() or folder.parent.is_symlink():
         words = "The submission's folder is a link to another place. It was not followed, and nothing was graded."
-        made.findings.append(Finding(kind="blocked", what="linked-folder", words=words))
+        made.findings.append(Finding("blocked", "linked-folder", words))
         return
     there = scan(folder, made.findings) if folder.is_dir() else []
     archives = [path for _, path in there if is_archive(path.name)]

@@ -62,7 +62,7 @@ def _strangers(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Fi
         del cell.metadata["nbgrader"]
         if name is not None and not another:
             words = f"The cell {shown(name, 40)!r} is none of this assignment; it was run as an ordinary cell."
-            yield Finding(kind="repaired", what="unknown-cell", words=words)
+            yield Finding("repaired", "unknown-cell", words)
 
 
 def _lost(cells: list[Any], master: Master) -> Iterator[Finding]:
@@ -81,7 +81,7 @@ def _lost(cells: list[Any], master: Master) -> Iterator[Finding]:
             found.append(own.id)
     if found:
         words = f"nbgrader's metadata was missing or foreign in {listed(found)}; known by their ids or texts."
-        yield Finding(kind="repaired", what="lost-name", words=words)
+        yield Finding("repaired", "lost-name", words)
 
 
 def _copies(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Finding]:
@@ -112,8 +112,7 @@ def _copies(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Findi
             if cell is not kept:
                 del cell.metadata["nbgrader"]
         remove(cells, empty)
-        words = f"The cell {name!r} is there {len(copies)} times. {how}"
-        yield Finding(kind="repaired", what="copied-cell", words=words)
+        yield Finding("repaired", "copied-cell", f"The cell {name!r} is there {len(copies)} times. {how}")
 
 
 def remove(cells: list[Any], which: list[Any]) -> None:
@@ -154,7 +153,7 @@ def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list
         if grade_id(others[-1]) is None:
             others[-1].metadata["nbgrader"] = {"grade_id": own.id}
         words = f"The answer cell {own.id!r} is empty or missing; {listed(sorted(asked))} was taken from another cell."
-        found.append(Finding(kind="repaired", what="answer-elsewhere", words=words))
+        found.append(Finding("repaired", "answer-elsewhere", words))
     return answers, found
 
 

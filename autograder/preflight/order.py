@@ -35,15 +35,15 @@ def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -
             moved.append(own.id)
         orphans += gone
     if deleted:
-        yield _repaired("deleted-cell", f"{listed(deleted)}: missing from the notebook, and put back.")
+        yield Finding("repaired", "deleted-cell", f"{listed(deleted)}: missing from the notebook, and put back.")
     told = [name for name in moved if name not in deleted and name not in asked_at_end]
     if told:
-        yield _repaired("moved-cell", f"{listed(told)}: stood above the answer, and was put below it.")
+        yield Finding("repaired", "moved-cell", f"{listed(told)}: stood above the answer, and was put below it.")
     for name in dict.fromkeys(orphans):
         words = (
             f"The answer cell {name!r} was deleted; its test was asked at the end, of whatever the notebook defines."
         )
-        yield Finding(kind="note", what="deleted-answer", words=words)
+        yield Finding("note", "deleted-answer", words)
 
 
 def _put_back(cells: list[Any], master: Master) -> Iterator[str]:
@@ -91,7 +91,3 @@ def _stands(cells: list[Any], own: MasterCell, answers: Mapping[str, Any]) -> in
     if own.id in answers:
         return next((number for number, cell in enumerate(cells) if cell is answers[own.id]), None)
     return None if own.solution and own.type != "code" else place_of(cells, own.id)
-
-
-def _repaired(what: str, words: str) -> Finding:
-    return Finding(kind="repaired", what=what, words=words)

@@ -106,11 +106,11 @@ def notebook_of(content: Any, name: str) -> tuple[NotebookNode, list[Finding]]:
     lost = len(made) - len(whole)
     if lost:
         words = f"{name} has {lost} damaged cell{'' if lost == 1 else 's'} without any text; left out."
-        found.append(Finding(kind="repaired", what="damaged-cell", words=words))
+        found.append(Finding("repaired", "damaged-cell", words))
     untrue = sum(1 for cell, new in zip(cells, made, strict=True) if new is not None and not _kept(cell, new))
     if untrue:
         words = f"{name} has {untrue} damaged cell{'' if untrue == 1 else 's'}; what could be read of them was kept."
-        found.append(Finding(kind="repaired", what="damaged-cell", words=words))
+        found.append(Finding("repaired", "damaged-cell", words))
     return notebook, found
 
 

@@ -84,7 +84,7 @@ def _type(cell: NotebookNode, own: MasterCell) -> Iterator[Finding]:
     fresh = new_cell(own.type, cell.source, cell.metadata, cell.id)
     cell.clear()
     cell.update(fresh)
-    yield Finding(kind="repaired", what="retyped-cell", words=words)
+    yield Finding("repaired", "retyped-cell", words)
 
 
 def _edited(cells: list[Any], cell: Any, own: MasterCell, asked: frozenset[str]) -> Iterator[Finding]:
@@ -97,7 +97,7 @@ def _edited(cells: list[Any], cell: Any, own: MasterCell, asked: frozenset[str])
         aside = new_cell(own.type, cell.source, {}, f"{cell.id[:57]}-edited")
         cells.insert(place if own.type == "code" else place + 1, aside)
     words = f"The locked cell {own.id!r} had been edited; the original was used.{kept}"
-    yield Finding(kind="repaired", what="edited-cell", words=words)
+    yield Finding("repaired", "edited-cell", words)
 
 
 def _metadata(cell: Any, own: MasterCell) -> Iterator[Finding]:
@@ -105,8 +105,8 @@ def _metadata(cell: Any, own: MasterCell) -> Iterator[Finding]:
     lost = set(given) == {"grade_id"}  # recognised by other means, and said so
     if not lost and own.points is not None and given.get("points") != own.points:
         words = f"The points of the cell {own.id!r} had been changed; the assignment's own were used."
-        yield Finding(kind="repaired", what="changed-points", words=words)
+        yield Finding("repaired", "changed-points", words)
     elif not lost and any(given.get(flag, False) is not true[flag] for flag in _FLAGS):
         words = f"nbgrader's metadata of the cell {own.id!r} had been changed; the assignment's own was used."
-        yield Finding(kind="repaired", what="changed-metadata", words=words)
+        yield Finding("repaired", "changed-metadata", words)
     cell.metadata["nbgrader"] = from_dict(true)

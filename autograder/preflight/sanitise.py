@@ -16,15 +16,9 @@ from typing import Any
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import (
-    CheckCellMetadata,
-    ClearOutput,
-    DeduplicateIds,
-    NbGraderPreprocessor,
-    OverwriteCells,
-    OverwriteKernelspec,
-)
+from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.preflight.finding import Finding, scan
 from autograder.preflight.master import from_gradebook, order_in_source
@@ -36,14 +30,7 @@ from autograder.preflight.repair import repair
 def repair_first(c: Any) -> None:
     """Wire both into nbgrader's configuration object `c`: its own list, with `Repair` at the front."""
     c.Autograde.exporter_class = CourseExporter
-    c.Autograde.sanitize_preprocessors = [
-        Repair,
-        ClearOutput,
-        DeduplicateIds,
-        OverwriteKernelspec,
-        OverwriteCells,
-        CheckCellMetadata,
-    ]
+    c.Autograde.sanitize_preprocessors = [Repair, *Autograde.class_traits()["sanitize_preprocessors"].default()]
 
 
 class CourseExporter(NotebookExporter):  # type: ignore[misc]
