@@ -47,7 +47,7 @@ def broken(verdict: Verdict) -> list[tuple[str, str | None]]:
 def test_an_exercise_is_fit_to_be_released(exercise: Exercise) -> None:
     assert exercise_faults(exercise) == []
     assert travel_faults(exercise) == []
-    assert len(exercise.misconceptions) >= 4
+    assert len(exercise.misconceptions) >= 4, "a question declares at least four mistakes"
 
 
 def test_a_misconception_fails_visibly_and_on_hidden_inputs_and_is_named(
