@@ -13,8 +13,7 @@ import operator
 import warnings
 from collections.abc import Callable
 
-from nlmcore.autodiff.arithmetic import as_number, divide, power
-from nlmcore.autodiff.value import Value
+from nlmcore.autodiff.value import Value, as_number, divide, power
 
 LONGEST = 2_000
 """Characters; longer texts are no formulas that somebody typed."""

@@ -6,25 +6,21 @@ Source: any text on numerical analysis. Too large an h errs by curvature, too sm
 h near the cube root of the machine's precision, 1e-16^(1/3) ≈ 5e-6, balances the two.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nlmcore.autodiff.value import Value
+from nlmcore.checks import Positive, described, door
 
 STEP = 5e-6
 
 
+@door
 def numerical_gradient(
-    function: Callable[..., Any], point: Sequence[float | int], step: float | int = STEP
+    function: Callable[..., Any], point: Sequence[float | int], step: Positive = STEP
 ) -> tuple[float, ...]:
-    """∂f/∂xᵢ at `point`, for every i, by central differences. `function` takes values and returns one.
-
-    Raises ValueError if the step is not positive and finite.
-    """
-    if not 0 < step < math.inf:
-        raise ValueError(f"step must be positive and finite, got {step}")
+    """∂f/∂xᵢ at `point`, for every i, by central differences. `function` takes values and returns one."""
     gradient = []
     for i in range(len(point)):
         above, below = ([x + (h if i == j else 0) for j, x in enumerate(point)] for h in (step, -step))
@@ -35,12 +31,10 @@ def numerical_gradient(
 
 @dataclass(frozen=True)
 class GradientCheck:
-    """Both gradients of a function at a point, and how far they are apart."""
+    """Both gradients of a function at a point, by its graph and by difference quotients; and how far they are apart."""
 
     backward: tuple[float, ...]
-    """From the graph, by `Value.backward`."""
     numerical: tuple[float, ...]
-    """From difference quotients."""
 
     @property
     def error(self) -> float:
@@ -50,7 +44,7 @@ class GradientCheck:
 
 
 def check_gradient(
-    function: Callable[..., Value], point: Sequence[float | int], step: float | int = STEP
+    function: Callable[..., Value], point: Sequence[float | int], step: Positive = STEP
 ) -> GradientCheck:
     """Differentiate `function` at `point` twice, through its graph and by difference quotients.
 
@@ -60,6 +54,6 @@ def check_gradient(
     inputs = [Value(x) for x in point]
     result = function(*inputs)
     if not isinstance(result, Value):
-        raise TypeError(f"function must return a Value, got {type(result).__name__} {result!r:.60}")
+        raise TypeError(f"function must return a Value, got {described(result)}")
     result.backward()
     return GradientCheck(tuple(x.grad for x in inputs), numerical_gradient(function, point, step))

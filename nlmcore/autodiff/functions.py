@@ -1,9 +1,7 @@
-"""PyTorch's own interface for a forward and a backward written by hand.
+"""The pair of `Value`, for tensors: PyTorch's own interface for a forward and a backward written by hand.
 
-The pair of `Value`, for tensors: `forward` computes and saves what `backward` will need; `backward` is given
-the upstream gradient, one entry per output, and returns upstream × local, one result per input.
-
-    y = Sigmoid.apply(x)        # differentiable, by our derivative
+`forward` computes and saves what `backward` will need; `backward` is given the upstream gradient, one entry per
+output, and returns upstream × local, one result per input. `Sigmoid.apply(x)` is differentiable, by our derivative.
 
 Source: the "forward/backward API" of CS231n and `torch.autograd.Function`; `torch.autograd.gradcheck` does
 for these what `check_gradient` does for a `Value`.
@@ -29,8 +27,7 @@ class Multiply(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, Tensor]:
         x, y = ctx.saved_tensors
-        (grad_z,) = upstream
-        return grad_z * y, grad_z * x
+        return upstream[0] * y, upstream[0] * x
 
 
 class Sigmoid(torch.autograd.Function):
@@ -45,5 +42,4 @@ class Sigmoid(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> Tensor:
         (sigma,) = ctx.saved_tensors
-        (grad_y,) = upstream
-        return grad_y * (1 - sigma) * sigma
+        return upstream[0] * (1 - sigma) * sigma

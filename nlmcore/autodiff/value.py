@@ -14,9 +14,10 @@ Departs from the source: a plain number in an expression is part of the operatio
 """
 
 import math
+from numbers import Real
 
-from nlmcore.autodiff.arithmetic import as_number, divide, exp, power
 from nlmcore.autodiff.graph import Edge, Graph, Node
+from nlmcore.checks import described, door
 
 
 class Value:
@@ -28,8 +29,6 @@ class Value:
     leaf or not), and `zero_grad` starts afresh. Numbers too large for a float become infinite, as in PyTorch, and
     inf and nan are computed with as floats are (inf - inf is nan); what has no value at all (1/0, the logarithm of 0)
     raises.
-
-    Raises TypeError if `data` is no real number, or `label` no str.
     """
 
     __array_ufunc__ = None  # so that NumPy's numbers leave `number * value` to us
@@ -37,10 +36,12 @@ class Value:
 
     def __init__(self, data: object, label: str = "") -> None:
         if (number := as_number(data)) is None:
-            raise TypeError(f"data must be a real number, got {type(data).__name__} {data!r}")
+            raise TypeError(f"data must be a real number, got {described(data)}")
         self.data: float = number
         self.grad: float = 0.0
-        self.label = _check_label(label)
+        self.label = ""
+        if label != "":
+            self.named(label)
         self.op = self.formula = ""
         self.inputs: tuple[Value, ...] = ()
         self.local_gradients: tuple[float, ...] = ()
@@ -57,9 +58,10 @@ class Value:
         result.local_gradients = tuple(local for _, local in operands)
         return result
 
+    @door
     def named(self, label: str) -> "Value":
         """Give it a name for drawings and traces, and return it: `q = (x + y).named("q")`."""
-        self.label = _check_label(label)
+        self.label = label
         return self
 
     # --- Operations: the value, and beside each operand its local gradient -------------------------------
@@ -161,13 +163,12 @@ class Value:
 
     # --- The backward pass -------------------------------------------------------------------------------
 
+    @door
     def backward(self, upstream: float | int = 1.0) -> None:
         """Add ∂self/∂v, times `upstream`, to the gradient of every value v that self was computed from."""
-        if (start := as_number(upstream)) is None:
-            raise TypeError(f"upstream must be a real number, got {type(upstream).__name__} {upstream!r:.60}")
         order = self.forward_order()
         arrived = {id(value): 0.0 for value in order}
-        arrived[id(self)] = start
+        arrived[id(self)] = float(upstream)
         for value in reversed(order):  # a value comes after all its uses: by then its gradient is complete
             upstream = arrived[id(value)]
             value.grad += upstream
@@ -221,7 +222,41 @@ class Value:
         return f"Value({name}{self.data:.6g}, grad={self.grad:.6g})"
 
 
-def _check_label(label: str) -> str:
-    if not isinstance(label, str):
-        raise TypeError(f"label must be a str, got {type(label).__name__} {label!r:.60}")
-    return label
+# --- Arithmetic on floats: what is too large is infinite, what has no value raises with a reason ---------------
+
+
+def as_number(thing: object) -> float | None:
+    """The plain number that this is, or None. True and False are no numbers here."""
+    return float(thing) if isinstance(thing, Real) and not isinstance(thing, bool) else None
+
+
+def exp(x: float) -> float:
+    """eˣ, infinite from x = 710 on."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def divide(a: float, b: float) -> float:
+    """a / b. Raises ZeroDivisionError if b is 0."""
+    if b == 0:
+        raise ZeroDivisionError(f"cannot divide {a:g} by a value of 0")
+    return a / b
+
+
+def power(base: float, exponent: float, at_zero: float | None = None) -> float:
+    """base ** exponent; `at_zero` is the result for 0 to a negative power.
+
+    Raises ZeroDivisionError for that if `at_zero` is None, ValueError for a root of a negative number.
+    """
+    if base < 0 and not float(exponent).is_integer():
+        raise ValueError(f"a negative base needs a whole exponent, got {base:g} ** {exponent:g}")
+    if base == 0 and exponent < 0:
+        if at_zero is None:
+            raise ZeroDivisionError(f"0 has no negative power, got the exponent {exponent:g}")
+        return at_zero
+    try:
+        return base**exponent
+    except OverflowError:
+        return -math.inf if base < 0 and exponent % 2 else math.inf
