@@ -22,7 +22,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from nlmcore.corpora import from_file, load
 from nlmcore.tokens import BPETokenizer
-from nlmcore.tokens.merges import BYTE_ORDER
+from nlmcore.tokens.bytepairs import BYTE_ORDER
 
 
 def peer(text: str, vocab_size: int) -> Tokenizer:

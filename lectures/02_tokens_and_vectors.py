@@ -43,7 +43,7 @@ from lectures.recipes.word_vectors import whole_words
 from lectures.recipes.word_vectors import paragraphs
 from lectures import stored, widgets
 from nlmcore.tokens import CharTokenizer, WordTokenizer, trace_training
-from nlmcore.tokens.merges import SPLIT, to_bytes
+from nlmcore.tokens.bytepairs import SPLIT, to_bytes
 from nlmcore.word2vec import SkipGram, build_vocabulary
 
 # %% [markdown] slideshow={"slide_type": "slide"}

@@ -1,4 +1,4 @@
-"""Counting every n-gram of a text, up to an order, by sorting instead of by hashing.
+"""Counting every n-gram of a text, up to an order, by sorting instead of by hashing; and a file of such counts.
 
 An n-gram (h, w) is its prefix h and its last word w. Prefixes of one order are numbered 0, 1, 2, ..., so an
 n-gram of the next order is one integer,
@@ -13,12 +13,20 @@ KenLM's trie in the same way). The children of a prefix lie next to each other.
 Symbols: h context (prefix) of order-1 words, h' the same without its first word (suffix), w word, c(h, w) count.
 """
 
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+from torch import Tensor
+
+FORMAT = "nlmcore.ngram 1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +85,42 @@ class Ngrams:
         return found.reshape(prefix.shape)
 
 
+def as_sequences(name: str, tokens: object, vocab_size: int) -> tuple[ndarray, ndarray]:
+    """One sequence or a list of them -> all ids end to end (time,), and the length of each (sequences,)."""
+    if isinstance(tokens, Tensor):
+        tokens = tokens.cpu().numpy()
+    if isinstance(tokens, str | bytes) or not isinstance(tokens, Iterable):
+        raise TypeError(f"{name} must be a sequence of ids or a list of sequences, got {type(tokens).__name__}")
+    if isinstance(tokens, ndarray):
+        if tokens.ndim not in (1, 2):
+            raise ValueError(f"{name} must have one dimension, or two (batch, time), got shape {tokens.shape}")
+        parts = [tokens] if tokens.ndim == 1 else list(tokens)
+    else:
+        tokens = list(tokens)
+        many = len(tokens) > 0 and isinstance(tokens[0], Iterable)
+        try:
+            parts = [np.asarray(part) for part in tokens] if many else [np.asarray(tokens)]
+        except ValueError as error:
+            raise TypeError(
+                f"{name} must be a sequence of ids or a list of sequences, got ids and sequences mixed: {tokens!r:.60}"
+            ) from error
+    if not parts or (len(parts) == 1 and not parts[0].size):
+        raise ValueError(f"{name} must hold at least one token, got none")
+    for i, part in enumerate(parts):
+        here = name if len(parts) == 1 else f"{name}[{i}]"
+        if not part.size:
+            raise ValueError(f"{here} must hold at least one token, got an empty sequence")
+        if part.dtype.kind not in "iu":
+            raise TypeError(f"{here} must hold integer ids, got {part.dtype}")
+        if part.ndim != 1:
+            raise ValueError(f"{here} must be a sequence of ids, got shape {part.shape}")
+    flat = np.concatenate(parts).astype(np.int64)
+    low, high = int(flat.min()), int(flat.max())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(f"{name} must be ids in [0, {vocab_size}), the vocabulary, got ids from {low} to {high}")
+    return flat, np.array([len(part) for part in parts])
+
+
 def count_ngrams(tokens: ndarray, lengths: ndarray, order: int, vocab_size: int) -> list[Ngrams]:
     """All n-grams of orders 1 to `order` in sequences laid end to end; none crosses a boundary.
 
@@ -130,3 +174,53 @@ def sort_with_positions(keys: ndarray) -> tuple[ndarray, ndarray]:
         return keys[position], position
     packed = np.sort(keys << place_bits | np.arange(len(keys)))
     return packed >> place_bits, packed & ((1 << place_bits) - 1)
+
+
+# --- to a file and back; one that is cut short or was tampered with is refused ---
+
+
+def save_counts(path: str | os.PathLike[str], settings: dict[str, Any], levels: list[Ngrams]) -> None:
+    """Per order m the arrays keys.m, counts.m and suffix.m; the settings as JSON in the header."""
+    arrays = {}
+    for level in levels:
+        for name in ("keys", "counts", "suffix"):
+            arrays[f"{name}.{level.order}"] = np.ascontiguousarray(getattr(level, name), dtype=np.int64)
+    save_file(arrays, os.fspath(path), metadata={"format": FORMAT, "settings": json.dumps(settings)})
+
+
+def load_counts(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Ngrams]]:
+    """What `save_counts` wrote. Raises ValueError for anything else, FileNotFoundError for no file."""
+    try:
+        with safe_open(os.fspath(path), framework="numpy") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file, no dictionary)
+    except SafetensorError as error:
+        raise ValueError(f"path must be a whole safetensors file, got {os.fspath(path)!r}: {error}") from error
+    if metadata.get("format") != FORMAT:
+        raise ValueError(f"path must be a file of format {FORMAT!r}, got {metadata.get('format')!r} in {path!r}")
+    settings = json.loads(metadata["settings"])
+    levels: list[Ngrams] = []
+    contexts, context_suffix = 1, np.zeros(1, dtype=np.int64)
+    for m in range(1, settings["order"] + 1):
+        names = [f"{name}.{m}" for name in ("keys", "counts", "suffix")]
+        if not all(name in arrays for name in names):
+            raise ValueError(f"path must hold {', '.join(names)}, got only {sorted(arrays)} in {path!r}")
+        keys, counts, suffix = (arrays[name] for name in names)
+        level = Ngrams(m, settings["vocab_size"], keys, counts, suffix, contexts, context_suffix)
+        if not _consistent(level):
+            raise ValueError(f"path must hold consistent counts, got order {m} of {path!r} out of order or range")
+        levels.append(level)
+        contexts, context_suffix = len(level), suffix
+    return settings, levels
+
+
+def _consistent(level: Ngrams) -> bool:
+    keys, counts, suffix = level.keys, level.counts, level.suffix
+    return (
+        keys.shape == counts.shape == suffix.shape
+        and bool((np.diff(keys) > 0).all())
+        and bool(((keys >= 0) & (keys < level.contexts * level.vocab_size)).all())
+        and bool(((suffix >= 0) & (suffix < max(1, level.contexts))).all())
+        and bool((counts > 0).all())
+        and (level.order > 1 or len(level) > 0)
+    )

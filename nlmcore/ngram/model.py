@@ -12,6 +12,7 @@ Departs from the papers: nothing is added at sequence boundaries. The first word
 and take the lower order's distribution; whoever wants P(w | beginning) puts <bos> in front, and <eos> behind.
 """
 
+import operator
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
@@ -23,21 +24,12 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor
 
+from nlmcore.checks import described, door
 from nlmcore.language_model import check_tokens
-from nlmcore.ngram import storage
 from nlmcore.ngram.backoff import KatzBackoff, StupidBackoff
-from nlmcore.ngram.counts import count_ngrams
-from nlmcore.ngram.smoothing import (
-    MLE,
-    AbsoluteDiscounting,
-    Additive,
-    Interpolation,
-    KneserNey,
-    Smoothing,
-    WittenBell,
-)
+from nlmcore.ngram.counts import as_sequences, count_ngrams, load_counts, save_counts
+from nlmcore.ngram.smoothing import MLE, AbsoluteDiscounting, Additive, Interpolation, KneserNey, Smoothing, WittenBell
 from nlmcore.ngram.table import BackoffTable
-from nlmcore.ngram.text import as_integer, as_sequences
 from nlmcore.ngram.weights import fit_weights, held_out_components, leave_one_out_components
 
 SMOOTHINGS: dict[str, type[Smoothing]] = {
@@ -63,8 +55,8 @@ class NGramLM:
     """
 
     def __init__(self, order: int, vocab_size: int, smoothing: str = "kneser_ney", **options: Any) -> None:
-        self.order = as_integer("order", order, 1, MAX_ORDER)
-        self.vocab_size = as_integer("vocab_size", vocab_size, 1, 2**31)
+        self.order = _as_integer("order", order, 1, MAX_ORDER)
+        self.vocab_size = _as_integer("vocab_size", vocab_size, 1, 2**31)
         if not isinstance(smoothing, str) or smoothing not in SMOOTHINGS:
             raise ValueError(f"smoothing must be one of {', '.join(SMOOTHINGS)}, got {smoothing!r}")
         allowed = [field.name for field in fields(SMOOTHINGS[smoothing])]
@@ -112,14 +104,14 @@ class NGramLM:
             )
             weights = fit_weights(*events, uniform=self.rule.base == "uniform")
             self.rule = replace(self.rule, weights=tuple(weights.tolist()))
-        self._table = BackoffTable(levels, self.rule.estimate(levels), self.rule.chained)
+        self._table = BackoffTable(levels, self.rule)
         return self
 
     # --- probabilities ---
 
     def probability(self, word: SupportsIndex, context: Sequence[SupportsIndex] | Tensor | ndarray = ()) -> float:
         """P(word | context), of which the last order-1 words count. An empty context: the unigram distribution."""
-        words = [*self._context(context), as_integer("word", word, 0, self.vocab_size - 1)]
+        words = [*self._context(context), _as_integer("word", word, 0, self.vocab_size - 1)]
         return float(np.exp(self.table.score(np.array([words]))[0, -1]))
 
     def distribution(self, context: Sequence[SupportsIndex] | Tensor | ndarray = ()) -> Float[Tensor, " vocab"]:
@@ -157,21 +149,20 @@ class NGramLM:
         if not isinstance(context, Iterable) or (isinstance(context, Tensor | ndarray) and context.ndim != 1):
             raise TypeError(f"context must be a sequence of ids, got {type(context).__name__} {context!r}")
         given = context.tolist() if isinstance(context, Tensor | ndarray) else list(context)
-        words = [as_integer(f"context[{i}]", word, 0, self.vocab_size - 1) for i, word in enumerate(given)]
+        words = [_as_integer(f"context[{i}]", word, 0, self.vocab_size - 1) for i, word in enumerate(given)]
         return words[len(words) - (self.order - 1) :] if len(words) >= self.order else words
 
-    def _read(self, tokens: Tensor, state: Tensor | None) -> tuple[ndarray, int]:
+    @door
+    def _read(
+        self, tokens: Int[Tensor, "batch time"], state: Int[Tensor, "batch context"] | None
+    ) -> tuple[ndarray, int]:
         """State and tokens in one matrix, and where the tokens begin."""
         check_tokens(tokens, self.vocab_size)
         new = tokens.cpu().numpy().astype(np.int64)
         if state is None:
             return new, 0
-        if not isinstance(state, Tensor) or state.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"state must be a LongTensor (batch, context) or None, got {type(state).__name__}")
-        if state.ndim != 2 or state.shape[0] != tokens.shape[0] or state.shape[1] >= max(1, self.order):
-            raise ValueError(
-                f"state must be (batch={tokens.shape[0]}, at most order-1={self.order - 1}), got {tuple(state.shape)}"
-            )
+        if state.shape[1] >= self.order:
+            raise ValueError(f"state must hold at most order-1={self.order - 1} tokens a row, got {state.shape[1]}")
         if state.numel():
             check_tokens(state, self.vocab_size, "state")
         return np.concatenate([state.cpu().numpy().astype(np.int64), new], axis=1), state.shape[1]
@@ -182,13 +173,26 @@ class NGramLM:
         """Counts and settings as safetensors; the probabilities follow from them."""
         given = {field.name: getattr(self.rule, field.name) for field in fields(self.rule)}
         settings = {"order": self.order, "vocab_size": self.vocab_size, "smoothing": self.smoothing, "options": given}
-        storage.save(path, {**settings, "weights_given": self._weights_given}, self.table.levels)
+        save_counts(path, {**settings, "weights_given": self._weights_given}, self.table.levels)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "NGramLM":
         """What `save` wrote; raises ValueError for a file that is cut short or holds something else."""
-        settings, levels = storage.load(path)
+        settings, levels = load_counts(path)
         model = cls(settings["order"], settings["vocab_size"], settings["smoothing"], **settings["options"])
         model._weights_given = settings["weights_given"]
-        model._table = BackoffTable(levels, model.rule.estimate(levels), model.rule.chained)
+        model._table = BackoffTable(levels, model.rule)
         return model
+
+
+def _as_integer(name: str, value: object, low: int, high: int) -> int:
+    """A Python int in [low, high] from any integer (numpy's, a tensor of one), and nothing else."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {described(value)}") from None
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be in [{low}, {high}], got {number}")
+    return number

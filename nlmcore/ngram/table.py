@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from nlmcore.ngram.counts import Ngrams, walk
-from nlmcore.ngram.smoothing import Estimate
+from nlmcore.ngram.smoothing import Smoothing
 
 CHUNK = 1 << 18
 """Dense probabilities filled in at a time: they should stay in the cache."""
@@ -19,8 +19,9 @@ CHUNK = 1 << 18
 class BackoffTable:
     """n-grams of all orders with their probabilities and backoffs, as logarithms."""
 
-    def __init__(self, levels: list[Ngrams], estimates: list[Estimate], chained: bool) -> None:
-        self.levels, self.chained = levels, chained
+    def __init__(self, levels: list[Ngrams], rule: Smoothing) -> None:
+        self.levels, self.chained = levels, rule.chained
+        estimates = rule.estimate(levels)
         self.log_uniform = -np.log(levels[0].vocab_size)
         with np.errstate(divide="ignore"):
             self.log_probability = [np.log(estimate.probability) for estimate in estimates]
@@ -44,7 +45,11 @@ class BackoffTable:
 
     def dense(self, tokens: ndarray, first: int, dtype: type) -> ndarray:
         """(batch, time) -> log P(· | h) (batch, time + 1 - first, vocab), h the words before places first to time."""
-        contexts = [context[:, first:] for context in self._contexts(tokens)]
+        contexts = [context for _, context, _ in walk(self.levels, tokens)]  # per order, its id before every place
+        if not self.chained:  # only the longest context speaks, whether it was seen or not
+            longest = np.minimum(np.arange(tokens.shape[1] + 1), len(self.levels) - 1)
+            contexts = [np.where(longest == i, context, -1) for i, context in enumerate(contexts)]
+        contexts = [context[:, first:] for context in contexts]
         batch, time = contexts[0].shape
         vocab = self.lowest.shape[1]
         out = np.empty((batch * time, vocab), dtype=dtype)
@@ -53,14 +58,6 @@ class BackoffTable:
             part = slice(start, start + rows_at_once)
             self._fill(out[part], [context.ravel()[part] for context in contexts])
         return out.reshape(batch, time, vocab)
-
-    def _contexts(self, tokens: ndarray) -> list[ndarray]:
-        """Per order, the id of the context (batch, time + 1) before every place; -1 where it has nothing to say."""
-        contexts = [context for _, context, _ in walk(self.levels, tokens)]
-        if not self.chained:  # only the longest context speaks, whether it was seen or not
-            longest = np.minimum(np.arange(tokens.shape[1] + 1), len(self.levels) - 1)
-            contexts = [np.where(longest == i, context, -1) for i, context in enumerate(contexts)]
-        return contexts
 
     def _fill(self, out: ndarray, contexts: list[ndarray]) -> None:
         """Rows of log P(· | h), one per context: the shortest context fills a row, every longer one scales it by its

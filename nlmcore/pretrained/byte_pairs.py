@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import SupportsIndex, final
 
-from nlmcore.tokens.merges import BYTE_ORDER
+from nlmcore.tokens.bytepairs import BYTE_ORDER
 from nlmcore.tokens.tokenizer import checked_ids, split_special
 
 Turn = Mapping[str, str]

@@ -9,7 +9,6 @@ never turns into a special id unless `allow_special=True`: "<eos>" in a student'
 import json
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any, ClassVar, SupportsIndex, TypeVar
@@ -27,6 +26,7 @@ class Tokenizer(ABC):
 
     special: ClassVar[tuple[str, ...]] = SPECIAL
     """The special tokens: the first entries of the vocabulary."""
+    pad, bos, eos = PAD, BOS, EOS
 
     @property
     @abstractmethod
@@ -40,8 +40,7 @@ class Tokenizer(ABC):
     def _decode(self, ids: list[int]) -> str: ...
 
     @abstractmethod
-    def _fields(self) -> dict[str, Any]:
-        """What `to_json` must keep."""
+    def _fields(self) -> dict[str, Any]: ...
 
     @classmethod
     @abstractmethod
@@ -51,18 +50,6 @@ class Tokenizer(ABC):
     def vocab_size(self) -> int:
         """How many ids there are, special tokens included."""
         return len(self.vocabulary)
-
-    @property
-    def pad(self) -> int:
-        return PAD
-
-    @property
-    def bos(self) -> int:
-        return BOS
-
-    @property
-    def eos(self) -> int:
-        return EOS
 
     @property
     def unk(self) -> int | None:
@@ -137,10 +124,3 @@ def check_texts(texts: str | Iterable[str]) -> list[str]:
     if not any(found):
         raise ValueError(f"texts must hold at least one character, got {len(found)} empty texts")
     return found
-
-
-def check_min_count(min_count: int, counts: Counter[str]) -> None:
-    """Above the largest count, nothing would be left."""
-    most = max(counts.values(), default=min_count)
-    if min_count > most:
-        raise ValueError(f"min_count must be in [1, {most}], got {min_count}")

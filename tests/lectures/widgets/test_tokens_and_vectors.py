@@ -4,7 +4,7 @@ import xml.dom.minidom as xml
 
 from lectures import widgets
 from nlmcore.tokens import trace_training
-from nlmcore.tokens.merges import SPLIT, to_bytes
+from nlmcore.tokens.bytepairs import SPLIT, to_bytes
 
 
 def spoken(drawing: str) -> str:

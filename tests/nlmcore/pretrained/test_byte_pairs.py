@@ -17,7 +17,7 @@ from nlmcore.pretrained.gguf_file import GGUFFile
 from nlmcore.pretrained.smollm2_weights import tokenizer_of
 from nlmcore.pretrained.wheels import find_file
 from nlmcore.tokens import BPETokenizer
-from nlmcore.tokens.merges import SPLIT
+from nlmcore.tokens.bytepairs import SPLIT
 
 REFERENCE: dict[str, Any] = json.loads((Path(__file__).parent / "smollm2_reference.json").read_text(encoding="utf-8"))
 MISSING = "\x04\x06\x13\x14\x16\x1d"

@@ -1,4 +1,6 @@
-"""Words and punctuation marks as tokens, with a frequency cut, and `<unk>` for what falls below it.
+"""Vocabularies of what was seen: characters, or words and punctuation marks; `<unk>` is for all else.
+
+Characters are the smallest vocabulary, and make the longest sequences.
 
 A vocabulary of words wants "king" to be one entry, whatever space is around it; the round trip wants every
 space back. Both are had by a rule that says where one space is *expected* between two tokens: before a word,
@@ -21,7 +23,7 @@ from typing import Any, final
 import regex
 
 from nlmcore.checks import Size, described, door
-from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_min_count, check_texts
+from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_texts, split_special
 
 _LETTER = r"[\p{L}\p{M}\p{N}]"
 _SPECIAL = "|".join(SPECIAL)
@@ -36,6 +38,53 @@ _ONE_TOKEN = regex.compile(rf"{_WORD}|{_SIGN}\1*+|{_RARE_SPACE.pattern}")
 _SILENT = ("", " ", "\n")  # in every vocabulary, after the special tokens
 _NO_SPACE_BEFORE = frozenset(",.;:!?)]}…’”%-–—/")
 _NO_SPACE_AFTER = frozenset("([{“‘'\"#$£€@&_-–—/")
+
+
+@final
+class CharTokenizer(Tokenizer):
+    """One id per character (Unicode code point) seen when fitted; any other character is `<unk>`.
+
+    Covers the strings over its characters: for them `decode(encode(x)) == x`.
+    """
+
+    def __init__(self, characters: Iterable[str]):
+        characters = list(characters)
+        if not all(isinstance(c, str) and len(c) == 1 for c in characters) or len(set(characters)) != len(characters):
+            raise ValueError(f"characters must be different single characters, got {characters!r:.60}")
+        if not characters:
+            raise ValueError("characters must hold at least one character, got none")
+        self._vocabulary = (*SPECIAL, *characters)
+        self._ids = {c: i for i, c in enumerate(self._vocabulary)}
+
+    @classmethod
+    @door
+    def fit(cls, texts: str | Iterable[str], min_count: Size = 1) -> "CharTokenizer":
+        """The characters that occur at least `min_count` times, sorted by code point."""
+        counts: Counter[str] = Counter()
+        for text in check_texts(texts):
+            counts.update(text)
+        _check_min_count(min_count, counts)
+        return cls(sorted(c for c, count in counts.items() if count >= min_count))
+
+    @property
+    def vocabulary(self) -> Sequence[str]:
+        return self._vocabulary
+
+    def _encode(self, text: str, allow_special: bool) -> list[int]:
+        ids: list[int] = []
+        for n, part in enumerate(split_special(text, self.special) if allow_special else [text]):
+            ids += [self._ids[part]] if n % 2 else [self._ids.get(c, UNK) for c in part]
+        return ids
+
+    def _decode(self, ids: list[int]) -> str:
+        return "".join([self._vocabulary[i] for i in ids])
+
+    def _fields(self) -> dict[str, Any]:
+        return {"characters": list(self._vocabulary[len(SPECIAL) :])}
+
+    @classmethod
+    def _from_fields(cls, fields: dict[str, Any]) -> "CharTokenizer":
+        return cls(fields["characters"])
 
 
 @final
@@ -79,7 +128,7 @@ class WordTokenizer(Tokenizer):
             counts.update([token for _, token, _ in _PLAIN.findall(text)])
             counts.update(_RARE_SPACE.findall(text))
         del counts[""]  # the end of each text
-        check_min_count(min_count, counts)
+        _check_min_count(min_count, counts)
         words = [word for word, count in counts.items() if count >= min_count]
         words.sort(key=lambda word: (-counts[word], word))
         return cls(words if vocab_size is None else words[: vocab_size - fixed], lowercase)
@@ -123,3 +172,10 @@ class WordTokenizer(Tokenizer):
     @classmethod
     def _from_fields(cls, fields: dict[str, Any]) -> "WordTokenizer":
         return cls(fields["words"], fields["lowercase"])
+
+
+def _check_min_count(min_count: int, counts: Counter[str]) -> None:
+    """Above the largest count, nothing would be left."""
+    most = max(counts.values(), default=min_count)
+    if min_count > most:
+        raise ValueError(f"min_count must be in [1, {most}], got {min_count}")
