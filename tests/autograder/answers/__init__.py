@@ -18,6 +18,7 @@ misconception of the declaration does and no other answer here. `right("leaky")`
 later answers also have it under its own name.
 """
 
+import ast
 import functools
 import re
 from collections.abc import Callable, Sequence
@@ -66,7 +67,18 @@ def second(found: Sequence[Answer]) -> dict[str, Callable[..., Any]]:
 
 
 def sources(assignment: str) -> dict[str, str]:
-    """The text of the second solutions, by the function's name, with what stands before the first heading."""
+    """The text of the second solutions, by the function's name, each with the imports and helpers that it stands on."""
     before, _, _ = (HERE / f"{assignment}.txt").read_text(encoding="utf-8").partition("\n=== ")
-    found = [a for a in reversed(answers(assignment)) if a.earns == "right"]
-    return {a.function: f"{before.strip()}\n\n{a.source}" for a in found}
+    shared = ast.parse(before).body
+    return {a.function: _whole(a.source, shared) for a in reversed(answers(assignment)) if a.earns == "right"}
+
+
+def _whole(source: str, shared: Sequence[ast.stmt]) -> str:
+    """A text with those of the shared statements before it whose names it uses."""
+    for statement in reversed(shared):  # what stands further down may use what stands above it
+        names = [alias.asname or alias.name for alias in getattr(statement, "names", ())]
+        names += [ast.unparse(target) for target in getattr(statement, "targets", ())]
+        names.append(getattr(statement, "name", ""))
+        if any(name and re.search(rf"\b{name}\b", source) for name in names):
+            source = f"{ast.unparse(statement)}\n\n{source}"
+    return source
