@@ -37,7 +37,7 @@ def configure(c: Any, root: Path) -> None:
 
     repair_first(c)
     # nbgrader's own lists, with our parts in the places of Execute and after GetGrades.
-    own = Autograde.class_traits()["autograde_preprocessors"].default()
+    own = Autograde.autograde_preprocessors.default()
     c.Autograde.autograde_preprocessors = [CourseExecute if each is Execute else each for each in own]
     c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents]
     c.GenerateFeedback.exporter_class = FeedbackExporter

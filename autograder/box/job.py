@@ -24,28 +24,24 @@ class Interview:
     calls: tuple[tuple[Any, ...], ...]
     """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
     (with text as keys) of them."""
-    closed: tuple[str, ...] = ()
-    """Full names of functions and classes that are closed while these calls run, besides the job's."""
+    closed: tuple[str, ...] = ()  # functions and classes that are closed during these calls, besides the job's
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     id: str
     source: str
-    interviews: tuple[Interview, ...] = ()
-    """If there are any, the cell is a test cell of ours: its source is not run, the functions are called."""
+    interviews: tuple[Interview, ...] = ()  # of a test cell of ours: called instead of running its source
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
     name: str  # for messages
     cells: tuple[Cell, ...]
-    closed: tuple[str, ...] = ()
-    """Full names of functions, classes or modules that are taken out before any of the student's code runs."""
+    closed: tuple[str, ...] = ()  # functions, classes, modules taken out before any of the student's code runs
     seed: int = 0  # of Python's, NumPy's and PyTorch's generators at the start, and of PyTorch's in every interview
     files: Mapping[str, bytes] = field(default_factory=dict)  # relative path -> content, put into the working folder
-    pictures: bool = False
-    """Whether the course's own pictures (`lectures.show`) are drawn, or stand there as their alternative text."""
+    pictures: bool = False  # whether pictures of `lectures.show` are drawn, or shown as their alternative text
 
     def __post_init__(self) -> None:
         for path in self.files:
@@ -60,8 +56,7 @@ class Limits:
 
     wall: float = 120  # from start to end
     cell_wall: float = 30  # one cell; then it is interrupted, and the next one runs
-    call_wall: float = 5
-    """One call of an interview; then it is interrupted, and that function is not asked again in that interview."""
+    call_wall: float = 5  # one call; then it is interrupted, and the rest of its interview is not asked
     cpu: int = 120  # processor time, of all threads together
     memory: int = 1 << 30  # besides what Python, PyTorch and the rest take themselves
     processes: int = 32  # threads. Starting another process is refused whatever this says.
@@ -83,8 +78,7 @@ class Limits:
 class CellResult:
     id: str
     outputs: tuple[dict[str, Any], ...] = ()  # nbformat outputs: text and small pictures, nothing that a browser runs
-    outcomes: tuple[tuple[Outcome, ...], ...] = ()
-    """Per interview, per call. Fewer interviews than asked only in the cell in which the notebook ended."""
+    outcomes: tuple[tuple[Outcome, ...], ...] = ()  # per interview, per call; fewer only where the notebook ended
     closed: tuple[str, ...] = ()  # closed names that were used
 
 
@@ -99,7 +93,6 @@ class BoxResult:
     code. left: its process ended itself. result-too-large, protocol: what it sent cannot be read."""
     words: str  # one sentence for the instructor and the student
     at: str | None = None  # the cell in which it ended, if it did not finish
-    incidents: tuple[str, ...] = ()
-    """What it tried and was refused, as the kernel told, and what its Python asked for outside its folder."""
+    incidents: tuple[str, ...] = ()  # what the kernel refused it, and what it asked for outside its folder
     seconds: float = 0.0
     isolation: str = ""  # the tier that it ran in

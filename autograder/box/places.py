@@ -59,7 +59,6 @@ class Staging:
 
     @property
     def library(self) -> str:
-        """The folder to import from, as Python inside sees it."""
         return f"{self.at}/lib/python"
 
     def __enter__(self) -> Self:
@@ -116,7 +115,6 @@ def start(staging: Staging, settings: str, descriptor: int) -> list[str]:
 
 
 def readable(staging: Staging) -> list[str]:
-    """Every file and folder that a notebook may read."""
     ours = list(OURS.values()) if staging.at != _HOME else []
     return [*_system(), *_python_folders(), staging.at, *ours]
 
@@ -193,7 +191,6 @@ def _executable() -> str:
 
 
 def _site_folders() -> list[str]:
-    """The folders of installed packages, in Python's order."""
     return [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages") and os.path.isdir(path)]
 
 

@@ -59,7 +59,6 @@ class Facts:
 
     @property
     def holds(self) -> bool:
-        """Whether everything was stopped."""
         return self.tier is not None and bool(self.attempts) and all(one.stopped for one in self.attempts)
 
 

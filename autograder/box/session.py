@@ -27,11 +27,8 @@ _GRACE_SECONDS = 1.5
 _MOST_NOTES = 100
 _KNOWN_INCIDENTS = {NETWORK, PROCESS, PROGRAM, MEMORY_OF_OTHERS, SIGNAL, SANDBOX, PRIVILEGED, "filled its disk"}
 
-_WARM_FOR = {"optim": "torch._dynamo"}
-"""Slow imports that only some notebooks cause: a word in the source -> what the warm parent should have loaded."""
-
-_OF_PROCESS = ("memory", "cpu", "processes", "open_files", "file_size", "disk", "files")
-"""The limits that the notebook's own process is put under."""
+_WARM_FOR = {"optim": "torch._dynamo"}  # a word in the source -> the slow import that the warm parent then does
+_OF_PROCESS = ("memory", "cpu", "processes", "open_files", "file_size", "disk", "files")  # limits of its process
 
 Spawn = Callable[[dict[str, Any], Sequence[int]], None]
 """(a job for the warm parent, the notebook's ends of the pipes and the leash); raises ParentLost."""

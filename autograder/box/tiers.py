@@ -89,7 +89,6 @@ def bubblewrap_fault() -> str | None:
 
 @functools.cache
 def landlock_fault() -> str | None:
-    """Why the second tier cannot be had; None if it can."""
     if sys.platform != "linux":
         return "it is Linux only"
     if not seccomp.supported:

@@ -147,7 +147,6 @@ class Checking:
         self._write(whole=True)
 
     def _listen(self) -> None:
-        """`check` notes what it finds, and stops nothing."""
         import autograder.check as module
         from autograder.exercise.report import Report
 

@@ -60,7 +60,6 @@ def command(parser: Callable[[], argparse.ArgumentParser]) -> Callable[[Callable
 
 
 def course(place: Environment, folder: str | None, db: str | None) -> "Course":
-    """The course that was named, or the one of this checkout."""
     from autograder.engine.course import Course
 
     return Course.load(here(folder) if folder else place.root, db)
@@ -107,7 +106,6 @@ def _say(error: Exception) -> None:
 
 
 def as_json(value: Any) -> None:
-    """One JSON document on standard output."""
     import json
 
     json.dump(value, sys.stdout, ensure_ascii=False, indent=1)

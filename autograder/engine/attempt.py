@@ -21,8 +21,7 @@ class Runs(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
     cells: Mapping[str, CellResult]  # by id, those that were reached
-    stopped: Mapping[str, str]
-    """Cells at which the box had to stop the notebook, or that were not reached, and in which words."""
+    stopped: Mapping[str, str]  # why, by cell at which the box stopped the notebook or that was not reached
     incidents: tuple[str, ...]
     ended: str  # how the last run ended
     seconds: float  # of all runs together

@@ -86,7 +86,6 @@ class Course:
             yield opened
 
     def masters(self, assignment: str) -> list[Master]:
-        """The notebooks of an assignment as the gradebook keeps them. Raises NotACourse if it knows none."""
         try:
             with self.gradebook() as gradebook:
                 names = sorted(notebook.name for notebook in gradebook.find_assignment(assignment).notebooks)

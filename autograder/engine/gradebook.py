@@ -149,7 +149,6 @@ def _named(notebook: Any) -> dict[str, Any]:
 def _penalise(
     gradebook: Any, submission: Any, shape: Shape, student: str, notebooks: Mapping[str, Any], config: Any
 ) -> None:
-    """As the course's plugin says, where the submission is late; none where it is not."""
     late = submission.total_seconds_late
     for submitted in submission.notebooks:
         penalty = None

@@ -20,8 +20,7 @@ from autograder.box import places
 
 WAITING = 3  # tasks on their way per worker: enough to keep it busy, few enough that a class of 5,000 is not in memory
 TRIES = 3  # how often a task is begun again when the worker that had it is lost, or its result cannot be fetched
-FETCHING = 60
-"""Seconds to wait for the result of a task that is done: the worker that holds it may die before it is asked."""
+FETCHING = 60  # seconds to wait for the result of a task that is done: its worker may have died
 SILENCE = 3600  # seconds in which at least one task must come back: a notebook's own limits end it long before
 
 
@@ -29,8 +28,7 @@ class PoolLost(Exception):  # noqa: N818 - said to the instructor
     """The scheduler cannot be reached, or no worker is left."""
 
 
-NOBODY = 120
-"""Seconds without any worker after which the pool counts as lost; a worker that died is begun again in a few."""
+NOBODY = 120  # seconds without any worker after which the pool counts as lost; one that died is back in a few
 REACHING = 10  # seconds to wait for a scheduler to answer
 JOINING = 60  # seconds to wait for the first machine to join a scheduler
 

@@ -20,8 +20,7 @@ class Mark:
     exercise: str
     points: float
     of: float
-    verdict: dict[str, Any]
-    """What `autograder.exercise.report.Report.machine` says: properties, misconceptions, closed names."""
+    verdict: dict[str, Any]  # `Report.machine`: properties, misconceptions, closed names
     stopped: str = ""  # why there was nothing to judge, if the box had to stop the notebook here
 
 
@@ -87,15 +86,13 @@ State = Literal["graded", "blocked", "fault"]
 class Record:
     student: str
     assignment: str
-    fingerprint: str
-    """Of the submitted files and of the assignment's masters: with another one, the submission is graded anew."""
+    fingerprint: str  # of the submitted files and the masters: with another one, it is graded anew
     state: State  # graded; blocked: it cannot be graded as it is, and is not zero but ungraded; fault: the grader's own
     words: str  # one line
     findings: list[dict[str, str]] = field(default_factory=list)
     incidents: list[str] = field(default_factory=list)
     marks: list[dict[str, Any]] = field(default_factory=list)  # `Mark` of every test cell of ours
-    scores: dict[str, dict[str, float | None]] = field(default_factory=dict)
-    """By notebook and cell: the automatic marks that were written into the gradebook."""
+    scores: dict[str, dict[str, float | None]] = field(default_factory=dict)  # automatic marks, by notebook and cell
     isolation: str = ""
     seconds: float = 0.0
 
@@ -110,7 +107,6 @@ def save(root: Path, record: Record) -> None:
 
 
 def load(root: Path, assignment: str, student: str) -> Record | None:
-    """The record; None if there is none, or no whole one."""
     try:
         return Record(**json.loads(record_file(root, assignment, student).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

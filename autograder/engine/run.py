@@ -30,8 +30,7 @@ from autograder.exercise.find import exercises_of
 from autograder.preflight import Master, Prepared, prepare
 from autograder.preflight.finding import shown
 
-SAME_FAULT = 5
-"""So many submissions, one after the other, with the same fault of the grader: it is broken, and the run stops."""
+SAME_FAULT = 5  # submissions in a row with the same fault of the grader: it is broken, and the run stops
 
 
 class AlreadyRunning(Exception):  # noqa: N818 - said to the instructor

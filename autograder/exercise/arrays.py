@@ -20,7 +20,6 @@ class Grid:
 
 
 def describe(tensor: Tensor) -> str:
-    """ "float32, shape (2, 3)"."""
     shape = f"shape {tuple(tensor.shape)}" if tensor.ndim else "one number"
     return f"{str(tensor.dtype).removeprefix('torch.')}, {shape}"
 

@@ -22,7 +22,6 @@ class Draw:
         return self.sizes(1)[0]
 
     def integer(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
         return self._random.randint(low, high)
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -30,7 +29,6 @@ class Draw:
         return torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype)
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
-        """Whole numbers, both ends included, as int64."""
         return torch.randint(low, high + 1, shape, generator=self._generator)
 
     def mask(self, *shape: int) -> Tensor:

@@ -25,8 +25,6 @@ HIDDEN_ROUNDS = 3
 
 @dataclass(frozen=True)
 class Question:
-    """A case, and the property that it is about."""
-
     about: Property
     case: Case
 

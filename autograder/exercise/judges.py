@@ -70,7 +70,6 @@ def inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes) -> str | Non
 
 @travels
 def and_inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes, first: Judge) -> str | None:
-    """What `first` asks, and the caller's tensors as they were."""
     return first(case, got, expected) or inputs_unchanged(case, got, expected)
 
 

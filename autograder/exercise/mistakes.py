@@ -69,7 +69,6 @@ def _same(x: Tensor, y: Tensor, tolerance: float) -> bool:
 def _agreement(
     exercise: Exercise, asked: Sequence[Question], one: Sequence[Answers], other: Sequence[Answers]
 ) -> list[bool]:
-    """For every question, whether two answers are alike in what its property is about."""
     return [alike(a, b, exercise, q.about.outputs) for q, a, b in zip(asked, one, other, strict=True)]
 
 

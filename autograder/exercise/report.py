@@ -19,8 +19,7 @@ from autograder.exercise.specification import Case
 from autograder.exercise.verdict import Finding, Verdict
 from autograder.pages import points, render
 
-MACHINE = "application/vnd.nlm-course.verdict+json"
-"""Under this name the verdict travels in a cell's output: what a table over a class is made from."""
+MACHINE = "application/vnd.nlm-course.verdict+json"  # the verdict in a cell's output, for a table over a class
 
 _GOOD, _BAD, _CALM = "#1b7f3b", "#b3261e", "#5a6b7b"
 _STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")  # not the stars of a product or a power
@@ -84,7 +83,6 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """One line: the whole result."""
         v, e = self.verdict, self.verdict.exercise
         if v.unwritten:
             waiting = next(o.fault.function for f in v.findings for o in f.got if o.fault is not None)
@@ -244,7 +242,6 @@ def _as_data(example: Example) -> dict[str, Any]:
 
 
 def _some(where: Sequence[str]) -> str:
-    """The first two, and how many more."""
     rest = f" and in {len(where) - 2} more" if len(where) > 2 else ""
     return " and ".join(where[:2]) + rest if len(where) <= 2 else ", ".join(where[:2]) + rest
 

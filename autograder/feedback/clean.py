@@ -47,7 +47,6 @@ def text(words: str, most: int = MOST_TEXT) -> Markup:
 
 
 def sentence(words: str) -> Markup:
-    """As `text`, with what stands between backticks as code."""
     return coded(text(words))
 
 

@@ -27,8 +27,7 @@ class Facts:
     comments: dict[str, str] = field(default_factory=dict)
     penalty: float = 0.0
     late: float = 0.0  # seconds
-    others: tuple[tuple[str, float, float], ...] = ()
-    """The assignment's other notebooks: name, score less penalty, maximum."""
+    others: tuple[tuple[str, float, float], ...] = ()  # other notebooks: name, score less penalty, maximum
     state: str = "graded"
     words: str = ""
     findings: tuple[dict[str, str], ...] = ()
@@ -45,12 +44,10 @@ class Facts:
 
     @property
     def extra(self) -> float:
-        """Extra credit; `score` holds it already."""
         return sum(grade.extra for grade in self.grades.values())
 
     @property
     def open(self) -> float:
-        """Points that are still to be given or not."""
         return sum(grade.of for grade in self.grades.values() if grade.score is None)
 
 

@@ -110,7 +110,6 @@ def _comments(question: Question, facts: Facts) -> list[str]:
 
 
 def _stopped(cell: Any) -> list[str]:
-    """The grader's own words, where the box had to stop the notebook at this test."""
     streams = [o for o in cell.get("outputs", []) if o.output_type == "stream"]
     return ["".join(o.get("text", "")).strip() for o in streams][:1]
 

@@ -28,7 +28,6 @@ class Question:
 
 
 def questions_of(cells: list[Any]) -> list[Question]:
-    """In the notebook's order. Cells that belong to no graded one are left out."""
     found: list[Question] = []
     asked: list[Any] = []
     answers: list[Any] = []

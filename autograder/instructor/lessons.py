@@ -60,7 +60,6 @@ def difficulties(asked: Sequence[Asked], rows: Iterable[Row]) -> list[Difficulty
 
 
 def failures(marks: Iterable[Mapping[str, Any]]) -> list[Failed]:
-    """Of records' marks: the properties that failed most, by part of those who wrote the function."""
     written: dict[str, int] = {}
     failed: dict[tuple[str, str], int] = {}
     for mark in marks:

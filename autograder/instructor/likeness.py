@@ -136,7 +136,6 @@ def answers_of_class(course: Course, assignment: str) -> Iterator[tuple[str, Ans
 
 
 def answers_in(path: Path, notebook: str) -> Answers:
-    """The code of the answer cells; nothing if there is no such notebook."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -155,7 +154,6 @@ def _answers(cells: Iterable[Mapping[str, Any]], notebook: str) -> Answers:
 
 
 def given(course: Course, assignment: str) -> Answers:
-    """The answer cells as they were handed out."""
     masters = course.masters(assignment)
     return {f"{m.name}/{c.id}": c.source for m in masters for c in m.cells if c.solution and c.type == "code"}
 

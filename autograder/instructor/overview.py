@@ -77,7 +77,6 @@ def counts(parts: Sequence[float]) -> list[int]:
 
 
 def _marks(rows: Sequence[Row]) -> dict[str, Any]:
-    """How the marks lie; nothing where nobody has one."""
     parts = [row.score / row.of for row in rows if row.score is not None and row.of]
     if not parts:
         return {}

@@ -33,9 +33,7 @@ class Row:
     extra: float = 0.0
     late: float = 0.0  # seconds
     questions: dict[str, float | None] = field(default_factory=dict)
-    waiting: tuple[str, ...] = ()
-    """Questions at which a person still has to look: those without a mark, and those whose answer has changed since
-    somebody marked it by hand."""
+    waiting: tuple[str, ...] = ()  # questions without a mark, or changed since somebody marked them by hand
     words: str = ""  # what the record says, in one line
 
 

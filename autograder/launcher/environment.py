@@ -21,8 +21,7 @@ class Environment:
     prefix: Path
     python: Path
     site: Path
-    here: bool = False
-    """Whether it is an environment that the user made (conda, `--here`), to be touched as little as possible."""
+    here: bool = False  # made by the user (conda, `--here`), to be touched as little as possible
 
     @property
     def stamp(self) -> Path:
@@ -34,7 +33,6 @@ class Environment:
 
     @property
     def active(self) -> bool:
-        """Whether this very process runs in it."""
         return self.here or (Path(sys.prefix).exists() and self.prefix.exists() and self.prefix.samefile(sys.prefix))
 
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from autograder.launcher import notebooks
 
 RECORD = "exercises/.built.json"  # what was built last: a digest of everything read, and one of every file written
-HANDED_OUT = "autograder/exercise/public/exercises"
-"""In a student's copy of the course, which has no solutions: the exercises as they were released."""
+HANDED_OUT = "autograder/exercise/public/exercises"  # in a student's copy: the exercises as they were released
 
 
 def _digest(path: Path) -> str:
@@ -43,7 +42,6 @@ def fingerprint(root: Path) -> str:
 
 
 def _outputs(root: Path) -> list[Path]:
-    """The files of the students' folders: `exercises/<assignment>/…`."""
     folder = root / "exercises"
     found = (path for path in folder.glob("*/**/*") if path.is_file())
     return sorted(path for path in found if ".ipynb_checkpoints" not in path.parts and "__pycache__" not in path.parts)
@@ -114,7 +112,6 @@ def build(root: Path) -> tuple[int, list[str]]:
 
 
 def _named(root: Path, released: Mapping[Path, str], leave_out: Container[Path] = ()) -> dict[str, str]:
-    """Digests by name, of the files that are there."""
     there = (path for path in sorted(released) if path.exists() and path not in leave_out)
     return {path.relative_to(root).as_posix(): released[path] for path in there}
 

@@ -115,7 +115,6 @@ def _in_table(meaning: str) -> str:
 
 
 def renew(root: Path) -> bool:
-    """Write the file if it is not as the lectures have it; True if it was written."""
     path, content = root / WHERE, page(gather(root)[0])
     if not lectures(root) or (path.exists() and path.read_text(encoding="utf-8") == content):
         return False

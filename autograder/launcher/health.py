@@ -21,8 +21,6 @@ UNFINISHED = "the last set-up did not finish"
 
 @dataclass(frozen=True)
 class Installed:
-    """One `*.dist-info` folder."""
-
     name: str
     version: str
     folder: Path
@@ -38,7 +36,6 @@ def installed(site: Path) -> dict[str, Installed]:
 
 
 def _files(distribution: Installed) -> list[list[str]]:
-    """The rows of a distribution's list of files: name, hash, size."""
     with (distribution.folder / "RECORD").open(encoding="utf-8", newline="") as record:
         return [row for row in csv.reader(record) if len(row) >= 3]
 
@@ -112,8 +109,7 @@ class Findings:
     """All that was found wrong; `healthy` when there is nothing."""
 
     pip: str = ""
-    leftovers: tuple[Path, ...] = ()
-    """Folders that a stopped pip has renamed and not removed: `~orch`, `~umpy.dist-info`."""
+    leftovers: tuple[Path, ...] = ()  # folders that a stopped pip has renamed: `~orch`, `~umpy.dist-info`
     broken: dict[str, str] = field(default_factory=dict)  # distribution -> what is wrong with its files
     missing: tuple[str, ...] = ()  # requirements that nothing installed meets
     torch: str = ""

@@ -18,8 +18,7 @@ from autograder.launcher.requirements import Requirement, Wanted
 from autograder.launcher.steps import Steps
 
 CHECK = "import torch, numpy, jupyterlab, nbgrader, jupytext, nlmcore, lectures, autograder"
-SETUPTOOLS = ">=77"
-"""What pyproject.toml builds with: where it is installed, the course can be installed without the network."""
+SETUPTOOLS = ">=77"  # what pyproject.toml builds with: where it is installed, no network is needed
 _AGAIN = ("--no-deps", "--ignore-installed")
 
 

@@ -15,7 +15,6 @@ SETTINGS = "autograder/jupyter"
 
 
 def first_lecture(root: Path) -> Path | None:
-    """The lecture with the lowest number, as a notebook if that is built."""
     return next((path.with_suffix(".ipynb") for path in lectures(root)), None)
 
 

@@ -22,8 +22,6 @@ FOLDERS = ("lectures/*.py", "solutions/*/*.py")
 
 
 class Relation(Enum):
-    """How a text and its notebook stand to each other."""
-
     SAME = "same"
     NOTEBOOK_MISSING = "notebook missing"
     TEXT_CHANGED = "text changed"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 _REQUIREMENT = re.compile(r"^\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(?P<range>[^;]*?)\s*(;.*)?$")
 _CLAUSE = re.compile(r"^(>=|<=|==|!=|~=|>|<)\s*([0-9][^\s]*)$")
-_COMPARED = {">=": "ge", ">": "gt", "<=": "le", "<": "lt", "==": "eq", "!=": "ne", "~=": "ge"}  # functions of operator
+_OPERATORS = {">=": "ge", ">": "gt", "<=": "le", "<": "lt", "==": "eq", "!=": "ne", "~=": "ge"}  # of `operator`
 
 
 def canonical(name: str) -> str:
@@ -48,7 +48,7 @@ def _keeps(have: tuple[int, ...], clause: str) -> bool:
         have = have[: len(limit)]
     length = max(len(have), len(limit))
     padded = [numbers + (0,) * (length - len(numbers)) for numbers in (have, limit)]
-    return bool(getattr(operator, _COMPARED[sign])(*padded))
+    return bool(getattr(operator, _OPERATORS[sign])(*padded))
 
 
 @dataclass(frozen=True)

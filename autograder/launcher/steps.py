@@ -23,7 +23,6 @@ class Steps:
 
     @contextlib.contextmanager
     def step(self, what: str, of: int = 0) -> Iterator[None]:
-        """One step; `of`: how many there are, of which this is `number`."""
         self._begin(f"  {self.number}/{of}  {what} ... " if of else f"  {what} ... ")
         try:
             yield

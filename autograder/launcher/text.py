@@ -54,7 +54,6 @@ def from_text(text: str, root: Path) -> Any:
 
 
 def _sorted(value: Any) -> Any:
-    """Dictionaries with their keys in order, all the way down."""
     if isinstance(value, dict):
         return type(value)((key, _sorted(value[key])) for key in sorted(value))
     return [_sorted(item) for item in value] if isinstance(value, list) else value

@@ -26,10 +26,8 @@ class Verb:
     run: str
     """`module:function`, under `autograder`; it takes the environment and the rest of the command line, and returns the
     exit code."""
-    extras: tuple[str, ...] | None = ()
-    """Extras of pyproject.toml that must be installed first; None: nothing has to be."""
-    inside: bool = False
-    """Whether the function imports what is installed, and so must run under the environment's Python."""
+    extras: tuple[str, ...] | None = ()  # of pyproject.toml, installed first; None: nothing has to be installed
+    inside: bool = False  # whether it imports what is installed, and so must run under the environment's Python
     more: tuple[tuple[str, str], ...] = ()
     """(option, extra): what must be installed besides if that option is given (`--jobs 1` is as good as none)."""
 
@@ -146,7 +144,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def help_of(name: str) -> str:
-    """The verb's own help where it has a `parser`, else its line of the table."""
     verb = VERBS[name]
     parser = getattr(verb.function, "parser", None) or getattr(sys.modules[verb.module], "parser", None)
     return parser().format_help() if parser is not None else f"{name}: {verb.does}\n\n{usage()}"

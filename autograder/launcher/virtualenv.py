@@ -66,7 +66,6 @@ def restore_pip(environment: Environment, steps: Steps) -> None:
 
 
 def move_here(environment: Environment, steps: Steps) -> None:
-    """Let an environment that was copied or moved know its new place."""
     steps.call(base_python(), "-m", "venv", "--without-pip", str(environment.prefix), may_fail=True)
     restore_scripts(environment)
 

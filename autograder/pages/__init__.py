@@ -1,14 +1,8 @@
 """Pages as templates (Jinja2): what is said is worked out in Python, where it stands is written in the templates here.
 
-    page.html, page.css   the head, the style and the landmarks of every page: one file, no script, nothing fetched
-    parts.html            a table, an example, pictures: SVG of our own, some squares with a number each, as a library's
-                          charts would need a script or a raster picture
-    feedback.html         what a student gets back
-    overview.html         the instructor's page
-    verdict.html          what a check says in a notebook
-
-Everything is escaped but what Python marks as safe (`markupsafe.Markup`), which only `feedback.clean` and the templates
-do.
+`page.html` and `page.css` are the head, style and landmarks of every page: one file, no script, nothing fetched.
+`parts.html` has tables and pictures (SVG, as a library's charts would need a script). Everything is escaped but what
+Python marks as safe (`markupsafe.Markup`), which only `feedback.clean` and the templates do.
 """
 
 import functools

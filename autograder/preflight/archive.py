@@ -62,7 +62,6 @@ def _parts(inside: str) -> tuple[str, ...]:
 
 
 def _tricky(inside: str) -> str:
-    """Why a member of this name is not written; nothing if it may be."""
     parts = _parts(inside)
     if not parts or parts[0].startswith("/") or ".." in parts or ":" in parts[0]:
         return "its path leads out of the folder"
@@ -72,7 +71,6 @@ def _tricky(inside: str) -> str:
 
 
 def _write(content: IO[bytes] | None, folder: Path, inside: str, room: int) -> str:
-    """Write one file; why it could not be."""
     target = folder.joinpath(*_parts(inside))
     if content is None:
         return "it is a link or no plain file"

@@ -28,13 +28,11 @@ class Prepared:
     """A submission, ready to be graded as far as it can be."""
 
     notebooks: dict[str, Any] = field(default_factory=dict)  # by the master's name, repaired
-    files: dict[str, Path] = field(default_factory=dict)
-    """Data files to take along, by their path as seen from the notebook."""
+    files: dict[str, Path] = field(default_factory=dict)  # data files, by their path from the notebook
     findings: list[Finding] = field(default_factory=list)
 
     @property
     def blocked(self) -> bool:
-        """Whether a notebook cannot be graded."""
         return any(finding.kind == "blocked" for finding in self.findings)
 
 
@@ -99,5 +97,4 @@ def _first(entries: "os.ScandirIterator[str]", most: int) -> list["os.DirEntry[s
 
 
 def left_behind(inside: str, why: str, what: str | None = None) -> Finding:
-    """A finding about a file that is not taken along."""
     return Finding("ignored", what or "extra-file", f"{shown(inside)} was left behind: {why}.")

@@ -20,8 +20,7 @@ from autograder.preflight.master import Master
 DATA = {".txt", ".csv", ".tsv", ".json", ".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".npy", ".npz", ".safetensors"}
 MOST_FILES, MOST_BYTES, MOST_OF_ALL = 200, 10 * 2**20, 30 * 2**20
 MOST_FINDINGS = 60
-QUIET = {"timestamp.txt", ".DS_Store", "Thumbs.db", "desktop.ini", "feedback.html"}
-"""Left behind without a word; the timestamp is nbgrader's own."""
+QUIET = {"timestamp.txt", ".DS_Store", "Thumbs.db", "desktop.ini", "feedback.html"}  # left behind without a word
 MODULES = {
     "nlmcore",
     "lectures",
@@ -83,7 +82,6 @@ def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made
 
 
 def _beside(folder: Path) -> list[Path]:
-    """Plain files called like the folder, with an ending."""
     there = sorted(folder.parent.iterdir()) if folder.parent.is_dir() else []
     return [path for path in there if path.name.startswith(f"{folder.name}.") and path.is_file()]
 
@@ -122,7 +120,6 @@ def _opens(path: Path) -> bool:
 
 
 def _unwanted(name: str, path: Path) -> str:
-    """Why a file is not taken along; nothing if it may be."""
     place = PurePosixPath(name)
     module = place.parts[0] if len(place.parts) > 1 else place.name.partition(".")[0]
     code = path.suffix.lower() in (".py", ".pyc", ".pyd", ".so", ".pth")

@@ -45,7 +45,6 @@ class MasterCell:
 
     @property
     def test(self) -> bool:
-        """Whether it is a test cell: code that gives marks and is not the student's."""
         return self.grade and not self.solution and self.type == "code"
 
     @property
@@ -67,7 +66,6 @@ class MasterCell:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Equal but for line endings and blanks at the ends."""
     return _lines(one) == _lines(other)
 
 

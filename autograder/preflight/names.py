@@ -36,7 +36,6 @@ def likeness(notebook: Any, master: Master) -> int:
 
 
 def worked_on(notebook: Any, master: Master) -> int:
-    """How many answers of a notebook say something."""
     own = {cell.id: cell for cell in master.cells if cell.solution}
     return sum(says_something(cell, own[name]) for cell in notebook.cells if (name := grade_id(cell)) in own)
 
@@ -66,7 +65,6 @@ def _strangers(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Fi
 
 
 def _lost(cells: list[Any], master: Master) -> Iterator[Finding]:
-    """Cells whose metadata some program has dropped: an answer is known by its id, anything else by its text."""
     there = {grade_id(cell) for cell in cells}
     found = []
     for own in master.cells:

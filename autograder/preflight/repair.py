@@ -36,7 +36,6 @@ def repair(notebook: Any, master: Master) -> tuple[NotebookNode, list[Finding]]:
 
 
 def _whole_metadata(cells: list[Any], master: Master) -> None:
-    """Answers that were found elsewhere carry whole metadata, too."""
     known = {cell.id: cell for cell in master.cells}
     for cell in cells:
         about = cell.metadata.get("nbgrader")

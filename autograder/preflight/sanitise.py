@@ -30,7 +30,7 @@ from autograder.preflight.repair import repair
 def repair_first(c: Any) -> None:
     """Wire both into nbgrader's configuration object `c`: its own list, with `Repair` at the front."""
     c.Autograde.exporter_class = CourseExporter
-    c.Autograde.sanitize_preprocessors = [Repair, *Autograde.class_traits()["sanitize_preprocessors"].default()]
+    c.Autograde.sanitize_preprocessors = [Repair, *Autograde.sanitize_preprocessors.default()]
 
 
 class CourseExporter(NotebookExporter):  # type: ignore[misc]

@@ -84,7 +84,6 @@ def _whole(root: Path) -> Iterator[str]:
 
 
 def _imported(root: Path) -> list[str]:
-    """The files of `autograder` that a student's commands import."""
     rows = (VERBS[name].module for name in FOR_STUDENTS)
     waiting, found = [*START, *rows], set()
     while waiting:

@@ -87,7 +87,6 @@ def _lines(name: str, text: str) -> Iterator[str]:
 
 
 def _runs(lines: list[str], secret: set[str], length: int) -> Iterator[str]:
-    """The first line of every run of `length` lines or more that are all secret."""
     run = 0
     for number, line in enumerate(lines):
         run = run + 1 if line in secret else 0

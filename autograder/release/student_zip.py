@@ -39,7 +39,6 @@ def write_zip(root: Path, folder: Path, assignments: Sequence[str]) -> Path:
 
 
 def pack(files: Mapping[str, bytes], path: Path) -> None:
-    """Write the zip at once or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
     try:

@@ -166,7 +166,6 @@ class Supervisor:
             os._exit(0)
 
     def _settle(self, files: list[Any], body: bytes) -> str:
-        """The working folder, with the submission's files in it."""
         work = os.path.join(self.folder, "work")
         os.mkdir(work, 0o700)
         os.chdir(work)

@@ -155,8 +155,6 @@ def _put_in_class(owner: type, attribute: str, trap: object) -> None:
 
 
 class _Guard(importlib.abc.MetaPathFinder):
-    """Stands before every other finder."""
-
     def __init__(self, closed: Sequence[str]) -> None:
         self._closed = tuple(closed)
 
@@ -171,7 +169,6 @@ class _Guard(importlib.abc.MetaPathFinder):
 
 
 def _importer() -> str:
-    """The module whose line asks for the import."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))

@@ -50,7 +50,6 @@ class Generator:
 
 
 def read(descriptor: int) -> tuple[dict[str, Any], bytes]:
-    """The next frame. Raises Gone at the end."""
     head, body = SIZES.unpack(_exactly(descriptor, SIZES.size))
     return json.loads(_exactly(descriptor, head)), _exactly(descriptor, body)
 

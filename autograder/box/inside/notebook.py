@@ -49,7 +49,6 @@ class Notebook(InteractiveShell):
     display_pub_class = _Publisher
 
     def run(self, source: str, seconds: float) -> list[dict[str, Any]]:
-        """Run a cell; what it showed, its error included."""
         self.outputs.begin()
         self.outputs.number = self.execution_count
         try:

@@ -31,7 +31,6 @@ def scores_its_own_path(case: Case, got: Outcomes, expected: Outcomes) -> str | 
 
 @travels
 def same_path(case: Case, got: Outcomes, expected: Outcomes, name: str) -> str | None:
-    """The tokens are the reference's, in every call."""
     for mine, right in zip(got, expected, strict=True):
         if mine.outputs[0].double().reshape(-1).tolist() != right.outputs[0].double().reshape(-1).tolist():
             return f"{name} are not the expected ones"
