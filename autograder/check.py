@@ -91,10 +91,8 @@ def passes(name: str, function: Callable[..., Any]) -> bool:
 
 
 def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) -> Verdict:
-    """The verdict on a function in this very process; with a seed, on hidden inputs too.
-
-    What the function prints on hidden inputs is dropped: it could print them.
-    """
+    """The verdict on a function in this very process; with a seed, on hidden inputs too. What the function prints on
+    hidden inputs is dropped: it could print them."""
     if not callable(function):
         raise TypeError(f"check needs the function itself, got {type(function).__name__}: {function!r}")
     asked = questions(exercise, seed)

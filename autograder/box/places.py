@@ -32,10 +32,8 @@ _SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/f
 
 
 class Staging:
-    """A folder with the student's side of the box, as a package `autograder` that holds nothing else.
-
-    It lies under …/lib/python, which `autograder.exercise.outcome` takes for library code, not the student's.
-    """
+    """A folder with the student's side of the box, as a package `autograder` that holds nothing else. It lies under
+    …/lib/python, which `autograder.exercise.outcome` takes for library code, not the student's."""
 
     def __init__(self) -> None:
         self.root = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{os.getpid()}-")).resolve()

@@ -57,10 +57,8 @@ class Course:
         return Path(self.directory.format_path(self.directory.submitted_directory, student, assignment))
 
     def students(self, assignment: str) -> list[str]:
-        """Who has handed in something for an assignment, as a folder or as an archive in its place; in order.
-
-        Raises ValueError for a folder's name that no gradebook can hold.
-        """
+        """Who has handed in something for an assignment, as a folder or as an archive in its place; in order. Raises
+        ValueError for a folder's name that no gradebook can hold."""
         there = self.submitted.iterdir() if self.submitted.is_dir() else iter(())
         homes = (home for home in there if home.is_dir() and not home.name.startswith("."))
         found = sorted(

@@ -25,10 +25,8 @@ Outputs = list[dict[str, Any]]
 
 
 def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> NotebookResult:
-    """The result of a notebook: `cells` are its own, for the points of plain test cells.
-
-    Raises GraderFault if an exercise itself is broken; that never becomes a mark.
-    """
+    """The result of a notebook: `cells` are its own, for the points of plain test cells. Raises GraderFault if an
+    exercise itself is broken; that never becomes a mark."""
     outputs: dict[str, Outputs] = {}
     marks = []
     incidents = list(attempt.incidents)
@@ -77,21 +75,15 @@ def _mark(test: Test, found: CellResult | None, stopped: str) -> tuple[Mark, Out
         raise ValueError(f"{test.exercise.name} is worth {verdict.points} points: check the declaration")
     report = Report(_public(verdict))
     fresh = Report(verdict)
-    mark = Mark(
-        cell=test.cell,
-        exercise=test.exercise.name,
-        points=points,
-        of=test.exercise.points,
-        verdict=fresh.machine(),
-        stopped=stopped,
-    )
+    name, of = test.exercise.name, test.exercise.points
+    mark = Mark(cell=test.cell, exercise=name, points=points, of=of, verdict=fresh.machine(), stopped=stopped)
     shown = [_display(report), _display(fresh)]
     if stopped:
         shown.insert(0, {"output_type": "stream", "name": "stdout", "text": f"{stopped}\n"})
     if not verdict.passed:
-        words = f"Hidden inputs of {test.exercise.name}: NLM_HIDDEN_SEED={test.seed} repeats them.\n"
+        words = f"Hidden inputs of {name}: NLM_HIDDEN_SEED={test.seed} repeats them.\n"
         shown.append({"output_type": "display_data", "data": {"text/plain": words}, "metadata": INSTRUCTOR})
-    number = {"text/plain": f"{points!r}", "text/html": f"<p>Mark: {points:g} of {test.exercise.points:g}</p>"}
+    number = {"text/plain": f"{points!r}", "text/html": f"<p>Mark: {points:g} of {of:g}</p>"}
     shown.append({"output_type": "execute_result", "execution_count": None, "data": number, "metadata": {}})
     return mark, shown
 

@@ -135,9 +135,7 @@ def grade(
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
     """Hold an assignment's lock: two runs would write the same folders. It goes with the process, however that ends.
-
-    Raises AlreadyRunning, which says what process has it.
-    """
+    Raises AlreadyRunning, which says what process has it."""
     folder.mkdir(parents=True, exist_ok=True)
     lock, holder = FileLock(folder / ".lock"), folder / ".graded-by"
     try:

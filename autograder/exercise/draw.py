@@ -32,10 +32,8 @@ class Draw:
         return torch.randint(low, high + 1, shape, generator=self._generator)
 
     def mask(self, *shape: int) -> Tensor:
-        """A boolean mask (…, query, key), True = may attend: in every row one key may, and one may not.
-
-        Needs two keys or more.
-        """
+        """A boolean mask (…, query, key), True = may attend: in every row one key may, and one may not. Needs two keys
+        or more."""
         order = torch.rand(*shape, generator=self._generator).argsort(dim=-1)
         allowed = torch.rand(*shape, generator=self._generator) < 0.5
         return (allowed | (order == 0)) & (order != 1)

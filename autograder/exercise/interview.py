@@ -34,10 +34,8 @@ Answers = tuple[Outcome, ...]  # the outcomes of one question's calls
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Stands where a function stood: it gives the answers that the function gave to the public questions.
-
-    Students have exercises in this form: neither the reference nor a misconception is with them as code.
-    """
+    """Stands where a function stood: it gives the answers that the function gave to the public questions. Students have
+    exercises in this form: neither the reference nor a misconception is with them as code."""
 
     given: tuple[Answers, ...]
 
@@ -65,10 +63,8 @@ def _public_questions(exercise: Exercise) -> tuple[Question, ...]:
 
 
 def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
-    """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way.
-
-    A `Recording` gives what it holds; raises ValueError if it is asked anything but the public questions.
-    """
+    """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way. A
+    `Recording` gives what it holds; raises ValueError if it is asked anything but the public questions."""
     if isinstance(function, Recording):
         if len(asked) != len(function.given):
             raise ValueError(

@@ -43,10 +43,8 @@ def known_mistakes(exercise: Exercise) -> list[Known]:
 
 
 def alike(one: Answers, other: Answers, exercise: Exercise, outputs: Sequence[int] | None = None) -> bool:
-    """Whether two answers cannot be told apart: same shapes and numbers (NaN for NaN), same kind of fault.
-
-    With `outputs`, by those results alone.
-    """
+    """Whether two answers cannot be told apart: same shapes and numbers (NaN for NaN), same kind of fault. With
+    `outputs`, by those results alone."""
     for a, b in zip(one, other, strict=True):
         if a.fault is not None or b.fault is not None:
             if a.fault is None or b.fault is None or a.fault.kind != b.fault.kind:

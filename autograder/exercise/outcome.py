@@ -35,10 +35,8 @@ class Outcome:
 def call(
     function: Callable[..., Any], arguments: Sequence[Any], names: Sequence[str], returns: Sequence[str]
 ) -> Outcome:
-    """Call `function` with copies of `arguments`, in order. `names` and `returns` are what the words use.
-
-    Any exception of the function becomes a `Fault`; only an interrupt gets through.
-    """
+    """Call `function` with copies of `arguments`, in order. `names` and `returns` are what the words use. Any exception
+    of the function becomes a `Fault`; only an interrupt gets through."""
     given = [_copy(argument) for argument in arguments]
     try:
         result = function(*given)
@@ -77,10 +75,8 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
-    """The result as one tensor per name. NumPy arrays, numbers and lists of numbers are as good as tensors.
-
-    Raises TypeError, in words for the student, if it is something else.
-    """
+    """The result as one tensor per name. NumPy arrays, numbers and lists of numbers are as good as tensors. Raises
+    TypeError, in words for the student, if it is something else."""
     wanted = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
     if result is None:
         raise TypeError(f"it returned None, and {wanted} was asked for. Is a `return` missing?")

@@ -59,10 +59,8 @@ class Report:
         return {"text/plain": str(self), "text/html": self._html(), MACHINE: self.machine()}
 
     def machine(self) -> dict[str, Any]:
-        """For machines: what a page of feedback and a table over a class are made from.
-
-        Of hidden inputs nothing is in it; of public ones the example that the words show.
-        """
+        """For machines: what a page of feedback and a table over a class are made from. Of hidden inputs nothing is in
+        it; of public ones the example that the words show."""
         v = self.verdict
         example = self._example()
         return {
@@ -99,10 +97,8 @@ class Report:
         return () if self.verdict.unwritten or nothing_new else self.verdict.findings
 
     def explanations(self) -> list[str]:
-        """What went wrong, each thing once: closed names, named mistakes, then what has no name.
-
-        The report on hidden inputs comes after the public one, and adds what that could not know.
-        """
+        """What went wrong, each thing once: closed names, named mistakes, then what has no name. The report on hidden
+        inputs comes after the public one, and adds what that could not know."""
         v = self.verdict
         if v.unwritten or v.passed:
             return []

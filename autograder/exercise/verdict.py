@@ -65,10 +65,8 @@ def judge(
     closed: Sequence[str] = (),
     seed: int | None = None,
 ) -> Verdict:
-    """The verdict on the answers `given` to the questions `asked`.
-
-    Raises GraderFault if the reference itself has no answer to one of them.
-    """
+    """The verdict on the answers `given` to the questions `asked`. Raises GraderFault if the reference itself has no
+    answer to one of them."""
     right = _right_answers(exercise, asked)
     for question, outcomes in zip(asked, right, strict=True):
         fault = next((o.fault for o in outcomes if o.fault is not None), None)

@@ -21,10 +21,8 @@ from autograder.feedback.page import feedback_page
 
 
 def write_feedback(course: Course, assignment: str, students: Sequence[str] | None = None) -> list[Path]:
-    """A page for every notebook of everybody who handed something in, or of these students. Returns the files.
-
-    Raises NotACourse for an assignment that the gradebook does not know.
-    """
+    """A page for every notebook of everybody who handed something in, or of these students. Returns the files. Raises
+    NotACourse for an assignment that the gradebook does not know."""
     names = [master.name for master in course.masters(assignment)]
     chosen = course.students(assignment) if students is None else students
     directory = course.directory

@@ -28,10 +28,8 @@ BINS = 10
 
 
 def write_overview(course: Course, assignment: str, path: Path | None = None) -> Path:
-    """Write the page, by default to `grading/<assignment>/overview.html`.
-
-    Raises NotACourse for an assignment that the gradebook does not know.
-    """
+    """Write the page, by default to `grading/<assignment>/overview.html`. Raises NotACourse for an assignment that the
+    gradebook does not know."""
     rows = report_rows(course, assignment)
     found = (records.load(course.root, assignment, student) for student in course.students(assignment))
     known = [record for record in found if record is not None]

@@ -58,10 +58,8 @@ def questions_asked(course: Course, assignment: str) -> list[Asked]:
 
 
 def report_rows(course: Course, assignment: str) -> list[Row]:
-    """A row for everybody whom the gradebook knows or who has handed something in, by the student's name.
-
-    Raises NotACourse for an assignment that the gradebook does not know.
-    """
+    """A row for everybody whom the gradebook knows or who has handed something in, by the student's name. Raises
+    NotACourse for an assignment that the gradebook does not know."""
     asked = questions_asked(course, assignment)
     handed_in = set(course.students(assignment))
     grades: dict[str, dict[tuple[str, str], GradeRow]] = {}

@@ -26,10 +26,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 def write_report(
     course: Course, assignment: str, format: str = "csv", lms: str | None = None, path: Path | None = None
 ) -> Path:
-    """Write the report, by default to `grading/<assignment>/report.csv` (`.json`, `canvas.csv`, `moodle.csv`).
-
-    Raises ValueError for an unknown format or LMS, NotACourse for an unknown assignment.
-    """
+    """Write the report, by default to `grading/<assignment>/report.csv` (`.json`, `canvas.csv`, `moodle.csv`). Raises
+    ValueError for an unknown format or LMS, NotACourse for an unknown assignment."""
     if format not in ("csv", "json"):
         raise ValueError(f"format must be csv or json, got {format!r}")
     if lms is not None and lms not in LMS:

@@ -128,5 +128,5 @@ _WHERE = (
 
 
 def _answer(environment: Environment, program: str) -> str:
-    line = [environment.python, "-I", "-c", program]
+    line = [str(environment.python), "-I", "-c", program]
     return subprocess.run(line, capture_output=True, text=True, timeout=60, check=True).stdout

@@ -141,10 +141,8 @@ def _handed_out(root: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def hand_out(root: Path) -> tuple[int, list[str]]:
-    """Put into `exercises/` what is not there, or is there as it was handed out and has a new version.
-
-    What a student has worked in is left alone. Returns how many notebooks are new, and what the student should know.
-    """
+    """Put into `exercises/` what is not there, or is there as it was handed out and has a new version. What a student
+    has worked in is left alone. Returns how many notebooks are new, and what the student should know."""
     files, notes, new = _record(root)["files"], [], 0
     for released, place in _handed_out(root):
         name, digest = place.relative_to(root).as_posix(), _digest(released)

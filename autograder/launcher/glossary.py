@@ -63,10 +63,8 @@ def markdown_cells(source: str) -> list[str]:
 
 
 def words_of(lecture: Path) -> list[Word]:
-    """The list of one lecture, in its order; empty if it has none.
-
-    Raises ValueError for a line of the list that is no item, and for a word that is listed twice.
-    """
+    """The list of one lecture, in its order; empty if it has none. Raises ValueError for a line of the list that is no
+    item, and for a word that is listed twice."""
     words: dict[str, Word] = {}
     for cell in markdown_cells(lecture.read_text(encoding="utf-8")):
         if not cell.startswith(HEADING):

@@ -31,10 +31,8 @@ def lecture_called(root: Path, name: str) -> Path | None:
 def command(
     environment: Environment, arguments: Sequence[str], environ: Mapping[str, str], present: Path | None = None
 ) -> list[str]:
-    """The command line of JupyterLab. What the user adds comes last, so that it wins.
-
-    `present`: a lecture that is to be shown slide by slide (the extension under SETTINGS does that).
-    """
+    """The command line of JupyterLab. What the user adds comes last, so that it wins. `present`: a lecture that is to
+    be shown slide by slide (the extension under SETTINGS does that)."""
     root = environment.root
     line = [str(environment.python), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
     lecture = present or first_lecture(root)

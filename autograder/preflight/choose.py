@@ -24,9 +24,7 @@ def is_notebook(name: str) -> bool:
 
 def choose(paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: Prepared) -> Path | None:
     """Put the repaired notebooks into `made`, and what was found. Returns the file that the first of them came from.
-
-    paths: (file, its path inside the submission), in the order in which they are preferred.
-    """
+    paths: (file, its path inside the submission), in the order in which they are preferred."""
     read: dict[Path, tuple[Any, list[Finding]]] = {}
     trouble: dict[Path, str] = {}
     named = {f"{master.name}.ipynb" for master in masters}

@@ -157,10 +157,8 @@ def report(prepared: Prepared) -> str:
 
 
 def check_folder(course: Any, assignment: str, students: Sequence[str] | None = None) -> list[tuple[str, Prepared]]:
-    """(student, what was found) for everybody, or for these students; one who has handed in nothing is blocked.
-
-    course: `autograder.engine.course.Course`, or anything with its `masters`, `students` and `submission`.
-    """
+    """(student, what was found) for everybody, or for these students; one who has handed in nothing is blocked. course:
+    `autograder.engine.course.Course`, or anything with its `masters`, `students` and `submission`."""
     masters = course.masters(assignment)
     chosen = course.students(assignment) if students is None else students
     return [(student, prepare(course.submission(student, assignment), masters)) for student in chosen]

@@ -24,16 +24,8 @@ class MasterCell:
     checksum: str
 
     def metadata(self) -> dict[str, Any]:
-        about: dict[str, Any] = {
-            "schema_version": 3,
-            "grade_id": self.id,
-            "grade": self.grade,
-            "solution": self.solution,
-            "task": self.task,
-            "locked": self.locked,
-            "checksum": self.checksum,
-            "cell_type": self.type,
-        }
+        about = {flag: getattr(self, flag) for flag in ("grade", "solution", "task", "locked", "checksum")}
+        about |= {"schema_version": 3, "grade_id": self.id, "cell_type": self.type}
         if self.points is not None:
             about["points"] = self.points
         return about
@@ -120,10 +112,8 @@ def from_gradebook(gradebook: Any, assignment: str, notebook: str, order: Sequen
 
 
 def order_in_source(directory: Any, assignment: str, notebook: str) -> list[str]:
-    """The grade_ids of the released notebook, in order; of the source where nothing is released.
-
-    directory: nbgrader's CourseDirectory.
-    """
+    """The grade_ids of the released notebook, in order; of the source where nothing is released. directory: nbgrader's
+    CourseDirectory."""
     for folder in (directory.release_directory, directory.source_directory):
         path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
         if path.is_file():

@@ -95,10 +95,8 @@ def _generate(root: Path, assignment: str) -> None:
 
 
 def leaked(source: Path, released: Path) -> list[str]:
-    """Lines of solutions, hidden tests and mark schemes in `source` that also stand in the file `released`.
-
-    Lines that the students may see anyway, because they stand outside such regions too, are no secrets.
-    """
+    """Lines of solutions, hidden tests and mark schemes in `source` that also stand in the file `released`. Lines that
+    the students may see anyway, because they stand outside such regions too, are no secrets."""
     masters = [read_master(path) for path in sorted(source.glob("*.ipynb"))]
     secret = secret_lines([cell for master in masters for cell in master.cells])
     there = released.read_text(encoding="utf-8", errors="replace")

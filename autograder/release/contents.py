@@ -48,10 +48,8 @@ leaves out (nbgrader's panels for instructors)."""
 
 
 def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
-    """Every file of the archive, by its path in it. `assignments`: all that there are if none is named.
-
-    Raises ValueError for an assignment that does not exist, and for one that is not fit to be released.
-    """
+    """Every file of the archive, by its path in it. `assignments`: all that there are if none is named. Raises
+    ValueError for an assignment that does not exist, and for one that is not fit to be released."""
     chosen = _chosen(root, assignments)
     files = {name: (root / name).read_bytes() for name in [*_whole(root), *_imported(root)]}
     files["Makefile"] = students_makefile((root / "Makefile").read_text(encoding="utf-8")).encode()
@@ -119,10 +117,8 @@ def students_makefile(text: str) -> str:
 
 
 def _exercises(root: Path, assignments: Sequence[str]) -> dict[str, bytes]:
-    """The released notebooks and the files that come with them, made afresh in a folder of their own.
-
-    So nobody's work in `exercises/` gets into the archive, and no gradebook is touched.
-    """
+    """The released notebooks and the files that come with them, made afresh in a folder of their own. So nobody's work
+    in `exercises/` gets into the archive, and no gradebook is touched."""
     with tempfile.TemporaryDirectory(prefix="release-") as folder:
         copy = Path(folder)
         for name in assignments:

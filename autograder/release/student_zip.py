@@ -18,9 +18,7 @@ DATE = (1980, 1, 1, 0, 0, 0)
 
 def write_zip(root: Path, folder: Path, assignments: Sequence[str]) -> Path:
     """Write the archive and return its path. Raises ValueError or RuntimeError, in sentences; then nothing is written.
-
-    The ordinary build comes first, so that the gradebook knows the very cells that leave the house.
-    """
+    The ordinary build comes first, so that the gradebook knows the very cells that leave the house."""
     notebooks.build(root)
     try:
         exercises.build(root)

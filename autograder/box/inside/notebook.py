@@ -59,10 +59,8 @@ class Notebook(InteractiveShell):
         return self.outputs.done()
 
     def draw(self, pictures: bool) -> None:
-        """Whether the course's own pictures are drawn, or stand there as their alternative text.
-
-        They are made in either case, so a cell runs and fails alike; what a student draws with matplotlib is drawn.
-        """
+        """Whether the course's own pictures are drawn, or stand there as their alternative text. They are made in
+        either case, so a cell runs and fails alike; what a student draws with matplotlib is drawn."""
         if self.display_formatter is not None:
             bundles = self.display_formatter.mimebundle_formatter
             # Their SVG would only be left out.

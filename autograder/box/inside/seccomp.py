@@ -104,9 +104,7 @@ def words(number: int, first_argument: int) -> str:
 
 def install(process: int, tell: bool = True) -> int | None:
     """Filter this thread, and all that it starts, for good; `process` is its own id. Needs `kernel.gain_nothing`.
-
-    Returns the descriptor on which the supervisor hears of refused calls; None where the kernel has none.
-    """
+    Returns the descriptor on which the supervisor hears of refused calls; None where the kernel has none."""
     if tell:
         try:
             return _install(_program(process, _NOTIFY), flags=8)

@@ -2,5 +2,6 @@
 
 A law is a judge that needs no reference: it holds a student's output to the student's own earlier step, so that one
 mistake costs points once. A rule that takes more than the case and the outcomes has `@travels`
-(`autograder.exercise.travel`) above it. Numbers that would give an answer away go into the case's `known`.
+(`autograder.exercise.travel`) above it. Numbers that would be half an answer are not computed here but compared with
+the case's `known`.
 """

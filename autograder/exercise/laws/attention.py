@@ -1,8 +1,7 @@
 """Laws that attention weights obey whatever the scores are.
 
-They judge one step by the step before it as the student computed it, so that a mistake in the scores does
-not cost the points for the mask or for the sum. Students have this file: what would be half an answer is not
-computed here but compared with a case's `known` numbers.
+They judge one step by the student's own previous step, so a mistake in the scores does not cost the points for the mask
+or for the sum.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,4 @@
-"""Laws of gated cells: the new state follows from the gates that the student's own function gave back.
-
-Who has a wrong gate keeps the points for mixing with it. Students have this file; the mixtures stand in the text of
-the questions, too.
-"""
+"""Laws of gated cells: the new state follows from the gates that the student returned, right or wrong."""
 
 from torch import Tensor
 

@@ -1,7 +1,6 @@
 """Laws of tables of counts and probabilities: one part of a table at a time, and each number by the one before it.
 
-A table is judged in parts, so that who forgets `<bos>` keeps the points for the words. Students have this file: what
-would be half an answer is not computed here but compared with a case's `known` numbers.
+A table is judged in parts: if you forget `<bos>`, you keep the points for the words.
 """
 
 import torch
@@ -48,10 +47,8 @@ def shares_out_what_discounting_frees(case: Case, got: Outcomes) -> str | None:
 
 
 def exponential_of_the_mean(case: Case, got: Outcomes) -> str | None:
-    """perplexity = exp(log_loss / known[0]), with the log loss that came back, or the right one, known[1].
-
-    known[0]: how many words are predicted.
-    """
+    """perplexity = exp(log_loss / known[0]), with the log loss that came back, or the right one, known[1]. known[0]:
+    how many words are predicted."""
     log_loss, perplexity = (output.double().reshape(()) for output in got[0].outputs)
     if not (log_loss.isfinite() and log_loss > 0):
         return "the log loss is not a positive number"

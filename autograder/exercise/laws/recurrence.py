@@ -1,8 +1,4 @@
-"""Laws of recurrence: a state that stays where its text is over, a loss that padding is no part of, a clipped norm.
-
-Students have this file: what would be half an answer is not computed here but compared with a case's `known` numbers,
-or with what the student's own function gave.
-"""
+"""Laws of recurrence: a state that stays where its text is over, a loss that padding is no part of, a clipped norm."""
 
 import torch
 
