@@ -68,6 +68,10 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in {slug(heading) for heading in headings}, target
 
 
+EXAMPLES = ("topic", "letters", "epsilon", "squared")
+"""Modules that CONTRIBUTING adds as an example: they must not exist."""
+
+
 def test_files_and_folders_that_are_named_exist() -> None:
     built_or_invented = (
         "exercises/attention",
@@ -79,7 +83,8 @@ def test_files_and_folders_that_are_named_exist() -> None:
     )
     for text in code():
         match = re.fullmatch(r"(?:\.\./)?((?:lectures|exercises|solutions|nlmcore|autograder|tests)/[\w./]*)", text)
-        if match and not match[1].startswith(built_or_invented):
+        invented = match and re.search(rf"/(?:test_)?({'|'.join(EXAMPLES)})\.py", match[1])
+        if match and not invented and not match[1].startswith(built_or_invented):
             assert (ROOT / match[1]).exists(), text
 
 

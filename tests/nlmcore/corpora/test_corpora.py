@@ -164,7 +164,7 @@ def test_what_models_are_given():
 
 
 def test_unknown_names_and_options():
-    with pytest.raises(ValueError, match=r"\['shakespeare', .*'digits'\], got 'wikitext'.*from_file"):
+    with pytest.raises(ValueError, match=r"\['shakespeare', .*'digits'.*\], got 'wikitext'.*from_file"):
         load("wikitext")
     with pytest.raises(ValueError, match=r"option 'size' is none of the corpus 'cmudict'; it has \['stress'\]"):
         load("cmudict", size=3)
