@@ -4,7 +4,7 @@
 
 With them a Transformer reads a text token by token at the price of one token each, instead of reading all of it again
 (Vaswani et al. 2017 do not say so; every implementation does). What is appended is [old; new], and no state changes
-when another is read on from it. How that takes one copy per doubling, instead of one per token, is in
+when another is read on from it. That this takes one copy per doubling, instead of one per token, is the work of
 `nlmcore.fast.growing`; here you may read `grow` as torch.cat.
 
 Departs from the literature: nothing is changed in what is computed.
@@ -12,46 +12,29 @@ Departs from the literature: nothing is changed in what is computed.
 
 from dataclasses import dataclass, field
 
-import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from nlmcore.attention.checks import check_appended, check_pair
-from nlmcore.checks import door
-from nlmcore.fast.growing import Ledger, grow, rows
+from nlmcore.fast.growing import GrowingPair, Ledger, forget, grow
 
 
-@dataclass(frozen=True, eq=False)
-class KeyValueCache:
+@dataclass(frozen=True, eq=False, repr=False)
+class KeyValueCache(GrowingPair):
     """What one attention layer has read. Rows (the batch) are gathered by `nlmcore.language_model.select`."""
 
     keys: Float[Tensor, "batch kv_head capacity d_head"]
     values: Float[Tensor, "batch kv_head capacity d_head"]
-    length: int
-    """How many of `capacity` are filled."""
-    first: int = 0
-    """The position in the text of the first key kept; a sliding window forgets those before."""
-    ledger: Ledger = field(default_factory=lambda: Ledger(-1))
-    """Who may write behind `length` in place."""
+    length: int  # how many of `capacity` are filled
+    first: int = 0  # the position in the text of the first key kept; a sliding window forgets those before
+    ledger: Ledger = field(default_factory=lambda: Ledger(-1))  # who may write behind `length` in place
 
     @classmethod
     def start(cls, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
         """The cache of a text just begun; it holds the tensors themselves, or what a sliding window keeps of them."""
         check_pair(keys, values)
-        length = keys.shape[2]
-        recorded = torch.is_grad_enabled() and keys.requires_grad
-        forgotten = 0 if window is None or recorded else max(0, length - (window - 1))
-        if forgotten:
-            keys, values = keys[:, :, forgotten:].clone(), values[:, :, forgotten:].clone()
-        return cls(keys, values, length - forgotten, forgotten, Ledger(length - forgotten))
-
-    def __repr__(self) -> str:
-        """Its shape: a state at the end of a notebook's cell should not print every number."""
-        batch, heads, capacity, width = self.keys.shape
-        return (
-            f"KeyValueCache(batch={batch}, kv_head={heads}, d_head={width}, positions {self.first} to"
-            f" {self.position - 1}, room for {capacity})"
-        )
+        (keys, values), first = forget((keys, values), window)
+        return cls(keys, values, keys.shape[2], first, Ledger(keys.shape[2]))
 
     @property
     def position(self) -> int:
@@ -77,17 +60,3 @@ class KeyValueCache:
         """Keys and values of what was read, or of its last positions; views, (batch, kv_head, key, d_head)."""
         begin = 0 if last is None else max(0, self.length - last)
         return self.keys[:, :, begin : self.length], self.values[:, :, begin : self.length]
-
-    @door
-    def select(self, indices: Int[Tensor, " chosen"]) -> "KeyValueCache":
-        """Rows of the batch, in a buffer of their own. The same rows in the same order are the same state.
-
-        Raises IndexError if an index lies outside the batch.
-        """
-        chosen, batch = indices.tolist(), len(self.keys)
-        if chosen == list(range(batch)):
-            return self
-        if chosen and not 0 <= min(chosen) <= max(chosen) < batch:
-            raise IndexError(f"indices must lie in [0, {batch}), the state's batch, got {min(chosen)} to {max(chosen)}")
-        keys, values = rows((self.keys, self.values), indices.to(self.keys.device), self.length)
-        return KeyValueCache(keys, values, self.length, self.first, Ledger(self.length))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from nlmcore.checks import described
+from nlmcore.fast.growing import GrowingPair
 
 
 def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
@@ -28,16 +29,22 @@ def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
     raise ValueError(f"mask must broadcast to the scores' shape {tuple(shape)}, got {tuple(mask.shape)}{hint}")
 
 
-def check_source(source: Any, query: Tensor) -> None:
-    """What is to be attended to is a text, of the batch of `query`."""
-    if isinstance(source, tuple):
-        raise TypeError(
-            f"source must be a tensor, got {type(source).__name__}: it is used by cross_attend(query, memory)"
+def check_heads(d_model: int, n_heads: int, n_kv_heads: int | None, d_head: int | None) -> None:
+    """The width is cut into heads without remainder, and so are the heads into groups that share keys and values."""
+    if d_head is None and d_model % n_heads:
+        raise ValueError(
+            f"d_model must be a multiple of n_heads unless d_head is given, got d_model={d_model}, n_heads={n_heads}"
         )
-    if isinstance(source, Tensor) and source.dtype == torch.bool:
-        raise TypeError("source must hold floating-point numbers, got torch.bool: a mask is given by name, mask=…")
-    if isinstance(source, Tensor) and source.ndim and len(source) != len(query):
-        raise ValueError(f"source must have the batch of query, {len(query)}, got {tuple(source.shape)}")
+    if n_kv_heads is not None and n_heads % n_kv_heads:
+        raise ValueError(f"n_heads must be a multiple of n_kv_heads, got n_heads={n_heads}, n_kv_heads={n_kv_heads}")
+
+
+def check_text(name: str, x: Tensor, d_model: int) -> None:
+    """At least one position of every text of a batch."""
+    if x.ndim != 3 or not x.shape[1]:
+        raise ValueError(
+            f"{name} must have shape (batch, time, {d_model}) and at least one position, got {tuple(x.shape)}"
+        )
 
 
 def check_positions(positions: Any) -> list[bool]:
@@ -64,8 +71,11 @@ def check_memory(memory: tuple[Any, Any], q: Tensor, n_kv_heads: int) -> None:
         )
 
 
-def check_window(first: int, length: int, window: int | None) -> None:
-    """What a cache has forgotten must lie outside what a query sees."""
+def check_cache(state: Any, window: int | None) -> None:
+    """A state is a cache, and what it has forgotten lies outside what a query sees."""
+    if not isinstance(state, GrowingPair):
+        raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
+    first, length = state.first, state.length
     if first and (window is None or length < window - 1):
         sees = "all before it" if window is None else f"the last {window}, itself included"
         raise ValueError(

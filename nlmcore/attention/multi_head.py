@@ -16,7 +16,7 @@ heads may share keys and values (Shazeer 2019, Ainslie et al. 2023).
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -24,12 +24,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention.cache import KeyValueCache
-from nlmcore.attention.checks import check_mask, check_memory, check_positions, check_source, check_window
+from nlmcore.attention.checks import check_cache, check_heads, check_mask, check_memory, check_positions, check_text
 from nlmcore.attention.masks import window_mask
 from nlmcore.attention.scores import attend
 from nlmcore.checks import Rate, Size, door
 from nlmcore.fast import Linear, fused_attention
 from nlmcore.fast.rows import view_of_rows
+
+ADVICE = "a projected source goes to cross_attend(query, memory), and a mask is given by name, mask=…"
 
 
 class Memory(NamedTuple):
@@ -66,15 +68,10 @@ class MultiHeadAttention(nn.Module):
         window: Size | None = None,
     ) -> None:
         super().__init__()
-        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        if d_head is None and d_model % n_heads:
-            raise ValueError(f"d_model must be a multiple of n_heads, got d_model={d_model}, n_heads={n_heads}")
-        if n_heads % n_kv_heads:
-            raise ValueError(
-                f"n_heads must be a multiple of n_kv_heads, got n_heads={n_heads}, n_kv_heads={n_kv_heads}"
-            )
+        check_heads(d_model, n_heads, n_kv_heads, d_head)
+        n_kv_heads = n_kv_heads or n_heads
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
-        self.d_head = d_model // n_heads if d_head is None else d_head
+        self.d_head = d_head or d_model // n_heads
         self.dropout, self.window = dropout, window
         self.projection = Linear(d_model, (n_heads + 2 * n_kv_heads) * self.d_head, bias=bias)
         self.output = Linear(n_heads * self.d_head, d_model, bias=bias)
@@ -88,10 +85,7 @@ class MultiHeadAttention(nn.Module):
     @classmethod
     @door
     def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHeadAttention":
-        """This attention with the weights of a torch.nn.MultiheadAttention, and its numbers (batch first).
-
-        Raises ValueError for a module that has what this one has not: kdim or vdim, bias_k, add_zero_attn.
-        """
+        """PyTorch's weights and numbers (batch first). Raises ValueError for kdim or vdim, bias_k and add_zero_attn."""
         if module.in_proj_weight is None or module.bias_k is not None or module.add_zero_attn:
             raise ValueError("module must have one width (no kdim, no vdim), no bias_k and no add_zero_attn")
         bias = module.in_proj_bias is not None
@@ -107,7 +101,7 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self,
         query: Float[Tensor, "batch query {self.d_model}"],
-        source: Any = None,
+        source: Annotated[Float[Tensor, "batch key {self.d_model}"], ADVICE] | None = None,
         mask: Any = None,
     ) -> Float[Tensor, "batch query {self.d_model}"]:
         """Attend to `source` (batch, key, d_model; None: the queries themselves) from every position of `query`.
@@ -115,7 +109,6 @@ class MultiHeadAttention(nn.Module):
         mask broadcasts to (batch, head, query, key), True = may attend: `causal_mask(n)`, `mask[:, None, None, :]`.
         """
         if source is not None:
-            check_source(source, query)
             return self.cross_attend(query, self.project_source(source), mask)
         q, k, v = self._project("query", query, 0)
         return self._mix(q, k, v, mask)
@@ -146,36 +139,25 @@ class MultiHeadAttention(nn.Module):
         Every position sees itself and those before it, of these the last `window` - 1 if there is a window. Raises
         TypeError or ValueError for a state that is another model's, or has lost what this window sees.
         """
-        if state is not None and not isinstance(state, KeyValueCache):
-            raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
+        if state is not None:
+            check_cache(state, self.window)
         q, k, v = self._project("x", x, 0 if state is None else state.position)
-        time = q.shape[2]
         if state is None:
             state = KeyValueCache.start(k, v, self.window)
         else:
-            check_window(state.first, state.length, self.window)
             recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
-            if time == 1 or self.window is None:
-                state = state.append(k, v, self.window, recorded)
-                k, v = state.read(self.window)
-            else:
-                old = state.read(self.window - 1)
-                state = state.append(k, v, self.window, recorded)
-                k, v = (torch.cat(both, 2) for both in zip(old, (k, v), strict=True))
+            (k, v), state = state.extend(k, v, self.window, recorded)
+        time, keys = q.shape[2], k.shape[2]
         if time == 1:
-            return self._mix(q, k, v, None), state
-        keys = k.shape[2]
-        if keys == time and (self.window is None or self.window >= keys):
-            return self._mix(q, k, v, None, causal=True), state
+            return self._mix(q, k, v), state
+        if keys == time <= (self.window or time):
+            return self._mix(q, k, v, causal=True), state
         return self._mix(q, k, v, window_mask(time, self.window, keys - time, x.device)), state
 
     def _heads(self, name: str, x: Tensor, projection: Any) -> Tensor:
         """W x, cut into heads: (batch, time, d_model) -> (batch, head, time, d_head)."""
         y = projection(x)
-        if x.ndim != 3 or not x.shape[1]:
-            raise ValueError(
-                f"{name} must have shape (batch, time, {self.d_model}) and at least one position, got {tuple(x.shape)}"
-            )
+        check_text(name, x, self.d_model)
         return y.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def _project(self, name: str, x: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -188,7 +170,7 @@ class MultiHeadAttention(nn.Module):
         q, k = self.positions.rotate(rotated, first).split([own, shared], dim=1)
         return q, k, v
 
-    def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, causal: bool = False) -> Tensor:
+    def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False) -> Tensor:
         """The weighted sums of every head, (batch, head, query, d_head), put together: (batch, query, d_model)."""
         if mask is not None:
             check_mask(mask, (*q.shape[:3], k.shape[2]))

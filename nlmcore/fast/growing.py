@@ -8,10 +8,14 @@ later moves to its own buffer first. The `Ledger` is how it knows. While autogra
 never written, because the backward pass needs them as they were.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
+from jaxtyping import Int
 from torch import Tensor
+
+from nlmcore.checks import door
 
 SMALLEST = 16
 
@@ -23,6 +27,54 @@ class Ledger:
     """How many positions of a buffer anybody has written."""
 
     filled: int
+
+
+class GrowingPair:
+    """What a dataclass of such buffers does besides its mathematics: pieces of text, rows of the batch, a repr."""
+
+    keys: Tensor
+    values: Tensor
+    length: int
+    first: int
+
+    def extend(self: Any, keys: Tensor, values: Tensor, window: int | None, recorded: bool) -> tuple[Pair, Any]:
+        """What new positions see, [old; new] or as much as the window shows them; and the cache after them."""
+        if keys.shape[2] == 1 or window is None:  # all of it lies side by side in the buffer
+            state = self.append(keys, values, window, recorded)
+            return state.read(window), state
+        old = self.read(window - 1)
+        seen = torch.cat((old[0], keys), 2), torch.cat((old[1], values), 2)
+        return seen, self.append(keys, values, window, recorded)
+
+    @door
+    def select(self: Any, indices: Int[Tensor, " chosen"]) -> Any:
+        """Rows of the batch, in a buffer of their own. The same rows in the same order are the same state.
+
+        Raises IndexError if an index lies outside the batch.
+        """
+        chosen, batch = indices.tolist(), len(self.keys)
+        if chosen == list(range(batch)):
+            return self
+        if chosen and not 0 <= min(chosen) <= max(chosen) < batch:
+            raise IndexError(f"indices must lie in [0, {batch}), the state's batch, got {min(chosen)} to {max(chosen)}")
+        keys, values = rows((self.keys, self.values), indices.to(self.keys.device), self.length)
+        return replace(self, keys=keys, values=values, ledger=Ledger(self.length))
+
+    def __repr__(self) -> str:
+        """Its shape: a state at the end of a notebook's cell should not print every number."""
+        batch, heads, capacity, width = self.keys.shape
+        return (
+            f"{type(self).__name__}(batch={batch}, kv_head={heads}, d_head={width}, positions {self.first} to"
+            f" {self.first + self.length - 1}, room for {capacity})"
+        )
+
+
+def forget(pair: Pair, window: int | None) -> tuple[Pair, int]:
+    """What a sliding window keeps of a text just begun, and how many it forgets: none that autograd returns to."""
+    forgotten = 0 if window is None or _recorded(pair[0]) else max(0, pair[0].shape[2] - (window - 1))
+    if not forgotten:
+        return pair, 0
+    return (pair[0][:, :, forgotten:].clone(), pair[1][:, :, forgotten:].clone()), forgotten
 
 
 def grow(old: Pair, new: Pair, length: int, kept: int, ledger: Ledger, recorded: bool) -> tuple[Pair, int, Ledger]:

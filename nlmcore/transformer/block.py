@@ -33,7 +33,7 @@ from torch import Tensor, nn
 from nlmcore.attention import Memory
 from nlmcore.checks import Rate, Size, door
 from nlmcore.fast import Linear
-from nlmcore.transformer.checks import self_attention
+from nlmcore.transformer.checks import check_layers, self_attention
 
 X = Float[Tensor, "batch time d_model"]
 
@@ -171,9 +171,7 @@ class Stack(nn.ModuleList):
 
         Raises ValueError if there is not one of either per layer.
         """
-        for given in (states, memories):
-            if given is not None and len(given) != len(self):
-                raise ValueError(f"state must come from a model of {len(self)} layers, got one of {len(given)}")
+        check_layers(len(self), states, memories)
         layers: Iterable[Any] = self
         new = []
         for i, layer in enumerate(layers):

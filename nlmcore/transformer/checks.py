@@ -1,6 +1,6 @@
 """What no annotation can say about a Transformer's parts and state, said once for this folder."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -59,6 +59,21 @@ def check_part(name: str, part: Any, arguments: str) -> None:
         raise TypeError(
             f"{name} must take ({arguments}), got {called(part)}, which takes ({', '.join(takes.parameters)})"
         ) from None
+
+
+def check_tied(embedding: Any, weight: Tensor) -> None:
+    """An output that is tied to the embedding needs its matrix, in the shape of its own."""
+    theirs, shape = getattr(embedding, "weight", None), tuple(weight.shape)
+    if not isinstance(theirs, nn.Parameter) or theirs.shape != shape:
+        got = type(embedding).__name__ if theirs is None else str(tuple(theirs.shape))
+        raise ValueError(f"tie_embeddings needs an embedding with a matrix `weight` of shape {shape}, got {got}")
+
+
+def check_layers(n_layers: int, *states: Sequence[Any] | None) -> None:
+    """What the layers keep is one thing per layer."""
+    for given in states:
+        if given is not None and len(given) != n_layers:
+            raise ValueError(f"state must come from a model of {n_layers} layers, got one of {len(given)}")
 
 
 def check_state(state: Any, kind: Any, batch: int) -> None:

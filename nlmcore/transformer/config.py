@@ -6,6 +6,8 @@ is a callable that builds a module from the sizes it needs; nothing here is a st
 configuration; each takes it as `c`.
 """
 
+# ruff: noqa: RUF009  (`part` is a dataclass field)
+
 import math
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
@@ -14,11 +16,12 @@ from typing import Any, Literal
 from torch import nn
 
 from nlmcore.attention import MultiHeadAttention
+from nlmcore.attention.checks import check_heads
 from nlmcore.checks import Rate, Size, called, check_fields
 from nlmcore.fast import Linear
 from nlmcore.positions import LearnedPositions
 from nlmcore.transformer.block import Block, FeedForward, PostNorm, PreNorm, Stack
-from nlmcore.transformer.checks import check_part
+from nlmcore.transformer.checks import check_part, check_tied
 
 
 def build_attention(c: Any, causal: bool) -> nn.Module:
@@ -42,10 +45,6 @@ def build_final_norm(c: Any) -> nn.Module:
     return c.norm(c.d_model) if c.norm_position == "pre" else nn.Identity()
 
 
-def build_block(c: Any, causal: bool, cross: bool) -> nn.Module:
-    return Block(c, causal, cross)
-
-
 def build_stack(c: Any, causal: bool, cross: bool) -> nn.Module:
     return Stack(c.block(c, causal, cross) for _ in range(c.n_layers))
 
@@ -58,12 +57,8 @@ def build_output(c: Any, embedding: nn.Module) -> nn.Module:
     """logits = h Eᵀ with the embedding matrix, or with its own matrix; no bias."""
     output = Linear(c.d_model, c.vocab_size, bias=False)
     if c.tie_embeddings:
-        weight = getattr(embedding, "weight", None)
-        shape = tuple(output.weight.shape)
-        if not isinstance(weight, nn.Parameter) or weight.shape != shape:
-            got = type(embedding).__name__ if weight is None else str(tuple(weight.shape))
-            raise ValueError(f"tie_embeddings needs an embedding with a matrix `weight` of shape {shape}, got {got}")
-        output.weight = weight
+        check_tied(embedding, output.weight)
+        output.weight = embedding.weight  # type: ignore[assignment]
     return output
 
 
@@ -87,91 +82,61 @@ def initialise_normal(model: nn.Module, c: Any) -> None:
 Part = Callable[..., nn.Module]
 
 
+def part(takes: str, default: Any) -> Any:
+    """A field that holds a part, and what it is called with."""
+    return field(default=default, metadata={"takes": takes})
+
+
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """Sizes and parts; `takes` is what a part is called with.
+    """Sizes, and parts with what each is called with.
 
     Raises ValueError if two of them contradict each other, TypeError for a part that does not take what it is given.
     """
 
     vocab_size: Size
-    """How many tokens there are."""
-    d_model: Size
-    """Width of the residual pathway."""
-    n_heads: Size
-    """Attention heads per layer; d_model must be a multiple unless d_head is given."""
-    n_layers: Size
-    """How many blocks are stacked."""
-    max_length: Size
-    """Longest text that learned positions cover."""
-    n_kv_heads: Size | None = None
-    """Heads of keys and values; None means n_heads, 1 is multi-query attention."""
-    d_head: Size | None = None
-    """Width of one head; None means d_model / n_heads."""
-    d_ff: Size | None = None
-    """Hidden width of the feed-forward network; None means 4 · d_model (2017)."""
-    window: Size | None = None
-    """Sliding window of a language model: how many positions a query sees, itself included. None: all."""
-    attention_bias: bool = True
-    """Whether the projections of attention carry a bias."""
-    dropout: Rate = 0.0
-    """Probability with which a number is dropped: attention weights, both branches, the embedding."""
-    tie_embeddings: bool = True
-    """Score the next token with the embedding matrix itself (Press & Wolf 2017). Models with an output only."""
-    tie_source: bool = True
-    """Encoder and decoder share one embedding matrix (2017, section 3.4), in an EncoderDecoder of one configuration: an
-    encoder that has its own has its own vocabulary, of the same size or not, and its own matrix."""
-    scale_embeddings: bool = False
-    """Multiply embeddings by √d_model (2017, section 3.4)."""
-    norm_position: Literal["pre", "post"] = "pre"
-    """"post": LN(x + f(x)) as published in 2017; "pre": x + f(LN(x)), with one more norm at the end."""
+    d_model: Size  # width of the residual pathway
+    n_heads: Size  # of attention, per layer; d_model must be a multiple unless d_head is given
+    n_layers: Size  # how many blocks are stacked
+    max_length: Size  # longest text that learned positions cover
+    n_kv_heads: Size | None = None  # heads of keys and values; None: n_heads, 1: multi-query attention
+    d_head: Size | None = None  # width of one head; None: d_model / n_heads
+    d_ff: Size | None = None  # hidden width of the feed-forward network; None: 4 · d_model (2017)
+    window: Size | None = None  # how many positions a query of a language model sees, itself included; None: all
+    attention_bias: bool = True  # whether the projections of attention carry a bias
+    dropout: Rate = 0.0  # of attention weights, of what each sublayer adds, and of the embedding
+    tie_embeddings: bool = True  # score the next token with the embedding matrix itself (Press & Wolf 2017)
+    tie_source: bool = True  # encoder and decoder of one configuration share one embedding matrix (2017, section 3.4)
+    scale_embeddings: bool = False  # multiply embeddings by √d_model (2017, section 3.4)
+    norm_position: Literal["pre", "post"] = "pre"  # x + f(LN(x)) and one more norm at the end; 2017: LN(x + f(x))
 
-    attention: Part = field(default=build_attention, metadata={"takes": "config, causal"})
-    """Self-attention, called like MultiHeadAttention; it must have `step(x, state)` where it is causal."""
-    cross_attention: Part = field(default=build_cross_attention, metadata={"takes": "config"})
-    """The decoder's attention to the source, with `project_source` and `cross_attend`."""
-    attention_positions: Part | None = field(default=None, metadata={"takes": "n_heads, d_head, max_length, causal"})
-    """Positions inside self-attention: rotary, ALiBi, T5's bias, …"""
-    feed_forward: Part = field(default=FeedForward, metadata={"takes": "d_model, d_ff"})
-    """A module on (batch, time, d_model)."""
-    norm: Part = field(default=nn.LayerNorm, metadata={"takes": "d_model"})
-    """A normalisation."""
-    residual: Part = field(default=build_residual, metadata={"takes": "config"})
-    """The rule around one sublayer: `pre(x)` and `post(x, y)`; by default as `norm_position` says."""
-    final_norm: Part = field(default=build_final_norm, metadata={"takes": "config"})
-    """What ends the stack; by default `norm` for pre-norm and nothing for post-norm."""
-    block: Part = field(default=build_block, metadata={"takes": "config, causal, cross"})
-    """One layer; if it has `branches` and `last_matrices()`, as `Block` has, its first weights are scaled by depth."""
-    stack: Part = field(default=build_stack, metadata={"takes": "config, causal, cross"})
-    """All layers, called like `Stack`: their number and their order. A ModuleList of layers, or a module that has one
-    and more besides (a looped block and what halts it)."""
-    share: Callable[[nn.Module], None] = field(default=share_nothing, metadata={"takes": "stack"})
-    """Makes layers of a finished stack share modules, by assigning one in the place of another."""
-    positions: Part = field(default=LearnedPositions, metadata={"takes": "max_length, d_model"})
-    """A module that adds positions to (batch, time, d_model); called with (x, first)."""
-    embedding: Part = field(default=nn.Embedding, metadata={"takes": "vocab_size, d_model"})
-    """Tokens (batch, time) to vectors (batch, time, d_model)."""
-    embedding_norm: Part = field(default=nn.Identity, metadata={"takes": "d_model"})
-    """Applied to the embeddings before the first block; BERT has a LayerNorm here."""
-    output: Part = field(default=build_output, metadata={"takes": "config, embedding"})
-    """Hidden vectors to logits; by default a matrix, tied as `tie_embeddings` says."""
-    initialise: Callable[..., None] = field(default=initialise_normal, metadata={"takes": "model, config"})
-    """Sets the first weights of a finished model."""
+    # self-attention, called like MultiHeadAttention; it must have `step(x, state)` where it is causal
+    attention: Part = part("config, causal", build_attention)
+    cross_attention: Part = part("config", build_cross_attention)  # has `project_source` and `cross_attend`
+    # inside self-attention: rotary, ALiBi, T5's bias, …
+    attention_positions: Part | None = part("n_heads, d_head, max_length, causal", None)
+    feed_forward: Part = part("d_model, d_ff", FeedForward)
+    norm: Part = part("d_model", nn.LayerNorm)
+    residual: Part = part("config", build_residual)  # around one sublayer: `pre(x)` and `post(x, y)`
+    final_norm: Part = part("config", build_final_norm)  # ends the stack
+    # one layer; if it has `branches` and `last_matrices()`, as `Block` has, its first weights are scaled by depth
+    block: Part = part("config, causal, cross", Block)
+    # all layers, called like `Stack`: a ModuleList of them, or a module that has one and more besides
+    stack: Part = part("config, causal, cross", build_stack)
+    # makes layers of a finished stack share modules, by assigning one in the place of another
+    share: Callable[[nn.Module], None] = part("stack", share_nothing)
+    positions: Part = part("max_length, d_model", LearnedPositions)  # added to the embeddings, called with (x, first)
+    embedding: Part = part("vocab_size, d_model", nn.Embedding)
+    embedding_norm: Part = part("d_model", nn.Identity)  # before the first block; BERT has a LayerNorm here
+    output: Part = part("config, embedding", build_output)  # hidden vectors to logits, as `tie_embeddings` says
+    initialise: Callable[..., None] = part("model, config", initialise_normal)  # first weights of a finished model
 
     def __post_init__(self) -> None:
         for name, arguments in PARTS.items():
             if name != "attention_positions" or self.attention_positions is not None:
                 check_part(name, getattr(self, name), arguments)
         check_fields(self)
-        if self.d_head is None and self.d_model % self.n_heads:
-            raise ValueError(
-                f"d_model must be a multiple of n_heads unless d_head is given, got d_model={self.d_model},"
-                f" n_heads={self.n_heads}"
-            )
-        if self.n_kv_heads is not None and self.n_heads % self.n_kv_heads:
-            raise ValueError(
-                f"n_heads must be a multiple of n_kv_heads, got n_heads={self.n_heads}, n_kv_heads={self.n_kv_heads}"
-            )
+        check_heads(self.d_model, self.n_heads, self.n_kv_heads, self.d_head)
 
     def __repr__(self) -> str:
         """The sizes that every model has, and the fields that are not as usual: what makes this model itself."""
@@ -190,4 +155,3 @@ class TransformerConfig:
 
 
 PARTS: dict[str, str] = {f.name: f.metadata["takes"] for f in fields(TransformerConfig) if f.metadata}
-"""Every part, and what it is called with."""
