@@ -22,7 +22,7 @@ import torch
 from nlmcore.checks import Amount, Count, door
 from nlmcore.decoding import stream
 from nlmcore.decoding.filters import takes_filters
-from nlmcore.decoding.writing import Step
+from nlmcore.decoding.sampling import Step
 from nlmcore.language_model import LanguageModel, State
 from lectures.prompting.checks import Tokenizer, as_ids, as_tokens, check_parts, check_strings, prefix
 

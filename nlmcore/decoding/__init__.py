@@ -9,9 +9,8 @@ of sampling return a `Generation`; searches return, per prompt, a list of `Hypot
 """
 
 from nlmcore.decoding.bayes_risk import minimum_bayes_risk, shared_words
-from nlmcore.decoding.beams import beam_search
+from nlmcore.decoding.beams import beam_search, diverse_beam_search
 from nlmcore.decoding.contrastive import contrastive_search
-from nlmcore.decoding.diverse_beams import diverse_beam_search
 from nlmcore.decoding.exhaustive import exhaustive_search
 from nlmcore.decoding.filters import (
     FILTERS,
@@ -23,7 +22,6 @@ from nlmcore.decoding.filters import (
     reshape,
 )
 from nlmcore.decoding.results import Generation, Hypothesis, Node, SearchTree
-from nlmcore.decoding.sampling import greedy, sample, stream
+from nlmcore.decoding.sampling import Step, greedy, sample, stream
 from nlmcore.decoding.speculative import speculative_sample
 from nlmcore.decoding.stochastic_beams import stochastic_beam_search
-from nlmcore.decoding.writing import Step

@@ -33,7 +33,7 @@ from nlmcore.decoding.reading import (
     prefill,
 )
 from nlmcore.decoding.results import Generation, SearchTree
-from nlmcore.decoding.writing import Step, Watcher, collect
+from nlmcore.decoding.sampling import Step, Watcher, collect
 from nlmcore.language_model import LanguageModel, State, check_logits, select, shows_hidden
 
 Hidden = Callable[[Tensor, State], tuple[Tensor, Tensor, State]]

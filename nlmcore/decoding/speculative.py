@@ -16,7 +16,7 @@ together with the next draft. Rows accept different numbers of tokens, so each p
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
 import torch
@@ -61,12 +61,13 @@ def speculative_sample(
         )
     reshaped = compose(filters)
     tree = SearchTree(len(prompt))
+    tree.best.update(range(len(prompt)))
     rows = []
     for row in range(len(prompt)):
         one = prompt.new_tensor([row])
         target_reader = _Reader.after(model, prompt[one], select(state, one))
         draft_reader = _Reader.after(draft, prompt[one], select(draft_state, one))
-        writer = _Writer(target_reader, draft_reader, reshaped, generator, end, tree, row)
+        writer = _Writer(target_reader, draft_reader, reshaped, generator, end, tree, node=row)
         while len(writer.tokens) < max_new_tokens and not writer.finished:
             # The target adds one token itself, so drafting up to the limit would be in vain.
             writer.round(min(lookahead, max_new_tokens - len(writer.tokens) - 1))
@@ -94,26 +95,20 @@ class _Reader:
         return cls(model, state, unread)
 
 
+@dataclass
 class _Writer:
     """One prompt's text as it grows."""
 
-    def __init__(
-        self,
-        target: _Reader,
-        draft: _Reader,
-        reshaped: Callable[[Tensor], Tensor],
-        generator: torch.Generator | None,
-        eos: int | None,
-        tree: SearchTree,
-        row: int,
-    ) -> None:
-        self.target, self.draft = target, draft
-        self.reshaped, self.generator, self.eos = reshaped, generator, eos
-        self.tree, self.node = tree, row
-        tree.best.add(row)
-        self.tokens: list[int] = []
-        self.log_probs: list[float] = []
-        self.finished = False
+    target: _Reader
+    draft: _Reader
+    reshaped: Callable[[Tensor], Tensor]
+    generator: torch.Generator | None
+    eos: int | None
+    tree: SearchTree
+    node: int
+    tokens: list[int] = field(default_factory=list)
+    log_probs: list[float] = field(default_factory=list)
+    finished: bool = False
 
     def round(self, lookahead: int) -> None:
         """Draft up to `lookahead` tokens, check them all, keep the accepted ones and add one of the target's."""

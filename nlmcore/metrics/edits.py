@@ -70,7 +70,7 @@ def _paired(hypotheses: Sequence[Any], references: Sequence[Any], alternatives: 
             f" got {len(hypotheses)} hypotheses, {len(references)} references"
         )
     if not alternatives:
-        return [(h, [_as_sequence("references", r)]) for h, r in zip(hypotheses, references, strict=True)]
+        references = [[reference] for reference in references]
     for choices in references:
         if isinstance(choices, str) or not isinstance(choices, Sequence) or not choices:
             raise ValueError(f"with alternatives, references must be non-empty lists of sequences, got {choices!r:.60}")

@@ -16,7 +16,7 @@ Departs from the source: nothing.
 
 import math
 import re
-from typing import NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 import torch
 from jaxtyping import Int
@@ -73,42 +73,26 @@ def log_likelihood(
     return Likelihood(total, predicted)
 
 
-def perplexity(
-    model: LanguageModel,
-    tokens: Int[Tensor, "batch time"],
-    *,
-    state: State = None,
-    ignore: SupportsIndex | None = None,
-    chunk: Size = 512,
-    carry: bool = True,
-) -> float:
+def perplexity(model: LanguageModel, tokens: Int[Tensor, "batch time"], **options: Any) -> float:
     """exp(mean negative log-likelihood per predicted token); infinite if the model held a token to be impossible.
 
     Options as in `log_likelihood`: the initial `state`, `ignore=0` for padded rows, `chunk` and `carry` for long texts.
     """
-    total, predicted = log_likelihood(model, tokens, state=state, ignore=ignore, chunk=chunk, carry=carry)
+    total, predicted = log_likelihood(model, tokens, **options)
     mean = -total / predicted
     return math.exp(mean) if not mean > 700 else math.inf  # e^710 is beyond a float
 
 
 @door
 def bits_per_character(
-    model: LanguageModel,
-    tokens: Int[Tensor, "batch time"],
-    characters: Size,
-    *,
-    state: State = None,
-    ignore: SupportsIndex | None = None,
-    chunk: Size = 512,
-    carry: bool = True,
+    model: LanguageModel, tokens: Int[Tensor, "batch time"], characters: Size, **options: Any
 ) -> float:
     """-log2 P(text) / characters, where `characters` counts those that the predicted tokens spell.
 
     The first token of each row is not predicted, so do not count its characters: `len(tokenizer.decode(row[1:]))`.
     Options as in `log_likelihood`.
     """
-    total, _ = log_likelihood(model, tokens, state=state, ignore=ignore, chunk=chunk, carry=carry)
-    return -total / math.log(2) / characters
+    return -log_likelihood(model, tokens, **options).log_probability / math.log(2) / characters
 
 
 def _read(model: LanguageModel, tokens: Tensor, state: State) -> tuple[Tensor, State]:
