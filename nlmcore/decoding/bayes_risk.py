@@ -96,6 +96,7 @@ def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs) -
         text = tuple(hypothesis.tokens)
         for t, token in enumerate(text):
             if text[: t + 1] not in nodes:
-                status, score = ("finished", hypothesis.score) if t + 1 == len(text) else ("kept", None)
-                above = nodes[text[:t]]
-                nodes[text[: t + 1]] = tree.add(above, token, log_probs[text][t], status, score=score)
+                last = t + 1 == len(text)
+                score = hypothesis.score if last else None
+                given = (nodes[text[:t]], token, log_probs[text][t])
+                nodes[text[: t + 1]] = tree.add(*given, "finished" if last else "kept", score=score)

@@ -84,8 +84,10 @@ def all_but_last(model: LanguageModel, prompt: Int[Tensor, "batch time"], state:
     """
     if prompt.shape[1] > 1:
         read = prompt[:, :-1]
-        shown = shows_hidden(model)
-        state = (hidden_states(model, read, state) if shown else in_evaluation_mode(model, ask, model, read, state))[1]
+        if shows_hidden(model):
+            _, state = hidden_states(model, read, state)
+        else:
+            _, state = in_evaluation_mode(model, ask, model, read, state)
     return prompt[:, -1:], state
 
 

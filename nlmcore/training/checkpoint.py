@@ -206,7 +206,7 @@ def load_run(run: Run, path: str | Path) -> None:
     run.optimizer.load_state_dict(optimizer)
     run.best = _under("best.", tensors) or None
     run.stale = facts["stale"]
-    lists = {name: tensors[f"history.{name}"].tolist() for name in LISTS}
+    lists: dict[str, Any] = {name: tensors[f"history.{name}"].tolist() for name in LISTS}
     numbers = {name: facts[name] for name in ("best_step", "seconds")}
     run.history = History(**lists, validation=dict(facts["validation"]), **numbers)
     for i, generator in enumerate(run.generators):
