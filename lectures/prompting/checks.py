@@ -31,7 +31,7 @@ def check_strings(name: str, strings: Any, kind: type = Sequence, advice: str = 
     """A list of strings as one, or TypeError with the number of the one that is none."""
     if isinstance(strings, str) or not isinstance(strings, kind):
         raise TypeError(f"{name} must be a list of strings{advice}, got {described(strings)}")
-    found = list(strings)
+    found: list[Any] = list(strings)  # type: ignore[call-overload]
     for i, text in enumerate(found):
         if not isinstance(text, str):
             raise TypeError(f"{name}[{i}] must be a string, got {described(text)}")

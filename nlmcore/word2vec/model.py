@@ -258,7 +258,7 @@ class CBOW(Word2Vec):
         return {**super().settings, "corrected": self.corrected}
 
     def gradient(self, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
-        return cbow_gradient(*arguments, self.corrected)
+        return cbow_gradient(*arguments, self.corrected)  # type: ignore[call-arg]
 
     def _tables(self) -> tuple[Tensor, Tensor]:
         return self.output, self.input
