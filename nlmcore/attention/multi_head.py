@@ -5,11 +5,8 @@
 
 W^Q, W^K and W^V are the rows of one matrix, `projection`, so that self-attention multiplies once.
 
-Positions may act inside attention: `positions` is any module with one or more of these methods.
-
-    rotate(x, first)    queries and keys, (batch, head, time, d_head), at positions first, first + 1, …: rotary
-    bias(q, k)          added to q·k/√d_head, (batch or 1, head, query, key); the queries are the last of the keys
-    values(weights)     added to weights · v, (batch, head, query, d_head): Shaw's a^V
+Positions may act inside attention: `positions` is any module with one or more of the methods rotate(x, first),
+bias(q, k) and values(weights), with shapes as in `nlmcore.positions`.
 
 Departs from the paper: projections carry a bias unless `bias=False`, as in BERT and in torch.nn.MultiheadAttention;
 heads may share keys and values (Shazeer 2019, Ainslie et al. 2023).
@@ -79,8 +76,7 @@ class MultiHeadAttention(nn.Module):
         self._rotates, self._biases, self._adds = check_positions(positions)
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
 
-    query, key, value = view_of_rows(0), view_of_rows(1), view_of_rows(2)
-    """W^Q, W^K and W^V, views of the rows of `projection`: `query(x)`, `query.weight`, `query.bias`."""
+    query, key, value = view_of_rows(0), view_of_rows(1), view_of_rows(2)  # W^Q, W^K, W^V: `query(x)`, `query.weight`
 
     @classmethod
     @door

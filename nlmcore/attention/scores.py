@@ -1,14 +1,9 @@
 """From a query and keys to a context: scores, their softmax, and a sum of values with those weights.
 
-    dot         s_j = q · k_j                                  Luong, Pham & Manning (2015), section 3.1
-    bilinear    s_j = q · W k_j       ("general" there)        Luong, Pham & Manning (2015), section 3.1
-    additive    s_j = v · tanh(W_query q + W_key k_j)          Bahdanau, Cho & Bengio (2015), section A.1.2
-
     α = softmax(s),   c = Σ_j α_j value_j                      Bahdanau et al. (2015), equations 5 and 6
     softmax(Q Kᵀ / √d_head) V                                  Vaswani et al. (2017), equation 1
 
-Departs from the papers: a row with no key allowed gives zeros, never NaN (the papers never meet one). So does a text
-without a real token, in every model of this course that attends to one.
+Departs from the papers: a row with no key allowed gives zeros, never NaN (the papers never meet one).
 """
 
 import math

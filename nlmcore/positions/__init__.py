@@ -18,19 +18,17 @@ Told to every attention, about pairs of a query and a key; built by `Module(n_he
     MusicTransformerPositions the same, with less memory       Huang et al. (2018)
     TransformerXLPositions    sinusoids of the distance        Dai et al. (2019)
 
-These have one or more of three methods. `rotate(x, first)` rotates queries or keys, the first of which stands at
-position `first`. `bias(q, k)` gives what is added to q · k / √d_head. `values(weights)` gives what is added to
-weights @ v. Wherever there are fewer queries than keys, the queries are the last ones: query i stands at the
-place key_length − query_length + i among the keys, as it does when a text is read on from a cache.
+These have one or more of three methods. `rotate(x, first)` rotates queries or keys (batch, head, time, d_head), the
+first of which stands at position `first`. `bias(q, k)` gives what is added to q · k / √d_head, (batch or 1, head,
+query, key). `values(weights)` gives what is added to weights @ v, (batch, head, query, d_head). Wherever there are
+fewer queries than keys, the queries are the last ones: query i stands at the place key_length − query_length + i
+among the keys, as it does when a text is read on from a cache.
 """
 
 from nlmcore.positions.absolute import LearnedPositions, NoPositions
-from nlmcore.positions.buckets import RelativeBias, relative_bias, relative_buckets
-from nlmcore.positions.linear_bias import ALiBi, alibi, alibi_slopes
-from nlmcore.positions.music_transformer import MusicTransformerPositions
-from nlmcore.positions.relative import relative_shift
+from nlmcore.positions.biases import ALiBi, RelativeBias, alibi, alibi_slopes, relative_bias, relative_buckets
+from nlmcore.positions.relative import MusicTransformerPositions, ShawPositions, TransformerXLPositions, relative_shift
 from nlmcore.positions.rotation import Rotary, rotary
-from nlmcore.positions.shaw import ShawPositions
 from nlmcore.positions.sinusoids import (
     ConcatenatedPositions,
     LearnableSinusoidal,
@@ -38,4 +36,3 @@ from nlmcore.positions.sinusoids import (
     binary_counter,
     sinusoidal,
 )
-from nlmcore.positions.transformer_xl import TransformerXLPositions

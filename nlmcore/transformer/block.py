@@ -11,10 +11,7 @@
     GLU(x) = W2 · (φ(W x + b) ⊙ (V x + c)) + b2                      Shazeer (2020), "GLU variants", section 2
 
 A residual rule is any module with `pre(x)`, what the sublayer f reads, and `post(x, y)`, the new x; `nlmcore.variants`
-has more of them. The block owns its norms and residuals, so another order of sublayers is another block.
-
-    y = block(x, mask)                       every position sees every other: an encoder
-    y, state = block.step(x, state)          every position sees those before it: a language model
+has more of them. `block(x, mask)` sees the whole text, an encoder; `block.step(x, state)` what is before each position.
 
 BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016). The gated network is called GLU with φ = sigmoid (Dauphin et al.
 2017), ReGLU with ReLU, GEGLU with GELU, SwiGLU with Swish, bilinear with none.
@@ -100,10 +97,7 @@ class GatedFeedForward(FeedForward):
 
 
 class Block(nn.Module):
-    """Self-attention, cross-attention if `cross`, feed-forward; x (batch, time, d_model) in and out.
-
-    c: a TransformerConfig. causal: whether it is going to `step`.
-    """
+    """Sublayers as a TransformerConfig `c` says, cross-attention if `cross`; `causal` if it is going to `step`."""
 
     def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
         super().__init__()
@@ -111,8 +105,7 @@ class Block(nn.Module):
         if cross:
             self.cross_attention, self.residual_cross_attention = c.cross_attention(c), c.residual(c)
         self.feed_forward, self.residual_feed_forward = c.feed_forward(c.d_model, c.hidden_size), c.residual(c)
-        self.branches = 3 if cross else 2
-        """How many sublayers add to the residual pathway."""
+        self.branches = 3 if cross else 2  # how many sublayers add to the residual pathway
 
     def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
         """mask broadcasts to (batch, head, query, key), True = may attend."""
@@ -167,10 +160,7 @@ class Stack(nn.ModuleList):
         memories: Sequence[Memory | None] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[X, tuple[Any, ...]]:
-        """Every layer continues from its own state; memories: what each layer keeps of the source, if there is one.
-
-        Raises ValueError if there is not one of either per layer.
-        """
+        """Every layer continues from its own state and attends to its own memory of the source, if there is one."""
         check_layers(len(self), states, memories)
         layers: Iterable[Any] = self
         new = []

@@ -2,8 +2,7 @@
 
 A published variant is a change of a few fields (`dataclasses.replace`; `nlmcore.variants` has the catalogue). A part
 is a callable that builds a module from the sizes it needs; nothing here is a string that a chain of ifs reads, except
-`norm_position`, which has two values for good. The parts of the usual Transformer are built by the functions above the
-configuration; each takes it as `c`.
+`norm_position`, which has two values for good. The usual parts are built by the functions above it.
 """
 
 # ruff: noqa: RUF009  (`part` is a dataclass field)
@@ -65,8 +64,6 @@ def build_output(c: Any, embedding: nn.Module) -> nn.Module:
 def initialise_normal(model: nn.Module, c: Any) -> None:
     """N(0, 0.02²) for matrices and embeddings, 0 for biases; what each branch adds to the residual pathway is scaled
     by 1/√(number of branches), so that the sum's variance does not grow with depth: Radford et al. (2019), section 2.3.
-
-    Branches are counted, and their last matrices found, in the layers of every stack that have both as `Block` does.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
@@ -139,7 +136,6 @@ class TransformerConfig:
         check_heads(self.d_model, self.n_heads, self.n_kv_heads, self.d_head)
 
     def __repr__(self) -> str:
-        """The sizes that every model has, and the fields that are not as usual: what makes this model itself."""
         shown = [f for f in fields(self) if f.default is MISSING or getattr(self, f.name) != f.default]
         return f"TransformerConfig({', '.join(f'{f.name}={called(getattr(self, f.name))}' for f in shown)})"
 

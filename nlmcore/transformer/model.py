@@ -6,9 +6,6 @@
 Source: Vaswani et al. (2017), sections 3.1 (decoder, without its second sublayer), 3.4 (the factor √d_model) and 5.4
 (dropout of the sum); Radford et al. (2018; 2019).
 
-    logits, state = model(tokens, state)                 the one function
-    hidden, state = model.hidden_states(tokens, state)   what the logits are computed from: model.output(hidden)
-
 The state holds each layer's keys and values (`nlmcore.attention.KeyValueCache`) and how many tokens were read.
 
 Departs from the papers: as the configuration says; the default is GPT-2's (pre-norm, learned positions, tied
@@ -56,17 +53,12 @@ class Trunk(nn.Module):
 class TransformerState:
     """What a TransformerLM has read."""
 
-    layers: tuple[Any, ...]
-    """Each layer's own state: keys and values of attention. The first dimension of every tensor is the batch."""
-    position: int
-    """How many tokens were read."""
+    layers: tuple[Any, ...]  # each layer's own state: keys and values of attention, the batch first
+    position: int  # how many tokens were read
 
 
 class TransformerLM(Trunk):
-    """A language model of `config.vocab_size` tokens.
-
-    Raises ValueError for a configuration with a part that only an encoder can have.
-    """
+    """A language model. Raises ValueError for a configuration with a part that only an encoder can have."""
 
     @door
     def __init__(self, config: TransformerConfig) -> None:
@@ -88,8 +80,7 @@ class TransformerLM(Trunk):
     ) -> tuple[Float[Tensor, "batch time d_model"], TransformerState]:
         """The last layer's vectors, and the state after them: for a caller that needs few of the logits, or none.
 
-        Raises TypeError or ValueError for tokens outside the vocabulary, a state of another model or batch, or a text
-        longer than the positions cover.
+        Raises TypeError or ValueError for foreign tokens, a state of another model or batch, or too long a text.
         """
         check_tokens(tokens, self.vocab_size)
         check_state(state, TransformerState, len(tokens))
