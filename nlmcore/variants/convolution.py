@@ -1,4 +1,4 @@
-"""Lightweight and dynamic convolutions: weights that belong to distances, in place of attention.
+"""Convolutions: lightweight and dynamic ones in place of attention, and separable ones.
 
     [A; B] = W^I x,   v = A ⊙ σ(B),   y = W^O u             Wu et al. (2019), sections 3 and 4, figure 2
 
@@ -9,29 +9,36 @@
 
 Where nothing is to be predicted (an encoder), the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Beyond
 the ends of a text, and at padding, stand zeros. The softmax makes a kernel a weighted mean, like attention's; unlike
-it, the operations grow with the length of a text and not with its square, and a reader keeps k − 1 vectors.
+it, the operations grow with the length of a text and not with its square, and a reader keeps k − 1 vectors. In training
+some weights are dropped after the softmax (the paper's DropConnect).
 
-| symbol | name | | symbol | name |
-|---|---|---|---|---|
-| W^I, W^O | `inner`, `output` | | w; W^Q | `kernel` |
-
-In training some weights are dropped after the softmax (the paper's DropConnect).
+Symbols: W^I and W^O are `inner` and `output`; w, or W^Q, is `kernel`.
 
 Departs from the paper: k is one for all layers (theirs widens with the depth). First kernels are N(0, 1), so that heads
 begin unlike. Narang et al. (2021) have rows of these names with another matrix behind the sum, and a kernel for every
 channel: their parameters are more.
+
+**Separable**: first the neighbours of each channel by itself, then the channels of each place.
+
+    z_tc = Σ_j k_cj x_{t+j, c},   y_t = W z_t               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
+
+It is a convolution whose matrix for the j-th neighbour is W diag(k_1j, …, k_dj): d_in · width + d_in · d_out parameters
+in place of d_in · d_out · width.
+
+Departs from the papers: no bias. First weights of k are PyTorch's.
 """
 
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, door
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
 from nlmcore.fast import Linear
+from nlmcore.variants.shapes import Mask, Vectors
 
 
 class LightweightConvolution(nn.Module):
@@ -54,9 +61,7 @@ class LightweightConvolution(nn.Module):
         self.output = Linear(width, c.d_model, bias=c.attention_bias)
         self.positions = None
 
-    def forward(
-        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """Every position with its neighbours on both sides; mask (batch, 1, 1, time), True = a real token.
 
         Raises ValueError for a mask of another shape: a kernel cannot leave out single pairs.
@@ -69,9 +74,7 @@ class LightweightConvolution(nn.Module):
         before = self.size // 2
         return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
 
-    def step(
-        self, x: Float[Tensor, "batch time d_model"], state: Tensor | None = None
-    ) -> tuple[Float[Tensor, "batch time d_model"], Float[Tensor, "batch past width"]]:
+    def step(self, x: Vectors, state: Tensor | None = None) -> tuple[Vectors, Float[Tensor, "batch past width"]]:
         """Every position with those before it; state: the last k − 1 v that were read, None: zeros.
 
         Raises TypeError for a state that is none, ValueError for another batch's or another model's.
@@ -108,3 +111,17 @@ class DynamicConvolution(LightweightConvolution):
 
     def _kernel(self, width: int) -> nn.Parameter | nn.Module:
         return Linear(width, self.n_heads * self.size, bias=False)
+
+
+class SeparableConvolution(nn.Module):
+    """x (batch, time + width − 1, d_in) -> (batch, time, d_out): the caller adds the zeros where they belong."""
+
+    @door
+    def __init__(self, d_in: Size, d_out: Size, width: Size) -> None:
+        super().__init__()
+        self.width = width
+        self.depthwise = nn.Conv1d(d_in, d_in, width, groups=d_in, bias=False)
+        self.pointwise = Linear(d_in, d_out, bias=False)
+
+    def forward(self, x: Float[Tensor, "batch read d_in"]) -> Float[Tensor, "batch time d_out"]:
+        return self.pointwise(self.depthwise(x.transpose(1, 2)).transpose(1, 2))

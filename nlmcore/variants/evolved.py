@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
@@ -36,7 +36,8 @@ from nlmcore.fast import Linear
 from nlmcore.transformer.block import last_matrices
 from nlmcore.transformer.checks import self_attention
 from nlmcore.variants.baseline import share_positions
-from nlmcore.variants.separable import SeparableConvolution
+from nlmcore.variants.convolution import SeparableConvolution
+from nlmcore.variants.shapes import Mask, Vectors
 
 
 class EncoderCell(nn.Module):
@@ -59,9 +60,7 @@ class EncoderCell(nn.Module):
         self.residual_attention, self.residual_feed_forward = c.residual(c), c.residual(c)
         self.branches = 4
 
-    def forward(
-        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """mask (batch, 1, 1, time), True = a real token; convolutions read zeros in the place of the others."""
         h = self.residual_gate.pre(x)
         x = self.residual_gate.post(x, self.value(h) * torch.sigmoid(self.gate(h)))
@@ -114,12 +113,8 @@ class DecoderCell(nn.Module):
         self.branches = 6 if cross else 4
 
     def step(
-        self,
-        x: Float[Tensor, "batch time d_model"],
-        state: CellState | None = None,
-        memory: Memory | None = None,
-        memory_mask: Bool[Tensor, "..."] | None = None,
-    ) -> tuple[Float[Tensor, "batch time d_model"], CellState]:
+        self, x: Vectors, state: CellState | None = None, memory: Memory | None = None, memory_mask: Mask = None
+    ) -> tuple[Vectors, CellState]:
         """Continue from `state`, attending twice to `memory`, the source as `project_source` gave it."""
         first, second = (None, None) if memory is None else _apart(memory)
         wide, inputs, sums, seen = state or (None, None, None, None)

@@ -1,4 +1,4 @@
-"""Mixture of experts: many feed-forward networks, of which a router chooses a few for every token.
+"""Mixtures of experts: many feed-forward networks, of which a router chooses a few for every token.
 
     p = softmax(W x)                                      one number per expert
     y = Σ p_e · FFN_e(x)  over the k experts with the largest p       Riquelme et al. (2021), section 2
@@ -8,16 +8,40 @@ the more, so a second loss asks for balance (Shazeer et al. 2017, section 4; Fed
 
     balance = n Σ_e f_e P_e,   f_e the share of tokens whose first choice is e, P_e the mean of p_e; 1 if all are equal
 
-Each part keeps that of its last call; `balance_loss(model)` is their sum. In training, normal noise of deviation 1 / n
-is added to W x, so that other experts are tried.
+The loss gets 0.01 · `balance_loss(model)` besides. In training, noise is added so that other experts are tried. Rows:
 
-`nlmcore.variants.switch` has other noise, gates that sum to one, and a limit to what an expert takes.
+              Mixture of experts                       Switch                          WideNet
+    asked     the 2 experts with the largest p         the one with the largest p      2 of 4
+    gates     p_e / (p_a + p_b), a softmax             p_e                             p_e
+              over the two scores
+    capacity  2 · time / n                             1.2 · time / n                  no limit
+    noise     N(0, 1 / n²) on the scores W x           x · uniform(0.99, 1.01)         as Mixture of experts
 
-Departs from the papers: unless one is handed in, no expert has a limit, so no token is dropped; and none has one when
-it is read, so what a text gives does not hang on what else is in the batch.
+    Mixture of experts    y = Σ gate_e · FFN_e(x)    Shazeer et al. (2017), equations 1, 3–5; Lepikhin et al. (2020)
+    Switch                y = p_e · FFN_e(x), e = argmax p            Fedus et al. (2022), sections 2.1 and 2.2
+    WideNet               h ← h + attention(norm_l(h)),   h ← h + experts(norm'_l(h)),   l = 1 … N
+                                                                      Xue et al. (2022), section 2
+
+Narang et al. (2021) have 32 experts in every fourth layer: 648 M parameters (experts of half the width, since two are
+asked) and 1100 M, where the baseline has 223 M. WideNet is wider instead of deeper: one attention and one mixture for
+all layers, a norm for each, which sends what it makes of a token to experts of its own choice.
+
+**Capacity.** On an accelerator an expert is a table of fixed size. A token whose expert is full is dropped: the branch
+adds nothing to it, and it goes on along the residual pathway. Who is dropped depends on who was there before, so the
+queue can let the future in: Lepikhin et al. serve all first choices of a group of tokens and then the second ones, so
+that the second choice of a token is lost to the first choice of a later one. Here a text is a group of its own, and
+its tokens are served from left to right, each with all its choices. And there is a limit only in training: how much
+room there is depends on how many tokens are read at once, so with a limit a text that is read in pieces would be
+another text, and what a text gives would hang on what else is in the batch.
+
+Departs from the papers: that; the noise of the mixture has a fixed deviation, 1 / n, and the second expert is always
+asked (Lepikhin et al.: at random, by its gate); both rows have the balance above; WideNet's experts have no limit.
 """
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -25,12 +49,13 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
-from nlmcore.transformer import FeedForward
+from nlmcore.checks import Positive, Size, check_fields, door
+from nlmcore.transformer import FeedForward, Stack
 from nlmcore.transformer.block import last_matrices
+from nlmcore.variants.shapes import Vectors
 
 
-def normal_noise(router: nn.Linear, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time expert"]:
+def normal_noise(router: nn.Linear, x: Vectors) -> Float[Tensor, "batch time expert"]:
     """W x + N(0, 1 / n²)."""
     scores = router(x)
     return scores + torch.randn_like(scores) / router.out_features
@@ -70,7 +95,7 @@ class MixtureOfExperts(nn.Module):
         self.balance: Float[Tensor, ""] = torch.zeros(())
         """n Σ f_e P_e of the last call; part of its graph."""
 
-    def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, x: Vectors) -> Vectors:
         n = len(self.experts)
         p = (self.noise(self.router, x) if self.training else self.router(x)).softmax(-1)
         gates, chosen = p.topk(self.k, dim=-1)  # (batch, time, k)
@@ -102,3 +127,79 @@ def balance_loss(model: nn.Module) -> Float[Tensor, ""]:
     """The sum of what every mixture of experts in `model` asks for; add a small multiple of it to the loss."""
     found = [part.balance for part in model.modules() if isinstance(part, MixtureOfExperts)]
     return torch.stack(found).sum() if found else torch.zeros(())
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """An expert takes factor · time / n tokens of a text, rounded up, and at least `least`; the first are served."""
+
+    factor: Positive
+    least: Size = 4
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def room(self, time: int, n: int) -> int:
+        """How many tokens of a text one of n experts takes."""
+        return max(self.least, math.ceil(self.factor * time / n))
+
+    def __call__(self, chosen: Int[Tensor, "batch time k"], n: int) -> Bool[Tensor, "batch time k"]:
+        """Which choices are granted; chosen: experts in [0, n), a token's best first."""
+        turns = chosen.flatten(1)  # (batch, time · k): the order in which they are served
+        asked = F.one_hot(turns, n).cumsum(1)  # how often each expert was asked so far
+        place = asked.gather(-1, turns.unsqueeze(-1)).squeeze(-1)
+        return (place <= self.room(chosen.shape[1], n)).view_as(chosen)
+
+
+def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Tensor, "batch time expert"]:
+    """W (x · u), u uniform in [1 − width, 1 + width]: Fedus et al. (2022), appendix C."""
+    return router(x * torch.empty_like(x).uniform_(1 - width, 1 + width))
+
+
+def has_experts(i: int, n_layers: int, every: int) -> bool:
+    """Whether layer i is the last of `every` layers; of fewer than that, the last one is."""
+    return (i + 1) % min(every, n_layers) == 0
+
+
+@door
+def build_mixture(
+    c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 2.0
+) -> nn.Module:
+    """A part `stack`: 2 of n_experts networks of half the width d_ff, in every fourth layer."""
+    limit = Capacity(capacity)
+    part = partial(MixtureOfExperts, n_experts=n_experts, k=2, expert=c.feed_forward, normalise=True, limit=limit)
+    return _build(c, causal, cross, every, replace(c, feed_forward=part, d_ff=max(1, c.hidden_size // 2)))
+
+
+@door
+def build_switch(
+    c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 1.2
+) -> nn.Module:
+    """A part `stack`: 1 of n_experts networks, in every fourth layer."""
+    limit = Capacity(capacity)
+    part = partial(MixtureOfExperts, n_experts=n_experts, k=1, expert=c.feed_forward, noise=jitter, limit=limit)
+    return _build(c, causal, cross, every, replace(c, feed_forward=part))
+
+
+def _build(c: Any, causal: bool, cross: bool, every: int, with_experts: Any) -> nn.Module:
+    layers = (with_experts if has_experts(i, c.n_layers, every) else c for i in range(c.n_layers))
+    return Stack(each.block(each, causal, cross) for each in layers)
+
+
+def share_all_but_norms(stack: Any) -> None:
+    """Attention, router and experts of every layer are those of the first; a part `share` of `TransformerConfig`.
+
+    Each layer keeps its `MixtureOfExperts`, which only holds what is shared, so that each has its own balance.
+
+    Raises TypeError for another feed-forward part.
+    """
+    for layer in stack:
+        if not isinstance(getattr(layer, "feed_forward", None), MixtureOfExperts):
+            got = type(getattr(layer, "feed_forward", layer)).__name__
+            raise TypeError(f"WideNet needs layers whose feed_forward is a MixtureOfExperts, got {got}")
+    first, *others = stack
+    for layer in others:
+        layer.attention = first.attention
+        if hasattr(first, "cross_attention"):
+            layer.cross_attention = first.cross_attention
+        layer.feed_forward.router, layer.feed_forward.experts = first.feed_forward.router, first.feed_forward.experts

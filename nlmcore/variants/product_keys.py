@@ -28,6 +28,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Size, door
 from nlmcore.transformer import Stack
+from nlmcore.variants.shapes import Vectors
 
 
 class ProductKeyMemory(nn.Module):
@@ -63,9 +64,7 @@ class ProductKeyMemory(nn.Module):
         nn.init.uniform_(self.half_keys, -math.sqrt(2 / d_key), math.sqrt(2 / d_key))
         self.values = nn.Embedding(n_keys**2, d_model)
 
-    def find(
-        self, x: Float[Tensor, "batch time d_model"]
-    ) -> tuple[Float[Tensor, "batch time head k"], Int[Tensor, "batch time head k"]]:
+    def find(self, x: Vectors) -> tuple[Float[Tensor, "batch time head k"], Int[Tensor, "batch time head k"]]:
         """s of the best k pairs, best first, and their rows in `values`: i · n_keys + j."""
         n_heads, n_keys, half = self.half_keys.shape[1:]
         q = self.norm(self.query(x).unflatten(-1, (n_heads, 2 * half)))
@@ -78,7 +77,7 @@ class ProductKeyMemory(nn.Module):
         best = pairs.topk(self.k, dim=-1)
         return best.values, places.gather(-1, best.indices)
 
-    def forward(self, x: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, x: Vectors) -> Vectors:
         scores, places = self.find(x)
         return torch.einsum("bthk,bthkd->btd", scores.softmax(-1), self.values(places))
 

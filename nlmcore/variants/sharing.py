@@ -1,23 +1,52 @@
-"""Block sharing: one layer, applied again and again.
+"""One block, again and again: block sharing, and the Universal Transformer.
 
-    h^l = layer(h^{l−1}),  the same layer for every l          Lan et al. (2020), section 3.1 (ALBERT: all parameters)
+**Block sharing.** One layer in the place of all, as in ALBERT, which shares all parameters.
+
+    h^l = layer(h^{l−1}),  the same layer for every l          Lan et al. (2020), section 3.1
 
 As deep and as slow as the stack that it replaces, with the parameters of one layer: at the sizes of Narang et al.
 (2021), table 1, 65 M in place of 223 M, of which the embeddings are most. There, encoder and decoder each have a layer
 of their own; two rows share on one side alone. The softmax has its own matrix in these rows (section 2.5), unless the
-row says "shared embeddings".
-
-What every layer keeps of a text is its own: one cache per depth, though the weights that made it are one.
+row says "shared embeddings". Every depth has a cache of its own.
 
 Departs from the papers: nothing.
+
+**Universal Transformer.** The block is told where and when it is, and each position says itself how often.
+
+    x^0 = embeddings,   x^t = block(x^{t−1} + P^t),   t = 1 … T          Dehghani et al. (2019), section 2.1
+
+    P^t_{i,2j} = sin(i / 10000^{2j/d}) + sin(t / 10000^{2j/d}),   P^t_{i,2j+1} = cos(…) + cos(…)
+
+with the block of 2017, post-norm. Adaptive computation time, section 2.2, after Graves (2016):
+
+    p^t = σ(w · (x^{t−1} + P^t) + b)             how much of its one unit of time a position spends at loop t
+    N   = the first t with p^1 + … + p^t ≥ 1 − ε, at most T;   R = 1 − (p^1 + … + p^{N−1})
+    y   = Σ_{t<N} p^t x^t + R x^N                ponder = N + R, whose mean may be added to the loss, times a small τ
+
+Every position decides by what it has seen, so the future has no say. What has halted is still computed, and counts for
+nothing in its own result: the positions that go on look at it, and when a text is read on, a later one may go on
+longer. So `step` always makes T loops, and keeps a state for each; an encoder, which sees all it is going to see,
+stops when every position has. T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T: every loop counts alike.
+
+Departs from the papers: those first weights. The weights of the loops sum to one, as in Graves (2016); the listing of
+Dehghani et al. (2019), appendix, blends each x^t with what came before. Positions i count from 0. Narang et al. (2021)
+ran another one (84 M parameters: 24 loops, no halting, gates like a GRU's around each branch, in their code), so the
+row is not theirs.
 """
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from torch import nn
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
 
+from nlmcore.positions import sinusoidal
+from nlmcore.transformer import Stack
 from nlmcore.transformer.checks import encoder_only
 from nlmcore.transformer.config import build_stack
+from nlmcore.variants.shapes import Mask, Memories, Tokens, Vectors
 
 
 def share_blocks(stack: Any) -> None:
@@ -41,3 +70,91 @@ def share_in_decoder(c: Any, causal: bool, cross: bool) -> nn.Module:
     if causal:
         share_blocks(stack)
     return stack
+
+
+EPSILON = 0.01
+"""How near to 1 is spent: the threshold is 1 − ε."""
+
+
+class Universal(Stack):
+    """T = n_layers times the one block; `stack[0]` is it. A part `stack`; causal or not, with a source or without.
+
+    Its state is one of the block per loop, and how many positions were read.
+
+    Raises ValueError for an odd d_model.
+    """
+
+    moments: Tensor
+
+    def __init__(self, c: Any, causal: bool, cross: bool) -> None:
+        super().__init__([c.block(c, causal, cross)] * c.n_layers)
+        self.halt = nn.Parameter(torch.zeros(c.d_model))
+        self.halt_bias = nn.Parameter(torch.tensor(-math.log(max(c.n_layers - 1, 1))))
+        self.register_buffer("moments", sinusoidal(c.n_layers + 1, c.d_model)[1:], persistent=False)
+        self.loops: Tokens = torch.zeros(0, 0, dtype=torch.long)
+        """N of every position in the last call."""
+        self.pondering: Float[Tensor, ""] = torch.zeros(())
+        """The mean of N + R over the positions of the last call, padding left out; part of its graph."""
+
+    def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
+        real = None
+        if mask is not None:
+            real = mask.broadcast_to(torch.broadcast_shapes(mask.shape, (len(x), 1, 1, x.shape[1])))[:, 0, -1]
+        return self._ponder(x, 0, lambda t, x: self[t](x, mask), real)
+
+    def step(
+        self, x: Vectors, states: Sequence[Any] | None = None, memories: Memories = None, memory_mask: Mask = None
+    ) -> tuple[Vectors, tuple[Any, ...]]:
+        """Every loop reads on from its own state. Raises ValueError for a state of another number of loops."""
+        for given, size in ((states, len(self) + 1), (memories, len(self))):
+            if given is not None and len(given) != size:
+                raise ValueError(f"state must come from a model of {len(self)} loops, got {len(given)} parts of {size}")
+        first = 0 if states is None else states[-1]
+        new = []
+
+        def step(t: int, x: Tensor) -> Tensor:
+            layer: Any = self[t]
+            y, state = layer.step(x, states and states[t], memories and memories[t], memory_mask)
+            new.append(state)
+            return y
+
+        y = self._ponder(x, first, step, every_loop=True)
+        return y, (*new, first + x.shape[1])
+
+    def _ponder(
+        self,
+        x: Tensor,
+        first: int,
+        step: Callable[[int, Tensor], Tensor],
+        real: Tensor | None = None,
+        every_loop: bool = False,
+    ) -> Vectors:
+        """Σ p^t x^t with p as above; step(t, x) is the block's turn, t from 0."""
+        places = sinusoidal(first + x.shape[1], x.shape[2])[first:].to(x)
+        left, result = x.new_ones(x.shape[:2]), torch.zeros_like(x)  # 1 − what was spent
+        running, ponder = torch.ones_like(left, dtype=torch.bool), torch.zeros_like(left)
+        loops = torch.zeros_like(left, dtype=torch.long)
+        for t in range(len(self)):
+            told = x + places + self.moments[t]
+            p = torch.sigmoid(told @ self.halt + self.halt_bias)
+            x = step(t, told)
+            last = running & ((left - p <= EPSILON) | (t + 1 == len(self)))
+            spent = torch.where(last, left, torch.where(running, p, 0.0))
+            result = result + spent.unsqueeze(-1) * x
+            loops, ponder = loops + running, ponder + running + torch.where(last, left, 0.0)
+            left, running = left - spent, running & ~last
+            if not every_loop and not running.any():
+                break
+        real = torch.ones_like(running) if real is None else real
+        self.loops, self.pondering = loops, ponder[real].sum() / real.sum().clamp(min=1)
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, or a file, has no graph to keep."""
+        return self.__dict__ | {"pondering": self.pondering.detach()}
+
+
+def ponder_cost(model: nn.Module) -> Float[Tensor, ""]:
+    """The sum over every Universal stack in `model`, an encoder and a decoder, of its mean N + R."""
+    found = [part.pondering for part in model.modules() if isinstance(part, Universal)]
+    return torch.stack(found).sum() if found else torch.zeros(())

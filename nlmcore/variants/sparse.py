@@ -30,14 +30,15 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from nlmcore.attention import scaled_dot_product_attention
 from nlmcore.checks import Count, Size, door
 from nlmcore.fast import Linear
 from nlmcore.transformer.config import build_cross_attention
-from nlmcore.variants.encoders import check_places, real_places
+from nlmcore.variants.mixing import check_places, real_places
+from nlmcore.variants.shapes import Mask, Vectors
 
 
 class SparseAttention(nn.Module):
@@ -72,9 +73,7 @@ class SparseAttention(nn.Module):
         self.global_projection = Linear(c.d_model, width, bias=c.attention_bias) if own_global and n_global else None
         self.register_buffer("table", draw_blocks(-(-c.max_length // block), -(-n_global // block), n_random))
 
-    def forward(
-        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
         time, real = check_places(x, self.places), real_places(x, mask)
         few = min(self.n_global, time)

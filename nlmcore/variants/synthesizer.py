@@ -1,22 +1,31 @@
 """Synthesizer: attention whose scores S are made without comparing tokens.
 
-    y_t = Σ_s softmax(S_t)_s v_s                                             Tay et al. (2021), section 3
+    y_t = Σ_s softmax(S_t)_s v_s                                 Tay et al. (2021), section 3; q_t = W1 x_t
 
-    plus            S + q_t · k_s / √d_head                                  S and attention's own scores
-    plus alpha      α S + (1 − α) q_t · k_s / √d_head                        α = σ(a), a = 0 at the start
+    random              S_ts = R_ts             one matrix of numbers per head, for all texts; "fixed": never trained
+    factorised random   S_ts = (R1 R2ᵀ)_ts      with R1 and R2 (place, rank)
+    dense               S_ts = (W2 max(0, q_t))_s           one token says how far it looks at each place
+    factorised dense    S_ts = (W_A max(0, q_t))_⌊s/b⌋ · (W_B max(0, q_t))_(s mod b)     b about √max_length
 
-with S of `synthetic_scores`: random, dense, or factorised. S belongs to places of a text, of which there are
-max_length. T5's bias is added to it as it is to other scores. A random S has neither queries nor keys, a dense one has
-queries, "plus" both.
+    plus                S + q_t · k_s / √d_head             S and attention's own scores
+    plus alpha          α S + (1 − α) q_t · k_s / √d_head   α = σ(a), a = 0 at the start
+
+S belongs to places of a text, of which there are max_length. T5's bias is added to it as it is to other scores. A
+random S has neither queries nor keys, a dense one has queries, "plus" both. A part `scores` is built by (n_heads,
+d_head, max_length), and called with the queries, which stand at the end of the keys, and the number of keys.
 
 The rows of Narang et al. (2021), table 1, have 8 heads of 128 beside the model's 12 of 64: with these, the default of
 their code, all seven have the parameters that its column "Params" prints. Its "factorized" is factorised random.
 
-Symbols: α is the sigmoid of `alpha`.
+Symbols: R is `table`, R1 and R2 are `queries` and `keys`; W2 is `outer`, W_A and W_B are `block` and `within`; α is the
+sigmoid of `alpha`.
 
-Departs from the papers: q · k is divided by √d_head (theirs has other first weights instead).
+Departs from the papers: q · k is divided by √d_head (theirs has other first weights instead). All heads have one W2,
+and no biases, as in the code of Narang et al. (2021); the same of W_A and W_B. Tables begin at N(0, 0.02²), R1 and R2
+so that their product does; R that stays as drawn, at N(0, 1).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -24,21 +33,89 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention import KeyValueCache, attend, window_mask
 from nlmcore.attention.checks import check_mask
+from nlmcore.checks import Size, door
 from nlmcore.fast import Linear
+from nlmcore.variants.shapes import Mask, Vectors
 from nlmcore.variants.variant import Times
+
+Queries = Float[Tensor, "batch head query d_head"]
+Scores = Float[Tensor, "batch head query key"]
+SharedScores = Float[Tensor, "1 head query key"]
+
+
+class RandomScores(nn.Module):
+    """S = R; trained=False: as drawn, for good."""
+
+    reads = False
+    """Whether S depends on the queries."""
+
+    @door
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, trained: bool = True) -> None:
+        super().__init__()
+        table = torch.empty(n_heads, max_length, max_length).normal_(std=0.02 if trained else 1.0)
+        if trained:
+            self.table = nn.Parameter(table)
+        else:
+            self.register_buffer("table", table)
+
+    def forward(self, q: Queries, keys: int) -> SharedScores:
+        return self.table[None, :, keys - q.shape[2] : keys, :keys]
+
+
+class FactorisedRandomScores(nn.Module):
+    """S = R1 R2ᵀ; rank: 16, as in Narang's code."""
+
+    reads = False
+
+    @door
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, rank: Size = 16) -> None:
+        super().__init__()
+        std = math.sqrt(0.02) * rank**-0.25
+        self.queries = nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std))
+        self.keys = nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std))
+
+    def forward(self, q: Queries, keys: int) -> SharedScores:
+        return (self.queries[:, keys - q.shape[2] : keys] @ self.keys[:, :keys].mT).unsqueeze(0)
+
+
+class DenseScores(nn.Module):
+    """S_t = W2 max(0, q_t)."""
+
+    reads = True
+
+    def __init__(self, n_heads: int, d_head: int, max_length: int) -> None:
+        super().__init__()
+        self.outer = nn.Linear(d_head, max_length, bias=False)
+
+    def forward(self, q: Queries, keys: int) -> Scores:
+        return q.relu() @ self.outer.weight[:keys].T
+
+
+class FactorisedDenseScores(nn.Module):
+    """S_ts = A_⌊s/b⌋ B_(s mod b) with A = W_A max(0, q_t), B = W_B max(0, q_t)."""
+
+    reads = True
+
+    def __init__(self, n_heads: int, d_head: int, max_length: int) -> None:
+        super().__init__()
+        b = math.isqrt(max_length - 1) + 1
+        self.block = nn.Linear(d_head, -(-max_length // b), bias=False)
+        self.within = nn.Linear(d_head, b, bias=False)
+
+    def forward(self, q: Queries, keys: int) -> Scores:
+        hidden = q.relu()
+        return (self.block(hidden).unsqueeze(-1) * self.within(hidden).unsqueeze(-2)).flatten(-2)[..., :keys]
 
 
 class Plus(nn.Module):
     """S + q · k / √d_head."""
 
-    def forward(
-        self, scores: Float[Tensor, "#batch head query key"], dots: Float[Tensor, "batch head query key"]
-    ) -> Float[Tensor, "batch head query key"]:
+    def forward(self, scores: Scores, dots: Scores) -> Scores:
         return scores + dots
 
 
@@ -49,9 +126,7 @@ class PlusAlpha(nn.Module):
         super().__init__()
         self.alpha = nn.Parameter(torch.zeros(()))
 
-    def forward(
-        self, scores: Float[Tensor, "#batch head query key"], dots: Float[Tensor, "batch head query key"]
-    ) -> Float[Tensor, "batch head query key"]:
+    def forward(self, scores: Scores, dots: Scores) -> Scores:
         alpha = self.alpha.sigmoid()
         return alpha * scores + (1 - alpha) * dots
 
@@ -92,9 +167,7 @@ class Synthesizer(nn.Module):
             raise TypeError(f"attention_positions must be a bias of the scores alone, like RelativeBias, got {name}")
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
 
-    def forward(
-        self, x: Float[Tensor, "batch time d_model"], mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """mask broadcasts to (batch, head, query, key), True = may attend.
 
         Raises ValueError for more than max_length tokens, TypeError or ValueError for a mask that does not fit.
@@ -103,9 +176,7 @@ class Synthesizer(nn.Module):
             check_mask(mask, (len(x), self.n_heads, x.shape[1], x.shape[1]))
         return self._mix(*self._project(x), mask)
 
-    def step(
-        self, x: Float[Tensor, "batch time d_model"], state: KeyValueCache | None = None
-    ) -> tuple[Float[Tensor, "batch time d_model"], KeyValueCache]:
+    def step(self, x: Vectors, state: KeyValueCache | None = None) -> tuple[Vectors, KeyValueCache]:
         """Read on from `state` (None: the text begins here): every position sees itself and what came before.
 
         Raises ValueError for more than max_length tokens in all, TypeError or ValueError for a state that is none, or

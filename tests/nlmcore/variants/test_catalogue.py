@@ -19,9 +19,8 @@ from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, GatedFeedForward, TransformerConfig, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE, Variant
 from nlmcore.variants.baseline import DEFAULT_SIZES, vanilla
-from nlmcore.variants.fixup import Fixup, FixupFeedForward
+from nlmcore.variants.depth import Fixup, FixupFeedForward, ReZero
 from nlmcore.variants.mixing import FourierMixing
-from nlmcore.variants.rezero import ReZero
 from nlmcore.variants.variant import Times
 from tests.laws import assert_causal, assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 

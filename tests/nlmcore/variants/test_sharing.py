@@ -1,18 +1,21 @@
-"""Block sharing and factorised embeddings: what is one, what is not, and the product that is never made."""
+"""Shared blocks, and the Universal Transformer: the loop by hand, who halts when, what is kept for those who go on."""
 
+import copy
 import math
+import pickle
 from dataclasses import replace
 
 import pytest
 import torch
+from torch import Tensor
 
 from nlmcore.inspect import capture
-from nlmcore.transformer import EncoderDecoder, TransformerLM
+from nlmcore.training import fit, teacher_forcing_loss
+from nlmcore.transformer import EncoderDecoder, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
-from nlmcore.variants.factorised import FactorisedEmbedding, build_factorised_output
-from tests.laws import assert_close
-from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build, logits, stirred
+from nlmcore.variants.sharing import Universal, ponder_cost
+from tests.laws import assert_chunking_law, assert_close, assert_language_model
+from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits
 
 
 def test_a_shared_block_is_applied_as_often_as_the_stack_is_deep() -> None:
@@ -51,36 +54,179 @@ def test_shared_blocks_have_the_first_weights_of_a_stack_as_deep() -> None:
     assert model.layers[0].feed_forward.outer.weight.std().item() == pytest.approx(0.02 / math.sqrt(16), rel=0.05)
 
 
-def test_factors_are_one_matrix() -> None:
-    model = awake(CATALOGUE["Factorized & shared embeddings"])
-    E = model.embedding.narrow.weight @ model.embedding.widen.weight.T
-    assert E.shape == (VOCAB, 20)
-    assert model.embedding.narrow.embedding_dim == 3, "a sixth of 20"
-    assert_close(model.embedding(TOKENS), E[TOKENS], "embedding")
-    hidden = torch.randn(2, 3, 20, generator=torch.Generator().manual_seed(0))
-    assert_close(model.output(hidden), hidden @ E.T, "logits")
-    plain = stirred(TransformerLM(replace(vanilla(VOCAB, **SIZES))))
-    plain.load_state_dict(model.state_dict() | {"embedding.weight": E, "output.weight": E}, strict=False)
-    assert_close(logits(model), logits(plain), "the model with the matrix that is their product")
+ROW = CATALOGUE["Universal Transformer"]
+LOOPS = 5
+CONFIG = ROW.config(VOCAB, **{**SIZES, "n_layers": LOOPS})
 
 
-def test_factors_stay_one_after_a_copy_and_in_both_halves() -> None:
-    model = build(replace(CATALOGUE["Factorized & shared embeddings"], family=EncoderDecoder))
-    assert model.encoder.embedding is model.decoder.embedding is model.output.embedding
-    apart = build(CATALOGUE["Factorized Embedding"])
-    assert apart.output.weight.shape == (VOCAB, 20)
-
-
-def test_a_factorised_embedding_begins_with_the_usual_variance() -> None:
+def stack(bias: float = 0.0, weight: float = 0.5, causal: bool = True) -> Universal:
     torch.manual_seed(0)
-    config = CATALOGUE["Factorized Embedding"].config(800, d_model=120, n_layers=1)
-    embedding = TransformerLM(config).embedding
-    vectors = embedding(torch.arange(800)[None])
-    assert vectors.std().item() == pytest.approx(0.02, rel=0.05)
+    made = Universal(CONFIG, causal, False).eval()
+    with torch.no_grad():
+        made.halt_bias.fill_(bias)
+        made.halt.copy_(weight * torch.randn(20, generator=torch.Generator().manual_seed(1)))
+    return made
 
 
-def test_what_is_no_factorised_embedding_is_named(plain_errors: None) -> None:
-    with pytest.raises(TypeError, match="embedding must be a FactorisedEmbedding, got Embedding"):
-        TransformerLM(replace(vanilla(VOCAB, **SIZES), output=build_factorised_output))
-    with pytest.raises(ValueError, match="inner must be at least 1, got 0"):
-        FactorisedEmbedding(5, 12, 0)
+def signal(i: int, t: int) -> Tensor:
+    """P^t of position i, number by number; t from 1."""
+    numbers = []
+    for j in range(10):
+        clock = 10_000 ** (-2 * j / 20)
+        numbers += [math.sin(i * clock) + math.sin(t * clock), math.cos(i * clock) + math.cos(t * clock)]
+    return torch.tensor(numbers)
+
+
+def by_hand(made: Universal, x: Tensor) -> tuple[Tensor, list[list[int]], list[float]]:
+    """The results, N of every position, and N + R."""
+    told, states = [], [x]
+    for t in range(1, LOOPS + 1):
+        told.append(states[-1] + torch.stack([signal(i, t) for i in range(x.shape[1])]))
+        states.append(made[0].step(told[-1])[0])  # type: ignore[operator, union-attr]
+    result, loops, ponders = torch.zeros_like(x), [], []
+    for b in range(len(x)):
+        loops.append([])
+        for i in range(x.shape[1]):
+            spent = 0.0
+            for t in range(1, LOOPS + 1):
+                p = torch.sigmoid(made.halt @ told[t - 1][b, i] + made.halt_bias).item()
+                if spent + p >= 1 - 0.01 or t == LOOPS:
+                    result[b, i] += (1 - spent) * states[t][b, i]
+                    loops[-1].append(t)
+                    ponders.append(t + 1 - spent)
+                    break
+                result[b, i] += p * states[t][b, i]
+                spent += p
+    return result, loops, ponders
+
+
+X = torch.randn(2, 6, 20, generator=torch.Generator().manual_seed(3)) * 0.5
+
+
+def test_every_position_halts_by_itself() -> None:
+    made = stack(-0.7, 1.0)
+    with torch.no_grad():
+        expected, loops, ponders = by_hand(made, X)
+        y, state = made.step(X)
+    assert_close(y, expected, "Σ p x + R x")
+    assert made.loops.tolist() == loops
+    assert len({n for text in loops for n in text}) >= 3, "they halt at different times"
+    assert made.pondering.item() == pytest.approx(sum(ponders) / len(ponders), rel=1e-5)
+    assert len(state) == LOOPS + 1
+    assert state[-1] == 6
+
+
+@pytest.mark.parametrize(("bias", "last"), [(-50.0, LOOPS), (50.0, 1)])
+def test_a_position_that_never_halts_or_at_once_has_the_state_of_one_loop(bias: float, last: int) -> None:
+    made = stack(bias, 0.0)
+    x = X
+    with torch.no_grad():
+        for t in range(1, last + 1):
+            x = made[0].step(x + torch.stack([signal(i, t) for i in range(6)]))[0]  # type: ignore[operator, union-attr]
+        assert_close(made.step(X)[0], x, f"after {last} loops")
+    assert made.loops.unique().tolist() == [last]
+    assert made.pondering.item() == pytest.approx(last + 1)
+
+
+def test_at_the_start_every_loop_counts_alike() -> None:
+    torch.manual_seed(0)
+    made = Universal(CONFIG, True, False).eval()
+    seen = []
+    with torch.no_grad():
+        y = made._ponder(X, 0, lambda t, x: seen.append(torch.full_like(x, float(t))) or seen[-1], every_loop=True)  # type: ignore[func-returns-value]
+    assert_close(y, torch.full_like(y, sum(range(LOOPS)) / LOOPS), "the mean of 0 … T − 1")
+
+
+def test_positions_that_go_on_longer_find_what_has_halted() -> None:
+    """The first tokens halt after one loop, the others go on: every loop has kept what they look at."""
+    model = awake(ROW)
+    hasty = torch.randn(20, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        model.layers.halt.copy_(hasty)
+        model.layers.halt_bias.fill_(-1.0)
+        model.embedding.weight[3:6] = 3 * hasty / math.sqrt(20)
+        model.embedding.weight[6:] = -3 * hasty / math.sqrt(20)
+        tokens = torch.tensor([[3, 4, 5, 7, 8, 9], [4, 5, 3, 9, 6, 7]])
+        model(tokens)
+        assert model.layers.loops.tolist() == [[1, 1, 1, 2, 2, 2]] * 2
+        assert_chunking_law(model, tokens, tolerance=1e-4)
+
+
+def test_more_loops_keep_every_law() -> None:
+    model = awake(replace(ROW, changes=ROW.changes | {"n_layers": 4}))
+    with torch.no_grad():
+        model.layers.halt_bias.fill_(2.0)
+    assert_language_model(model, TOKENS, tolerance=1e-4)
+    logits(model)
+    assert model.layers.loops.unique().numel() > 1
+
+
+def test_an_encoder_stops_when_all_have_and_a_reader_does_not() -> None:
+    calls: list[int] = []
+    for causal, expected in ((False, 1), (True, LOOPS)):
+        made = stack(50.0, 0.0, causal)
+        made[0].register_forward_hook(lambda *_: calls.append(1))
+        step = made[0].step
+        made[0].step = lambda *given, step=step: calls.append(1) or step(*given)  # type: ignore
+        calls.clear()
+        with torch.no_grad():
+            made.step(X) if causal else made(X)
+        assert len(calls) == expected
+
+
+def test_pondering_is_of_real_tokens_and_can_be_made_dear() -> None:
+    encoder = TransformerEncoder(replace(CONFIG, n_layers=4))
+    with torch.no_grad():
+        encoder.layers.halt.normal_(generator=torch.Generator().manual_seed(2))
+    encoder(SOURCE, MASK)
+    alone = []
+    padded = encoder.layers.pondering.item()
+    for text, mask in zip(SOURCE, MASK, strict=True):
+        encoder(text[None, : int(mask.sum())])
+        alone += [encoder.layers.pondering.item()] * int(mask.sum())
+    assert padded == pytest.approx(sum(alone) / len(alone), rel=1e-4)
+    cost = ponder_cost(encoder)
+    cost.backward()
+    assert encoder.layers.halt.grad.any()
+    assert ponder_cost(torch.nn.Linear(2, 2)).item() == 0.0
+
+
+def test_a_model_that_pays_for_pondering_ponders_less() -> None:
+    tokens = torch.randint(0, VOCAB, (5, 7), generator=torch.Generator().manual_seed(5))
+
+    def mean_loops(price: float) -> float:
+        model = build(ROW, n_layers=LOOPS)
+
+        def loss(model: torch.nn.Module, tokens: Tensor) -> Tensor:
+            return teacher_forcing_loss(model, tokens) + price * ponder_cost(model)  # type: ignore[arg-type]
+
+        history = fit(model, [tokens], steps=20, loss=loss, learning_rate=0.02, progress=False)
+        assert history.losses[-1] < 0.9 * history.losses[0]
+        model.eval()
+        logits(model, tokens)
+        return model.layers.loops.float().mean().item()
+
+    assert mean_loops(1.0) < mean_loops(0.0) - 0.5
+
+
+def test_it_has_one_block_and_what_halts_it() -> None:
+    model = build(ROW, n_layers=LOOPS)
+    assert len(set(model.layers)) == 1
+    block = sum(p.numel() for p in model.layers[0].parameters())
+    assert sum(p.numel() for p in model.layers.parameters()) == block + 20 + 1
+    both = build(replace(ROW, family=EncoderDecoder))
+    assert both.encoder.layers[0] is not both.decoder.layers[0]
+
+
+def test_it_can_be_copied_and_stored_in_the_middle_of_training() -> None:
+    model = build(ROW)
+    logits(model).sum().backward()
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert_close(logits(twin), logits(model), "a copy")
+
+
+def test_a_state_of_other_loops_is_named(plain_errors: None) -> None:
+    made = stack()
+    _, state = made.step(X)
+    with pytest.raises(ValueError, match=f"a model of {LOOPS} loops, got {LOOPS} parts of {LOOPS + 1}"):
+        made.step(X, state[1:])

@@ -15,8 +15,15 @@ from nlmcore.positions import Rotary
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.baseline import vanilla
-from nlmcore.variants.synthesizer import Plus, PlusAlpha, Synthesizer
-from nlmcore.variants.synthetic_scores import DenseScores, FactorisedDenseScores, FactorisedRandomScores, RandomScores
+from nlmcore.variants.synthesizer import (
+    DenseScores,
+    FactorisedDenseScores,
+    FactorisedRandomScores,
+    Plus,
+    PlusAlpha,
+    RandomScores,
+    Synthesizer,
+)
 from tests.laws import assert_chunking_law, assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
 

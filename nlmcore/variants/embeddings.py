@@ -1,6 +1,19 @@
-"""Adaptive embeddings and the adaptive softmax: rare tokens have narrow vectors, and are scored where they may stand.
+"""Embeddings and softmaxes of fewer numbers, or of more: factorised, adaptive, and mixtures of softmaxes.
 
-The vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first.
+**Factorised**: a narrow vector for every token, widened by one matrix that all tokens share.
+
+    E = A B,   A (vocab, inner),  B (inner, d_model),  inner « d_model      Lan et al. (2020), section 3.1
+    logits = (h Bᵀ) Aᵀ                                                      "shared": the softmax has the same A and B
+
+What a token means takes fewer numbers than what a context means, they argue; vocab · inner + inner · d_model
+parameters in place of vocab · d_model. Narang et al. (2021), appendix B, have inner = 128 at d_model = 768: a sixth,
+which is the rule here. First weights: both factors from N(0, s²) with s⁴ · inner = 0.02², so that E begins with the
+variance of an embedding that is not factorised. (Two factors of 0.02 each would give vectors ten times too short.)
+
+Departs from the papers: those first weights; Narang's code has the same rule for a variance of 1.
+
+**Adaptive**: the vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first. Rare ones have narrow
+vectors, and are scored where they may stand.
 
     E[w] = A_i[w] B_i,  w in V_i            A_i (|V_i|, d_i),  B_i (d_i, d_model)      Baevski & Auli (2019), section 3
 
@@ -9,32 +22,90 @@ The vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens firs
     head   = softmax over V_1 and one class for each further cluster
     tail_i = softmax of h B_iᵀ A_iᵀ over V_i
 
-Where d_i = d_model there is no B_i; "without projection" there is none at all. `AdaptiveOutput` is a usual softmax over
-all tokens, with the matrices of the embedding.
-
-`AdaptiveSoftmax` gives ln P of every token, which does for logits: it is its own log-softmax. What it saves is in
-training. There, one P per position is needed, and `adaptive_loss` scores V_i only where a token of V_i follows.
+Where d_i = d_model there is no B_i; "without projection" there is none at all. What the adaptive softmax saves is in
+training: one P per position is needed there, and `adaptive_loss` scores V_i only where a token of V_i follows.
 
 Sizes: Narang et al. (2021) have clusters of 2,500, 6,000 and 23,628 tokens, of which texts use the first for about
 80 % of their tokens (their code), and d_i = d_model, d_model / 3, d_model / 12. The same shares are the rule here.
-
 Ids must run from frequent to rare, as those of a `WordTokenizer` do behind its special tokens.
 
 Departs from the papers: Baevski & Auli have d_model, d_model / 4, d_model / 16 (`narrowing=(1, 4, 16)`) and a B_1; in
 Grave et al. the embedding has matrices of its own; Narang's code has a fourth cluster for T5's 128 sentinels.
+
+**Mixture of softmaxes**: the next token's distribution is a weighted mean of several.
+
+    P(w | h) = Σ_k π_k softmax(E h_k)_w           Yang et al. (2018), section 2
+    h_k = tanh(W_k h),   π = softmax(V h)
+
+ln P of one softmax is E h minus a number for each context: for N contexts, a matrix (N, vocab) of rank d_model + 1 at
+most, whatever h is. If language needs a higher rank, one softmax cannot be right: "the softmax bottleneck". The
+logarithm of a mean of several is not linear in the h_k, and its rank has no such bound.
+
+All softmaxes have the same E, which is the embedding's where they are tied. Every one more costs d_model² + d_model
+parameters, and a product with all of E: K of them are K times the output's operations and memory. The paper has 15 on
+its smaller corpora, and so has the row of Narang et al. (2021).
+
+Departs from the paper: its W_k have a bias in the authors' code, none in the equations and here.
+
+`AdaptiveSoftmax` and `MixtureOfSoftmaxes` give ln P, which does for logits: it is its own log-softmax.
 """
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, check_sizes, door
-from nlmcore.variants.factorised import FactorisedEmbedding
+from nlmcore.fast import Linear
+from nlmcore.transformer.config import build_output, initialise_normal
+from nlmcore.variants.shapes import Logits, Tokens, Vectors
 from nlmcore.variants.variant import Times
+
+
+class FactorisedEmbedding(nn.Module):
+    """tokens (batch, time) -> A[tokens] B, (batch, time, d_model); inner: d_model / 6 unless given."""
+
+    @door
+    def __init__(self, vocab_size: Size, d_model: Size, inner: Size | None = None) -> None:
+        super().__init__()
+        inner = max(1, (d_model + 3) // 6) if inner is None else inner
+        self.narrow = nn.Embedding(vocab_size, inner)
+        self.widen = nn.Linear(inner, d_model, bias=False)
+
+    def forward(self, tokens: Tokens) -> Vectors:
+        return self.widen(self.narrow(tokens))
+
+
+class FactorisedOutput(nn.Module):
+    """logits = (h Bᵀ) Aᵀ of a `FactorisedEmbedding`, whose factors it uses; the product A B is never made."""
+
+    @door
+    def __init__(self, embedding: FactorisedEmbedding) -> None:
+        super().__init__()
+        self.embedding = embedding
+
+    def forward(self, hidden: Vectors) -> Logits:
+        return hidden @ self.embedding.widen.weight @ self.embedding.narrow.weight.T
+
+
+def build_factorised_output(c: Any, embedding: Any) -> nn.Module:
+    """A part `output`."""
+    return FactorisedOutput(embedding)
+
+
+def initialise_factorised(model: nn.Module, c: Any) -> None:
+    """As usual, and both factors so that their product is as an embedding usually is."""
+    initialise_normal(model, c)
+    for module in model.modules():
+        if isinstance(module, FactorisedEmbedding):
+            std = math.sqrt(0.02) * module.narrow.embedding_dim**-0.25
+            for factor in (module.narrow, module.widen):
+                nn.init.normal_(factor.weight, std=std)
+
 
 BEFORE_SECOND, BEFORE_THIRD = Times(Fraction(2_500, 32_128)), Times(Fraction(8_500, 32_128))
 
@@ -63,11 +134,7 @@ class AdaptiveEmbedding(nn.Module):
 
     @door
     def __init__(
-        self,
-        vocab_size: Size,
-        d_model: Size,
-        sizes: Sequence[int] | None = None,
-        narrowing: Sequence[int] = (1, 3, 12),
+        self, vocab_size: Size, d_model: Size, sizes: Sequence[int] | None = None, narrowing: Sequence[int] = (1, 3, 12)
     ) -> None:
         super().__init__()
         self.d_model = d_model
@@ -87,7 +154,7 @@ class AdaptiveEmbedding(nn.Module):
         )
         self.starts = [sum(self.sizes[:i]) for i in range(len(self.sizes))]
 
-    def forward(self, tokens: Int[Tensor, "batch time"]) -> Float[Tensor, "batch time d_model"]:
+    def forward(self, tokens: Tokens) -> Vectors:
         vectors = self.clusters[0](tokens.clamp(max=self.sizes[0] - 1))
         for cluster, size, start in list(zip(self.clusters, self.sizes, self.starts, strict=True))[1:]:
             theirs = cluster((tokens - start).clamp(0, size - 1))
@@ -110,7 +177,7 @@ class AdaptiveOutput(nn.Module):
         super().__init__()
         self.embedding = embedding
 
-    def forward(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time vocab"]:
+    def forward(self, hidden: Vectors) -> Logits:
         return torch.cat([self.embedding.scores(hidden, i) for i in range(len(self.embedding.sizes))], -1)
 
 
@@ -123,7 +190,7 @@ class AdaptiveSoftmax(nn.Module):
         self.embedding = embedding
         self.doors = nn.Linear(embedding.d_model, len(embedding.sizes) - 1, bias=False)
 
-    def forward(self, hidden: Float[Tensor, "batch time d_model"]) -> Float[Tensor, "batch time vocab"]:
+    def forward(self, hidden: Vectors) -> Logits:
         frequent, doors = self._head(hidden).split([self.embedding.sizes[0], self.doors.out_features], -1)
         tails = [
             doors[..., i - 1, None] + self.embedding.scores(hidden, i).log_softmax(-1)
@@ -131,9 +198,7 @@ class AdaptiveSoftmax(nn.Module):
         ]
         return torch.cat([frequent, *tails], -1)
 
-    def log_prob(
-        self, hidden: Float[Tensor, "batch time d_model"], tokens: Int[Tensor, "batch time"]
-    ) -> Float[Tensor, "batch time"]:
+    def log_prob(self, hidden: Vectors, tokens: Tokens) -> Float[Tensor, "batch time"]:
         """ln P(tokens[b, t] | hidden[b, t]): a cluster is scored only where the token is one of it."""
         starts, frequent = self.embedding.starts, self.embedding.sizes[0]
         cluster = (tokens.unsqueeze(-1) >= tokens.new_tensor(starts[1:])).sum(-1)
@@ -160,7 +225,7 @@ def build_adaptive_softmax(c: Any, embedding: Any) -> nn.Module:
     return AdaptiveSoftmax(embedding)
 
 
-def adaptive_loss(model: Any, tokens: Int[Tensor, "batch time"], state: Any = None) -> Float[Tensor, ""]:
+def adaptive_loss(model: Any, tokens: Tokens, state: Any = None) -> Float[Tensor, ""]:
     """Mean −ln P of every token but the first, for `fit(…, loss=adaptive_loss)`: `teacher_forcing_loss`, computed with
     fewer operations.
 
@@ -173,3 +238,25 @@ def adaptive_loss(model: Any, tokens: Int[Tensor, "batch time"], state: Any = No
         raise ValueError(f"tokens must have at least two columns and a row, got shape {tuple(tokens.shape)}")
     hidden, _ = model.hidden_states(tokens[:, :-1], state)
     return -output.log_prob(hidden, tokens[:, 1:]).mean()
+
+
+class MixtureOfSoftmaxes(nn.Module):
+    """hidden -> ln Σ_k π_k softmax(E tanh(W_k h)); softmax: the map from vectors to logits, E."""
+
+    @door
+    def __init__(self, softmax: nn.Module, d_model: Size, n_softmaxes: Size = 15) -> None:
+        super().__init__()
+        self.softmax = softmax
+        self.prior = nn.Linear(d_model, n_softmaxes, bias=False)
+        self.views = Linear(d_model, n_softmaxes * d_model, bias=False)
+
+    def forward(self, hidden: Vectors) -> Logits:
+        prior = self.prior(hidden).log_softmax(-1)  # (batch, time, k)
+        views = self.views(hidden).tanh().unflatten(-1, (self.prior.out_features, -1))  # (batch, time, k, d_model)
+        each = self.softmax(views).log_softmax(-1)  # (batch, time, k, vocab)
+        return (prior.unsqueeze(-1) + each).logsumexp(-2)
+
+
+def build_mixture_of_softmaxes(c: Any, embedding: nn.Module, n_softmaxes: int = 15) -> nn.Module:
+    """A part `output`; E is tied as the configuration says, which also says what is raised where it cannot be."""
+    return MixtureOfSoftmaxes(build_output(c, embedding), c.d_model, n_softmaxes)
