@@ -45,6 +45,7 @@ from nlmcore.variants.variant import Times
 
 Queries = Float[Tensor, "batch head query d_head"]
 Scores = Float[Tensor, "batch head query key"]
+AnyScores = Float[Tensor, "#batch head query key"]
 SharedScores = Float[Tensor, "1 head query key"]
 
 
@@ -115,7 +116,7 @@ class FactorisedDenseScores(nn.Module):
 class Plus(nn.Module):
     """S + q · k / √d_head."""
 
-    def forward(self, scores: Scores, dots: Scores) -> Scores:
+    def forward(self, scores: AnyScores, dots: Scores) -> Scores:
         return scores + dots
 
 
@@ -126,7 +127,7 @@ class PlusAlpha(nn.Module):
         super().__init__()
         self.alpha = nn.Parameter(torch.zeros(()))
 
-    def forward(self, scores: Scores, dots: Scores) -> Scores:
+    def forward(self, scores: AnyScores, dots: Scores) -> Scores:
         alpha = self.alpha.sigmoid()
         return alpha * scores + (1 - alpha) * dots
 
