@@ -28,7 +28,7 @@ def test_every_command_is_understood(command):
     name, *words = shlex.split(command)
     verb = verbs.offered()[name]
     _, words = verbs.parse(words)
-    parser = getattr(importlib.import_module(verb.run.partition(":")[0]), "parser", None)
+    parser = getattr(importlib.import_module(verb.module), "parser", None)
     if parser is not None:
         parser().parse_args(words)
 
@@ -53,7 +53,7 @@ def test_the_walk_names_every_step_of_an_instructors_way():
 def test_options_that_are_named_alone_exist():
     known = set()
     for verb in verbs.offered().values():
-        parser = getattr(importlib.import_module(verb.run.partition(":")[0]), "parser", None)
+        parser = getattr(importlib.import_module(verb.module), "parser", None)
         known |= set(parser()._option_string_actions) if parser is not None else set()
     named = {word for span in SPANS for word in re.findall(r"(?:^|\s)(--[a-z-]+)", span)}
     assert named - known - {"--help", "--host"} == set()
