@@ -23,12 +23,17 @@ COMMANDS = [
 ]
 
 
+def parser_of(verb):
+    """The maker of the verb's own parser, where it has one: its function's, or its module's."""
+    return getattr(verb.function, "parser", None) or getattr(importlib.import_module(verb.module), "parser", None)
+
+
 @pytest.mark.parametrize("command", sorted(set(COMMANDS)))
 def test_every_command_is_understood(command):
     name, *words = shlex.split(command)
     verb = verbs.offered()[name]
     _, words = verbs.parse(words)
-    parser = getattr(importlib.import_module(verb.module), "parser", None)
+    parser = parser_of(verb)
     if parser is not None:
         parser().parse_args(words)
 
@@ -53,7 +58,7 @@ def test_the_walk_names_every_step_of_an_instructors_way():
 def test_options_that_are_named_alone_exist():
     known = set()
     for verb in verbs.offered().values():
-        parser = getattr(importlib.import_module(verb.module), "parser", None)
+        parser = parser_of(verb)
         known |= set(parser()._option_string_actions) if parser is not None else set()
     named = {word for span in SPANS for word in re.findall(r"(?:^|\s)(--[a-z-]+)", span)}
     assert named - known - {"--help", "--host"} == set()
