@@ -297,7 +297,7 @@ def test_dropout_acts_in_training_only() -> None:
         (
             lambda: MultiHeadAttention(8, 2)(draw(2, 3, 8), draw(1, 3, 8)),
             ValueError,
-            "batch of query, 2",
+            "batch = 2 as in query",
         ),
         (lambda: MultiHeadAttention(8, 2)(draw(2, 8)), ValueError, "query must have shape"),
         (lambda: MultiHeadAttention(8, 2)(draw(2, 3, 7)), ValueError, "d_model = 8"),
