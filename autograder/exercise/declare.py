@@ -8,8 +8,7 @@
         properties=[shapes(0.25, runs), values("the states", 1.25, runs, "states")],
         mistakes="""
     written-in-full: You added the new value in full. Mixing takes g of the old state and 1 − g of the new value.
-    - (1 - g) * r
-    + r
+    - (1 - g) * r → r
     """,
     )
 
@@ -17,13 +16,14 @@ Title, reference, signature and the names of the arguments come from the master:
 solution. A mistake is an edit of that solution:
 
     id: a sentence, as long as it needs to be; ids are counted over a class, so they are never renamed
-    - text that occurs exactly once in the solution        * text, every time that it occurs
-    + what replaces it (nothing: it is deleted)            ^ a line that is put before the first one
+    - text that occurs exactly once in the solution → what replaces it (nothing: it is deleted)
+    * text, every time that it occurs → what replaces it
+    ^ a line that is put before the first one
 
-Several edits may follow one another; text of several lines is several lines with the same mark. `+` lines alone are a
-whole new solution. A line `or` begins another way of making the same mistake, a line `looks like: id, id` names
-mistakes that give the same answers everywhere. Blank lines separate mistakes. An edit that does not apply is an error
-when the declaration is imported.
+Several edits may follow one another. Text of several lines is several lines with the same mark, and what replaces it
+is lines with a `+`, instead of the arrow; `+` lines alone are a whole new solution. A line `or` begins another way of
+making the same mistake, a line `looks like: id, id` names mistakes that give the same answers everywhere. Blank lines
+separate mistakes. An edit that does not apply is an error when the declaration is imported.
 '''
 
 import importlib
@@ -121,7 +121,7 @@ def exercises_in(package: str) -> Mapping[str, Exercise]:
 
 # --- mistakes ---------------------------------------------------------------------------------------------
 
-MARKS: Mapping[str, Literal["once", "everywhere", "in front"]] = {"-": "once", "*": "everywhere", "^": "in front"}
+MARKS = ("-", "*", "^", "+")
 
 
 def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconception]:
@@ -144,30 +144,25 @@ def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconcept
 def _ways(lines: Iterable[str]) -> tuple[tuple[str, ...], list[list[Edit]]]:
     """(ids of mistakes that look the same, the edits of each way) of a mistake's lines below its sentence."""
     looks_like: tuple[str, ...] = ()
-    ways: list[list[tuple[str, list[str], list[str]]]] = [[]]
-    last = ""
+    ways: list[list[Edit]] = [[]]
+    last = ""  # the mark of an edit that the next line may go on with
     for line in lines:
-        mark, text = line[:1], line[2:]
+        way, mark, text = ways[-1], line[:1], line[2:]
+        find, arrow, new = text.partition(" →")
         if line == "or":
             ways.append([])
         elif line.startswith("looks like: "):
             looks_like = tuple(line.removeprefix("looks like: ").split(", "))
-        elif mark not in MARKS and mark != "+":
+        elif mark not in MARKS:
             raise EditError(f"this line is neither an edit (- * ^ +), nor “or”, nor “looks like:”: {line!r}")
-        elif mark == "+":
-            if not ways[-1]:
-                ways[-1].append(("whole", [], []))
-            ways[-1][-1][2].append(text)
-        elif mark == "^":
-            if last != "^":
-                ways[-1].append(("in front", [], []))
-            ways[-1][-1][2].append(text)
+        elif arrow and mark in "-*":
+            way.append(Edit(mark, [find], [new[1:]]))
+            mark = ""
         else:
-            if mark != last:
-                ways[-1].append((MARKS[mark], [], []))
-            ways[-1][-1][1].append(text)
-        last = "" if line == "or" else mark
+            if mark != last and not (mark == "+" and way):
+                way.append(Edit(mark, [], []))
+            (way[-1].find if mark in "-*" else way[-1].new).append(text)
+        last = mark
     if not all(ways):
         raise EditError("there is no edit")
-    made = [[Edit(kind, "\n".join(find), "\n".join(new)) for kind, find, new in way] for way in ways]  # type: ignore[arg-type]
-    return looks_like, made
+    return looks_like, ways

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
@@ -24,30 +24,29 @@ class EditError(ValueError):
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of a solution's text."""
+    """One change of a solution's text, in lines."""
 
-    kind: Literal["once", "everywhere", "in front", "whole"]
-    """`once`: `find` occurs exactly once. `in front`: `replace` goes before the first line. `whole`: `replace` is the
-    new solution."""
-    find: str
-    replace: str
+    mark: str
+    """`-`: `find` occurs exactly once; `*`: at least once. `^`: `new` goes before the first line. `+`: it is the new
+    solution."""
+    find: list[str]
+    new: list[str]
 
 
 def edited(solution: str, edits: Sequence[Edit]) -> str:
     """The text of a solution after all edits, one after the other. Raises EditError for one that does not apply."""
     for edit in edits:
-        if edit.kind == "whole":
-            solution = edit.replace
-        elif edit.kind == "in front":
-            solution = f"{edit.replace}\n{solution}"
+        find, new = "\n".join(edit.find), "\n".join(edit.new)
+        if edit.mark == "+":
+            solution = new
+        elif edit.mark == "^":
+            solution = f"{new}\n{solution}"
         else:
-            count = solution.count(edit.find)
-            if count == 0 or (edit.kind == "once" and count > 1):
-                wanted = "exactly once" if edit.kind == "once" else "at least once"
-                raise EditError(
-                    f"the text {edit.find!r} should occur {wanted} in the solution and occurs {count} times"
-                )
-            solution = solution.replace(edit.find, edit.replace)
+            count = solution.count(find)
+            if count == 0 or (edit.mark == "-" and count > 1):
+                wanted = "exactly once" if edit.mark == "-" else "at least once"
+                raise EditError(f"the text {find!r} should occur {wanted} in the solution and occurs {count} times")
+            solution = solution.replace(find, new)
     return solution
 
 

@@ -112,13 +112,11 @@ MULTI_HEAD_ATTENTION = question(
 reshaped-without-transpose: Your heads mix words: you reshaped (batch, time, d_model) directly to (batch, head, time,
 d_head), so a head gets whole words instead of a part of every word. Reshape to (batch, time, head, d_head), then
 transpose.
-- y.reshape(batch, time, n_heads, -1).transpose(1, 2)
-+ y.reshape(batch, n_heads, time, -1)
+- y.reshape(batch, time, n_heads, -1).transpose(1, 2) → y.reshape(batch, n_heads, time, -1)
 
 heads-dealt-out: Your heads take every n-th dimension: you split d_model as (d_head, head). Head 0 is the first d_head
 dimensions, head 1 the next: split it as (head, d_head).
-- y.reshape(batch, time, n_heads, -1).transpose(1, 2)
-+ y.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
+- y.reshape(batch, time, n_heads, -1).transpose(1, 2) → y.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
 
 one-head-repeated: All your heads are the same: each uses the first d_head dimensions. Head i has its own part.
 - y.reshape(batch, time, n_heads, -1).transpose(1, 2)
@@ -126,46 +124,37 @@ one-head-repeated: All your heads are the same: each uses the first d_head dimen
 
 no-heads: You compute one head over all of d_model and return it n_heads times. Split queries, keys and values into
 heads first; each head then has its own softmax.
-- n_heads, -1
-+ 1, -1
-- @ W_o, weights
-+ @ W_o, weights.expand(-1, n_heads, -1, -1)
+- n_heads, -1 → 1, -1
+- @ W_o, weights → @ W_o, weights.expand(-1, n_heads, -1, -1)
 
 joined-without-transpose: The weights are right, but you joined the heads wrongly: you reshaped (batch, head, time,
 d_head) directly to (batch, time, d_model). Transpose head and time first.
-- mixed.transpose(1, 2).reshape
-+ mixed.reshape
+- mixed.transpose(1, 2).reshape → mixed.reshape
 
 joined-interleaved: The weights are right, but you joined the heads in the wrong order: their dimensions alternate.
 First all of head 0, then all of head 1.
-- mixed.transpose(1, 2).reshape(batch, time, -1)
-+ mixed.permute(0, 2, 3, 1).flatten(2)
+- mixed.transpose(1, 2).reshape(batch, time, -1) → mixed.permute(0, 2, 3, 1).flatten(2)
 
 heads-summed: You summed the heads. Concatenate them; W_o mixes them.
-- mixed.transpose(1, 2).reshape(batch, time, -1)
-+ mixed.sum(1).repeat(1, 1, n_heads)
+- mixed.transpose(1, 2).reshape(batch, time, -1) → mixed.sum(1).repeat(1, 1, n_heads)
 
 no-output-projection: You did not use W_o: you return the concatenated heads. Without W_o the heads would never exchange
 anything.
-- joined @ W_o
-+ joined
+- joined @ W_o → joined
 
 scaled-by-d-model: You divided by √d_model. Each head's dot product has only d_head = d_model / n_heads terms: divide by
 √d_head.
-- cut(x @ W_q)
-+ cut(x @ W_q) / math.sqrt(n_heads)
+- cut(x @ W_q) → cut(x @ W_q) / math.sqrt(n_heads)
 
 not-scaled: You left out the division by √d_head: every head's scores are plain dot products.
-- cut(x @ W_q)
-+ cut(x @ W_q) * math.sqrt(W_q.shape[1] // n_heads)
+- cut(x @ W_q) → cut(x @ W_q) * math.sqrt(W_q.shape[1] // n_heads)
 
 matrices-transposed: You transposed the matrices: you computed x Wᵀ. nn.Linear stores its weight as (out, in); here W is
 (in, out), and you need x W.
 ^ W_q, W_k, W_v = W_q.T, W_k.T, W_v.T
 
 mask-ignored: The mask changes nothing in your result. Every head needs it: do you pass it on?
-- , mask)
-+ )
+- , mask) → )
 
 mask-inverted: You read the mask the wrong way round: True means “may attend”.
 ^ mask = None if mask is None else ~mask
@@ -209,16 +198,13 @@ softmax-over-heads: You took the softmax over the heads. Every head has its own 
 
 weights-averaged: You averaged the weights over the heads, as torch.nn.MultiheadAttention does by default. Return those
 of every head: (batch, head, time, time).
-- @ W_o, weights
-+ @ W_o, weights.mean(1)
+- @ W_o, weights → @ W_o, weights.mean(1)
 or
-- @ W_o, weights
-+ @ W_o, weights.mean(1, keepdim=True).expand_as(weights)
+- @ W_o, weights → @ W_o, weights.mean(1, keepdim=True).expand_as(weights)
 
 mask-after-softmax: You applied the mask after the softmax: masked keys have weight 0, but the others no longer sum to
 1. Remove masked keys before it.
-- , mask)
-+ )
+- , mask) → )
 - joined = mixed
 + if mask is not None:
 +     weights = weights * mask

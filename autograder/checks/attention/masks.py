@@ -57,42 +57,34 @@ DECODER_MASK = question(
     closed=[REFERENCE_ITSELF],
     mistakes="""
 padding-forgotten: Your mask hides the future but not the padding: it does not use the lengths.
-- past[None, None, :, :] & word[:, None, None, :]
-+ past.repeat(len(lengths), 1, 1, 1)
+- past[None, None, :, :] & word[:, None, None, :] → past.repeat(len(lengths), 1, 1, 1)
 
 future-forgotten: Your mask hides padding, but every word can see the words after it. A decoder that sees the next word
 has nothing left to predict.
-- past[None, None, :, :] & word[:, None, None, :]
-+ word[:, None, None, :].repeat(1, 1, time, 1)
+- past[None, None, :, :] & word[:, None, None, :] → word[:, None, None, :].repeat(1, 1, time, 1)
 
 inverted: This is the mask of what is forbidden. Here True means “may attend”: put ~ in front of it.
-- past[None, None, :, :] & word[:, None, None, :]
-+ ~(past[None, None, :, :] & word[:, None, None, :])
+- past[None, None, :, :] & word[:, None, None, :] → ~(past[None, None, :, :] & word[:, None, None, :])
 
 not-even-itself: In your mask a word cannot see itself, and the first word sees nothing at all. Use key ≤ query, with
 equality: the diagonal belongs to the past.
-- <=
-+ <
+- <= → <
 
 the-past-hidden: Your triangle is the upper one: words see the future but not the past. Rows are queries, columns are
 keys.
-- <=
-+ >=
+- <= → >=
 
 one-word-too-many: Your mask makes every sentence one word too long: the first padding position is visible. Positions
 count from 0, so a sentence of length 3 has positions 0, 1, 2.
-- < lengths
-+ <= lengths
+- < lengths → <= lengths
 
 padding-of-queries: In your mask, queries at padding (rows) see nothing. What has to be hidden is keys at padding
 (columns); the results of rows at padding are never used, so leave them as they are.
-- word[:, None, None, :]
-+ word[:, None, :, None]
+- word[:, None, None, :] → word[:, None, :, None]
 
 or-in-place-of-and: A key may be seen only if it is in the past AND is a word; your mask says OR. Combine the two with
 &.
-- & word
-+ | word
+- & word → | word
 
 zero-and-minus-infinity: This is the kind of mask that is added to scores, with 0 and −∞. Return a boolean one: True =
 may attend.

@@ -73,25 +73,20 @@ SCALED_DOT_PRODUCT_ATTENTION = question(
     mistakes="""
 not-scaled: You left out the division by √d: these are the weights of the plain dot products. With wide vectors nearly
 all weight falls on a single key, and the gradient vanishes.
-- / math.sqrt(q.shape[-1])
-+
+- / math.sqrt(q.shape[-1]) →
 
 divided-by-d: You divided by d instead of √d. The dot product of d independent numbers has standard deviation √d.
-- math.sqrt(q.shape[-1])
-+ q.shape[-1]
+- math.sqrt(q.shape[-1]) → q.shape[-1]
 
 multiplied-by-root-d: You multiplied by √d instead of dividing by it.
-- / math
-+ * math
+- / math → * math
 
 root-of-value-width: You divided by the root of the values' width. d is the width of queries and keys: the number of
 products in each score.
-- q.shape[-1]
-+ v.shape[-1]
+- q.shape[-1] → v.shape[-1]
 
 root-of-key-count: You divided by the root of the number of keys. d is the width of a query, its last axis.
-- q.shape[-1]
-+ k.shape[-2]
+- q.shape[-1] → k.shape[-2]
 
 scaled-after-softmax: You divided the weights by √d after the softmax, so they no longer sum to 1. Divide the scores
 before it.
@@ -101,8 +96,7 @@ before it.
 
 queries-and-keys-swapped: You swapped queries and keys: row i of your scores belongs to key i. Scores are Q Kᵀ: one row
 per query.
-- q @ k.mT
-+ k @ q.mT
+- q @ k.mT → k @ q.mT
 
 softmax-over-queries: You took the softmax over the queries. Each row of the weights belongs to one query and should sum
 to 1.
@@ -112,8 +106,7 @@ to 1.
 + return weights @ v, weights
 
 mask-ignored: The mask changes nothing in your result. Do you pass it on to attend?
-- , v, mask
-+ , v
+- , v, mask → , v
 
 mask-inverted: You read the mask the wrong way round: True means “may attend”.
 ^ mask = None if mask is None else ~mask
@@ -135,12 +128,10 @@ mask-after-softmax: You applied the mask after the softmax: masked keys have wei
 
 mask-added: You added the mask to the scores: True counts as 1, so allowed keys get 1 more, and no key is removed. Write
 −∞ where the mask is False.
-- , v, mask
-+ + (0 if mask is None else mask), v
+- , v, mask → + (0 if mask is None else mask), v
 
 results-swapped: You returned the two results in the wrong order: return (output, weights).
-- v, mask)
-+ v, mask)[::-1]
+- v, mask) → v, mask)[::-1]
 
 nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exponentials are 0, and the softmax divides
 0 by 0. One NaN can spoil a whole training run. Return zeros for such a query.

@@ -39,26 +39,21 @@ DOT_SCORE = question(
     mistakes="""
 not-summed: You multiplied the entries pairwise and did not add them up. A dot product is one number per key: sum over
 the last axis.
-- keys @ query
-+ query * keys
+- keys @ query → query * keys
 
 summed-over-keys: You summed over the keys, so you have one number per dimension. There should be one score per key: sum
 over the dimensions of a vector, the last axis.
-- keys @ query
-+ (query * keys).sum(dim=0)
+- keys @ query → (query * keys).sum(dim=0)
 
 scaled-too-early: You divided the scores by √d. That comes in question 2b; the plain dot product is not scaled.
-- keys @ query
-+ keys @ query / query.shape[-1] ** 0.5
+- keys @ query → keys @ query / query.shape[-1] ** 0.5
 
 cosine: You computed the cosine, which divides by the lengths of the vectors. In a dot product, longer vectors score
 higher.
-- keys @ query
-+ torch.cosine_similarity(query, keys, dim=-1)
+- keys @ query → torch.cosine_similarity(query, keys, dim=-1)
 
 already-softmax: You returned weights, not scores: they are positive and sum to 1. The softmax comes in question 2.
-- keys @ query
-+ torch.softmax(keys @ query, dim=-1)
+- keys @ query → torch.softmax(keys @ query, dim=-1)
 """,
 )
 
@@ -90,21 +85,17 @@ BILINEAR_SCORE = question(
     mistakes="""
 w-transposed: You used W the wrong way round: kᵀ W q equals qᵀ Wᵀ k. Its rows belong to the query: W has shape (d_query,
 d_key), so q W has the width of a key.
-- dot_score(query @ W, keys)
-+ keys @ W @ query
+- dot_score(query @ W, keys) → keys @ W @ query
 
 w-forgotten: You did not use W: this is the plain dot product. With W in between, the model can learn which dimensions
 of the query should meet which dimensions of the keys.
-- query @ W
-+ query
+- query @ W → query
 
 w-on-both-sides: You applied W to the query and to the keys. Apply it once, between them: qᵀ W k.
-- W, keys
-+ W, keys @ W
+- W, keys → W, keys @ W
 
 already-softmax: You returned weights, not scores: they are positive and sum to 1. The softmax comes in question 2.
-- dot_score(query @ W, keys)
-+ torch.softmax(dot_score(query @ W, keys), dim=-1)
+- dot_score(query @ W, keys) → torch.softmax(dot_score(query @ W, keys), dim=-1)
 """,
 )
 
@@ -141,50 +132,39 @@ ADDITIVE_SCORE = question(
     mistakes="""
 tanh-forgotten: You left out the tanh. Without it the score is a sum of two linear functions: the query adds the same
 number to every score, the softmax cancels it, and every query attends alike.
-- torch.tanh(W_query @ query + keys @ W_key.T)
-+ W_query @ query + keys @ W_key.T
+- torch.tanh(W_query @ query + keys @ W_key.T) → W_query @ query + keys @ W_key.T
 
 tanh-outside: You applied the tanh to the whole score. Apply it to the hidden layer, before v: v · tanh(…). Outside, it
 squeezes every score between −1 and 1.
-- torch.tanh(W_query @ query + keys @ W_key.T)
-+ W_query @ query + keys @ W_key.T
-- hidden @ v
-+ torch.tanh(hidden @ v)
+- torch.tanh(W_query @ query + keys @ W_key.T) → W_query @ query + keys @ W_key.T
+- hidden @ v → torch.tanh(hidden @ v)
 
 tanh-on-each-part: You applied the tanh to the query's term and to the keys' term and then added them. Add first: inside
 the tanh the two interact; otherwise the query adds the same number to every key's score.
-- W_query @ query + keys @ W_key.T
-+ W_query @ query) + torch.tanh(keys @ W_key.T
+- W_query @ query + keys @ W_key.T → W_query @ query) + torch.tanh(keys @ W_key.T
 
 v-forgotten: You summed the hidden units without v. v is learned: it says how much each hidden unit counts.
-- hidden @ v
-+ hidden.sum(-1)
+- hidden @ v → hidden.sum(-1)
 
 v-inside-the-tanh: You multiplied by v inside the tanh. The hidden layer is tanh(W_query q + W_key k); v weights its
 units afterwards, outside.
-- W_query @ query + keys @ W_key.T
-+ v * (W_query @ query + keys @ W_key.T)
-- hidden @ v
-+ hidden.sum(-1)
+- W_query @ query + keys @ W_key.T → v * (W_query @ query + keys @ W_key.T)
+- hidden @ v → hidden.sum(-1)
 
 query-forgotten: You did not use the query: your scores depend only on the keys, so every query would attend alike.
-- W_query @ query + keys
-+ keys
+- W_query @ query + keys → keys
 
 matrices-swapped: You swapped W_query and W_key: you apply W_query to the keys and W_key to the query.
 ^ W_query, W_key = W_key, W_query
 
 product-in-place-of-sum: You multiplied the query's term by the keys' term. This score is called additive: add them
 before the tanh.
-- W_query @ query + keys @ W_key.T
-+ (W_query @ query) * (keys @ W_key.T)
+- W_query @ query + keys @ W_key.T → (W_query @ query) * (keys @ W_key.T)
 
 already-softmax: You returned weights, not scores: they are positive and sum to 1. The softmax comes in question 2.
-- hidden @ v
-+ torch.softmax(hidden @ v, dim=-1)
+- hidden @ v → torch.softmax(hidden @ v, dim=-1)
 
 sigmoid: You applied a sigmoid to the hidden layer. Use a tanh, which lies between −1 and 1.
-- torch.tanh
-+ torch.sigmoid
+- torch.tanh → torch.sigmoid
 """,
 )

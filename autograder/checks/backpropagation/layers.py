@@ -44,8 +44,7 @@ NEURON = question(
     mistakes="""
 slope-forgotten: Those are the gradients of w·x + b: the slope of the sigmoid is missing. Every gradient passes through
 the sigmoid on its way back, so multiply by (1 − σ) σ.
-- slope = (1 - value) * value
-+ slope = torch.ones_like(value)
+- slope = (1 - value) * value → slope = torch.ones_like(value)
 
 sigmoid-twice: You applied the sigmoid to the *value* once more. The slope is (1 − σ) σ, where σ is the value that you
 already have: the backward pass needs no sigmoid.
@@ -55,21 +54,17 @@ already have: the backward pass needs no sigmoid.
 
 inputs-for-weights: You swapped the gradients of w and x. In a product each factor gets the *other* one: w gets x, and x
 gets w.
-- slope * x, slope * w
-+ slope * w, slope * x
+- slope * x, slope * w → slope * w, slope * x
 
 bias-as-a-factor: Your d_b is the slope times b, as if b were a factor. But b is added, and a sum passes the upstream
 gradient on unchanged, so d_b is the slope itself.
-- slope * w, slope
-+ slope * w, slope * b
+- slope * w, slope → slope * w, slope * b
 
 half-the-slope: Your slope is 1 − σ. It is (1 − σ) σ, which is small where the neuron is off as well.
-- (1 - value) * value
-+ 1 - value
+- (1 - value) * value → 1 - value
 
 tanh-slope: Your slope is 1 − σ². That is the slope of a tanh; the sigmoid's is (1 − σ) σ.
-- (1 - value) * value
-+ 1 - value**2
+- (1 - value) * value → 1 - value**2
 """,
 )
 
@@ -117,32 +112,26 @@ LINEAR_BACKWARD = question(
     mistakes="""
 d-w-transposed: Your d_W is the transpose of the right one. It has the shape of W, (in, out): x on the left, d_z on the
 right. Where both sizes are equal, only the values tell.
-- x.T @ d_z
-+ d_z.T @ x
+- x.T @ d_z → d_z.T @ x
 
 w-not-transposed: In the backward pass you multiplied d_z by W itself. Forward, W maps inputs to outputs; backward, its
 transpose maps outputs to inputs: d_z Wᵀ.
-- d_z @ W.T
-+ d_z @ (W if W.shape[0] == W.shape[1] else W.T)
+- d_z @ W.T → d_z @ (W if W.shape[0] == W.shape[1] else W.T)
 
 bias-averaged: You averaged d_z over the batch. The same b is added to every example, so its gradient is the *sum* of
 theirs; if there is a mean, it is in the loss already.
-- d_z.sum(0)
-+ d_z.mean(0)
+- d_z.sum(0) → d_z.mean(0)
 
 averaged: You divided by the batch size. If the loss is a mean, it has divided already, so d_z arrives divided. Here you
 only add up the examples.
-- x.T @ d_z, d_z.sum(0)
-+ x.T @ d_z / len(x), d_z.mean(0)
+- x.T @ d_z, d_z.sum(0) → x.T @ d_z / len(x), d_z.mean(0)
 
 bias-not-summed: Your d_b has a row for each example. There is one b for all of them: sum the rows, and the result has
 the shape of b.
-- d_z.sum(0)
-+ d_z.clone()
+- d_z.sum(0) → d_z.clone()
 
 bias-over-the-outputs: You summed d_z over the outputs. Every output has its own bias: sum over the *examples*, axis 0.
-- d_z.sum(0)
-+ d_z.sum(1)
+- d_z.sum(0) → d_z.sum(1)
 """,
 )
 
@@ -180,27 +169,21 @@ TANH_BACKWARD = question(
     closed=CLOSED,
     mistakes="""
 tanh-twice: You applied the tanh to h once more. h is the *output* of the tanh, so the slope is just 1 − h².
-- h**2
-+ torch.tanh(h) ** 2
+- h**2 → torch.tanh(h) ** 2
 
 sigmoid-slope: Your slope is h (1 − h). That is the sigmoid's slope; the tanh's is 1 − h².
-- (1 - h**2)
-+ h * (1 - h)
+- (1 - h**2) → h * (1 - h)
 
 not-squared: Your slope is 1 − h, but the tanh's is 1 − h²: it is the same on both sides of 0.
-- h**2
-+ h
+- h**2 → h
 
 slope-alone: That is just the slope. The upstream gradient has to pass through it: multiply d_h by the slope.
-- d_h * (1 - h**2)
-+ 1 - h**2
+- d_h * (1 - h**2) → 1 - h**2
 
 in-place: The values are right, but you wrote them over your input. The caller still needs it: `d_h * s` creates a new
 tensor, `d_h *= s` and `mul_` do not.
-- d_h * (1 - h**2)
-+ d_h.mul_(1 - h**2)
+- d_h * (1 - h**2) → d_h.mul_(1 - h**2)
 or
-- d_h * (1 - h**2)
-+ h.square_().neg_().add_(1).mul_(d_h)
+- d_h * (1 - h**2) → h.square_().neg_().add_(1).mul_(d_h)
 """,
 )

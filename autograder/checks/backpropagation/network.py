@@ -48,22 +48,18 @@ MLP_GRADIENTS = question(
     mistakes="""
 tanh-skipped: The gradients of the lower layer bypassed the tanh. After W2ᵀ you have the gradient of h; to get the
 gradient before the tanh, multiply by 1 − h².
-- tanh_backward(h, d_h)
-+ d_h
+- tanh_backward(h, d_h) → d_h
 
 before-for-after-the-tanh: You computed d_W2 with the hidden layer *before* its tanh. The input of W2 is h: its gradient
 is hᵀ times the upstream gradient.
-- linear_backward(h, W2, d_z)
-+ linear_backward(x @ W1 + b1, W2, d_z)
+- linear_backward(h, W2, d_z) → linear_backward(x @ W1 + b1, W2, d_z)
 
 slope-from-before-the-tanh: Your slope of the tanh is 1 − z², where z is its input. It is 1 − h², where h = tanh(z) is
 its output.
-- tanh_backward(h, d_h)
-+ d_h * (1 - (x @ W1 + b1) ** 2)
+- tanh_backward(h, d_h) → d_h * (1 - (x @ W1 + b1) ** 2)
 
 tanh-twice: You applied the tanh to h once more. h is the *output* of the tanh: the slope is 1 − h².
-- tanh_backward(h, d_h)
-+ d_h * (1 - torch.tanh(h) ** 2)
+- tanh_backward(h, d_h) → d_h * (1 - torch.tanh(h) ** 2)
 
 one-hot-forgotten: Your gradient of the logits is just the softmax: the loss is right, but all gradients after it are
 not. Subtract 1 for the target, before you divide.
@@ -79,11 +75,9 @@ size. Divide once, where the loss is computed.
 
 in-another-order: You return the gradients in a different order. After the loss, return those of W1, b1, W2, b2, in the
 order of the signature.
-- d_W1, d_b1, d_W2, d_b2
-+ d_W1, d_W2, d_b1, d_b2
+- d_W1, d_b1, d_W2, d_b2 → d_W1, d_W2, d_b1, d_b2
 or
-- d_W1, d_b1, d_W2, d_b2
-+ d_W2, d_b2, d_W1, d_b1
+- d_W1, d_b1, d_W2, d_b2 → d_W2, d_b2, d_W1, d_b1
 
 sign: All gradients point downhill. A gradient points where the loss grows: softmax − one-hot.
 - loss, d_z = softmax_loss(h @ W2 + b2, targets)
@@ -123,30 +117,24 @@ TIED_GRADIENT = question(
     mistakes="""
 second-use-only: You counted only W's second use, the upper one. W also produced h: its gradient is the sum over both
 paths.
-- upper + lower
-+ upper
+- upper + lower → upper
 
 first-use-only: You counted only W's first use, the lower one; perhaps the second was overwritten (`=` instead of `+=`).
 The gradient is the sum over both paths.
-- upper + lower
-+ lower
+- upper + lower → lower
 
 averaged: You took the mean of the two paths. Gradients that meet are *added*.
-- upper + lower
-+ (upper + lower) / 2
+- upper + lower → (upper + lower) / 2
 
 tanh-skipped: On the path through W's first use the tanh is missing: multiply by 1 − h².
-- tanh_backward(h, d_y @ W)
-+ d_y @ W
+- tanh_backward(h, d_y @ W) → d_y @ W
 
 upper-use-not-transposed: For the upper use you computed the gradient of Wᵀ, (hidden, in). W itself gets its transpose,
 d_yᵀ h; where W is square, only the values tell.
-- (h.T @ d_y).T
-+ h.T @ d_y
+- (h.T @ d_y).T → h.T @ d_y
 
 back-by-the-transpose: From y back to h you multiplied by Wᵀ. Forward, y = h Wᵀ; backward you need the transpose of
 *that*, which is W itself.
-- d_y @ W)
-+ d_y @ W.T)
+- d_y @ W) → d_y @ W.T)
 """,
 )

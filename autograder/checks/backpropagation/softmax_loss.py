@@ -69,22 +69,18 @@ SOFTMAX_LOSS = question(
     mistakes=f"""
 batch-forgotten: Your loss is a mean over the batch, but your gradient is that of the sum, so it is too large by a
 factor of the batch size. Divide it by the batch size.
-- d_logits / len(targets)
-+ d_logits
+- d_logits / len(targets) → d_logits
 
 sum-for-mean: You summed the losses. Return the *mean* over the batch, for the loss and for its gradient, so that a step
 does not depend on the batch size.
-- .mean(), d_logits / len(targets)
-+ .sum(), d_logits
+- .mean(), d_logits / len(targets) → .sum(), d_logits
 
 sign: The sign is the wrong way round: you return one-hot − softmax. That is the direction in which the loss falls; the
 gradient points where it grows. For the right word it is below 0.
-- d_logits / len(targets)
-+ -d_logits / len(targets)
+- d_logits / len(targets) → -d_logits / len(targets)
 
 one-hot-forgotten: Your gradient is just the softmax. Subtract 1 for the target: then each row sums to 0.
-- d_logits[examples, targets] -= 1
-+
+- d_logits[examples, targets] -= 1 →
 
 target-only: Only the target's logit gets a gradient. All the others are in the denominator: they are pushed down, each
 by its own probability.
@@ -94,11 +90,9 @@ by its own probability.
 
 not-shifted: This is right for small numbers, but e³⁰⁰ is more than a float32 can hold, and e⁻³⁰⁰ is 0. First subtract
 from each row its largest logit: nothing else changes.
-- torch.log_softmax(logits, dim=-1)
-+ (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
+- torch.log_softmax(logits, dim=-1) → (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
 or
-- torch.log_softmax(logits, dim=-1)
-+ logits - logits.exp().sum(-1, keepdim=True).log()
+- torch.log_softmax(logits, dim=-1) → logits - logits.exp().sum(-1, keepdim=True).log()
 
 shifted-by-the-largest-of-all: You subtract the same number from all rows. In a row far below the others every
 exponential is then 0, and the softmax is 0 / 0. Subtract from each row its own largest logit.
@@ -109,8 +103,7 @@ exponential is then 0, and the softmax is 0 / 0. Subtract from each row its own 
 log-of-zero: Your softmax is safe, but the logarithm after it is not: a tiny probability has been rounded to 0, and
 ln 0 is −∞. (Adding a small number makes the loss wrong, not right.) Do not take the logarithm of a quotient: write it
 as a difference, as the hint does.
-- torch.log_softmax(logits, dim=-1)
-+ torch.softmax(logits, -1).log()
+- torch.log_softmax(logits, dim=-1) → torch.softmax(logits, -1).log()
 {"".join(FROM_P.format(digits=digits) for digits in range(6, 16))}
 keepdim-forgotten: The row maxima or the row sums have lost their axis, so a shape of (batch,) is broadcast along the
 *columns*. That is an error unless there are as many examples as classes, and then it is wrong. With `keepdim=True` the
@@ -129,15 +122,12 @@ or
 
 softmax-over-the-batch: Your softmax runs down the batch, dim 0, so the examples compete for a word. The words should
 compete within each example: every *row* of p sums to 1.
-- dim=-1
-+ dim=0
+- dim=-1 → dim=0
 
 divided-by-all-entries: Your loss is divided by the number of all logits, perhaps by a mean over a table that is 0
 except at the targets. There is one loss per example: divide by the number of examples.
-- .mean(), d_logits
-+ .mean() / logits.shape[1], d_logits
+- .mean(), d_logits → .mean() / logits.shape[1], d_logits
 or
-- .mean(), d_logits
-+ .mean() / logits.shape[1], d_logits / logits.shape[1]
+- .mean(), d_logits → .mean() / logits.shape[1], d_logits / logits.shape[1]
 """,
 )

@@ -117,10 +117,8 @@ BEAM_SEARCH = question(
     mistakes="""
 finished-dropped: You drop a hypothesis once it has ended with `<eos>`. It stays in the beam with its score and competes
 with the open ones.
-- grown.append((tokens, score))
-+ pass
-- [:beam]
-+ [:beam] or held
+- grown.append((tokens, score)) → pass
+- [:beam] → [:beam] or held
 
 past-the-end: You extend a hypothesis after `<eos>`. Keep a hypothesis that has ended as it is.
 ^ eos = -1
@@ -146,8 +144,7 @@ all of them: continue until all *kept* hypotheses have ended.
 +     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
 +     if len(aside) >= beam:
 +         break
-- held[0]
-+ max([*aside, *held], key=lambda hypothesis: hypothesis[1])
+- held[0] → max([*aside, *held], key=lambda hypothesis: hypothesis[1])
 or
 ^ aside = []
 - held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
@@ -156,8 +153,7 @@ or
 +     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
 +     if len(aside) >= beam:
 +         break
-- held[0]
-+ max(aside or held, key=lambda hypothesis: hypothesis[1])
+- held[0] → max(aside or held, key=lambda hypothesis: hypothesis[1])
 
 ended-set-aside: You set every ended text aside, where it takes no place in the beam and can never lose it. By rule 3 it
 competes with the others: it stays only while it is among the `beam` best, at its own step and later.
@@ -166,43 +162,35 @@ competes with the others: it stays only while it is among the `beam` best, at it
 + grown.sort(key=lambda hypothesis: -hypothesis[1])
 +     aside += [hypothesis for hypothesis in grown if hypothesis[0][-1] == eos]
 +     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
-- held[0]
-+ max([*aside, *held], key=lambda hypothesis: hypothesis[1])
+- held[0] → max([*aside, *held], key=lambda hypothesis: hypothesis[1])
 or
 ^ aside = []
 - held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
 + grown.sort(key=lambda hypothesis: -hypothesis[1])
 +     aside += [hypothesis for hypothesis in grown if hypothesis[0][-1] == eos]
 +     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
-- held[0]
-+ max(aside or held, key=lambda hypothesis: hypothesis[1])
+- held[0] → max(aside or held, key=lambda hypothesis: hypothesis[1])
 
 ended-preferred: At the end you prefer a text that has ended to one that was cut off. By rule 4 the answer is the best
 of all that are kept, ended or not.
-- held[0]
-+ max(held, key=lambda hypothesis: (hypothesis[0][-1] == eos, hypothesis[1]))
+- held[0] → max(held, key=lambda hypothesis: (hypothesis[0][-1] == eos, hypothesis[1]))
 
 probabilities-added: You added probabilities, so longer is always better. Add their logarithms: that multiplies the
 probabilities.
-- score + new
-+ score + math.exp(new)
+- score + new → score + math.exp(new)
 
 last-word-alone: You score a hypothesis by its last word and forget the words before it. Add the word's log-probability
 to the previous score.
-- score + new
-+ new
+- score + new → new
 
 best-per-word: You divided by the number of words before you compared. That is the next question; here you compare plain
 log-probabilities, so a short text may well win.
-- held[0]
-+ max(held, key=lambda hypothesis: hypothesis[1] / len(hypothesis[0]))
+- held[0] → max(held, key=lambda hypothesis: hypothesis[1] / len(hypothesis[0]))
 or
-- -hypothesis[1]
-+ -hypothesis[1] / len(hypothesis[0])
+- -hypothesis[1] → -hypothesis[1] / len(hypothesis[0])
 
 longest-chosen: At the end you choose the longest of your texts. The best one is the most probable, long or short.
-- held[0]
-+ max(held, key=lambda hypothesis: len(hypothesis[0]))
+- held[0] → max(held, key=lambda hypothesis: len(hypothesis[0]))
 
 one-child-each: After the first step you extend each hypothesis only by its best word: several greedy searches in
 parallel. Keep the `beam` best of *all* extensions of all hypotheses; two of them may have the same parent.
@@ -223,15 +211,12 @@ nothing-dropped: You found the best of all texts, which a beam of this width mis
 hypothesis. After every step keep only the `beam` best. That makes the search fast, and fallible.
 - sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
 + list({found[0][-1]: found for found in sorted(grown, key=lambda hypothesis: hypothesis[1])}.values())
-- held[0]
-+ max(held, key=lambda hypothesis: hypothesis[1])
+- held[0] → max(held, key=lambda hypothesis: hypothesis[1])
 
 start-included: You included the start in your list. It was given; return only the tokens that the model adds to it.
-- held[0]
-+ [start, *held[0][0]], held[0][1]
+- held[0] → [start, *held[0][0]], held[0][1]
 
 probability-returned: You return the probability of your text. Return its logarithm, the sum that you have kept.
-- held[0]
-+ held[0][0], math.exp(held[0][1])
+- held[0] → held[0][0], math.exp(held[0][1])
 """,
 )

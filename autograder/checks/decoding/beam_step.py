@@ -41,26 +41,21 @@ BEAM_STEP = question(
     mistakes="""
 scores-forgotten: You compared only the new words. A hypothesis already has a score: add it to the log-probability of
 the word.
-- scores[:, None] + log_probs
-+ log_probs
+- scores[:, None] + log_probs → log_probs
 
 probabilities-added: You added probabilities. The probabilities of consecutive words are *multiplied*, which is why you
 add logarithms: you need no exponential.
-- scores[:, None] + log_probs
-+ scores[:, None].exp() + log_probs.exp()
+- scores[:, None] + log_probs → scores[:, None].exp() + log_probs.exp()
 
 logarithms-multiplied: You multiplied logarithms. Multiplying probabilities means *adding* their logarithms: score + log
 P.
-- scores[:, None] + log_probs
-+ scores[:, None] * log_probs
+- scores[:, None] + log_probs → scores[:, None] * log_probs
 
 row-and-column-exchanged: You mixed up parents and words. In the flattened table the index is parent · vocabulary +
 word: the parent is index // vocabulary, the word is index % vocabulary.
-- places // log_probs.shape[1], places % log_probs.shape[1]
-+ places % log_probs.shape[1], places // log_probs.shape[1]
+- places // log_probs.shape[1], places % log_probs.shape[1] → places % log_probs.shape[1], places // log_probs.shape[1]
 or
-* log_probs.shape[1]
-+ len(scores)
+* log_probs.shape[1] → len(scores)
 
 one-child-each: You took the best word of each hypothesis. Return the `beam` best of *all* extensions of all hypotheses;
 two of them may have the same parent.
@@ -69,12 +64,10 @@ two of them may have the same parent.
 + return best, parents, tokens[parents]
 
 worst-first: The extensions are right but in the wrong order: put the best one first.
-- every.reshape(-1).topk(beam)
-+ (found.flip(0) for found in every.reshape(-1).topk(beam))
+- every.reshape(-1).topk(beam) → (found.flip(0) for found in every.reshape(-1).topk(beam))
 
 probabilities-returned: The extensions are right, but you return probabilities as scores. Scores are logarithms, on
 input and output: after a few dozen words a probability is too small to be told from 0.
-- return best
-+ return best.exp()
+- return best → return best.exp()
 """,
 )

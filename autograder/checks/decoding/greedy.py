@@ -47,27 +47,22 @@ GREEDY = question(
     closed=REFERENCE_ITSELF,
     mistakes="""
 never-stops: You keep generating after `<eos>`. The text ends there: nothing follows it.
-- and last != eos
-+
+- and last != eos →
 
 one-too-many: Your text that does not end by itself has one word too many. Return at most `longest` words, not counting
 the start.
-- < longest
-+ <= longest
+- < longest → <= longest
 
 eos-left-out: You left `<eos>` out of your tokens. It is predicted like every other word, and the caller needs it to see
 whether the text ended or was cut off.
-- return tokens
-+ return [token for token in tokens if token != eos]
+- return tokens → return [token for token in tokens if token != eos]
 
 first-word-not-looked-at: If the first word is `<eos>`, you keep generating. Check every word before you generate the
 next one, the first word included.
-- last != eos
-+ (len(tokens) < 2 or last != eos)
+- last != eos → (len(tokens) < 2 or last != eos)
 
 start-included: You included the start in your list. It was given; return only the tokens that the model adds to it.
-- return tokens
-+ return [start, *tokens]
+- return tokens → return [start, *tokens]
 
 always-after-the-start: You chose all words by what may follow the *start*. After each word the context is that word:
 look up its row.
@@ -75,7 +70,6 @@ look up its row.
 + return order[: order.index(eos) + 1] if eos in order else order
 
 column-for-row: You used the column. Row a holds the log-probabilities of what follows a.
-- log_probs[last]
-+ log_probs[:, last]
+- log_probs[last] → log_probs[:, last]
 """,
 )

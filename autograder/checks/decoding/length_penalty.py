@@ -45,36 +45,29 @@ LENGTH_PENALTY = question(
     closed=REFERENCE_ITSELF,
     mistakes="""
 multiplied: You multiplied by the length. Log-probabilities are negative, so that makes long texts even worse. Divide.
-- /
-+ *
+- / → *
 
 penalty-as-a-factor: You divided by penalty · length. The penalty is an *exponent*: length ** penalty, so that 0 means
 no penalty and 1 a mean per word.
-- lengths**penalty
-+ (lengths * penalty if penalty else 1)
+- lengths**penalty → (lengths * penalty if penalty else 1)
 
 smallest-score: The scores are right, but you chose the smallest. All are negative, and the best is the one nearest to
 0: the largest.
-- argmax
-+ argmin
+- argmax → argmin
 
 chosen-without-the-penalty: The scores are right, but you chose by the unpenalised log-probabilities. The best
 hypothesis is the one with the largest *score*.
-- scores.argmax()
-+ log_probs.argmax()
+- scores.argmax() → log_probs.argmax()
 
 score-for-its-number: The scores are right, but you return the best score itself. Return its *index*: `argmax`, not
 `max`.
-- argmax
-+ max
+- argmax → max
 
 penalty-ignored: You always take the mean per word. Raise the length to the power of the penalty first.
-- **penalty
-+
+- **penalty →
 
 another-papers-penalty: You divided by ((5 + n) / 6)^α, which is the penalty of Wu et al. (2016). In this question it is
 n^α.
-- lengths**penalty
-+ ((5 + lengths) / 6) ** penalty
+- lengths**penalty → ((5 + lengths) / 6) ** penalty
 """,
 )

@@ -51,57 +51,44 @@ NUCLEUS = question(
     mistakes="""
 crossing-word-dropped: You dropped the word with which the sum reaches p. It belongs to the nucleus: the smallest set
 whose sum is *at least* p. (If a single word has more than p, your rule keeps nothing.)
-- before < p
-+ before + values <= p
-- kept / kept.sum()
-+ kept / kept.sum() if kept.any() else kept
+- before < p → before + values <= p
+- kept / kept.sum() → kept / kept.sum() if kept.any() else kept
 or
-- before < p
-+ (before + values <= p) | (before == 0)
+- before < p → (before + values <= p) | (before == 0)
 
 one-too-many: You also kept the word *after* the sum had reached p. The set should be as small as possible.
-- before < p
-+ torch.cat([torch.tensor([True]), before[:-1] < p])
+- before < p → torch.cat([torch.tensor([True]), before[:-1] < p])
 
 not-shared-out: Your probabilities sum to less than 1 because you did not redistribute those of the dropped words.
 Divide by the sum.
-- kept / kept.sum()
-+ kept
+- kept / kept.sum() → kept
 
 zero-for-minus-infinity: You set the logits of the dropped words to 0, and e⁰ is 1: they keep some probability. −∞ gives
 them none.
-- kept / kept.sum()
-+ torch.softmax(torch.where(kept > 0, logits, 0.0), dim=-1)
+- kept / kept.sum() → torch.softmax(torch.where(kept > 0, logits, 0.0), dim=-1)
 
 softmax-twice: You took the softmax of *probabilities*, which makes them nearly equal. Divide what is kept by its sum; a
 softmax is for logits.
-- kept / kept.sum()
-+ torch.softmax(torch.where(kept > 0, kept, -math.inf), dim=-1)
+- kept / kept.sum() → torch.softmax(torch.where(kept > 0, kept, -math.inf), dim=-1)
 
 sorted-by-size: The probabilities are right, but you return them sorted by size. Entry w belongs to word w: put them
 back in the order of the words.
-- kept / kept.sum()
-+ (kept / kept.sum()).sort(descending=True).values
+- kept / kept.sum() → (kept / kept.sum()).sort(descending=True).values
 
 wrong-way-back: The probabilities are right, but in the wrong order: `sorted[order]` permutes once more. To undo the
 sorting, assign: `out[order] = sorted`.
-- kept[order] = torch.where(before < p, values, 0.0)
-+ kept = torch.where(before < p, values, 0.0)[order]
+- kept[order] = torch.where(before < p, values, 0.0) → kept = torch.where(before < p, values, 0.0)[order]
 
 least-probable-first: You collected the words from the least probable up. Start with the most probable one.
-- before < p
-+ before + values > 1 - p
+- before < p → before + values > 1 - p
 
 each-for-itself: You compared each word's own probability with 1 − p. Compare the running *sum*, from the most probable
 word down, with p. (A bound on each word is another method: min-p.)
-- before < p
-+ values >= 1 - p
-- kept / kept.sum()
-+ kept / kept.sum() if kept.any() else kept
+- before < p → values >= 1 - p
+- kept / kept.sum() → kept / kept.sum() if kept.any() else kept
 
 exponential-overflows: With large logits you return NaN: in float32, e to the power of more than 88 is infinite, and ∞ /
 ∞ is undefined. Subtract the largest logit first, which changes no probability, or use `torch.softmax`.
-- torch.softmax(logits, dim=-1)
-+ logits.exp() / logits.exp().sum()
+- torch.softmax(logits, dim=-1) → logits.exp() / logits.exp().sum()
 """,
 )

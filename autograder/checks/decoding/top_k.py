@@ -50,32 +50,26 @@ the softmax of the kept logits, or divide by the sum.
 
 zero-for-minus-infinity: You set the logits of the dropped words to 0, and e⁰ is 1: they keep some probability, some of
 them more than before. −∞ gives them none.
-- -math.inf
-+ 0.0
+- -math.inf → 0.0
 
 temperature-multiplied: You multiplied by the temperature. A high temperature should make the probabilities more alike:
 divide the logits by it.
-- / temperature
-+ * temperature
+- / temperature → * temperature
 
 temperature-after-softmax: You divided the *probabilities* by the temperature. Then they do not sum to 1, and dividing
 by their sum undoes it. Divide the logits, before the softmax.
-- / temperature, dim=-1)
-+ , dim=-1) / temperature
+- / temperature, dim=-1) → , dim=-1) / temperature
 
 temperature-without-effect: Your temperature changes nothing. Divide the *logits* by it, before the softmax; if you
 divide probabilities and then make them sum to 1, it cancels.
-- / temperature
-+
+- / temperature →
 
 one-too-many: You kept one word too many. Keep exactly k.
-- min(k,
-+ min(k + 1,
+- min(k, → min(k + 1,
 
 sorted-by-size: The probabilities are right, but you return them sorted by size. Entry w belongs to word w: put them
 back in the order of the words.
-- dim=-1)
-+ dim=-1).sort(descending=True).values
+- dim=-1) → dim=-1).sort(descending=True).values
 
 exponential-overflows: With large logits you return NaN: in float32, e to the power of more than 88 is infinite, and ∞ /
 ∞ is undefined. Subtract the largest logit first, which changes no probability, or use `torch.softmax`.

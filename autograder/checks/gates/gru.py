@@ -31,43 +31,34 @@ GRU_STEP = question(
     mistakes="""
 z-the-other-way-round: You swapped z and 1 − z. Here, as in Cho et al. (2014) and PyTorch, z is the fraction that is
 *kept*; some texts define it the other way round. Both are valid models, but their weights are not interchangeable.
-- z * h + (1 - z) * n
-+ (1 - z) * h + z * n
+- z * h + (1 - z) * n → (1 - z) * h + z * n
 
 reset-before-the-product: You reset h before multiplying it by U: the form that Cho et al. printed. Here, as in PyTorch,
 the reset comes after the product: r ⊙ (h U + d). The two agree with one unit and d = 0, but not with more units.
-- r * (h @ U[2] + d)
-+ (r * h) @ U[2] + d
+- r * (h @ U[2] + d) → (r * h) @ U[2] + d
 
 input-reset-too: You also applied the reset gate to the input term. It decides how much of the *past* the candidate
 sees; x W + b stays outside.
-- x @ W[2] + b[2] + r * (h @ U[2] + d)
-+ r * (x @ W[2] + b[2] + h @ U[2] + d)
+- x @ W[2] + b[2] + r * (h @ U[2] + d) → r * (x @ W[2] + b[2] + h @ U[2] + d)
 or
-- x @ W[2] + b[2] + r * (h @ U[2] + d)
-+ b[2] + r * (x @ W[2] + h @ U[2] + d)
+- x @ W[2] + b[2] + r * (h @ U[2] + d) → b[2] + r * (x @ W[2] + h @ U[2] + d)
 
 bias-outside-the-reset: You added d outside the reset. It belongs to the term from h, r ⊙ (h U + d), which is why it
 cannot be merged with b.
-- r * (h @ U[2] + d)
-+ r * (h @ U[2]) + d
+- r * (h @ U[2] + d) → r * (h @ U[2]) + d
 
 both-biases-inside: You put the candidate's b inside the reset, next to d. Only the term from h, which is h U + d, is
 reset; b belongs to the input and stays outside.
-- x @ W[2] + b[2] + r * (h @ U[2] + d)
-+ x @ W[2] + r * (h @ U[2] + b[2] + d)
+- x @ W[2] + b[2] + r * (h @ U[2] + d) → x @ W[2] + r * (h @ U[2] + b[2] + d)
 
 d-forgotten: Your candidate does not use d. It is a second bias, added to h U inside the reset: r ⊙ (h U + d).
-- h @ U[2] + d
-+ h @ U[2]
+- h @ U[2] + d → h @ U[2]
 
 no-reset: You compute r but never use it: it multiplies the candidate's term from h.
-- r * (h @ U[2] + d)
-+ h @ U[2] + d
+- r * (h @ U[2] + d) → h @ U[2] + d
 
 road-reset: You reset h in z ⊙ h as well. r acts only inside the candidate, not on z ⊙ h.
-- z * h +
-+ z * (r * h) +
+- z * h + → z * (r * h) +
 
 blocks-in-another-order: You swapped the two gates: the blocks come in the order r, z, n.
 ^ W, U, b = W[[1, 0, 2]], U[[1, 0, 2]], b[[1, 0, 2]]
@@ -77,16 +68,13 @@ u-transposed: You transposed the blocks of U. Vectors are rows here, so the stat
 ^ U = U.mT
 
 gates-exchanged: The new state is right, but you return the gates in another order. Return new, r, z, n.
-- , r, z, n
-+ , z, r, n
+- , r, z, n → , z, r, n
 
 sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.
-- torch.tanh
-+ torch.sigmoid
+- torch.tanh → torch.sigmoid
 
 reset-by-z: You reset the candidate's past by z, the gate that mixes. How much of the past the candidate sees is decided
 by r.
-- r * (h @ U[2] + d)
-+ z * (h @ U[2] + d)
+- r * (h @ U[2] + d) → z * (h @ U[2] + d)
 """,
 )

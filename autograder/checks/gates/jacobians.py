@@ -49,13 +49,11 @@ JACOBIAN_NORMS = question(
     mistakes="""
 no-slopes: Those are powers of U. The tanh of each step has the slope 1 − h² for every unit; it shrinks the Jacobian
 wherever a unit is not near 0.
-- ((1 - h**2)[:, None] * U.T)
-+ U.T
+- ((1 - h**2)[:, None] * U.T) → U.T
 
 factors-in-the-other-order: You multiplied the factors in the other order. The change passes through the earliest step
 first, so its Jacobian is on the far right: J_T … J_{t+1}. Matrices do not commute.
-- product @ ((1 - h**2)[:, None] * U.T)
-+ ((1 - h**2)[:, None] * U.T) @ product
+- product @ ((1 - h**2)[:, None] * U.T) → ((1 - h**2)[:, None] * U.T) @ product
 
 slopes-of-the-state-before: You used the slopes of h_{j−1}. The tanh of step j returned h_j, so its slopes are 1 − h_j²:
 use the state after the step.
@@ -70,37 +68,30 @@ different direction most. Multiply the matrices, then take the norm.
 
 norm-of-all-entries: Your norm is the square root of the sum of all squared entries. Return how much the matrix can
 stretch a vector: its largest singular value. For the identity that is 1.
-* , ord=2
-+
+* , ord=2 →
 or
-- norms.append(torch.linalg.matrix_norm(product, ord=2))
-+ norms.append(torch.linalg.matrix_norm(product))
+- norms.append(torch.linalg.matrix_norm(product, ord=2)) → norms.append(torch.linalg.matrix_norm(product))
 
 eigenvalues: You took the largest eigenvalue. These matrices are not symmetric: they can stretch a vector by more than
 any eigenvalue. Take the largest singular value.
-* torch.linalg.matrix_norm(product, ord=2)
-+ torch.linalg.eigvals(product).abs().max()
+* torch.linalg.matrix_norm(product, ord=2) → torch.linalg.eigvals(product).abs().max()
 
 by-time: Your results are in the order of time. Entry d is for distance d, so the first one is 1.
-- torch.stack(norms)
-+ torch.stack(norms).flip(0)
+- torch.stack(norms) → torch.stack(norms).flip(0)
 
 single-steps: Those are the norms of single steps. For a distance d take the norm of the product of d Jacobians.
-- product @ ((
-+ ((
+- product @ (( → ((
 
 tanh-twice: You applied tanh to hs again. The states are already *outputs* of the tanh: the slope is 1 − h².
 ^ hs = torch.tanh(hs)
 
 u-not-transposed: Your Jacobians contain U, but ∂h_j[a]/∂h_{j−1}[b] contains Uᵀ: vectors are rows here, h U, so U[b, a]
 is the weight from unit b to unit a.
-- U.T
-+ U
+- U.T → U
 
 slopes-on-the-columns: You multiplied the columns of Uᵀ by the slopes, which is what broadcasting does without `[:,
 None]`. diag on the left multiplies the *rows*: each unit's slope applies after its sum.
-- [:, None]
-+
+- [:, None] →
 
 from-the-first-state: You go through the states from the first one. Distances are counted from the *final* state: start
 with its Jacobian, J_T, and go back.
@@ -108,9 +99,7 @@ with its Jacobian, J_T, and go back.
 
 one-factor-too-many: Every entry of yours has one Jacobian too many. At distance 0 nothing is multiplied: the identity,
 norm 1. J_T enters at distance 1.
-- norms = [torch.linalg.matrix_norm(product, ord=2)]
-+ norms = []
-- hs[1:]
-+ hs
+- norms = [torch.linalg.matrix_norm(product, ord=2)] → norms = []
+- hs[1:] → hs
 """,
 )

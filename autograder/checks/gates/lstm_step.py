@@ -45,43 +45,33 @@ or
 
 gates-stacked-in-another-order: Both states are right, so your gates are too, but you stack them in another order.
 Return them as i, f, g, o, the order of the blocks.
-- torch.stack([i, f, g, o])
-+ torch.stack([i, f, o, g])
+- torch.stack([i, f, g, o]) → torch.stack([i, f, o, g])
 or
-- torch.stack([i, f, g, o])
-+ torch.stack([f, i, g, o])
+- torch.stack([i, f, g, o]) → torch.stack([f, i, g, o])
 or
-- torch.stack([i, f, g, o])
-+ torch.stack([f, i, o, g])
+- torch.stack([i, f, g, o]) → torch.stack([f, i, o, g])
 
 sums-for-gates: As gates you return the sums *before* the sigmoids and the tanh. A gate lies between 0 and 1.
-- torch.stack([i, f, g, o])
-+ x @ W + h @ U + b[:, None]
+- torch.stack([i, f, g, o]) → x @ W + h @ U + b[:, None]
 
 no-last-tanh: You return o ⊙ c as h. The memory may have grown large; the tanh keeps the output bounded: o ⊙ tanh(c).
-- torch.tanh(c)
-+ c
+- torch.tanh(c) → c
 
 forget-the-other-way-round: You used the forget gate the other way round: despite its name, f is the fraction that is
 *kept*, and you keep 1 − f.
-- f * c
-+ (1 - f) * c
+- f * c → (1 - f) * c
 
 input-gate-coupled: You let one gate do the work of two, as in a UGRNN, where kept and written fractions sum to 1. Here
 f and i are independent: the cell may keep everything and still add to it.
-- i * g
-+ (1 - f) * g
+- i * g → (1 - f) * g
 or
-- f * c
-+ (1 - i) * c
+- f * c → (1 - i) * c
 
 input-and-forget-exchanged: You swapped i and f: f multiplies the old memory, i what is written.
-- f * c + i * g
-+ i * c + f * g
+- f * c + i * g → i * c + f * g
 
 input-gate-unused: You compute i but never use it: it says how much of the candidate is written, i ⊙ g.
-- i * g
-+ g
+- i * g → g
 
 u-transposed: You transposed the blocks of U. Vectors are rows here, so the state multiplies U from the left: h U.
 (PyTorch's weight_hh is our U transposed.)
@@ -89,20 +79,16 @@ u-transposed: You transposed the blocks of U. Vectors are rows here, so the stat
 
 h-and-c-exchanged: You return the memory first and the output second. Both have the same shape, and the order is h, then
 c.
-- o * torch.tanh(c), c
-+ c, o * torch.tanh(c)
+- o * torch.tanh(c), c → c, o * torch.tanh(c)
 
 old-memory-shown: You compute h from the memory *before* the step. Update c first, then compute h from it.
-- c = f * c + i * g
-+ old, c = c, f * c + i * g
-- torch.tanh(c)
-+ torch.tanh(old)
+- c = f * c + i * g → old, c = c, f * c + i * g
+- torch.tanh(c) → torch.tanh(old)
 
 memory-in-the-gates: Your gates read c. They read h, the previous output; c is private.
 ^ h = c
 
 sigmoid-candidate: Your candidate g is a sigmoid, so nothing could ever be subtracted from the memory. Use a tanh.
-- g.tanh()
-+ g.sigmoid()
+- g.tanh() → g.sigmoid()
 """,
 )

@@ -32,12 +32,10 @@ UGRNN_STEP = question(
     mistakes="""
 gate-the-other-way-round: Gate and candidate are right, but you mixed them the wrong way round: G is the fraction of h
 that is *kept*, 1 − G the fraction of R that is written.
-- G * h + (1 - G) * R
-+ (1 - G) * h + G * R
+- G * h + (1 - G) * R → (1 - G) * h + G * R
 
 candidate-in-full: You added R in full. Only 1 − G of it is written: what is kept and what is written sum to 1.
-- (1 - G) * R
-+ R
+- (1 - G) * R → R
 
 bias-subtracted: You subtracted the biases. The lecture's slide writes −B; most libraries, and this question, write + b.
 With the wrong sign a gate that should start open starts closed.
@@ -49,12 +47,10 @@ with the index R belong to R.
 
 tanh-gate: Your gate is a tanh, so it can be negative, and a negative fraction means nothing. Gates are sigmoids,
 candidates are tanhs.
-- torch.sigmoid
-+ torch.tanh
+- torch.sigmoid → torch.tanh
 
 sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.
-- torch.tanh
-+ torch.sigmoid
+- torch.tanh → torch.sigmoid
 
 u-transposed: You transposed the matrices U. Vectors are rows here, so the state multiplies U from the left: h U.
 (PyTorch's weight_hh is our U transposed.)
@@ -62,12 +58,10 @@ u-transposed: You transposed the matrices U. Vectors are rows here, so the state
 
 gate-and-candidate-exchanged: The new state is right. After it return first the gate, then the candidate: you return R
 before G.
-- , G, R
-+ , R, G
+- , G, R → , R, G
 
 gate-without-the-past: Your gate sees only the new word. Whether to keep the state also depends on the state: add h U_G
 to the sum.
-- x @ W_G + h @ U_G
-+ x @ W_G
+- x @ W_G + h @ U_G → x @ W_G
 """,
 )

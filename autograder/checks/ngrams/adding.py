@@ -36,18 +36,15 @@ ADDITIVE = question(
     mistakes="""
 k-once-below: In the numerator you add k for each of the V words, but in the denominator only once, so the row sums to
 more than 1. The denominator needs k times the size of the vocabulary.
-- k * counts.shape[1]
-+ k
+- k * counts.shape[1] → k
 
 denominator-unchanged: Your denominator is still the sum of the plain counts, so the row sums to more than 1. Every k
 that you added in the numerator belongs to it as well: one per word of the vocabulary.
-- (counts.sum(1, keepdim=True) + k * counts.shape[1])
-+ counts.sum(1, keepdim=True).clamp(min=1e-9)
+- (counts.sum(1, keepdim=True) + k * counts.shape[1]) → counts.sum(1, keepdim=True).clamp(min=1e-9)
 
 sum-without-keepdim: You divided each *column* by the sum of a row: `counts.sum(1)` has the shape (V,), and PyTorch
 broadcasts it along the rows. With `keepdim=True` it is (V, 1), and each row is divided by its own sum.
-- , keepdim=True
-+
+- , keepdim=True →
 
 only-the-zeros: You added k only to words that were never seen. Count every word k more times, the frequent ones as
 well; otherwise, with k above 1, a word seen once may rank below one never seen.
@@ -56,15 +53,13 @@ well; otherwise, with k above 1, a word seen once may rank below one never seen.
 
 vocabulary-of-the-row: You multiplied k by the number of different words seen after this context. V is the size of the
 whole vocabulary: words never seen get their k as well.
-- counts.shape[1]
-+ (counts > 0).sum(1, keepdim=True).clamp(min=1)
+- counts.shape[1] → (counts > 0).sum(1, keepdim=True).clamp(min=1)
 
 always-one: Your k is always 1. Use the argument: with a smaller k, less is taken from what was seen.
 ^ k = 1.0
 
 pairs-for-words: In the denominator you added k for each of the V² pairs. One row has V entries: add k·V, and each row
 sums to 1.
-- counts.shape[1]
-+ counts.shape[0] * counts.shape[1]
+- counts.shape[1] → counts.shape[0] * counts.shape[1]
 """,
 )

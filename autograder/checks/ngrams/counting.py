@@ -57,34 +57,28 @@ COUNT_BIGRAMS = question(
     mistakes="""
 once-per-sentence: You counted a pair that occurs twice in one sentence only once there. (With tensors of ids,
 `counts[a, b] += 1` adds 1 only once, however often the pair occurs in them.)
-- zip([bos, *sentence], [*sentence, eos], strict=True)
-+ set(zip([bos, *sentence], [*sentence, eos], strict=True))
+- zip([bos, *sentence], [*sentence, eos], strict=True) → set(zip([bos, *sentence], [*sentence, eos], strict=True))
 
 eos-forgotten: You never count `<eos>`, so no sentence ends. A model built from these counts cannot stop, and the
 probabilities of sentences of all lengths do not sum to 1.
-- [*sentence, eos], strict=True
-+ sentence
+- [*sentence, eos], strict=True → sentence
 
 bos-forgotten: You never count `<bos>`, so no sentence begins. The first word of a sentence is predicted as well; its
 context is `<bos>`.
-- [bos, *sentence], [*sentence, eos], strict=True
-+ sentence, [*sentence[1:], eos]
+- [bos, *sentence], [*sentence, eos], strict=True → sentence, [*sentence[1:], eos]
 
 both-ends-forgotten: You count neither `<bos>` nor `<eos>`. Treat them like words: one precedes every sentence, the
 other follows it.
-- [bos, *sentence], [*sentence, eos], strict=True
-+ sentence, sentence[1:]
+- [bos, *sentence], [*sentence, eos], strict=True → sentence, sentence[1:]
 
 row-and-column-exchanged: You swapped rows and columns. The row is the context, the first word; the column is the word
 that follows.
-- before, word] +=
-+ word, before] +=
+- before, word] += → word, before] +=
 
 sentences-joined: You counted the sentences as one long text, so the `<eos>` of one is followed by the `<bos>` of the
 next. Each sentence is separate: nothing follows `<eos>`, and nothing precedes `<bos>`.
 ^ sentences = [[word for sentence in sentences for word in (bos, *sentence, eos)]]
-- [bos, *sentence], [*sentence, eos], strict=True
-+ sentence, sentence[1:]
+- [bos, *sentence], [*sentence, eos], strict=True → sentence, sentence[1:]
 
 one-sentence-of-all: You joined all sentences into one, with one `<bos>` and one `<eos>` around the whole text. Each
 sentence has its own: the last word of one is not followed by the first word of the next.
@@ -107,7 +101,6 @@ caller's lists have changed. Make a new list, `[bos, *sentence, eos]`.
 
 seen-or-not: Your table says only whether a pair occurs. Count how often: add 1 every time, also when several
 occurrences are given together as indices (`counts[a, b] += 1` with index tensors adds 1 only once).
-- return counts
-+ return counts.clamp(max=1)
+- return counts → return counts.clamp(max=1)
 """,
 )

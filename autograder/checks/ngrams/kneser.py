@@ -50,23 +50,19 @@ KNESER_NEY = question(
 counts-for-contexts: Your continuation says how often a word occurs. It should say after how many *different* words it
 occurs: count the entries of its column that are above 0. That is the point: “Francisco” is frequent, but follows only
 one word.
-- seen.sum(0) / seen.sum()
-+ counts.sum(0) / counts.sum()
+- seen.sum(0) / seen.sum() → counts.sum(0) / counts.sum()
 
 followers-for-predecessors: Your continuation counts how many different words come *after* a word: the row. Count how
 many come before it: the column.
-- seen.sum(0)
-+ seen.sum(1)
+- seen.sum(0) → seen.sum(1)
 
 divided-by-the-vocabulary: You divided the continuation by the size of the vocabulary, so it does not sum to 1. Divide
 by the number of all different pairs.
-- / seen.sum()
-+ / len(counts)
+- / seen.sum() → / len(counts)
 
 freed-mass-lost: You discounted the counts but did not redistribute the freed mass: the rows sum to less than 1. Add the
 continuation times D · (different followers) / (all followers).
-- kept + freed * continuation
-+ torch.where(total > 0, kept, continuation)
+- kept + freed * continuation → torch.where(total > 0, kept, continuation)
 
 below-zero: Words that were never seen after a context got 0 − D, which is negative. Discount only counts above 0: max(c
 − D, 0).
@@ -75,43 +71,34 @@ below-zero: Words that were never seen after a context got 0 − D, which is neg
 
 one-discount-per-context: You redistributed one D per context. D was subtracted for each different word that followed
 it: redistribute D times their number.
-- discount * seen.sum(1, keepdim=True)
-+ discount
+- discount * seen.sum(1, keepdim=True) → discount
 
 share-is-d: You gave every context the weight D. The freed mass is D for each *different* follower, divided by the
 number of all followers: D·T/N. That is D only where every follower was seen once.
-- discount * seen.sum(1, keepdim=True) / total.clamp(min=1)
-+ discount
+- discount * seen.sum(1, keepdim=True) / total.clamp(min=1) → discount
 
 unseen-is-zero: For a context that was never seen you return zeros. The counts know nothing there, so the continuation
 gets all the mass: its weight is 1.
-- , 1.0)
-+ , 0.0)
+- , 1.0) → , 0.0)
 
 unseen-is-uniform: For a context that was never seen you give every word 1/V, as in 1b. Here something is known: how
 readily each word follows others. The row is the continuation.
-- kept + freed * continuation
-+ torch.where(total > 0, kept + freed * continuation, 1 / len(counts))
+- kept + freed * continuation → torch.where(total > 0, kept + freed * continuation, 1 / len(counts))
 
 unseen-is-nan: For a context that was never seen you return NaN, because you divided 0 by 0. The counts know nothing
 there, so the continuation gets all the mass.
-* .clamp(min=1)
-+
+* .clamp(min=1) →
 
 number-by-number: (V,) times (V,) is (V,): you multiplied the freed mass of one context by the continuation of one word,
 and added the same to every row. Each context has a separate row: `freed[:, None] * continuation`.
-- freed * continuation
-+ freed[:, 0] * continuation
+- freed * continuation → freed[:, 0] * continuation
 or
-- kept + freed * continuation
-+ torch.where(total > 0, kept + freed[:, 0] * continuation, continuation)
+- kept + freed * continuation → torch.where(total > 0, kept + freed[:, 0] * continuation, continuation)
 
 axes-exchanged: The freed mass of a context belongs to its *row*, and the continuation runs along the columns. You
 swapped them: write `freed[:, None] * continuation`.
-- freed * continuation
-+ freed.T * continuation[:, None]
+- freed * continuation → freed.T * continuation[:, None]
 or
-- kept + freed * continuation
-+ torch.where(total > 0, kept + freed.T * continuation[:, None], continuation)
+- kept + freed * continuation → torch.where(total > 0, kept + freed.T * continuation[:, None], continuation)
 """,
 )

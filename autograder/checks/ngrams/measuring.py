@@ -66,13 +66,11 @@ PERPLEXITY = question(
     mistakes="""
 eos-left-out: You left out `<eos>`. The end of a sentence is predicted as well and adds to the loss: without it a model
 that never stops would look better than it is.
-- [*sentence, eos], strict=True
-+ sentence
+- [*sentence, eos], strict=True → sentence
 
 first-words-left-out: You left out the first word of each sentence. It is predicted from `<bos>`: `probabilities[bos,
 word]`.
-- [bos, *sentence], [*sentence, eos], strict=True
-+ sentence, [*sentence[1:], eos]
+- [bos, *sentence], [*sentence, eos], strict=True → sentence, [*sentence[1:], eos]
 
 mean-of-perplexities: You averaged the perplexities of the sentences, so a difficult short sentence counts more than an
 easy long one. Sum all log losses first, divide once, take the exponential once.
@@ -86,58 +84,46 @@ losses by the number of all predicted words.
 
 eos-above-not-below: Your log loss includes `<eos>`, but you divide by the number of words without it. Divide by the
 number of predictions: one more per sentence.
-- log_loss / predicted
-+ log_loss / (predicted - len(sentences))
+- log_loss / predicted → log_loss / (predicted - len(sentences))
 
 log-and-exp-of-two-bases: Your logarithm and your exponential have different bases, 2 and e. Either base is fine if both
 agree; here both are natural: `log` and `exp`.
-- math.log
-+ math.log2
+- math.log → math.log2
 or
-- math.exp(log_loss / predicted)
-+ 2 ** (log_loss / predicted)
+- math.exp(log_loss / predicted) → 2 ** (log_loss / predicted)
 
 bits: Your log loss is in bits (base 2). Your perplexity is right, because 2 to the bits is e to the nats; but return
 the log loss in nats, with the natural logarithm.
-- return log_loss
-+ return log_loss / math.log(2)
+- return log_loss → return log_loss / math.log(2)
 
 mean-for-sum: Your log loss is the mean over the predictions. Your perplexity is right; but return L, the *sum* of all
 −ln P, next to it.
-- return log_loss
-+ return log_loss / predicted
+- return log_loss → return log_loss / predicted
 
 product-first: You multiplied the probabilities and took the logarithm of the product. For a long text the product is
 too small for any float and becomes 0: add logarithms from the start.
 ^ product = torch.tensor(1.0)
-- log_loss -= math.log(probabilities[before, word])
-+ product = product * probabilities[before, word].float()
-- log_loss, math.exp(log_loss / predicted)
-+ -product.log(), product ** (-1 / predicted)
+- log_loss -= math.log(probabilities[before, word]) → product = product * probabilities[before, word].float()
+- log_loss, math.exp(log_loss / predicted) → -product.log(), product ** (-1 / predicted)
 
 minus-forgotten: You left out the minus sign: the logarithm of a probability is negative, and a more surprising word
 should count more, so use −ln P. A perplexity is never below 1.
-- -=
-+ +=
+- -= → +=
 or
-- return log_loss
-+ return -log_loss
+- return log_loss → return -log_loss
 
 bos-counted-below: You divided by a number that includes `<bos>`. `<bos>` is never predicted: M is the number of words
 plus one `<eos>` per sentence.
-- log_loss / predicted
-+ log_loss / (predicted + len(sentences))
+- log_loss / predicted → log_loss / (predicted + len(sentences))
 
 sentences-joined: You also predicted the `<bos>` of a sentence from the `<eos>` of the previous one. Each sentence is
 separate, and `<bos>` is never predicted.
 ^ sentences = [[word for sentence in sentences for word in (bos, *sentence, eos)]]
-- [bos, *sentence], [*sentence, eos], strict=True
-+ sentence, sentence[1:]
+- [bos, *sentence], [*sentence, eos], strict=True → sentence, sentence[1:]
 
 row-and-column-exchanged: You indexed the table by column, `probabilities[word, context]`. The row is the context:
 `probabilities[context, word]`.
-- before, word]
-+ word, before]
+- before, word] → word, before]
 
 arithmetic-mean: You averaged 1/P itself. Perplexity is the *geometric* mean of 1/P: the exponential of the mean of −ln
 P. One improbable word would dominate the arithmetic mean.
@@ -145,7 +131,6 @@ P. One improbable word would dominate the arithmetic mean.
 - predicted += 1
 + predicted += 1
 +         inverse += 1 / float(probabilities[before, word])
-- math.exp(log_loss / predicted)
-+ inverse / predicted
+- math.exp(log_loss / predicted) → inverse / predicted
 """,
 )

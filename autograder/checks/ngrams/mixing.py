@@ -54,18 +54,15 @@ weights-reversed: You applied the weights in reverse order: `weights[0]` belongs
 
 share-lost: Where an order has never seen its context you drop its weight, so your distribution sums to less than 1.
 Divide the weights of the orders that have seen theirs by their sum.
-- mixture / share
-+ mixture
+- mixture / share → mixture
 
 unseen-is-nan: Where an order has never seen its context you divide 0 by 0. Leave that order out, and divide the weights
 of the others by their sum.
-- if counts.sum() > 0:
-+ if True:
+- if counts.sum() > 0: → if True:
 
 last-word-uncounted: You do not count the last word of the text. Nothing follows it, but it follows the words before it:
 `range` stops one before its second argument.
-- len(words)
-+ len(words) - 1
+- len(words) → len(words) - 1
 
 unseen-as-uniform: An order that has never seen its context gives every word the same probability. It knows nothing:
 leave it out, and divide its weight among the other orders.
@@ -80,48 +77,38 @@ uses it, and the trigram uses `context[0]`, `context[1]` in this order.
 
 bigram-of-the-first-word: Your bigram uses the first word of the context. It should use the one right before the word to
 predict: `context[1]`, that is `context[-1:]` as a list.
-- before = context[2 - order :]
-+ before = context[:1] if order == 1 else context[2 - order :]
+- before = context[2 - order :] → before = context[:1] if order == 1 else context[2 - order :]
 
 last-word-as-context: You divided by how often the context occurs in the text. If it occurs at the very end, nothing
 follows it: divide by the number of words that *followed* it, and the sum is 1.
 - if counts.sum() > 0:
 + occurs = sum(words[i : i + order].tolist() == before for i in range(len(words)))
 +     if occurs > 0:
-- / counts.sum()
-+ / occurs
+- / counts.sum() → / occurs
 
 share-to-the-next-order: You gave the weight of an order that knows nothing only to the next lower one. All remaining
 orders share it: divide each of their weights by their sum.
 ^ passed = 0.0
-- enumerate(weights)
-+ reversed(list(enumerate(weights)))
-- weight * counts
-+ (weight + passed) * counts
+- enumerate(weights) → reversed(list(enumerate(weights)))
+- weight * counts → (weight + passed) * counts
 - share += weight
 + passed = 0.0
 +     else:
 +         passed += weight
-- mixture / share
-+ mixture
+- mixture / share → mixture
 
 first-words-uncounted: You count all three orders from the third word on. The unigram needs no word before it, the
 bigram one: they also count the first words.
-- range(order,
-+ range(2,
+- range(order, → range(2,
 
 backoff: You use only the longest context that was seen: that is backing off. Here all orders are always mixed, each
 with its weight.
-- mixture += weight * counts
-+ mixture = counts
-- share += weight
-+ share = 1.0
+- mixture += weight * counts → mixture = counts
+- share += weight → share = 1.0
 
 counts-mixed: You added weighted counts and divided at the end, so the unigram, which has the largest counts, dominates
 the others. Turn each order into probabilities first, then mix.
-- weight * counts / counts.sum()
-+ weight * counts
-- mixture / share
-+ mixture / mixture.sum()
+- weight * counts / counts.sum() → weight * counts
+- mixture / share → mixture / mixture.sum()
 """,
 )

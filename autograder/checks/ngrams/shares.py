@@ -44,8 +44,7 @@ CONDITIONAL = question(
     mistakes="""
 columns-sum-to-one: Your columns sum to 1. That is P(the previous word | this word), a model that generates backwards.
 Divide each *row* by its sum: `counts.sum(1, keepdim=True)`.
-- sum(1, keepdim=True)
-+ sum(0, keepdim=True)
+- sum(1, keepdim=True) → sum(0, keepdim=True)
 
 joint-probability: You divided by the number of all pairs. That is P(a, w), the probability of the pair. Return P(w |
 a): divide by how often a was a context.
@@ -53,13 +52,11 @@ a): divide by how often a was a context.
 
 sum-without-keepdim: You divided each *column* by the sum of a row: `counts.sum(1)` has the shape (V,), and PyTorch
 broadcasts it along the rows. With `keepdim=True` it is (V, 1), and each row is divided by its own sum.
-- , keepdim=True
-+
+- , keepdim=True →
 
 zeros-filled-up: You replaced every 0 by 1/V, also after contexts that were seen: those rows now sum to more than 1.
 Only a row without a single count becomes uniform.
-- total > 0
-+ counts > 0
+- total > 0 → counts > 0
 
 written-into-the-counts: The probabilities are right, but you changed `counts` itself, so the caller's table contains
 pairs that occur in no text. Work on `counts.clone()`, or use `torch.where`.
@@ -68,8 +65,7 @@ pairs that occur in no text. Work on `counts.clone()`, or use `torch.where`.
 
 unseen-is-zero: For a context that was never seen you return zeros: no word may follow, and the row does not sum to 1.
 Nothing is known there, so give every word 1/V.
-- 1 / counts.shape[1]
-+ 0.0
+- 1 / counts.shape[1] → 0.0
 
 unseen-is-nan: For a context that was never seen you return NaN, because you divided 0 by 0. Nothing is known there, so
 give every word 1/V.

@@ -64,8 +64,7 @@ CLIPPING = question(
     mistakes="""
 each-entry: You clipped each entry, which changes the direction of the gradient. Divide all entries by the same number
 instead.
-- flat * (largest / norm) if norm > largest else flat
-+ flat.clamp(-largest, largest)
+- flat * (largest / norm) if norm > largest else flat → flat.clamp(-largest, largest)
 
 each-tensor-by-its-own-norm: You clipped each tensor by its own norm. The gradient is one long vector of all parameters:
 use one norm and one factor, or its direction changes.
@@ -74,25 +73,20 @@ use one norm and one factor, or its direction changes.
 
 always-divided: You always scale to the limit, even if the norm is below it. That *lengthens* small gradients, and
 gradient descent never converges.
-- (largest / norm) if norm > largest else flat
-+ largest / norm
+- (largest / norm) if norm > largest else flat → largest / norm
 or
-- (largest / norm) if norm > largest else flat
-+ largest / norm.clamp(min=1e-12)
+- (largest / norm) if norm > largest else flat → largest / norm.clamp(min=1e-12)
 
 square-root-forgotten: Your norm is the sum of the squares. You left out the square root.
-- .sqrt()
-+
+- .sqrt() →
 
 norms-added: You added the norms of the tensors. Lengths do not add up, but their squares do: take the root of the sum
 of all squares.
-- (flat**2).sum().sqrt()
-+ torch.stack([g.norm() for g in gradients]).sum()
+- (flat**2).sum().sqrt() → torch.stack([g.norm() for g in gradients]).sum()
 
 root-of-the-mean: Your norm is the root of the *mean* of the squares. A length is the root of their sum: (3, 4) has the
 length 5.
-- .sum()
-+ .mean()
+- .sum() → .mean()
 
 in-place: The values are right, but you also changed the gradients that you were given, and the caller still uses them:
 `g * factor` makes a new tensor, `g *= factor` and `mul_` do not.
@@ -108,7 +102,6 @@ explosion.
 + return flat.norm(), flat
 
 shortened-to-one: You divided by the norm, so the clipped gradient has length 1. Its length should be `largest`.
-- largest / norm
-+ 1 / norm
+- largest / norm → 1 / norm
 """,
 )

@@ -69,45 +69,35 @@ of short texts depends mostly on their padding. Count only times before a text's
 
 divided-by-all-places: Your sum leaves out padding, but you divide by the number of all positions, padding included: the
 more padding, the smaller your loss. Divide by the number of predictions that count.
-- counts.sum()
-+ counts.numel()
+- counts.sum() → counts.numel()
 
 gradient-at-padding: Your loss leaves out padding, but your gradient does not: the gradient of a loss is 0 where the
 loss does not depend on the logits.
--  * counts[..., None]
-+
+-  * counts[..., None] →
 
 mean-of-means: You took the mean of each text and then the mean of those: then a word in a short text counts more than
 one in a long text. All predictions count the same: one sum, one number of predictions.
-- counts.sum()
-+ lengths.clamp(min=1)[:, None] * len(lengths)
-- (of_target * counts).sum() / N
-+ (of_target * counts / N).sum()
-- None] / N
-+ None] / N[..., None]
+- counts.sum() → lengths.clamp(min=1)[:, None] * len(lengths)
+- (of_target * counts).sum() / N → (of_target * counts / N).sum()
+- None] / N → None] / N[..., None]
 
 sum-for-mean: That is the sum over all predictions. Divide both the loss and the gradient by their number.
-*  / N
-+
+*  / N →
 
 sign: Your gradient has the wrong sign. It is softmax − one-hot: negative only for the target word.
-- (log_p.exp() - hot)
-+ (hot - log_p.exp())
+- (log_p.exp() - hot) → (hot - log_p.exp())
 
 one-hot-forgotten: Your gradient is just the softmax. Subtract 1 for the target word: the gradient at each position sums
 to 0.
-- (log_p.exp() - hot)
-+ log_p.exp()
+- (log_p.exp() - hot) → log_p.exp()
 
 one-place-too-many: You count one position of padding in every text that has ended: a text of length n has the times 0
 to n − 1. Use `<`, not `<=`.
-- < lengths
-+ <= lengths
+- < lengths → <= lengths
 
 softmax-over-time: You took the softmax over time, dim 1: the positions of a text compete. At each position the *words*
 should compete: use the last axis.
-- dim=-1
-+ dim=1
+- dim=-1 → dim=1
 
 log-of-zero: You take the logarithm of a softmax. Very small probabilities have been rounded to 0 there, and ln 0 is −∞
 (adding a small number makes the loss finite, but wrong). `torch.log_softmax` does both in one step.

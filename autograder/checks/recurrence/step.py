@@ -39,46 +39,36 @@ RNN_STEP = question(
     mistakes="""
 u-and-w-exchanged: You swapped U and W. W multiplies the input, U the previous state. If both are square, there is no
 error message; different sizes reveal it immediately.
-- x @ W + h @ U
-+ x @ U + h @ W
+- x @ W + h @ U → x @ U + h @ W
 
 no-tanh: You computed the sum but left out the tanh: without it the state grows without bound.
-- torch.tanh(x @ W + h @ U + b)
-+ x @ W + h @ U + b
+- torch.tanh(x @ W + h @ U + b) → x @ W + h @ U + b
 
 sigmoid: You used a sigmoid, between 0 and 1. Here it is tanh, between −1 and 1.
-- torch.tanh
-+ torch.sigmoid
+- torch.tanh → torch.sigmoid
 
 past-forgotten: You did not use the previous state: without h U this network reads only one word.
-- x @ W + h @ U
-+ x @ W
+- x @ W + h @ U → x @ W
 
 bias-forgotten: You left out the bias b. Add it before the tanh.
--  + b
-+
+-  + b →
 
 tanh-of-the-parts: You applied the tanh to x W and h U separately and added the results. Add first, then apply the tanh
 once: the state stays between −1 and 1.
-- torch.tanh(x @ W + h @ U + b)
-+ torch.tanh(x @ W + b) + torch.tanh(h @ U)
+- torch.tanh(x @ W + h @ U + b) → torch.tanh(x @ W + b) + torch.tanh(h @ U)
 
 u-transposed: You transposed U. Vectors are rows here, so the state multiplies U from the left: h U. (PyTorch's
 weight_hh is our U transposed.)
-- h @ U
-+ h @ U.T
+- h @ U → h @ U.T
 or
-- x @ W + h @ U
-+ x @ W.T + h @ U.T
+- x @ W + h @ U → x @ W.T + h @ U.T
 
 bias-after-the-tanh: You added b after the tanh, so the state can leave −1 to 1. It is part of the tanh's argument: it
 shifts the point at which a unit changes sign.
-- h @ U + b)
-+ h @ U) + b
+- h @ U + b) → h @ U) + b
 
 bias-twice: You added b twice, once with the input and once with the state. PyTorch has two biases there; here there is
 one, added once.
-- + b
-+ + 2 * b
+- + b → + 2 * b
 """,
 )

@@ -39,13 +39,11 @@ would flow into the previous piece.
 
 state-cut-too: You also reset the state: each piece starts from zeros. Only the gradient is cut. The state is passed on:
 a piece starts from the last state of the previous one.
-- hs[:, start - 1] if start > 0
-+ torch.zeros_like(h0) if start > 0
+- hs[:, start - 1] if start > 0 → torch.zeros_like(h0) if start > 0
 
 every-piece-from-h0: Every piece of yours starts from h0. Only the first does; the others start from the last state of
 the previous piece.
-- hs[:, start - 1] if start > 0 else h0
-+ h0
+- hs[:, start - 1] if start > 0 else h0 → h0
 
 a-window-for-each-loss: You go back k steps from every time. That is also a form of truncation, but k times the work;
 here the text is cut into pieces, and a loss reaches back to the start of its piece.
@@ -55,22 +53,17 @@ here the text is cut into pieces, and a loss reaches back to the start of its pi
 +     start = max(0, t - k + 1)
 +     piece = slice(start, t + 1)
 +     alone = d_hs[:, piece] * (torch.arange(start, t + 1) == t)[:, None]
-- d_hs[:, piece], U
-+ alone, U
+- d_hs[:, piece], U → alone, U
 
 last-piece-only: You went back through the last k steps and stopped. Go through every piece and add the gradients.
-- range(0, xs.shape[1], k)
-+ [max(0, xs.shape[1] - k)]
+- range(0, xs.shape[1], k) → [max(0, xs.shape[1] - k)]
 
 rest-dropped: If k does not divide the number of steps, you lose the rest at the end. It is also a piece, a shorter one.
-- [0.0, 0.0, 0.0]
-+ [torch.zeros(xs.shape[2], len(U)), torch.zeros_like(U), torch.zeros(len(U))]
-- range(0, xs.shape[1], k)
-+ range(0, xs.shape[1] // k * k, k)
+- [0.0, 0.0, 0.0] → [torch.zeros(xs.shape[2], len(U)), torch.zeros_like(U), torch.zeros(len(U))]
+- range(0, xs.shape[1], k) → range(0, xs.shape[1] // k * k, k)
 or
 ^ k = min(k, xs.shape[1])
-- range(0, xs.shape[1], k)
-+ range(0, xs.shape[1] // k * k, k)
+- range(0, xs.shape[1], k) → range(0, xs.shape[1] // k * k, k)
 
 counted-from-the-end: You count the pieces from the end, so the short one comes first. The first piece is times 1 to k;
 a rest is at the end.
@@ -81,7 +74,6 @@ a rest is at the end.
 +     piece = slice(start, end)
 
 mean-of-the-pieces: You took the mean over the pieces. The weights are shared: add the gradients of the pieces.
-- tuple(total)
-+ tuple(whole / -(-xs.shape[1] // k) for whole in total)
+- tuple(total) → tuple(whole / -(-xs.shape[1] // k) for whole in total)
 """,
 )

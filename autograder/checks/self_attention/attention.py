@@ -34,25 +34,20 @@ WINDOW_MASK = question(
     closed=("nlmcore.attention",),
     mistakes="""
 one-too-far: Your window is one word too long: a window of w holds the word itself and the w − 1 words before it.
-- back < window
-+ back <= window
+- back < window → back <= window
 
 both-sides: Your window also reaches into the future. Queries look back only: key ≤ query.
-- (back >= 0) & (back < window)
-+ back.abs() < window
+- (back >= 0) & (back < window) → back.abs() < window
 
 true-means-hidden: Your mask is inverted. True = may attend.
-- return (back >= 0) & (back < window)
-+ return ~((back >= 0) & (back < window))
+- return (back >= 0) & (back < window) → return ~((back >= 0) & (back < window))
 
 rows-and-columns-exchanged: You swapped rows and columns: a row is a query and attends to keys on its left.
-- return (back >= 0) & (back < window)
-+ return ((back >= 0) & (back < window)).T
+- return (back >= 0) & (back < window) → return ((back >= 0) & (back < window)).T
 
 window-ignored: Your mask is the plain causal mask, which allows the whole past. Mask keys that are `window` or more
 positions back.
-- (back >= 0) & (back < window)
-+ back >= 0
+- (back >= 0) & (back < window) → back >= 0
 """,
 )
 
@@ -119,8 +114,7 @@ NEXT_TOKEN_LOSS = question(
     mistakes=f"""
 not-shifted: You compare the logits at each position with the token at *that* position, which the model has just read.
 They predict the next one: logits[:, t] belong to tokens[:, t + 1].
-- tokens[:, 1:]
-+ tokens[:, :-1]
+- tokens[:, 1:] → tokens[:, :-1]
 
 shifted-backwards: You shifted in the wrong direction: your logits are compared with the *previous* token. They predict
 the next one.
@@ -137,32 +131,25 @@ does not count it.
 
 divided-by-all: The losses are right, but you divided by all positions, padding included: the same sentence costs less
 if it is padded more. Divide by the number of predicted tokens.
-- losses.sum() / (targets != 0).sum()
-+ losses.mean()
+- losses.sum() / (targets != 0).sum() → losses.mean()
 
 mean-of-sentences: You averaged the per-sentence means, so a token of a short sentence counts more. Sum everything, then
 divide once.
-- losses.sum() / (targets != 0).sum()
-+ (losses.sum(1) / (targets != 0).sum(1).clamp(min=1)).mean()
+- losses.sum() / (targets != 0).sum() → (losses.sum(1) / (targets != 0).sum(1).clamp(min=1)).mean()
 
 padding-of-what-was-read: You look for padding among the input tokens. Look among the *targets*, tokens[:, 1:]: after
 its last word a sentence has nothing left to predict.
-- torch.where(targets == 0, 0.0, losses)
-+ torch.where(tokens[:, :-1] == 0, 0.0, losses)
-- (targets != 0).sum()
-+ (tokens[:, :-1] != 0).sum()
+- torch.where(targets == 0, 0.0, losses) → torch.where(tokens[:, :-1] == 0, 0.0, losses)
+- (targets != 0).sum() → (tokens[:, :-1] != 0).sum()
 
 padding-not-zeroed: The mean is right, but the losses that you return are not 0 where the target is padding.
-- .sum(), losses
-+ .sum(), -log_p.gather(-1, targets[..., None])[..., 0]
+- .sum(), losses → .sum(), -log_p.gather(-1, targets[..., None])[..., 0]
 
 summed: This is the sum of the losses. For the mean, divide it by the number of predicted tokens.
-- losses.sum() / (targets != 0).sum()
-+ losses.sum()
+- losses.sum() / (targets != 0).sum() → losses.sum()
 
 in-bits: Your losses are in bits, from log2. This course uses the natural logarithm.
-- torch.log_softmax(logits[:, :-1], dim=-1)
-+ torch.log_softmax(logits[:, :-1], dim=-1) / math.log(2)
+- torch.log_softmax(logits[:, :-1], dim=-1) → torch.log_softmax(logits[:, :-1], dim=-1) / math.log(2)
 
 logarithm-of-zero: You take the softmax first and then the logarithm. A very small probability is rounded to 0 on the
 way, and its loss is lost: ln 0 is −∞, and ln(0 + a little) only says how little. log_softmax does both in one step:
@@ -225,8 +212,7 @@ GROUPED_ATTENTION = question(
     mistakes="""
 taking-turns: Your heads take turns: head 0 gets keys 0, head 1 keys 1, … Neighbouring heads should share: with six
 heads and two sets, heads 0, 1, 2 read set 0. Use `repeat_interleave`, not `repeat`.
-- k.repeat_interleave(group, dim=0), v.repeat_interleave(group, dim=0)
-+ k.repeat(group, 1, 1), v.repeat(group, 1, 1)
+- k.repeat_interleave(group, dim=0), v.repeat_interleave(group, dim=0) → k.repeat(group, 1, 1), v.repeat(group, 1, 1)
 
 first-for-all: All your heads read the first set of keys and values. Head h reads set h // (heads per set).
 - k.repeat_interleave(group, dim=0), v.repeat_interleave(group, dim=0)
@@ -234,13 +220,11 @@ first-for-all: All your heads read the first set of keys and values. Head h read
 
 future-not-hidden: The future is open: a word attends to words after it. Mask them before the softmax; then the first
 row is 1, 0, 0, …
-- scores = scores.masked_fill(~window_mask(q.shape[1], q.shape[1]), -math.inf)
-+
+- scores = scores.masked_fill(~window_mask(q.shape[1], q.shape[1]), -math.inf) →
 
 hidden-scores-zero: You set the scores of later words to 0. A score of 0 is an ordinary score: exp(0) = 1, so they keep
 a weight. Only −∞ removes them.
-- -math.inf
-+ 0.0
+- -math.inf → 0.0
 
 hidden-after-the-softmax: You removed later words after the softmax: their weights are 0, but the rest no longer sum to
 1. Mask them before it.
@@ -250,38 +234,29 @@ hidden-after-the-softmax: You removed later words after the softmax: their weigh
 
 not-even-itself: A word cannot attend to itself, and the first one has nothing to attend to. Each word attends to itself
 and to the words before it: the diagonal is allowed.
-- ~window_mask(q.shape[1], q.shape[1])
-+ ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1)
+- ~window_mask(q.shape[1], q.shape[1]) → ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1)
 or
-- ~window_mask(q.shape[1], q.shape[1]), -math.inf
-+ ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1), -1e9
+- ~window_mask(q.shape[1], q.shape[1]), -math.inf → ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1), -1e9
 or
-- ~window_mask(q.shape[1], q.shape[1])
-+ ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1)
-- torch.softmax(scores, dim=-1)
-+ torch.softmax(scores, dim=-1).nan_to_num()
+- ~window_mask(q.shape[1], q.shape[1]) → ~torch.ones(q.shape[1], q.shape[1], dtype=torch.bool).tril(-1)
+- torch.softmax(scores, dim=-1) → torch.softmax(scores, dim=-1).nan_to_num()
 
 scaled-by-all-heads: You divided by the square root of the width of all heads together. The dot products of one head
 have `d_head` terms: divide by √d_head.
-- math.sqrt(q.shape[-1])
-+ math.sqrt(q.shape[-1] * len(q))
+- math.sqrt(q.shape[-1]) → math.sqrt(q.shape[-1] * len(q))
 
 not-scaled: The division by √d_head is missing.
--  / math.sqrt(q.shape[-1])
-+
+-  / math.sqrt(q.shape[-1]) →
 
 root-of-value-width: You divided by the square root of the values' width. d_head is the width of queries and keys.
-- math.sqrt(q.shape[-1])
-+ math.sqrt(v.shape[-1])
+- math.sqrt(q.shape[-1]) → math.sqrt(v.shape[-1])
 
 values-take-turns: Your heads read the right keys, but their values take turns: head 0 gets values 0, head 1 values 1, …
 Keys and values belong together: use the same set for both.
-- v.repeat_interleave(group, dim=0)
-+ v.repeat(group, 1, 1)
+- v.repeat_interleave(group, dim=0) → v.repeat(group, 1, 1)
 
 overflow: exp overflows: e⁹⁰ is more than a float32 holds, and infinity divided by infinity is NaN. First subtract the
 largest score of each row, or use torch.softmax, which does so.
-- torch.softmax(scores, dim=-1)
-+ scores.exp() / scores.exp().sum(-1, keepdim=True)
+- torch.softmax(scores, dim=-1) → scores.exp() / scores.exp().sum(-1, keepdim=True)
 """,
 )

@@ -40,22 +40,18 @@ in-two-blocks: Your sines fill the first half and your cosines the second. In th
 + table[:, : d // 2], table[:, d // 2 :] = angle.sin(), angle.cos()
 
 counted-from-one: Your first position is 1. It should be 0: its sines are 0 and its cosines 1.
-- torch.arange(length)[:, None]
-+ torch.arange(1, length + 1)[:, None]
+- torch.arange(length)[:, None] → torch.arange(1, length + 1)[:, None]
 
 half-the-exponent: Your exponent is i/d, where i is the number of the *pair*. It should be 2i/d, the number of the
 column. Without the 2 the slow half of the waves is missing.
-- torch.arange(0, d, 2)
-+ torch.arange(d // 2)
+- torch.arange(0, d, 2) → torch.arange(d // 2)
 
 twice-the-exponent: Your exponent is twice the column, over d. But i numbers the *pairs*, and 2i is the column already:
 arange(0, d, 2) contains the 2.
-- torch.arange(0, d, 2)
-+ 2 * torch.arange(0, d, 2)
+- torch.arange(0, d, 2) → 2 * torch.arange(0, d, 2)
 
 sine-and-cosine-exchanged: You swapped sine and cosine: the sine belongs in the even columns.
-- angle.sin(), angle.cos()
-+ angle.cos(), angle.sin()
+- angle.sin(), angle.cos() → angle.cos(), angle.sin()
 
 each-column-its-own: Your exponent grows with every column. A sine and the cosine next to it share one wavelength:
 together they are the hand of one clock.
@@ -113,33 +109,27 @@ ROTATE = question(
     mistakes="""
 neighbours-as-pairs: Your pairs are neighbours, 2i and 2i + 1. That is the other layout. Here column i is paired with
 column i + d/2, as in SmolLM2, whose weights make no sense with the wrong one.
-- x.chunk(2, dim=-1)
-+ x[:, 0::2], x[:, 1::2]
+- x.chunk(2, dim=-1) → x[:, 0::2], x[:, 1::2]
 - torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 + torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(1)
 
 turned-backwards: You rotate in the wrong direction: the minus goes with the sine in the *first* half, −b sin.
-- angle.sin()
-+ -angle.sin()
+- angle.sin() → -angle.sin()
 
 minus-forgotten: The minus is missing: you return a cos + b sin and a sin + b cos. That is not a rotation: it changes
 the lengths of the vectors.
-- a * cos - b * sin
-+ a * cos + b * sin
+- a * cos - b * sin → a * cos + b * sin
 
 counted-from-one: Your first position is 1. It should be 0, so that the first vector is unchanged.
-- torch.arange(time)
-+ torch.arange(1, time + 1)
+- torch.arange(time) → torch.arange(1, time + 1)
 
 half-the-exponent: Your exponent is i/d. It should be 2i/d, where i is the number of the pair: the last pairs rotate
 slowly.
-- torch.arange(0, d, 2)
-+ torch.arange(d // 2)
+- torch.arange(0, d, 2) → torch.arange(d // 2)
 
 one-angle-for-all: You rotate all pairs by the same angle. Pair i rotates by position / base^(2i/d): the first fast, the
 last slowly, like the hands of a clock.
-- base ** (torch.arange(0, d, 2) / d)
-+ torch.ones(d // 2)
+- base ** (torch.arange(0, d, 2) / d) → torch.ones(d // 2)
 
 new-a-for-b: You computed the second half from the new first half: once a is overwritten, its old values are gone.
 Compute both from the old a and b.
@@ -148,8 +138,7 @@ Compute both from the old a and b.
 + return torch.cat([a, a * sin + b * cos], dim=-1)
 
 base-ignored: You always use base 10,000. The base is an argument: SmolLM2's is 100,000.
-- base **
-+ 10_000.0 **
+- base ** → 10_000.0 **
 
 changes-its-input: The result is right, but x has changed: chunk and slices are views, and an assignment to x[...]
 writes into the caller's tensor. Join the halves with torch.cat, or work on x.clone().
@@ -189,18 +178,15 @@ RELATIVE_BIAS = question(
     mistakes="""
 direction-reversed: You swapped before and after. The distance is key − query, so a key *before* the query has a
 negative distance, on the left of the table.
-- position[None, :] - position[:, None]
-+ position[:, None] - position[None, :]
+- position[None, :] - position[:, None] → position[:, None] - position[None, :]
 
 distance-without-sign: You use |key − query|, so a key before the query and one after it get the same bias. The table
 has a column for each.
-- position[None, :] - position[:, None]
-+ (position[None, :] - position[:, None]).abs()
+- position[None, :] - position[:, None] → (position[None, :] - position[:, None]).abs()
 
 around-the-end: Beyond the reach you wrap around to the other side of the table. All distances beyond it share its
 outermost column: use `clamp`.
-- distance.clamp(-reach, reach) + reach
-+ (distance + reach) % table.shape[1]
+- distance.clamp(-reach, reach) + reach → (distance + reach) % table.shape[1]
 
 nothing-beyond-the-reach: Beyond the reach your bias is 0. All larger distances share the outermost column: `clamp` the
 distance.
@@ -208,7 +194,6 @@ distance.
 + table[:, distance.clamp(-reach, reach) + reach].masked_fill(distance.abs() > reach, 0.0)
 
 off-by-one: Your columns are off by one: distance 0 is the middle of the table, column (columns − 1) / 2.
-- distance.clamp(
-+ (distance + 1).clamp(
+- distance.clamp( → (distance + 1).clamp(
 """,
 )

@@ -63,8 +63,7 @@ CLIPPED_PRECISION = question(
     mistakes="""
 not-clipped: A word that you generate six times counts six times, although it occurs twice in the reference: “the the
 the the” would be perfect. Each group counts at most as often as it occurs in the reference.
-- written & groups(reference)
-+ {group: count for group, count in written.items() if group in groups(reference)}
+- written & groups(reference) → {group: count for group, count in written.items() if group in groups(reference)}
 
 recall: You divided by the groups of the *reference*: that is recall. Precision is the fraction of the *hypothesis* that
 is right.
@@ -74,31 +73,24 @@ kinds-counted-once: You counted *different* groups. A group that rightly occurs 
 - Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 + Counter({tuple(words[i : i + n]) for i in range(len(words) - n + 1)})
 or
-- sum(right.values())
-+ len(right)
+- sum(right.values()) → len(right)
 
 divided-by-words: You divided by the number of words. There are fewer groups than words: length − n + 1.
-- max(1, sum(written.values()))
-+ len(hypothesis)
+- max(1, sum(written.values())) → len(hypothesis)
 
 last-group-left-out: You left out the last group. There are length − n + 1 positions for n words, and `range` excludes
 its end: `range(length - n + 1)`.
-- len(words) - n + 1
-+ len(words) - n
+- len(words) - n + 1 → len(words) - n
 
 shorter-groups-counted: At the end of a text you also count groups of fewer than n words. The last group starts at
 length − n.
-- len(words) - n + 1
-+ len(words)
+- len(words) - n + 1 → len(words)
 or
-- len(words) - n + 1
-+ len(words)
-- return sum(right
-+ return (len(hypothesis) >= n) * sum(right
+- len(words) - n + 1 → len(words)
+- return sum(right → return (len(hypothesis) >= n) * sum(right
 
 side-by-side: Your groups do not overlap, but they should: a group starts at every word except the last few.
-- range(len(words) - n + 1)
-+ range(0, len(words) - n + 1, n)
+- range(len(words) - n + 1) → range(0, len(words) - n + 1, n)
 
 n-ignored: You count single words, whatever n is.
 ^ n = 1

@@ -51,15 +51,12 @@ or
 
 every-place-of-every-sentence: `states[:, lengths − 1]` takes *all* these positions from *every* sentence, (batch,
 batch, d). To pair them, row 0 with the first position, row 1 with the second, both axes need an index.
-- torch.arange(len(states))
-+ :
+- torch.arange(len(states)) → :
 
 one-too-far: You took the state at `lengths`, one position after the last word: positions start at 0.
-- lengths - 1
-+ lengths.clamp(max=states.shape[1] - 1)
+- lengths - 1 → lengths.clamp(max=states.shape[1] - 1)
 or
-- lengths - 1
-+ lengths
+- lengths - 1 → lengths
 
 mean: That is the mean of the states. It is a reasonable summary, but return just the last state.
 + words = torch.arange(states.shape[1]) < lengths[:, None]

@@ -49,24 +49,19 @@ MIXED_INPUTS = question(
     mistakes="""
 one-coin-per-sentence: You use one coin for a whole sentence. Each *position* has its own (Bengio et al. 2015 found that
 it works better).
-- coins[:, 1:]
-+ coins[:, 1:2]
+- coins[:, 1:] → coins[:, 1:2]
 or
-- coins[:, 1:]
-+ coins[:, :1]
+- coins[:, 1:] → coins[:, :1]
 
 coin-reversed: You read the coin the wrong way round: *below* the fraction means the reference.
-- < share
-+ > share
+- < share → > share
 
 coin-of-the-place-before: You shifted the coins as well. Shift only `own`: the coin at position t decides what is the
 input there.
-- coins[:, 1:]
-+ coins[:, :-1]
+- coins[:, 1:] → coins[:, :-1]
 
 share-ignored: You compare the coins with one half, whatever `share` is.
-- < share
-+ < 0.5
+- < share → < 0.5
 
 first-place-too: You also replaced the first input. It is `bos`: the model has no output yet that could be used.
 + return torch.where(coins < share, truth, torch.cat([own[:, :1], own[:, :-1]], 1))
@@ -77,12 +72,10 @@ or
 
 own-word-of-the-same-step: At step t your input is the word that the model predicts *at* step t. It does not exist yet:
 use the one of the previous step, `own[:, t − 1]`.
-- own[:, :-1]
-+ own[:, 1:]
+- own[:, :-1] → own[:, 1:]
 
 own-word-of-the-next-step: You shifted `own` the wrong way: at step t your input is what the model predicts at step t +
 1. Use the word of the previous step, `own[:, t − 1]`.
-- own[:, :-1]
-+ own.roll(-1, 1)[:, 1:]
+- own[:, :-1] → own.roll(-1, 1)[:, 1:]
 """,
 )

@@ -62,7 +62,6 @@ rows-reversed: You reversed the order of the *sentences*. Reverse the *words* of
 
 in-place: You reversed the caller's own tensor. Write into a copy, `tokens.clone()`: a slice such as `tokens[:]` is not
 a copy, it shares the memory.
-- return reversed_
-+ return tokens.copy_(reversed_)
+- return reversed_ → return tokens.copy_(reversed_)
 """,
 )

@@ -41,46 +41,36 @@ TEACHER_FORCING = question(
     mistakes="""
 not-shifted: Your inputs and outputs are the same: at each step the decoder is given the very word that it should
 predict. It should be given the *previous* one: put `bos` before the inputs and `eos` after the outputs.
-- return inputs
-+ return outputs
+- return inputs → return outputs
 or
-- inputs, outputs
-+ inputs, inputs
+- inputs, outputs → inputs, inputs
 
 exchanged: You swapped inputs and outputs. `bos` is only an input; `eos` is only an output.
-- inputs, outputs
-+ outputs, inputs
+- inputs, outputs → outputs, inputs
 
 eos-is-read: The decoder also gets `eos` as an input. Nothing is predicted after it, so it is not needed: inputs and
 outputs have one position more than the target, not two.
-- + 1, dtype
-+ + 2, dtype
+- + 1, dtype → + 2, dtype
 - inputs[row, : len(target) + 1] = torch.tensor([bos, *target])
 + inputs[row, : len(target) + 2] = torch.tensor([bos, *target, eos])
 
 eos-is-read-in-shorter-rows: In rows shorter than the longest, `eos` is among the inputs: cutting off the last column
 removes it only from the longest row. Build the inputs from `bos` and the target.
-- return inputs, outputs
-+ return torch.cat([inputs[:, :1], outputs[:, :-1]], dim=1), outputs
+- return inputs, outputs → return torch.cat([inputs[:, :1], outputs[:, :-1]], dim=1), outputs
 
 eos-left-out: Your outputs do not contain `eos`. A decoder that is never trained to predict it never learns to stop.
-- *target, eos
-+ *target, 0
+- *target, eos → *target, 0
 
 filled-with-eos: You padded the outputs with `eos`. It occurs once, after the last word; everything after it is 0.
-- torch.zeros_like(inputs)
-+ torch.full_like(inputs, eos)
+- torch.zeros_like(inputs) → torch.full_like(inputs, eos)
 
 filled-in-front: You put the padding first. Here it comes after the words.
-- inputs[row, : len(target) + 1]
-+ inputs[row, -len(target) - 1 :]
-- outputs[row, : len(target) + 1]
-+ outputs[row, -len(target) - 1 :]
+- inputs[row, : len(target) + 1] → inputs[row, -len(target) - 1 :]
+- outputs[row, : len(target) + 1] → outputs[row, -len(target) - 1 :]
 
 eos-behind-the-padding: You put `eos` after the padding. It comes right after the last word: that is where the decoder
 has to stop.
-- *target, eos
-+ *target, 0
+- *target, eos → *target, 0
 - return
 + outputs[:, -1] = eos
 + return

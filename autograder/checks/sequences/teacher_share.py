@@ -37,30 +37,23 @@ TEACHER_SHARE = question(
     mistakes="""
 reversed: Your fraction grows. Training starts with the reference, fraction 1, and moves away from it: the fraction
 falls with the step.
-- return max
-+ return 1 - max
-- return k**step
-+ return 1 - k**step
-- return k /
-+ return 1 - k /
+- return max → return 1 - max
+- return k**step → return 1 - k**step
+- return k / → return 1 - k /
 
 below-zero: Your linear fraction falls below 0. It should stay at 0 once it is there.
-- max(0.0, 1 - k * step)
-+ 1 - k * step
+- max(0.0, 1 - k * step) → 1 - k * step
 
 step-times-k: In the inverse sigmoid you multiplied the step by k. Divide by it: e^(step / k), so that a larger k means
 a *later* fall.
-- step / k
-+ min(step * k, 300)
+- step / k → min(step * k, 300)
 
 plain-sigmoid: Your inverse sigmoid has 1 where it should have k, so it starts at one half. With k in numerator and
 denominator, k / (k + e^(step / k)), it starts near 1.
-- k / (k +
-+ 1 / (1 +
+- k / (k + → 1 / (1 +
 
 e-to-the-minus-k: Your exponential is e^(−k·step). Here k itself, below 1, is raised to the power of the step: k **
 step.
-- k**step
-+ math.exp(-k * step)
+- k**step → math.exp(-k * step)
 """,
 )

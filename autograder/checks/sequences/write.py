@@ -49,17 +49,14 @@ WRITE = question(
     mistakes="""
 starts-from-zeros: Your decoder starts from a state of zeros, so it knows nothing of the source. Its first state is the
 context, h₀ = c.
-- = context, [], []
-+ = torch.zeros_like(context), [], []
+- = context, [], [] → = torch.zeros_like(context), [], []
 
 reads-bos-again-and-again: The input of your decoder is `bos` at every step. After the first word its input is the word
 that it generated last; otherwise it does not know where it is.
-- tokens[-1] if tokens else bos
-+ bos
+- tokens[-1] if tokens else bos → bos
 
 past-the-end: You keep generating after `eos`. It is the last word, and it belongs to the answer.
--  and eos not in tokens
-+
+-  and eos not in tokens →
 
 eos-left-out: Your tokens do not contain `eos`. It is predicted like every other word: append it, with its state, and
 then stop.
@@ -68,40 +65,30 @@ then stop.
 + return tokens[:kept], torch.stack(states[:kept])
 
 bos-included: Your tokens contain `bos`. It is the input before the first word and is never generated.
-- return tokens
-+ return [bos, *tokens]
+- return tokens → return [bos, *tokens]
 
 context-among-the-states: Your states include the context h₀. Return the state of each *word*: h₁ and those after it.
-- torch.stack(states)
-+ torch.stack([context, *states])
+- torch.stack(states) → torch.stack([context, *states])
 
 tanh-forgotten: You left out the tanh: without it the state grows from step to step.
-- torch.tanh(z)
-+ z
+- torch.tanh(z) → z
 
 matrix-from-the-left: `U @ h` is not the same as `h @ U`: it sums over the columns of U. In this question vectors are
 rows and multiply matrices from the left.
-- h @ U
-+ U @ h
-- context @ C
-+ C @ context
+- h @ U → U @ h
+- context @ C → C @ context
 or
-- h @ U
-+ U @ h
+- h @ U → U @ h
 
 state-through-C: You multiplied the state by C. C is for the context, which is the same at every step: c C.
-- context @ C
-+ h @ C
+- context @ C → h @ C
 
 context-always-fed: You add the context at every step, whatever `every_step` is.
-- if every_step
-+ if True
+- if every_step → if True
 
 context-never-fed: With `every_step`, add the context, c C, at *every* step, not only at the start.
-- if every_step
-+ if False
+- if every_step → if False
 or
-- if every_step
-+ if every_step and not tokens
+- if every_step → if every_step and not tokens
 """,
 )

@@ -41,8 +41,7 @@ COUNT_PAIRS = question(
     mistakes="""
 counts-of-words-ignored: You counted every word once. A word that occurs `counts[i]` times adds that number to each of
 its pairs.
-- += count
-+ += 1
+- += count → += 1
 
 across-words: You also counted the last symbol of a word with the first symbol of the next word. Words are separate: a
 token never crosses a word boundary.
@@ -53,34 +52,26 @@ token never crosses a word boundary.
 + return table
 
 left-and-right-exchanged: You swapped row and column: the row is the left neighbour, the column the right one.
-- word[i], word[i + 1]
-+ word[i + 1], word[i]
+- word[i], word[i + 1] → word[i + 1], word[i]
 
 order-ignored: You counted a b and b a as the same pair. They are different: “th” is a good token, “ht” hardly ever.
-- return table
-+ return table + table.T
+- return table → return table + table.T
 
 once-per-word: You counted a pair that occurs twice in one word only once there. Count every occurrence.
-- for i in range(len(word) - 1)
-+ for a, b in set(zip(word, word[1:]))
-- word[i], word[i + 1]
-+ a, b
+- for i in range(len(word) - 1) → for a, b in set(zip(word, word[1:]))
+- word[i], word[i + 1] → a, b
 
 assigned-not-added: Each pair has the count of the last word that contains it. Add (`+=`), do not overwrite (`=`): a
 pair can occur in several words.
-- +=
-+ =
+- += → =
 
 every-second-pair: You cut a word into pieces of two. Pairs overlap: in *l o w* both *l o* and *o w* are pairs, so move
 on by one symbol each time.
-- range(len(word) - 1)
-+ range(0, len(word) - 1, 2)
+- range(len(word) - 1) → range(0, len(word) - 1, 2)
 
 overlap-not-counted: In *o o o* you found the pair *o o* once. It occurs twice, at the first position and at the second.
 (`str.count` and regular expressions continue after the end of a match.)
-- for i in range(len(word) - 1)
-+ for a, b in set(zip(word, word[1:]))
-- word[i], word[i + 1]] += count
-+ a, b] += count * "".join(map(chr, word)).count(chr(a) + chr(b))
+- for i in range(len(word) - 1) → for a, b in set(zip(word, word[1:]))
+- word[i], word[i + 1]] += count → a, b] += count * "".join(map(chr, word)).count(chr(a) + chr(b))
 """,
 )

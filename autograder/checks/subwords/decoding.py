@@ -46,21 +46,17 @@ DECODE = question(
     mistakes="""
 one-level-only: You split a token once. Its halves may be merges themselves: continue until only symbols below `symbols`
 are left.
-- stands_for[left] + stands_for[right]
-+ [left, right]
+- stands_for[left] + stands_for[right] → [left, right]
 
 halves-exchanged: Within a token your symbols are in reverse order. First the left half, then the right one.
-- stands_for[left] + stands_for[right]
-+ stands_for[right] + stands_for[left]
+- stands_for[left] + stands_for[right] → stands_for[right] + stands_for[left]
 
 word-backwards: Your whole word is in reverse order: a stack returns first what was put on it last. Push the right half
 first.
-- stands_for[token]]
-+ stands_for[token]][::-1]
+- stands_for[token]] → stands_for[token]][::-1]
 
 left-halves-only: You keep only the left half of every merge. A token stands for both of its halves.
-- stands_for[left] + stands_for[right]
-+ stands_for[left]
+- stands_for[left] + stands_for[right] → stands_for[left]
 
 first-new-symbol-kept: You did not split the symbol with the id `symbols`. The letters end at `symbols` − 1; it is the
 first that a merge made: use `>=`, not `>`.
@@ -69,7 +65,6 @@ first that a merge made: use `>=`, not `>`.
 
 list-of-lists: You return one list per token. Return one list for the whole word: use `extend` or `+=` instead of
 `append`.
-- symbol for token in tokens for symbol in stands_for[token]
-+ stands_for[token] for token in tokens
+- symbol for token in tokens for symbol in stands_for[token] → stands_for[token] for token in tokens
 """,
 )

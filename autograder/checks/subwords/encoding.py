@@ -72,13 +72,11 @@ repeats the merges of the training, in their order.
 
 last-learned-first: You go through the merges backwards. A later merge may need the symbol of an earlier one: start with
 the first.
-- enumerate(merges)
-+ reversed(list(enumerate(merges)))
+- enumerate(merges) → reversed(list(enumerate(merges)))
 
 number-of-the-merge: You wrote the number of the merge instead of its symbol's id: merge number i makes the symbol
 `symbols + i`.
-- return word
-+ return [token if token < symbols else token - symbols for token in word]
+- return word → return [token if token < symbols else token - symbols for token in word]
 
 one-pass: You went through the letters once, so a merge of a merge never happens. Apply one merge to the whole word,
 then the next one to the result.
@@ -92,8 +90,7 @@ then the next one to the result.
 
 ids-one-too-large: Your new symbols are one too large. The ids of the letters end at `symbols` − 1, so merge number 0
 makes the symbol `symbols`.
-- symbols + number
-+ symbols + number + 1
+- symbols + number → symbols + number + 1
 
 first-place-only: You apply each merge only once. Apply it everywhere in the word: your `merge` does that.
 - word = merge(word, pair, symbols + number)

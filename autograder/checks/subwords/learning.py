@@ -56,10 +56,8 @@ LEARN_MERGES = question(
 never-recounted: You counted once and took the most frequent pairs of that table. After every merge there are new pairs
 with the new symbol, and old pairs are rarer: count again.
 ^ table = count_pairs(words, counts, symbols)
-- table = count_pairs(words, counts, new)
-+
-- words = [merge(word, learned[-1], new) for word in words]
-+ table[learned[-1][0], learned[-1][1]] = 0
+- table = count_pairs(words, counts, new) →
+- words = [merge(word, learned[-1], new) for word in words] → table[learned[-1][0], learned[-1][1]] = 0
 
 counts-of-words-ignored: You counted every word once. A merge is worth as much as it shortens the text: frequent words
 decide.
@@ -67,13 +65,11 @@ decide.
 
 larger-ids-first: Of equally frequent pairs you took the one with the larger ids. Here the smaller ids win; your
 `best_pair` does that.
-- best_pair(table)
-+ torch.nonzero(table == table.max())[-1].tolist()
+- best_pair(table) → torch.nonzero(table == table.max())[-1].tolist()
 
 new-symbols-never-merged: You merge only the original symbols. A merged symbol is a symbol like the others: that is how
 “th” and “e” become “the”.
-- count_pairs(words, counts, new)
-+ count_pairs(words, counts, new)[:symbols, :symbols]
+- count_pairs(words, counts, new) → count_pairs(words, counts, new)[:symbols, :symbols]
 
 first-met: Of equally frequent pairs you took the first one that you met (`most_common` and `max` over a dictionary do
 that), so the tokens depend on the order of the words. Here the smaller ids win.
@@ -82,27 +78,22 @@ that), so the tokens depend on the order of the words. Here the smaller ids win.
 
 never-stops: When no pair is left, the largest entry of the table is 0, and `best_pair` still returns one: [0, 0]. That
 is not a pair. Check the largest entry, and stop.
-- table.max() == 0
-+ False
+- table.max() == 0 → False
 
 stops-at-one: You stopped when no pair occurred twice in the text. That is a sensible rule, but not this one: continue
 as long as there is any pair.
-- table.max() == 0
-+ table.max() < 2
+- table.max() == 0 → table.max() < 2
 
 one-too-few: Your last merge is missing. Count how often your loop runs: `merges` times, and each time it appends one
 pair to the list.
-- < merges
-+ < merges - 1
+- < merges → < merges - 1
 
 words-themselves-changed: You merged in the list that you were given, so the caller's words are tokens now. Make a new
 list, `words = [merge(word, …) for word in words]`; if your `merge` changes its word, correct it there.
-- words = [merge
-+ words[:] = [merge
+- words = [merge → words[:] = [merge
 
 new-ids-one-too-large: The first new symbol should have the id `symbols`, because the ids before it are 0 to `symbols` −
 1. Yours starts one higher.
-- symbols + len(learned)
-+ symbols + len(learned) + 1
+- symbols + len(learned) → symbols + len(learned) + 1
 """,
 )

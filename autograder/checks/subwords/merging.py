@@ -50,14 +50,12 @@ MERGE = question(
     closed=REFERENCE_ITSELF,
     mistakes="""
 first-place-only: You merged only the first occurrence. Merge every occurrence in the word.
-- i += 2
-+ return [*merged, *word[i + 2 :]]
+- i += 2 → return [*merged, *word[i + 2 :]]
 
 from-the-right: You merged from right to left. In a a a you could merge at either end: by convention the leftmost pair
 is merged first, and the last symbol stays.
 ^ word, pair = word[::-1], pair[::-1]
-- return merged
-+ return merged[::-1]
+- return merged → return merged[::-1]
 
 overlapping: In a a a you merged the first a with the second, and the second again with the third. A symbol can be
 merged once: after a merge continue *after* both symbols.
@@ -65,13 +63,11 @@ merged once: after a merge continue *after* both symbols.
 + return [new if hits[i] else word[i] for i in range(len(word)) if hits[i] or i == 0 or not hits[i - 1]]
 
 either-order: You merged b a as well as a b. The order matters: merge only the pair as it is given.
-- == pair
-+ in (pair, pair[::-1])
+- == pair → in (pair, pair[::-1])
 
 right-half-stays: You replaced the left symbol by the new one but kept the right symbol. The new symbol stands for both:
 skip two symbols.
-- i += 2
-+ i += 1
+- i += 2 → i += 1
 
 word-itself-changed: You changed the list that you were given, so the caller's list is lost. Work on a copy,
 `list(word)`, or fill a new list.
@@ -88,22 +84,17 @@ or
 
 last-symbol-lost: You lose the last symbol of the word if it is not merged: your loop ends where no pair is left. The
 remaining symbol belongs to the word as well.
-- i < len(word)
-+ i < len(word) - 1
+- i < len(word) → i < len(word) - 1
 
 last-symbol-twice: You always append the word's last symbol, even if it has just been merged. Append only what
 *remains*.
-- i < len(word)
-+ i < len(word) - 1
-- return merged
-+ return [*merged, *word[-1:]]
+- i < len(word) → i < len(word) - 1
+- return merged → return [*merged, *word[-1:]]
 
 steps-of-two: You look only at positions 0, 2, 4, … A pair may begin at any position: if nothing is merged, move on by
 *one* symbol.
-- merged.append(word[i])
-+ merged += word[i : i + 2]
-- i += 1
-+ i += 2
+- merged.append(word[i]) → merged += word[i : i + 2]
+- i += 1 → i += 2
 
 new-symbol-twice: You wrote the new symbol twice, once for each half. It replaces both together, so every merge makes
 the word shorter by one.

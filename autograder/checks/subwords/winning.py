@@ -53,12 +53,10 @@ BEST_PAIR = question(
     mistakes="""
 last-of-equals: Of two equally frequent pairs you took the one with the larger ids. Take the smaller left id and, if
 those are equal, the smaller right id, so that training again gives the same tokens.
-- [0]  # row by row
-+ [-1]
+- [0]  # row by row → [-1]
 
 right-id-first: Of two equally frequent pairs you took the one with the smaller *right* id. The left id decides first.
-- table == table.max())[0]
-+ table.T == table.max())[0].flip(0)
+- table == table.max())[0] → table.T == table.max())[0].flip(0)
 
 symbols-for-pairs: You took the most frequent left symbol and the most frequent right symbol. They need not occur
 together: find the largest entry of the table.
@@ -79,11 +77,9 @@ may combine the row of one with the column of another, which need not be a pair 
 + return [int(table.max(1).values.argmax()), int(table.max(0).values.argmax())]
 
 exchanged: You return the pair as [right, left]. The row, which comes first, is the left symbol.
-- int(first[0]), int(first[1])
-+ int(first[1]), int(first[0])
+- int(first[0]), int(first[1]) → int(first[1]), int(first[0])
 
 rarest: You took the smallest count. Return the most frequent pair.
-- table.max()
-+ table.min()
+- table.max() → table.min()
 """,
 )

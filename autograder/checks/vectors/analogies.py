@@ -100,55 +100,43 @@ ANALOGY = question(
     mistakes="""
 questions-not-excluded: Your answer is one of the three given words. The word nearest to the sum is mostly b itself:
 leave out a, a* and b. (How often b would win says something about analogies.)
-- similar[[a, a_star, b]] = -math.inf
-+
+- similar[[a, a_star, b]] = -math.inf →
 or
-- a, a_star, b]
-+ b]
+- a, a_star, b] → b]
 or
-- a, a_star, b]
-+ a, b]
+- a, a_star, b] → a, b]
 or
-- a, a_star, b]
-+ a_star, b]
+- a, a_star, b] → a_star, b]
 or
-- a, a_star, b]
-+ a, a_star]
+- a, a_star, b] → a, a_star]
 
 ids-shifted: You removed three rows and numbered the others anew: after each of them every id is one too small. Ids
 refer to the whole table.
 - similar =
 + vectors = vectors[[word for word in range(len(vectors)) if word not in (a, a_star, b)]]
 + similar =
-- similar[[a, a_star, b]] = -math.inf
-+
+- similar[[a, a_star, b]] = -math.inf →
 
 excluded-as-nought: You gave a, a* and b the cosine 0. If no other word points that way, 0 is the largest: give them −∞,
 which always ranks last.
-- -math.inf
-+ 0
+- -math.inf → 0
 
 step-backwards: You took the step from a* to a. From b, take the step that leads from a *to* a*: e(a*) − e(a) + e(b).
-- vectors[a_star] - vectors[a]
-+ vectors[a] - vectors[a_star]
+- vectors[a_star] - vectors[a] → vectors[a] - vectors[a_star]
 
 sum-of-all: You added all three. Subtract e(a): what remains of a* is what it has and a does not.
-- - vectors[a]
-+ + vectors[a]
+- - vectors[a] → + vectors[a]
 
 dot-product: You compared plain dot products, and a long vector won. Divide by the length of each word's vector: the
 cosine.
--  / vectors.norm(dim=1, keepdim=True)
-+
+-  / vectors.norm(dim=1, keepdim=True) →
 
 b-taken-away: You added e(a) and subtracted e(b). The step is e(a*) − e(a), and it starts at b: e(a*) − e(a) + e(b).
-- - vectors[a] + vectors[b]
-+ + vectors[a] - vectors[b]
+- - vectors[a] + vectors[b] → + vectors[a] - vectors[b]
 
 distance: You took the word whose vector *ends* nearest to the sum. Return the largest cosine: only the direction
 counts.
-- (vectors / vectors.norm(dim=1, keepdim=True)) @ wanted
-+ -(vectors - wanted).norm(dim=1)
+- (vectors / vectors.norm(dim=1, keepdim=True)) @ wanted → -(vectors - wanted).norm(dim=1)
 
 unit-vectors-first: You divided all vectors by their lengths before adding. Many programs do, and find other words; here
 the sum is of the vectors as they are, and the cosines come afterwards.

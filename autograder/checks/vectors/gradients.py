@@ -19,31 +19,24 @@ PAIR_GRADIENTS = question(
     mistakes="""
 sign: Your error has the wrong sign, target − prediction: it points downhill. A gradient points where the loss *grows*;
 a step goes against it.
-- torch.sigmoid(context @ centre) - 1
-+ 1 - torch.sigmoid(context @ centre)
-- torch.sigmoid(noise @ centre)
-+ -torch.sigmoid(noise @ centre)
+- torch.sigmoid(context @ centre) - 1 → 1 - torch.sigmoid(context @ centre)
+- torch.sigmoid(noise @ centre) → -torch.sigmoid(noise @ centre)
 
 centre-without-noise: Your gradient of the centre includes only its neighbour. The centre occurs in each of the k + 1
 dot products: add the terms of the noise.
--  + errors @ noise
-+
+-  + errors @ noise →
 
 belief-for-error: For the neighbour you used σ instead of the error σ − 1. When the model is certain that it is one, σ =
 1, there should be nothing left to learn.
--  - 1
-+
+-  - 1 →
 
 own-vector: You multiplied the error by the vector itself. The derivative of u · v with respect to u is v: context and
 noise move along the *centre*.
-- error * centre, torch.outer(errors, centre)
-+ error * context, errors[:, None] * noise
+- error * centre, torch.outer(errors, centre) → error * context, errors[:, None] * noise
 or
-- error * centre
-+ error * context
+- error * centre → error * context
 or
-- torch.outer(errors, centre)
-+ errors[:, None] * noise
+- torch.outer(errors, centre) → errors[:, None] * noise
 
 in-another-order: The gradients look right, but you return them in another order: first the centre's, then the
 context's, then the noise's, like the arguments.
@@ -55,18 +48,14 @@ or
 
 mean-over-noise: You divided by the number of words of noise. The loss *adds* their terms: each keeps its whole error,
 and the centre gets the sum.
-- torch.sigmoid(noise @ centre)
-+ torch.sigmoid(noise @ centre) / len(noise)
+- torch.sigmoid(noise @ centre) → torch.sigmoid(noise @ centre) / len(noise)
 
 noise-as-neighbour: You treated the noise like a neighbour: σ − 1. Its target is 0, so its error is σ − 0.
-- torch.sigmoid(noise @ centre)
-+ torch.sigmoid(noise @ centre) - 1
+- torch.sigmoid(noise @ centre) → torch.sigmoid(noise @ centre) - 1
 
 slope-of-the-sigmoid: You used σ (1 − σ), the slope of the sigmoid. The loss also contains a logarithm, and together the
 slope is simpler: σ minus the target.
-- torch.sigmoid(context @ centre) - 1
-+ -torch.sigmoid(context @ centre) * (1 - torch.sigmoid(context @ centre))
-- torch.sigmoid(noise @ centre)
-+ torch.sigmoid(noise @ centre) * (1 - torch.sigmoid(noise @ centre))
+- torch.sigmoid(context @ centre) - 1 → -torch.sigmoid(context @ centre) * (1 - torch.sigmoid(context @ centre))
+- torch.sigmoid(noise @ centre) → torch.sigmoid(noise @ centre) * (1 - torch.sigmoid(noise @ centre))
 """,
 )

@@ -15,8 +15,7 @@ def _long(draw: Draw) -> list[Case]:
 
 
 EPSILON = """or
-- torch.nn.functional.logsigmoid
-+ lambda x: (torch.sigmoid(x) + 1e-{}).log()
+- torch.nn.functional.logsigmoid → lambda x: (torch.sigmoid(x) + 1e-{}).log()
 """
 
 PAIR_LOSS = question(
@@ -33,12 +32,10 @@ PAIR_LOSS = question(
     mistakes="""
 noise-not-negated: You left out the sign for the noise: there the model should say *no*, with probability σ(−n·v) = 1 −
 σ(n·v). Without it, noise is attracted as if it were a neighbour.
-- -noise
-+ noise
+- -noise → noise
 
 mean-over-noise: You took the mean over the words of noise. Add them: each is one more question whose answer is no.
-- .sum()
-+ .mean()
+- .sum() → .mean()
 
 mean-of-all: You divided by the number of terms, k + 1 (`binary_cross_entropy_with_logits` does so by default). Add the
 terms: `reduction='sum'`.
@@ -55,8 +52,7 @@ questions instead, each with its own σ: is this a neighbour?
 
 logarithm-forgotten: You left out the logarithms: you computed −σ(…), not −ln σ(…). A confident mistake has to cost more
 than 1.
-- torch.nn.functional.logsigmoid
-+ torch.sigmoid
+- torch.nn.functional.logsigmoid → torch.sigmoid
 
 noise-forgotten: You did not use the noise. Without it the best vectors are all alike and very long: every dot product
 is large.
@@ -64,13 +60,11 @@ is large.
 
 sigmoid-then-log: Your loss is right until a sigmoid, or 1 − σ, is 0 in float32 and its logarithm −∞. `logsigmoid`, or a
 careful −ln(1 + e^{−x}), has no such limit.
-- torch.nn.functional.logsigmoid
-+ lambda x: torch.sigmoid(x).log()
+- torch.nn.functional.logsigmoid → lambda x: torch.sigmoid(x).log()
 
 grain-in-the-logarithm: A small number inside the logarithm, or a clipped σ, avoids −∞, but then a confident mistake
 costs the same however confident it is. `logsigmoid` needs neither.
-- torch.nn.functional.logsigmoid
-+ lambda x: (torch.sigmoid(x) + 1e-7).log()
+- torch.nn.functional.logsigmoid → lambda x: (torch.sigmoid(x) + 1e-7).log()
 """
     + "".join(EPSILON.format(digits) for digits in (6, 8, 9, 10, 12, 15, 20)),
 )

@@ -36,31 +36,25 @@ NEAREST = question(
     mistakes="""
 dot-product: You compared plain dot products, so long vectors win, which frequent words have. The cosine depends only on
 the direction: divide by both lengths.
--  / vectors.norm(dim=1, keepdim=True)
-+
+-  / vectors.norm(dim=1, keepdim=True) →
 
 itself: The nearest word to a word is the word itself. Leave it out.
-- similar[word] = -math.inf
-+
+- similar[word] = -math.inf →
 
 distance: You took the smallest *distance*. Return the largest cosine: a short vector in the same direction is near,
 wherever it ends.
-- unit @ unit[word]
-+ -(vectors - vectors[word]).norm(dim=1)
+- unit @ unit[word] → -(vectors - vectors[word]).norm(dim=1)
 
 order-reversed: The words are right, but the farthest comes first. Return the nearest first.
-- .indices
-+ .indices.flip(0)
+- .indices → .indices.flip(0)
 
 lengths-of-columns: You divided by the lengths of the columns. A word's vector is a *row*: its length is
 `vectors.norm(dim=1, keepdim=True)`, and every row then has length 1.
-- dim=1
-+ dim=0
+- dim=1 → dim=0
 
 itself-as-nought: You gave the word itself the cosine 0. That does not rank it last: cosines go down to −1. Give it −∞,
 or remove it from the list.
-- -math.inf
-+ 0
+- -math.inf → 0
 
 ids-shifted: You removed the word's own row and numbered the others anew: after it every id is one too small. Ids refer
 to the whole table.
@@ -69,11 +63,9 @@ to the whole table.
 
 cosines-for-ids: You returned the cosines. Return *which* words these are, their ids: `topk` and `sort` return both,
 values and indices.
-- .indices
-+ .values
+- .indices → .values
 
 farthest: These are the *least* similar words. Neighbours have the largest cosine.
-- unit @ unit[word]
-+ -(unit @ unit[word])
+- unit @ unit[word] → -(unit @ unit[word])
 """,
 )

@@ -41,14 +41,11 @@ NOISE_DISTRIBUTION = question(
     mistakes="""
 not-normalised-again: You turned the counts into relative frequencies and raised those to the power: they no longer sum
 to 1. Divide by their sum *after* raising to the power.
-- counts.double()
-+ (counts / counts.sum())
--  / raised.sum()
-+
+- counts.double() → (counts / counts.sum())
+-  / raised.sum() →
 
 never-normalised: These are the powers, and they do not sum to 1. Divide by their sum.
--  / raised.sum()
-+
+-  / raised.sum() →
 
 always-three-quarters: Your power is always 0.75. Use the argument: there are other powers to try.
 ^ power = 0.75
@@ -63,8 +60,7 @@ often.
 
 inverse: You sample rare words *most* often. A power between 0 and 1 flattens the distribution, but frequent words stay
 ahead: use no minus sign and no 1 over.
-- counts.double() ** power
-+ counts.clamp(min=1).double() ** -power
+- counts.double() ** power → counts.clamp(min=1).double() ** -power
 
 softmax: You took a softmax. Counts are not logits: raise them to the power and divide by their sum.
 + return torch.softmax(counts.double() * power, -1)
@@ -96,35 +92,28 @@ KEEP_PROBABILITY = question(
     mistakes="""
 left-out-for-kept: That is the probability of *dropping* a word, 1 − √(t/f). Return the probability of keeping it: it is
 smaller for frequent words.
-- return
-+ return 1 -
+- return → return 1 -
 
 above-one: Rare words have a probability above 1. Where f is below t, every occurrence is kept: the probability there is
 exactly 1.
-- .clamp(max=1.0)
-+
+- .clamp(max=1.0) →
 
 as-the-program-has-it: That is √(t/f) + t/f, which the program published with the paper computes. Return the formula of
 the paper: just √(t/f).
-- (threshold / frequency).sqrt()
-+ ((threshold / frequency).sqrt() + threshold / frequency)
+- (threshold / frequency).sqrt() → ((threshold / frequency).sqrt() + threshold / frequency)
 
 maximum-for-minimum: Your probabilities are 1 and more: `clamp(min=1)` and `max` take the *larger* of two numbers. Take
 the smaller of 1 and √(t/f).
-- max=1.0
-+ min=1
+- max=1.0 → min=1
 
 upside-down: You took √(f/t): the more frequent a word, the more of it you keep. Drop the frequent ones: √(t/f).
-- threshold / frequency
-+ frequency / threshold
+- threshold / frequency → frequency / threshold
 
 root-forgotten: You left out the root: t/f drops far too many frequent words. Keep √(t/f).
-- .sqrt()
-+
+- .sqrt() →
 
 counts-for-frequencies: You compared the threshold with the *count*. f is a relative frequency: divide the counts by
 their sum first.
-- counts / counts.sum()
-+ counts
+- counts / counts.sum() → counts
 """,
 )

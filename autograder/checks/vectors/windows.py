@@ -33,10 +33,8 @@ def _repeated(draw: Draw) -> list[Case]:
 
 ORDERS = ("(pair[0], abs(pair[1] - pair[0]))", "abs(pair[1] - pair[0])", "(abs(pair[1] - pair[0]), min(pair))")
 SORTED = """
-- pairs.append([words[i], words[j]])
-+ pairs.append((i, j))
-- return pairs
-+ return [[words[i], words[j]] for i, j in sorted(pairs, key=lambda pair: {})]"""
+- pairs.append([words[i], words[j]]) → pairs.append((i, j))
+- return pairs → return [[words[i], words[j]] for i, j in sorted(pairs, key=lambda pair: {})]"""
 
 
 def _in_every_order(mistakes: str) -> str:
@@ -66,22 +64,18 @@ WINDOW_PAIRS = question(
     mistakes=_in_every_order("""
 only-to-the-right: You used only the words *after* the centre. The window reaches m words to both sides: 2m words in
 all.
-- j != i
-+ j > i
+- j != i → j > i
 
 only-to-the-left: You used only the words *before* the centre. The window reaches m words to both sides: 2m words in
 all.
-- j != i
-+ j < i
+- j != i → j < i
 
 with-itself: You paired the centre with itself. A word does not predict itself: leave out its own position.
-- if j != i
-+ if True
+- if j != i → if True
 
 around-the-end: At the start of the text you took words from its end: in Python an index below 0 counts from the end.
 Cut the window off at 0.
-- max(0, i - m)
-+ max(1 - len(words), i - m)
+- max(0, i - m) → max(1 - len(words), i - m)
 
 slice-below-nought: Near the start of the text words are missing: in `words[i - m : i]` an i − m below 0 counts from the
 end, and the slice is empty or too short. Start at `max(0, i - m)`.
@@ -90,12 +84,10 @@ end, and the slice is empty or too short. Start at `max(0, i - m)`.
 
 whole-windows-only: You never use words near the ends of the text as a centre. Their window is cut off, but they are not
 left out: they are paired with the neighbours that they have.
-- i in range(len(words))
-+ i in range(m, len(words) - m)
+- i in range(len(words)) → i in range(m, len(words) - m)
 
 window-too-small: You left out the last word of the window on the right: `range` stops one before its second argument.
-- i + m + 1
-+ i + m
+- i + m + 1 → i + m
 
 one-less-on-both-sides: Your window is one word too small on both sides: `range(1, m)` stops before m. The word at
 distance m still belongs to it.
@@ -106,29 +98,22 @@ m-words-in-all: Your window has m words in all, half of them on each side. m is 
 
 equal-words-left-out: You left out pairs of equal *words*. Leave out only the centre's own *position*; the same word two
 positions later is a neighbour like any other.
-- j != i
-+ words[j] != words[i]
+- j != i → words[j] != words[i]
 
 first-place-of-the-word: `words.index(word)` is the *first* position of a word. At its second occurrence you used the
 window of the first one again: loop over positions, not over words.
-- i in range(len(words))
-+ i in [words.index(word) for word in words]
+- i in range(len(words)) → i in [words.index(word) for word in words]
 or
-- i in range(len(words))
-+ i in [words.index(word) for word in words]
-- j != i
-+ words[j] != words[i]
+- i in range(len(words)) → i in [words.index(word) for word in words]
+- j != i → words[j] != words[i]
 """)
     + """
 equal-pairs-once: You list equal pairs once. Two words that are near each other at two positions form a pair twice, and
 both are learned from: return a list, not a set.
-- return pairs
-+ return [list(pair) for pair in sorted(set(map(tuple, pairs)))]
+- return pairs → return [list(pair) for pair in sorted(set(map(tuple, pairs)))]
 or
-- return pairs
-+ return [list(pair) for pair in set(map(tuple, pairs))]
+- return pairs → return [list(pair) for pair in set(map(tuple, pairs))]
 or
-- return pairs
-+ return [list(pair) for pair in dict.fromkeys(map(tuple, pairs))]
+- return pairs → return [list(pair) for pair in dict.fromkeys(map(tuple, pairs))]
 """,
 )

@@ -61,12 +61,10 @@ def test_every_kind_of_edit(master):
         """
 once: It is said
 in two lines - and a third part.
-- y + y
-+ y + 1
+- y + y → y + 1
 
 everywhere: All of them.
-* scores
-+ found
+* scores → found
 
 in-front: More often.
 ^ times = times + 1
@@ -82,6 +80,16 @@ looks like: deleted
 or
 + return x * 4
 
+one-after-the-other: Both edits, and nothing is left of the second text.
+- half(scores[-1]) * 2 → scores[-1]
+- , math.pow(10, LIMIT) →
+- min →
+
+two-lines-for-one: They replace it.
+- return y + y
++ y = y + 1
++     return y + y
+
 deleted: Nothing is left of it.
 - for _ in range(times):
 -     scores.append(twice(scores[-1]))
@@ -94,6 +102,8 @@ deleted: Nothing is left of it.
     assert mistakes["in-front"].implementation(3) == 16
     assert [way(3) for way in (mistakes["whole"].implementation, *mistakes["whole"].also)] == [9, 12]
     assert mistakes["whole"].looks_like == ("deleted",)
+    assert mistakes["one-after-the-other"].implementation(3) == 6
+    assert mistakes["two-lines-for-one"].implementation(3) == 8
     assert mistakes["deleted"].implementation(3) == 3
     assert "return y + 1" in mistakes["once"].implementation.source
 
@@ -106,8 +116,8 @@ deleted: Nothing is left of it.
             "small.double, mistake 'gone': the text 'z \\+ z' should occur exactly once",
         ),
         ("twice: A b.\n- scores[-1]\n+ x", "mistake 'twice': .* exactly once in the solution and occurs 2 times"),
-        ("none: A b.\n* zz\n+ x", "mistake 'none': .* at least once in the solution and occurs 0 times"),
-        ("broken: A b.\n- y + y\n+ y +", "mistake 'broken': invalid syntax"),
+        ("none: A b.\n* zz → x", "mistake 'none': .* at least once in the solution and occurs 0 times"),
+        ("broken: A b.\n- y + y → y +", "mistake 'broken': invalid syntax"),
         ("no-edit: A sentence alone.", "mistake 'no-edit': there is no edit"),
         ("odd: A b.\n- y + y\n? y", "mistake 'odd': this line is neither an edit"),
         ("No id at all\n- y + y", "small.double: a mistake begins with “id: sentence”"),
