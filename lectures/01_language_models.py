@@ -41,7 +41,7 @@ from IPython.display import HTML
 
 from nlmcore.corpora import load
 from nlmcore.ngram import NGramLM
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from lectures import show, stored, widgets
 from nlmcore.tokens import WordTokenizer
 

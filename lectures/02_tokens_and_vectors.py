@@ -38,7 +38,8 @@ import numpy as np
 import torch
 
 from nlmcore.corpora import load
-from nlmcore.pretrained import checkpoint, minilm
+from nlmcore.pretrained import minilm
+from lectures.trained import checkpoint
 from lectures.recipes.word_vectors import whole_words
 from lectures.recipes.word_vectors import paragraphs
 from lectures import stored, widgets

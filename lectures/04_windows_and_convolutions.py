@@ -45,7 +45,7 @@ from nlmcore.convolutional import ConvLM, ConvSeq2Seq
 from nlmcore.corpora import load
 from nlmcore.feedforward import BagOfWordsLM, FeedForwardLM
 from nlmcore.ngram import NGramLM
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from lectures import show, widgets
 
 torch.set_num_threads(1)  # small matrices: more threads would wait for each other

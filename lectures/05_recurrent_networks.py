@@ -38,7 +38,7 @@ from torch.nn import functional as F
 
 from nlmcore.corpora import StreamBatches, load
 from nlmcore.decoding import sample
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from nlmcore.recurrent import Recurrent, RecurrentLM, RNNCell, SequenceTagger
 from lectures import show, stored, widgets
 from nlmcore.tokens import CharTokenizer

@@ -38,7 +38,7 @@ import torch.nn.functional as F
 
 from nlmcore.corpora import load
 from nlmcore.diagnostics import gradient_norms, saturation
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from lectures.recipes.memory import VOCAB, copying_batch
 from nlmcore.recurrent import CELLS, GRUCell, LSTMCell, RecurrentLM, UGRNNCell, unroll
 from lectures import show, stored, widgets

@@ -50,7 +50,8 @@ from nlmcore.decoding import (
     stochastic_beam_search,
     stream,
 )
-from nlmcore.pretrained import checkpoint, smollm2
+from nlmcore.pretrained import smollm2
+from lectures.trained import checkpoint
 from lectures import show, stored, widgets
 
 torch.set_num_threads(1)  # sums in one order: what is drawn at random is the same every time

@@ -35,7 +35,7 @@ from IPython.display import HTML
 from torch.nn import functional as F
 
 from nlmcore.decoding import sample
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from nlmcore.recurrent import RecurrentLM
 from lectures import show, stored, widgets
 from nlmcore.training import (

@@ -39,7 +39,7 @@ import torch
 from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy
 from nlmcore.metrics import corpus_bleu, edit_distance
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from lectures.recipes.pairs import load_dictionary
 from lectures.recipes.pairs import draw_many, english, german
 from lectures.recipes.numbers import tokenizers

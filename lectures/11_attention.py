@@ -345,7 +345,7 @@ widgets.query_playground(
 # > **Predict before you run.** Which of the four fall from which length on?
 
 # %% slideshow={"slide_type": "fragment"}
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 
 trained = {
     "one vector, trained on ≤ 12 words": "numbers_initial",

@@ -57,7 +57,8 @@ from nlmcore.positions import (
     rotary,
     sinusoidal,
 )
-from nlmcore.pretrained import checkpoint, minilm, smollm2
+from nlmcore.pretrained import minilm, smollm2
+from lectures.trained import checkpoint
 from lectures import show, widgets
 from nlmcore.transformer import TransformerConfig, TransformerEncoder, TransformerLM
 

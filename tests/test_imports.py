@@ -116,7 +116,7 @@ LECTURES = {
     "show": {"lectures.show"},
     "widgets": {"lectures.show", "lectures.widgets", "nlmcore"},
     "prompting": {"lectures.prompting", "nlmcore"},
-    "recipes": {"lectures.recipes", "lectures.prompting", "lectures.FOLDER", "nlmcore"},
+    "recipes": {"lectures.recipes", "lectures.prompting", "lectures.trained", "lectures.FOLDER", "nlmcore"},
 }
 """What a room of `lectures` may import of ours."""
 
@@ -148,7 +148,7 @@ def test_notebooks_use_the_package_and_the_visible_check(path: Path) -> None:
     assert rooms <= {
         "autograder.check",
         "lectures.formulas",
-        *(f"lectures.{room}" for room in ("show", "widgets", "prompting", "recipes", "stored")),
+        *(f"lectures.{room}" for room in ("show", "widgets", "prompting", "recipes", "stored", "trained")),
     }, ours
     assert not {name.split(".")[0] for name in imports(path)} & {"transformers", "nltk", "gensim"}
 

@@ -6,7 +6,7 @@ import torch
 
 from nlmcore.corpora import load
 from lectures.recipes.guessing import key_log_probabilities, key_of
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from lectures.show import surprise_svg
 
 

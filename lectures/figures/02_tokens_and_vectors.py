@@ -2,7 +2,7 @@
 
 import torch
 
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from lectures.show import word_map_svg
 
 GROUPS = (

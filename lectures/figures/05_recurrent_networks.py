@@ -3,7 +3,7 @@
 from lectures.widgets.recurrent_networks import restored_svg
 import torch
 
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from lectures.recipes.restore import ids
 from lectures.recipes.restore_marks import put_back
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from nlmcore.corpora import load
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from nlmcore.recurrent import unroll
 from lectures.show import shaded_words_svg
 

@@ -4,7 +4,7 @@ from lectures.widgets.training_a_generator import parted_svg
 import torch
 
 from nlmcore.decoding import sample
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 
 BEGINNING, PLACE, INTO = "The night is long", 14, "u"
 

@@ -4,7 +4,7 @@ from lectures.widgets.sequence_to_sequence import translation_svg
 import torch
 
 from nlmcore.decoding import Generation, greedy
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from lectures.recipes.pairs import english, german
 from lectures.recipes.pairs import BOS, EOS, as_source
 

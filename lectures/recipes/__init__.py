@@ -3,7 +3,7 @@
     python -m lectures.recipes              what there is, and how long it takes
     python -m lectures.recipes NAME         train, measure, write the checkpoint with its card, or the result
 
-Nothing else in nlmcore imports this package; `nlmcore.pretrained.checkpoint(NAME)` only reads what it wrote.
+`lectures.trained.checkpoint(NAME)` reads what they wrote without them.
 """
 
 from lectures.recipes.run import Interrupted, Recipe, Run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 from nlmcore.corpora import MissingPackageError
-from nlmcore.pretrained.checkpoints import FOLDER
+from lectures.trained import FOLDER
 
 from lectures import FOLDER as LECTURES
 from lectures.recipes.run import Interrupted, MissingCheckpoint, Run, table

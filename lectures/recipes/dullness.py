@@ -21,7 +21,7 @@ import torch
 from nlmcore.corpora import pad
 from nlmcore.decoding import beam_search, greedy, sample
 from nlmcore.metrics import corpus_bleu, error_rate
-from nlmcore.pretrained.checkpoints import FOLDER, checkpoint
+from lectures.trained import FOLDER, checkpoint
 from torch import Tensor
 
 from lectures.recipes.pairs import BOS, EOS, as_source, draw_many, english, german, load_dictionary

@@ -19,7 +19,7 @@ import torch
 from nlmcore.corpora import load, pad
 from nlmcore.decoding import greedy
 from nlmcore.metrics import corpus_bleu
-from nlmcore.pretrained.described import build
+from lectures.trained import build
 from nlmcore.seq2seq import Retriever, edit_pairs
 from nlmcore.tokens import WordTokenizer
 from nlmcore.training import evaluate, teacher_forcing_loss

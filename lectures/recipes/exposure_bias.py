@@ -17,7 +17,7 @@ The alignment keeps one phoneme too many from counting as a mistake at every lat
 from typing import Any
 
 import torch
-from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names
+from lectures.trained import FOLDER, checkpoint, names
 from nlmcore.training import cosine_schedule, inverse_sigmoid_decay, scheduled_sampling_loss
 from torch import Tensor
 

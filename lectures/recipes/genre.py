@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import load, pad
-from nlmcore.pretrained.described import build
+from lectures.trained import build
 from nlmcore.recurrent import mean_output
 from nlmcore.tokens import WordTokenizer
 from torch import Tensor, nn

@@ -31,8 +31,7 @@ from bisect import bisect
 from dataclasses import dataclass
 from typing import Any
 
-from nlmcore.pretrained.checkpoints import FOLDER, names
-from nlmcore.pretrained.described import build
+from lectures.trained import FOLDER, build, names
 from nlmcore.tokens import BPETokenizer, CharTokenizer
 
 from lectures.recipes.costs import SECONDS_ARE, random_tokens, seconds_per_step

@@ -30,7 +30,7 @@ from nlmcore.language_model import LanguageModel, State, evaluation_mode
 from nlmcore.metrics import bits_per_character
 from nlmcore.ngram import NGramLM
 from nlmcore.pretrained import smollm2
-from nlmcore.pretrained.checkpoints import checkpoint
+from lectures.trained import checkpoint
 from lectures.recipes.run import Run, table
 from lectures.recipes.texts import as_document, plays
 

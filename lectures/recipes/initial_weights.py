@@ -8,7 +8,7 @@ GPT-2's standard deviation of 0.02 is about that of a matrix 5,000 wide; the mat
 
 from typing import Any
 
-from nlmcore.pretrained.described import build
+from lectures.trained import build
 from torch import nn
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from nlmcore.metrics import log_likelihood
-from nlmcore.pretrained.described import build
+from lectures.trained import build
 from nlmcore.training import History
 from torch import nn
 

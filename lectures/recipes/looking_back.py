@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from nlmcore.diagnostics import language_model_gradient_norms
 from nlmcore.inspect import capture
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from torch import Tensor, nn
 from torch.nn import functional as F
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from nlmcore.pretrained.checkpoints import FOLDER, names
+from lectures.trained import FOLDER, names
 
 from lectures.recipes.costs import SECONDS_ARE, pairs_in_turn, seconds_per_step
 from lectures.recipes.initial_weights import glorot

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import load, pad
-from nlmcore.pretrained.described import build
+from lectures.trained import build
 from nlmcore.tokens import WordTokenizer
 from nlmcore.training import next_token_loss
 from torch import Tensor

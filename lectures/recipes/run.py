@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import torch
 from nlmcore.pretrained import smollm2
-from nlmcore.pretrained.checkpoints import Checkpoint, checkpoint, names
+from lectures.trained import Checkpoint, checkpoint, names
 from nlmcore.training import History, cosine_schedule, fit
 from safetensors.torch import save
 from torch import Tensor, nn

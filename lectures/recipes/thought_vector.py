@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from nlmcore.corpora import pad
-from nlmcore.pretrained.checkpoints import SourceAndTarget
+from lectures.trained import SourceAndTarget
 from nlmcore.seq2seq import Seq2Seq
 
 from lectures.recipes.numbers import BATCH, SHORT, TRAIN_SEED, Line, data_of, quality

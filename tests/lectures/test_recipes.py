@@ -22,9 +22,9 @@ from lectures.recipes.perplexity import ngram_nats
 from lectures.recipes.run import Interrupted, Recipe, Run, table, write_json
 from lectures.recipes.table import RECIPES
 from lectures.recipes.texts import Stream, as_document, in_rows
+from lectures.trained import checkpoint
 from nlmcore.metrics import edit_distance, perplexity
 from nlmcore.ngram import NGramLM
-from nlmcore.pretrained.checkpoints import checkpoint
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
 

@@ -14,8 +14,8 @@ from lectures.recipes import attention_cost, few_shot, looking_back, source_and_
 from lectures.recipes.costs import multiply_adds, peak_bytes, power_law, seconds
 from lectures.recipes.pages import PAGES
 from lectures.recipes.tables import text
+from lectures.trained import checkpoint
 from nlmcore.attention import MultiHeadAttention, scaled_dot_product_attention
-from nlmcore.pretrained import checkpoint
 from nlmcore.recurrent import Recurrent, RecurrentLM
 from nlmcore.tokens import BPETokenizer, WordTokenizer
 from nlmcore.transformer import TransformerConfig, TransformerLM

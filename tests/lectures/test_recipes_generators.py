@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lectures.recipes import edit, free_running
-from nlmcore.pretrained.described import build
+from lectures.trained import build
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import jaccard
 from nlmcore.tokens import CharTokenizer, WordTokenizer

@@ -10,7 +10,7 @@ import torch
 from lectures.recipes import genre, restore
 from lectures.recipes.restore_marks import LONGEST, MARKS, core, pieces, put_back, take_off
 from lectures.recipes.texts import Capitals, speeches, spoken_lines
-from nlmcore.pretrained.described import build
+from lectures.trained import build
 from nlmcore.tokens import WordTokenizer
 
 PLAY = """THE PLAY

@@ -19,9 +19,8 @@ from lectures.recipes import gpt_against_lstm as race
 from lectures.recipes.initial_weights import glorot
 from lectures.recipes.run import MissingCheckpoint, Recipe, Run, parameters
 from lectures.recipes.texts import as_document, in_rows
+from lectures.trained import FOLDER, build, read_card
 from nlmcore.metrics import bits_per_character, perplexity
-from nlmcore.pretrained.checkpoints import FOLDER, read_card
-from nlmcore.pretrained.described import build
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import History
 from nlmcore.transformer import TransformerLM

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from lectures import trained
 from lectures.recipes.run import Recipe, Run, save_checkpoint
 from lectures.recipes.table import RECIPES
-from nlmcore.pretrained import checkpoints
-from nlmcore.pretrained.checkpoints import FOLDER, checkpoint, names, read_card
-from nlmcore.pretrained.described import build, parts, with_parts
+from lectures.trained import FOLDER, build, checkpoint, names, parts, read_card, with_parts
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer, WordTokenizer
@@ -252,8 +251,8 @@ def test_loading_unpickles_nothing(written, monkeypatch):
 
 
 def test_the_loader_needs_no_recipe(written):
-    """`nlmcore.pretrained` may not import recipes: the course reads checkpoints without what made them."""
-    source = Path(checkpoints.__file__).read_text(encoding="utf-8")
+    """The course reads checkpoints without what made them."""
+    source = Path(trained.__file__).read_text(encoding="utf-8")
     assert "import lectures.recipes" not in source
     assert "from lectures.recipes" not in source
 
