@@ -27,6 +27,7 @@ HOSTS = re.compile("py" + r"pi\.org|python" + r"hosted|download\.pytorch|anacond
 """Of package registries; put together, so that this file names none."""
 SHORTEST = 12
 NOBODYS = re.compile(r"return \w+$")
+NO_CODE = re.compile(r"""(from|import) |[frb]?["'“#]|\w+=["'(]|\(|\w+\($""")
 RUN = {"nlmcore": 3, "lectures": 3}
 
 
@@ -64,17 +65,11 @@ def _of_masters(root: Path) -> tuple[set[str], set[str]]:
 
 def _of_declarations(root: Path) -> set[str]:
     """The lines of `autograder/checks` that are code: no imports, no texts, which students read in reports."""
-    found = set()
+    found: set[str] = set()
     for path in sorted((root / "autograder" / "checks").rglob("*.py")):
         for line in path.read_text(encoding="utf-8").split("\n"):
-            line = re.sub(r"^[-*^+] +", "", line).strip()  # an edit of a solution
-            if (
-                len(line) >= SHORTEST
-                and not NOBODYS.match(line)
-                and not re.match(r"""(from|import) |[frb]?["'“#]|\w+=["'(]|\(|\w+\($""", line)
-            ):
-                found.add(line)
-    return found
+            found.update(text.strip() for text in re.sub(r"^[-*^+] +", "", line).split(" →"))  # an edit has two texts
+    return {line for line in found if len(line) >= SHORTEST and not NOBODYS.match(line) and not NO_CODE.match(line)}
 
 
 def _lines(name: str, text: str) -> Iterator[str]:
