@@ -21,7 +21,7 @@ import random
 from typing import Any
 
 from nlmcore.corpora.generated import NUM2WORDS
-from nlmcore.corpora.packages import imported
+from nlmcore.corpora.packaged import imported
 from lectures.prompting import Accuracy, Example, Task, accuracy, by_choosing, by_writing
 
 from lectures.recipes.run import Run, load_smollm2, table

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from nlmcore.corpora import Document, load, pad
 from nlmcore.corpora.generated import NUM2WORDS
-from nlmcore.corpora.packages import imported
+from nlmcore.corpora.packaged import imported
 from nlmcore.decoding import greedy
 from nlmcore.tokens import CharTokenizer, WordTokenizer
 from torch import Tensor

@@ -3,9 +3,8 @@
     corpus = load("shakespeare")
     corpus.train[0].title, corpus.licence, corpus.split_rule
 
-`corpus` says what a corpus is; `shakespeare`, `packaged`, `generated` and `files` read some; `folio` makes pairs by
-`alignment`; `batches` cuts corpora into what models are trained on. A corpus whose package is not installed says which
-to install, and how.
+`corpus` says what a corpus is; `shakespeare`, `folio`, `packaged` and `generated` make some; `batches` cuts them into
+what models are trained on. A corpus whose package is not installed says which to install, and how.
 """
 
 import inspect
@@ -15,9 +14,8 @@ from typing import Any
 
 from nlmcore.corpora import folio, generated, packaged, shakespeare
 from nlmcore.corpora.batches import PairBatch, PairBatches, StreamBatches, WindowBatches, pad, passages
-from nlmcore.corpora.corpus import Corpus, Document
-from nlmcore.corpora.files import from_file
-from nlmcore.corpora.packages import MissingPackageError
+from nlmcore.corpora.corpus import Corpus, Document, from_file
+from nlmcore.corpora.packaged import MissingPackageError
 
 _LOADERS: dict[str, Callable[..., Corpus]] = {  # a new corpus is a function and a line here
     "shakespeare": shakespeare.load,

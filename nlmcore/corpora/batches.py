@@ -111,7 +111,10 @@ class PairBatches:
         generator: torch.Generator | None = None,
         pool: Size = 50,
     ):
-        self.pairs = _pairs(pairs)
+        try:
+            self.pairs = [(list(source), list(target)) for source, target in pairs]
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"pairs must be pairs (source, target) of sequences of ids, got {pairs!r:.60}") from error
         if not self.pairs:
             raise ValueError("pairs must hold at least one pair, got none")
         _ids([i for pair in self.pairs for ids in pair for i in ids], "pairs")
@@ -179,29 +182,19 @@ def passages(documents: Iterable[Document], characters: Size = 1000) -> list[Doc
 
 
 def _stream(tokens: Tensor | Sequence[int], least: int) -> Tensor:
-    """One long tensor of ids."""
-    if not isinstance(tokens, Iterable):
-        raise TypeError(f"tokens must be a sequence of ids, got {type(tokens).__name__} {tokens!r:.60}")
-    ids = _ids(tokens if isinstance(tokens, Tensor) else list(tokens), "tokens")
+    ids = _ids(tokens, "tokens")
     if ids.ndim != 1 or len(ids) < least:
         raise ValueError(f"tokens must be one row of at least {least}, got shape {tuple(ids.shape)}")
     return ids
 
 
-def _pairs(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[list[int], list[int]]]:
-    try:
-        return [(list(source), list(target)) for source, target in pairs]
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"pairs must be pairs (source, target) of sequences of ids, got {pairs!r:.60}") from error
-
-
-def _ids(ids: Tensor | list[int], name: str) -> Tensor:
+def _ids(ids: Tensor | Iterable[int], name: str) -> Tensor:
     """The same as an int64 tensor. Nothing is rounded: TypeError for what is no integer, ValueError below 0."""
     try:
-        found = ids if isinstance(ids, Tensor) else torch.tensor(ids) if ids else torch.tensor([], dtype=torch.int64)
+        found = ids if isinstance(ids, Tensor) else torch.tensor(list(ids))
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{name} must hold integer ids, got {ids!r:.60}") from error
-    if found.dtype not in (torch.int64, torch.int32):
+    if found.numel() and found.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must hold integer ids, got {found.dtype}: {ids!r:.60}")
     if found.numel() and (least := int(found.min())) < 0:
         raise ValueError(f"{name} must be ids of at least 0, got {least}")

