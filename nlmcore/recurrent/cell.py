@@ -7,11 +7,11 @@ Every cell of this folder has the same two stacked matrices, one block of rows p
     W = weight_ih (blocks · hidden, input)     reads the input x_t
     U = weight_hh (blocks · hidden, hidden)    reads the hidden state h_{t-1}
 
-A step has a part that does not wait for the previous state, W x_t + b, and one that does. `project` is the
-first, for all times in one matrix product; `step` is the second. `cell(x, state)` is the two together.
+W x_t + b does not wait for the previous state: `project` computes it for all times in one matrix product. The rest of
+the equations is `step`. `cell(x, state)` is the two together.
 
-Initialisation: weights are uniform in ±1/√hidden, as in torch.nn; biases are 0, except that the gate that
-keeps the memory starts open, with bias 1, where a cell says so.
+Initialisation: weights are uniform in ±1/√hidden, as in torch.nn; biases are 0, except that some cells open the gate
+that keeps the memory with a bias of 1.
 
 Departs from the papers: nothing here; each cell's file says where it does.
 """
@@ -60,10 +60,8 @@ class Cell(nn.Module, ABC):
 
     blocks: ClassVar[tuple[str, ...]]
     """The blocks of rows of weight_ih and weight_hh, in order."""
-
     parts: ClassVar[tuple[str, ...]] = ("h",)
     """The vectors of the state: ("h",), or the LSTM's ("h", "c")."""
-
     kernel: str | None = None
     """The name in `nlmcore.fast.recurrent` of PyTorch's loop over time for this very cell, if there is one."""
 
@@ -83,15 +81,15 @@ class Cell(nn.Module, ABC):
         nn.init.uniform_(self.weight_hh, -bound, bound)
 
     @abstractmethod
-    def input_bias(self) -> Tensor:
-        """The bias that does not wait for the state: added in `project`, (blocks · hidden,)."""
-
-    @abstractmethod
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         """The equations: from W x_t + b (batch, blocks · hidden) and state_{t-1} to state_t, and the gates' values.
 
         U is weight_hh transposed, (hidden, blocks · hidden): rows are texts, so the board's U h is h @ U here.
         """
+
+    def input_bias(self) -> Tensor:
+        """b, (blocks · hidden,): all of the bias, unless part of it has to wait for the state."""
+        return self.bias_ih if self.bias_hh is None else self.bias_ih + self.bias_hh
 
     def project(self, x: Tensor) -> Tensor:
         """W x + b for any number of inputs: (..., input) to (..., blocks · hidden)."""
@@ -104,9 +102,13 @@ class Cell(nn.Module, ABC):
         Raises TypeError for another dtype than the weights' or another structure, ValueError for a wrong shape.
         """
         state, gates = self.step(self.project(x), self.start(state, x), self.weight_hh.T)
-        if self.gate_recorder is not None:
-            self.gate_recorder({name: gate.unsqueeze(1) for name, gate in gates.items()})
+        self.record([gates])
         return state
+
+    def record(self, gates: list[Gates]) -> None:
+        """Pass the gates of all times to the recorder, if there is one."""
+        if self.gate_recorder is not None:
+            self.gate_recorder(stack_gates(gates))
 
     def through_time(
         self, x: Tensor, state: CellState, mask: Tensor | None = None, reverse: bool = False
@@ -115,11 +117,8 @@ class Cell(nn.Module, ABC):
 
         x (time, batch, input). With `reverse` the cell reads from the last time to the first. mask (time, batch): where
         it is False, the state is unchanged.
-
-        W x_t + b does not wait for the state, so it is computed for all times in one product before the loop; and
-        times are taken apart once (`unbind`), because indexing x[t] in the loop makes the backward pass quadratic in T.
         """
-        inputs = self.project(x).unbind(0)
+        inputs = self.project(x).unbind(0)  # indexing x[t] in the loop would make the backward pass quadratic in T
         states: list[CellState] = [state] * len(inputs)
         gates: list[Gates] = [{}] * len(inputs)
         real = None if mask is None else mask.unsqueeze(-1).unbind(0)
@@ -138,7 +137,7 @@ class Cell(nn.Module, ABC):
         With `reverse` the cell reads from the last time to the first, and `states[:, t]` is what it knows when it
         has read x[:, t:]. For pictures and measurements; `Recurrent` runs the same loop and keeps less.
 
-        Raises ValueError for a wrong shape of x or state, TypeError for another dtype than the cell's.
+        Raises as `forward` does.
         """
         check_not_empty(x)
         states, gates = self.through_time(x.transpose(0, 1), self.start(state, x), reverse=reverse)

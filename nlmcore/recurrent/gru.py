@@ -31,7 +31,7 @@ class GRUCell(Cell):
 
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)
-        sizes = (2 * self.d_hidden, self.d_hidden)
+        sizes = (2 * self.d_hidden, self.d_hidden)  # of both gates, and of the candidate
         from_x, n_from_x = projected.split(sizes, 1)
         from_h, n_from_h = torch.addmm(self.bias_hh, h, U).split(sizes, 1)
         r, z = (from_x + from_h).sigmoid().chunk(2, 1)

@@ -43,9 +43,6 @@ class LSTMCell(Cell):
         h = o * memory
         return LSTMState(h, c), {"input": i, "forget": f, "candidate": g, "output": o, "memory": memory}
 
-    def input_bias(self) -> Tensor:
-        return self.bias_ih + self.bias_hh
-
     @classmethod
     @door
     def from_torch(cls, module: nn.LSTMCell) -> "LSTMCell":

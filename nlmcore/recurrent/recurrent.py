@@ -6,10 +6,9 @@
 
 A language model cannot be bidirectional: the backward cell has read the token that the model should predict.
 
-The cells are the very cells of this folder, and `Cell.through_time` is the loop over time. With `fused=True`
-PyTorch's kernels run over the cells' parameters instead, if there is one, nobody records the gates, and the text has
-more than one token: oneDNN packs an LSTM's weights in every call, so for a single token the cell is up to 16 times as
-fast (one text, 512 units). Outputs and gradients are equal either way.
+`Cell.through_time` is the loop over time. With `fused=True`, PyTorch's kernels run over the cells' parameters instead,
+with equal outputs and gradients, if there is a kernel, nobody records the gates, and the text has more than one token:
+oneDNN packs an LSTM's weights in every call, so for a single token the cell is up to 16 times as fast (512 units).
 
 Departs from the papers: dropout is only between layers (Zaremba, Sutskever & Vinyals 2014), as in torch.nn.
 """
@@ -34,7 +33,6 @@ from nlmcore.recurrent.cell import (
     check_not_empty,
     each,
     hidden_of,
-    stack_gates,
     stack_states,
 )
 from nlmcore.recurrent.gru import GRUCell
@@ -68,12 +66,9 @@ def build_cell(cell: CellName, input_size: int, d_hidden: int) -> Cell:
 
 
 class Recurrent(nn.Module):
-    """Cells over time: `outputs, state = recurrent(x, state)`.
+    """Cells over time: `outputs, state = recurrent(x, state)`. Raises as `build_cell` does.
 
-    `cell` is a name in CELLS, or anything that builds a cell from (input_size, d_hidden).
-    `cells` holds them layer by layer, in each layer forward before backward, as torch.nn orders its weights.
-
-    Raises as `build_cell` does.
+    `cells` holds the cells layer by layer, in each layer forward before backward, as torch.nn orders its weights.
     """
 
     @door
@@ -103,11 +98,10 @@ class Recurrent(nn.Module):
         state: AnyState | None = None,
         mask: Bool[Tensor, "batch time"] | None = None,
     ) -> tuple[Float[Tensor, "batch time output"], RecurrentState]:
-        """Outputs are the last layer's hidden states at every time.
+        """Outputs are the last layer's hidden states at every time; the state is each cell's last.
 
         state: each tensor (batch, layers · directions, d_hidden); None is zeros. mask: True = a real token; a padded
         position changes no state, and its output is zero. A text without a real token keeps its state.
-        The state returned is each cell's last: the backward cells' after the first token.
 
         Raises TypeError for a wrong structure or another dtype than the cells', ValueError for a wrong shape.
         """
@@ -115,8 +109,7 @@ class Recurrent(nn.Module):
         if mask is not None:
             x = x.masked_fill(~mask.unsqueeze(-1), 0.0)  # whatever is there, even NaN, is not read
             mask = None if bool(mask.all()) else mask.T  # (time, batch)
-        states = self._split(state, x)
-        final: list[CellState] = []
+        states, final = self._split(state, x), []
         hidden = x.transpose(0, 1)  # time first: each step's slice is then one piece of memory
         for layer, cells in enumerate(self._layers()):
             inputs = hidden if layer == 0 else F.dropout(hidden, self.dropout, self.training)
@@ -132,8 +125,7 @@ class Recurrent(nn.Module):
         For pictures and measurements; without dropout. `unroll(x)[-1].states` of a one-directional network without
         residual connections are its outputs (for an LSTM, and its memory).
         """
-        states = self._split(state, x)
-        seen: list[Unrolled] = []
+        states, seen = self._split(state, x), []
         for layer, cells in enumerate(self._layers()):
             runs = [cell.unroll(x, states[len(seen) + k], reverse=k == 1) for k, cell in enumerate(cells)]
             outputs = torch.cat([hidden_of(run.states) for run in runs], dim=-1)
@@ -176,7 +168,7 @@ class Recurrent(nn.Module):
         self, cells: list[Cell], x: Tensor, states: list[CellState], mask: Tensor | None
     ) -> tuple[Tensor, list[CellState]]:
         """One layer, forward and perhaps backward, over x (time, batch, input)."""
-        kernel, recording = _shared_kernel(cells), any(cell.gate_recorder is not None for cell in cells)
+        kernel, recording = _shared_kernel(cells), any(cell.gate_recorder for cell in cells)
         if self.fused and kernel is not None and not recording and len(x) > 1:  # one step is faster by itself
             parts: list[tuple[Tensor, ...]] = [state if isinstance(state, tuple) else (state,) for state in states]
             outputs, last = run_kernel(kernel, [_weights(cell) for cell in cells], x, parts, mask)
@@ -211,8 +203,7 @@ def _run(cell: Cell, x: Tensor, state: CellState, mask: Tensor | None, reverse: 
         outputs, *last = run_lstm(cell.step, projected, cell.weight_hh, *state)
         return outputs.flip(0) if reverse else outputs, as_state(last)
     states, gates = cell.through_time(x, state, mask, reverse)
-    if cell.gate_recorder is not None:
-        cell.gate_recorder(stack_gates(gates))
+    cell.record(gates)
     outputs = torch.stack([hidden_of(state) for state in states])
     return outputs if mask is None else outputs * mask.unsqueeze(-1), states[0 if reverse else -1]
 

@@ -36,9 +36,6 @@ class RNNCell(Cell):
         h = self.activation(torch.addmm(projected, h, U))
         return h, {"hidden": h}
 
-    def input_bias(self) -> Tensor:
-        return self.bias_ih + self.bias_hh
-
     @classmethod
     @door
     def from_torch(cls, module: nn.RNNCell) -> "RNNCell":

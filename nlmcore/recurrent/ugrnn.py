@@ -34,6 +34,3 @@ class UGRNNCell(Cell):
         R, G = candidate.tanh(), gate.sigmoid()
         h = R + G * (h - R)  # = G h + (1 − G) R, with one product less
         return h, {"candidate": R, "gate": G}
-
-    def input_bias(self) -> Tensor:
-        return self.bias_ih
