@@ -5,8 +5,7 @@
     f.backward()
     f.graph()                   # what drawings read
 
-`value` holds the computation, `graph` its plain description, `check` the comparison with difference quotients, and
-`functions` the same idea one level up: PyTorch's interface for a forward and a backward pass written by hand.
+`check` compares with difference quotients; `functions` has the same idea for tensors, by PyTorch's own interface.
 """
 
 from nlmcore.autodiff.check import GradientCheck, check_gradient, numerical_gradient

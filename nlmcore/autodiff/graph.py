@@ -9,22 +9,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Node:
-    """One number of the computation."""
+    """One number of the computation, with the name that it was given, or ""."""
 
     id: int
-    """Its place in the forward order, from 0."""
+    """Its position in the forward order, from 0."""
     op: str
     """What made it, as short as on the board ("+", "×", "exp", "1/x"); "" for an input."""
     formula: str
-    """The same with a place for each operand: "{} + {}", "exp({})"; "" for an input."""
+    """The same with a slot for each operand: "{} + {}", "exp({})"; "" for an input."""
     label: str
-    """The name that it was given, or ""."""
     value: float
-    """Forward value."""
     grad: float
     """Gradient of the output with respect to it: the sum of the messages on the edges that leave it."""
     layer: int
-    """The longest way to it from an input, 0 for inputs: columns for a drawing from left to right."""
+    """The length of the longest path to it from an input: columns for a drawing from left to right."""
 
     @property
     def name(self) -> str:

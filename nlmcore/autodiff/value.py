@@ -3,7 +3,7 @@
 Source: reverse-mode differentiation (Linnainmaa 1970; Rumelhart, Hinton & Williams 1986), in the circuit
 notation of Stanford's CS231n: on every wire the value above and the gradient below.
 
-    z = f(x, y)            forward: compute z, and beside it the local gradients ∂z/∂x and ∂z/∂y
+    z = f(x, y)            forward: compute z and the local gradients ∂z/∂x and ∂z/∂y
     ∂L/∂x += ∂L/∂z ∂z/∂x   backward: each operand gets upstream × local, and adds up what it gets
 
 Symbols: L is the value on which `backward` is called; upstream is ∂L/∂z, kept in `z.grad`;
@@ -25,10 +25,8 @@ class Value:
 
     Operators: + − × ÷ and ** between values and plain numbers; methods `exp`, `log`, `tanh`, `relu`, `sigmoid`.
 
-    Gradients accumulate, as in PyTorch: `backward` adds to `.grad`, so a second call doubles it (every node's,
-    leaf or not), and `zero_grad` starts afresh. Numbers too large for a float become infinite, as in PyTorch, and
-    inf and nan are computed with as floats are (inf - inf is nan); what has no value at all (1/0, the logarithm of 0)
-    raises.
+    Gradients accumulate, as in PyTorch: `backward` adds to `.grad` of every node, and `zero_grad` starts afresh. A
+    number too large for a float becomes infinite, inf - inf is nan; what has no value (1/0, the logarithm of 0) raises.
     """
 
     __array_ufunc__ = None  # so that NumPy's numbers leave `number * value` to us
@@ -39,19 +37,15 @@ class Value:
             raise TypeError(f"data must be a real number, got {described(data)}")
         self.data: float = number
         self.grad: float = 0.0
-        self.label = ""
+        self.op = self.formula = self.label = ""
         if label != "":
             self.named(label)
-        self.op = self.formula = ""
         self.inputs: tuple[Value, ...] = ()
         self.local_gradients: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, op: str, formula: str, data: float, *operands: "tuple[Value, float]") -> "Value":
-        """The result of an operation: its value, and for each operand the pair (operand, local gradient).
-
-        Every operator below is one call of this; a new operation needs nothing else.
-        """
+        """The result of an operation: its value, and for each operand the pair (operand, local gradient)."""
         result = cls(data)
         result.op, result.formula = op, formula
         result.inputs = tuple(operand for operand, _ in operands)
@@ -136,11 +130,7 @@ class Value:
         s = (1.0 if self.data >= 0 else e) / (1 + e)
         return Value.of("σ", "σ({})", s, (self, e / (1 + e) ** 2))
 
-    def __radd__(self, other: object) -> "Value":
-        return self + other
-
-    def __rmul__(self, other: object) -> "Value":
-        return self * other
+    __radd__, __rmul__ = __add__, __mul__
 
     def __rsub__(self, other: object) -> "Value":
         if (c := as_number(other)) is None:
@@ -181,13 +171,10 @@ class Value:
             value.grad = 0.0
 
     def forward_order(self) -> "list[Value]":
-        """Everything that self was computed from, operands before results, self last.
-
-        A depth-first walk with a stack of its own, so that a graph may be deeper than Python's recursion limit.
-        """
+        """Everything that self was computed from, operands before results, self last."""
         order: list[Value] = []
         visited: set[int] = set()
-        stack = [(self, False)]
+        stack = [(self, False)]  # no recursion: a graph may be deeper than Python's limit
         while stack:
             value, operands_done = stack.pop()
             if operands_done:
@@ -208,10 +195,8 @@ class Value:
             sources = [place[id(operand)] for operand in value.inputs]
             layer = 1 + max((nodes[s].layer for s in sources), default=-1)
             nodes.append(Node(i, value.op, value.formula, value.label, value.data, value.grad, layer))
-            edges.extend(
-                Edge(source, i, local, value.grad * local)
-                for source, local in zip(sources, value.local_gradients, strict=True)
-            )
+            pairs = zip(sources, value.local_gradients, strict=True)
+            edges += [Edge(source, i, local, value.grad * local) for source, local in pairs]
         return Graph(tuple(nodes), tuple(edges))
 
     def __float__(self) -> float:

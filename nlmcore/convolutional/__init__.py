@@ -1,7 +1,4 @@
-"""Convolutional networks over text: a language model, a classifier, and a sequence-to-sequence model.
-
-`gated` is the layer that the first and the last are built from: a convolution followed by a gated linear unit.
-"""
+"""Convolutional networks over text: a language model, a classifier, and a sequence-to-sequence model."""
 
 from nlmcore.convolutional.conv_lm import ConvLM
 from nlmcore.convolutional.conv_seq2seq import ConvEncoder, ConvSeq2Seq, ConvSeq2SeqState, MultiStepAttention

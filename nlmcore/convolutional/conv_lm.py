@@ -5,12 +5,11 @@ as in van den Oord et al. (2016), "WaveNet".
 
     h⁰ = C(w)        h^l_t = h^{l-1}_t + GLU(W^l [h^{l-1}_{t-(k-1)δ}; …; h^{l-1}_t] + b^l)        y = U h^L + c
 
-Symbols: C is `embedding`; W^l, b^l are `layers.{l-1}.linear`; U, c are `output`; k is kernel_size, δ the
-layer's dilation. Before the beginning of the text there are zeros, in every layer.
+Symbols: C is `embedding`; W^l, b^l are `layers.{l-1}.linear`; U, c are `output`; k is kernel_size, δ a layer's dilation.
+Before the text there are zeros, in every layer.
 
-A prediction sees 1 + Σ (k-1)δ tokens: linear in the depth without dilation, exponential with 1, 2, 4, …
-The state holds the last (k-1)δ inputs of every layer, so reading one more token costs one step of each
-layer, however long the text is.
+A prediction sees 1 + Σ (k-1)δ tokens: linear in the depth without dilation, exponential with 1, 2, 4, … The state holds
+the last (k-1)δ inputs of every layer, so one more token costs one step of each layer, however long the text is.
 
 Departs from the paper: the softmax is over the whole vocabulary (theirs is adaptive), residual blocks hold one
 layer (theirs up to five, with bottlenecks), no weight normalisation.
@@ -30,8 +29,6 @@ class ConvLM(nn.Module):
     """`logits, state = model(tokens, state)`; the state is one tensor (batch, (k-1)δ, d_model) per layer.
 
     `dilations` gives each layer's δ, by default 1; `tie_embeddings` uses the embedding as U.
-
-    Raises ValueError for dilations that are not one per layer.
     """
 
     @door
@@ -85,10 +82,10 @@ class ConvLM(nn.Module):
         return 1 + sum(self.past)
 
     def _check_state(self, state: tuple[Tensor, ...], h: Tensor) -> None:
-        expected = [(len(h), past, self.d_model) for past in self.past]
         if not isinstance(state, tuple) or not all(isinstance(past, Tensor) for past in state):
             raise TypeError(f"state must be None or a tuple of tensors from this model, got {type(state).__name__}")
-        if [tuple(past.shape) for past in state] != expected:
-            raise ValueError(f"state must have shapes {expected}, got {[tuple(past.shape) for past in state]}")
+        expected, shapes = [(len(h), past, self.d_model) for past in self.past], [tuple(past.shape) for past in state]
+        if shapes != expected:
+            raise ValueError(f"state must have shapes {expected}, got {shapes}")
         if any(past.dtype != h.dtype for past in state):
             raise TypeError(f"state must be {h.dtype}, like the embedding, got {[past.dtype for past in state]}")

@@ -7,8 +7,8 @@ The encoder (3.1, 3.2) looks both ways. The attention compares with z = z^L and 
     e_j = C(x_j) + p_j        z⁰ = e
     z^l_j = √½ (z^{l-1}_j + GLU(W^l [z^{l-1}_{j-(k-1)/2}; …; z^{l-1}_{j+(k-1)/2}] + b^l))
 
-The attention of decoder layer l (3.3, 3.4) asks with the layer's u_i and the word just read, g_i. Over m real source
-tokens an average shrinks the variance up to m times, and √m (the paper's m√(1/m)) makes up for it. The next layer asks
+The attention of decoder layer l (3.3, 3.4) asks with the layer's u_i and the word just read, g_i. An average over m
+real source tokens shrinks the variance up to m times; √m (the paper's m√(1/m)) makes up for it. The next layer asks
 again, knowing what this one has fetched ("multi-step"):
 
     d_i = √½ (W_d u_i + b_d + g_i)        α_ij = softmax_j(d_i · z_j)        c_i = √m Σ_j α_ij √½ (z_j + e_j)
@@ -23,8 +23,7 @@ The decoder is causal, with nothing to the right of i:
 Symbols: C is `embedding`, p is `positions`, W_d, b_d are `query`, W_o, b_o are `output`; W^l, b^l are
 `layers.{l-1}.linear` of the encoder and `layers.{l-1}.convolution.linear` of the decoder.
 
-A padded source position is zeros before every convolution, and positions count only real tokens, so a source means
-the same however it is padded.
+Before every convolution padding is zeros, and positions count only real tokens, so padding changes nothing.
 
 Departs from the paper: one width for embeddings and hidden vectors, hence no projections between them; the √½ in z + e,
 d and u + c are the authors' code; the encoder's gradients are not divided by the number of attentions.
@@ -68,10 +67,7 @@ class ConvEncoder(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source d_model"], Float[Tensor, "batch source d_model"]]:
-        """mask: True = a real token.
-
-        Raises ValueError for ids outside the vocabulary, or more than max_length real tokens.
-        """
+        """mask: True = a real token. Raises ValueError for more than max_length of them."""
         check_tokens(source, self.embedding.num_embeddings, "source")
         length, max_length = int(mask.sum(dim=1).max()), self.positions.num_embeddings
         if length > max_length:
@@ -98,10 +94,7 @@ class MultiStepAttention(nn.Module):
     def forward(
         self, hidden: Tensor, embedded: Tensor, keys: Tensor, values: Tensor, mask: Tensor
     ) -> Float[Tensor, "batch query d_model"]:
-        """u and g (batch, query, d_model), z and √½ (z + e) (batch, key, d_model), mask (batch, key).
-
-        Raises ValueError for tensors of different batches.
-        """
+        """u and g (batch, query, d_model), z and √½ (z + e) (batch, key, d_model), mask (batch, key)."""
         rows = [len(part) for part in (hidden, embedded, keys, values, mask)]
         if len(set(rows)) > 1:
             raise ValueError(f"hidden, embedded, keys, values and mask must have one row per text, got {rows}")
@@ -148,10 +141,7 @@ class ConvDecoderLayer(nn.Module):
 class ConvSeq2Seq(nn.Module):
     """`state = model.encode(source, source_mask)`, then `logits, state = model(tokens, state)`.
 
-    `vocab_size` is the target's. The weights of the attention in layer l are seen by
-    `nlmcore.inspect.capture` as `layers.{l}.attention`.
-
-    Raises ValueError for an even kernel_size.
+    `vocab_size` is the target's. `nlmcore.inspect.capture` sees the attention weights as `layers.{l}.attention`.
     """
 
     @door
@@ -198,10 +188,8 @@ class ConvSeq2Seq(nn.Module):
         check_tokens(tokens, self.vocab_size)
         state = self._check_state(state, len(tokens))
         length = state.length + tokens.shape[1]
-        if int(length.max()) > self.max_length:
-            raise ValueError(
-                f"tokens must come to at most max_length = {self.max_length} tokens, got {int(length.max())}"
-            )
+        if (longest := int(length.max())) > self.max_length:
+            raise ValueError(f"tokens must come to at most max_length = {self.max_length} tokens, got {longest}")
         positions = state.length.unsqueeze(1) + torch.arange(tokens.shape[1], device=tokens.device)
         g = F.dropout(self.embedding(tokens) + self.positions(positions), self.dropout, self.training)
         h, kept = g, []

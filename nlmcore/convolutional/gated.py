@@ -6,10 +6,9 @@ Gehring et al. (2017), "Convolutional sequence to sequence learning", sections 3
     [A; B]_t = W [x_{t-(k-1)δ}; …; x_{t-δ}; x_t] + b         k inputs, δ apart, give 2d values
     GLU([A; B]) = A ⊙ σ(B)                                   d of them; the other d are their gates
 
-Symbols: k is kernel_size, d is d_model, δ is the dilation (1 in both papers). Dauphin writes the two halves as
-X∗W + b and X∗V + c; here they are one convolution with 2d outputs, as Gehring has it.
-
-The linear path A lets gradients through unscaled wherever its gate is open; a gated tanh would shrink them.
+Symbols: k is kernel_size, d is d_model, δ is the dilation (1 in both papers). Dauphin's X∗W + b and X∗V + c are one
+convolution with 2d outputs here, as in Gehring. The linear path A lets gradients through unscaled wherever its gate is
+open; a gated tanh would shrink them.
 
 Departs from the papers: no weight normalisation.
 """
@@ -23,10 +22,7 @@ from nlmcore.checks import Rate, Size, door
 
 
 def gated_linear_unit(x: Float[Tensor, "*batch twice"]) -> Float[Tensor, "*batch half"]:
-    """GLU([A; B]) = A ⊙ σ(B): the first half of the last dimension, gated by the second.
-
-    Raises ValueError if the last dimension is odd.
-    """
+    """GLU([A; B]) = A ⊙ σ(B): the first half of the last dimension (even), gated by the second."""
     if x.shape[-1] % 2:
         raise ValueError(f"x must have an even last dimension, values and their gates, got shape {tuple(x.shape)}")
     A, B = x.chunk(2, dim=-1)
@@ -36,10 +32,9 @@ def gated_linear_unit(x: Float[Tensor, "*batch twice"]) -> Float[Tensor, "*batch
 def causal_inputs(
     x: Float[Tensor, "batch time d_model"], past: Float[Tensor, "batch past d_model"]
 ) -> tuple[Float[Tensor, "batch past_and_time d_model"], Float[Tensor, "batch past d_model"]]:
-    """Put the inputs before x in front of it; return that, and the inputs to keep for the next piece of text.
+    """Put the past in front of x; return that, and the inputs to keep for the next piece of text.
 
-    With past of length (k-1)δ, a convolution over the result gives one output per step of x, and none of them
-    sees a later step. Before the beginning of a text there are zeros.
+    With a past of (k-1)δ inputs, zeros at first, a convolution gives one output per step of x that sees no later step.
     """
     inputs = torch.cat([past, x], dim=1)
     return inputs, inputs[:, inputs.shape[1] - past.shape[1] :].clone()
@@ -48,11 +43,9 @@ def causal_inputs(
 class GatedConvolution(nn.Module):
     """GLU(W [window] + b): (batch, (k-1)δ + time, d_model) -> (batch, time, d_model); the caller pads.
 
-    A convolution over time is one linear map applied to every window of k inputs, and it is written like that
-    here; as a matrix product it is also faster on a CPU than nn.Conv1d, which wants time last.
-
-    Weights start as N(0, √(4p/n)) with n = k·d_model inputs and p the fraction that dropout keeps, because a
-    half-open gate lets a quarter of the variance through (Gehring et al., section 3.5).
+    A convolution over time is one linear map applied to every window of k inputs; as a matrix product it is also faster
+    on a CPU than nn.Conv1d. Weights start as N(0, √(4p/n)) with n = k·d_model inputs and p the fraction that dropout
+    keeps, because a half-open gate lets a quarter of the variance through (Gehring et al., section 3.5).
     """
 
     @door
@@ -64,10 +57,7 @@ class GatedConvolution(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def forward(self, x: Tensor) -> Float[Tensor, "batch time d_model"]:
-        """x (batch, (k-1)δ + time, d_model) -> (batch, time, d_model).
-
-        Raises ValueError for another shape, or an x that is shorter than one window.
-        """
+        """Raises ValueError for another shape, or an x that is shorter than one window."""
         d_model, past = self.linear.out_features // 2, (self.kernel_size - 1) * self.dilation
         if x.ndim != 3 or x.shape[2] != d_model or x.shape[1] <= past:
             raise ValueError(

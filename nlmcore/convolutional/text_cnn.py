@@ -9,9 +9,9 @@ Source: Kim (2014), "Convolutional neural networks for sentence classification",
 Symbols: h is one of `widths`; w and b are `filters`; m = len(widths) · n_filters; W, b are `output`;
 f is the rectifier, as in the paper's experiments.
 
-A text keeps its answer however much padding follows or precedes it: windows that touch no real token take no
-part in the maximum, and padding inside a window counts as zeros. Windows may overhang both ends of the text
-by all but one token, as in the author's code, so that a text shorter than a filter is read too.
+Padding does not change the answer: windows that touch no real token take no part in the maximum, and padding inside a
+window counts as zeros. Windows may overhang both ends of the text by all but one token, as in the author's code, so a
+text may be shorter than a filter.
 
 Departs from the paper: one channel (theirs may be two, one frozen); copy pretrained vectors into
 `embedding.weight`, and freeze them by `requires_grad_(False)`, for its static and non-static variants.
@@ -59,10 +59,7 @@ class TextCNN(nn.Module):
     def features(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
     ) -> Float[Tensor, "batch feature"]:
-        """z = [ĉ₁, …, ĉ_m]: every filter's strongest response, width by width. Arguments as for the model.
-
-        A text without a real token has features of zero. Raises ValueError for ids outside the vocabulary.
-        """
+        """z = [ĉ₁, …, ĉ_m]: every filter's strongest response, width by width; zeros for a text of padding."""
         check_tokens(tokens, self.vocab_size)
         mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
         x = self.embedding(tokens) * mask.unsqueeze(-1)  # padding is zeros

@@ -6,8 +6,7 @@
     gate_activations(model, inputs), saturation    what the gates did
     recurrent_matrices(model), spectrum, rescale   eigenvalues of the matrices that act at every step
 
-A step is any callable `state = step(x_t, state)`: our cells, torch.nn's, or your own. Nothing here knows a
-particular model.
+A step is any callable `state = step(x_t, state)`: our cells, torch.nn's, or your own.
 """
 
 from nlmcore.diagnostics.gates import GateTape, gate_activations, record_gates, saturation

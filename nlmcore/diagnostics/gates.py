@@ -4,8 +4,7 @@
         model(tokens)
     tape["recurrent.cells.0"]["forget"]        # (batch, time, hidden), each entry in (0, 1)
 
-Any module with an attribute `gate_recorder` takes part: while it is not None, the module calls it with a
-dictionary of what it computed, each tensor (batch, time, hidden).
+Any module with an attribute `gate_recorder` takes part: while it is not None, it is called with the gates by name.
 
 Karpathy, Johnson & Fei-Fei (2015), "Visualizing and understanding recurrent networks", section 4.2, read gates
 by how often they are saturated: right (> 0.9, an open gate) and left (< 0.1, a closed one).
@@ -50,10 +49,7 @@ class GateTape(Mapping[str, dict[str, Tensor]]):
 
 @contextmanager
 def record_gates(model: nn.Module) -> Iterator[GateTape]:
-    """Record the gates of every cell that runs inside the `with`.
-
-    Raises ValueError if the model has no cell whose gates can be seen.
-    """
+    """Record the gates of every cell that runs inside the `with`. Raises ValueError if the model has none."""
     watched = {name: module for name, module in model.named_modules() if hasattr(module, "gate_recorder")}
     if not watched:
         raise ValueError(f"{type(model).__name__} has no cell whose gates can be recorded")
@@ -80,8 +76,6 @@ def saturation(
     activations: Float[Tensor, "batch time hidden"], low: float | int = 0.1, high: float | int = 0.9
 ) -> tuple[Float[Tensor, " hidden"], Float[Tensor, " hidden"]]:
     """For each unit, how often its gate is closed (below `low`) and how often open (above `high`): (left, right).
-
-    activations, as `record_gates` has them for a gate: values in [0, 1].
 
     Raises ValueError unless 0 ≤ low < high ≤ 1, or for activations outside [0, 1].
     """

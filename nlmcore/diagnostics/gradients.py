@@ -4,20 +4,20 @@
     ∂h_T/∂h_t = Π_{j=t+1..T} J_j,          J_j = ∂h_j/∂h_{j-1} one step's Jacobian
     ‖Π_j J_j‖ ≤ Π_j ‖J_j‖                  the bound of section 2.1
 
-Pascanu, Mikolov & Bengio (2013), "On the difficulty of training recurrent neural networks", section 2: the
-product vanishes or explodes exponentially in T − t. Here it is measured: autograd gives the gradient itself, and each
-factor, for any cell, any depth and any initialisation. x_t is the input, for a language model the embedding of token t.
-A state of several tensors (an LSTM's h and c) is one vector; `parts` has each alone.
+Pascanu, Mikolov & Bengio (2013), "On the difficulty of training recurrent neural networks", section 2: the product
+vanishes or explodes exponentially in T − t. Autograd measures the gradient and each factor, for any cell. x_t is the
+input, for a language model the embedding of token t. A state of several tensors (an LSTM's h and c) is one vector.
 
 Norms of Jacobians are spectral: the largest singular value, how much the most favoured direction is stretched. For a
-vanilla network J_j = diag(1 − h_j²) U, so ‖J_j‖ ≤ ‖U‖: with ‖U‖ < 1 the gradient must vanish; with ‖U‖ > 1 it may
-explode.
+vanilla network J_j = diag(1 − h_j²) U: with ‖U‖ < 1 the gradient must vanish; with ‖U‖ > 1 it may explode.
 
 Departs from the paper: nothing.
 """
 
-import dataclasses
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -25,13 +25,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import door
-from nlmcore.language_model import LanguageModel, State, check_tokens, evaluation_mode
+from nlmcore.language_model import LanguageModel, State, check_tokens, evaluation_mode, leaves, map_leaves
 
 Step = Callable[[Tensor, State], State]
 """state_t = step(x_t, state_{t-1}), x_t of shape (batch, features): a recurrent cell."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class GradientNorms:
     """Norms per text and time; column t is time t, the last column is the nearest to the loss."""
 
@@ -40,7 +40,7 @@ class GradientNorms:
     input: Float[Tensor, "batch input_time"] | None
     """‖∂L_T/∂x_t‖; None where the model has no embedding whose output could be watched."""
     parts: tuple[Float[Tensor, "batch state_time"], ...]
-    """The same as `state` for each tensor of the state alone: for an LSTM h, then c."""
+    """The same for each tensor of the state alone: for an LSTM h, then c."""
 
 
 @door
@@ -53,13 +53,10 @@ def gradient_norms(
     """Run a cell over inputs and differentiate a loss of its last state.
 
     step: `state = step(x_t, state)`; state None is passed to it as it is. loss: from the last state to one number
-    per text (batch,) or one for all; None is the sum of the last state's first tensor, h_T.
-
-    Raises TypeError or ValueError for inputs that are not (batch, time, features) of finite floats.
+    per text (batch,) or one for all; None is the sum of the last state's first tensor, h_T. Inputs must be finite.
     """
     _check_finite(inputs)
-    read = [x.detach().requires_grad_() for x in inputs.unbind(1)]
-    states: list[State] = []
+    read, states = [x.detach().requires_grad_() for x in inputs.unbind(1)], []
     with torch.enable_grad():
         for x in read:
             state = _separate(step(x, state))
@@ -73,11 +70,10 @@ def language_model_gradient_norms(
 ) -> GradientNorms:
     """The loss of one prediction, −ln P(tokens[:, at + 1] | tokens[:, : at + 1]), differentiated through time.
 
-    Works on every language model whose state is made of floats: the model reads one token at a time, and the gradients
-    are those of its states. `at` is T, by default the last time that has a next token. The columns of
-    `state` are times 0 … at − 1 (the prediction is made from the previous state and token `at`), those of
-    `input` times 0 … at. Inputs are the outputs of the model's nn.Embedding. Dropout is off meanwhile.
-    `state` is what has been read before: for a seq2seq model the result of `encode`.
+    Works on every language model whose state is made of floats: the model reads one token at a time, without dropout.
+    `at` is T, by default the last time that has a next token. The columns of the result's `state` are times 0 … at − 1
+    (the prediction is made from the previous state and token `at`), those of `input` times 0 … at. Inputs are the
+    outputs of the model's nn.Embedding. `state` is what has been read before: for a seq2seq model, `encode`'s result.
 
     Raises ValueError if `at` has no next token, or if the model's state cannot be differentiated.
     """
@@ -118,7 +114,7 @@ def _norms(loss: Tensor, states: list[State], inputs: list[Tensor] | None) -> Gr
     )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class JacobianNorms:
     """Spectral norms per text and time."""
 
@@ -130,11 +126,9 @@ class JacobianNorms:
 
 @door
 def jacobian_norms(step: Step, inputs: Float[Tensor, "batch time features"], state: State = None) -> JacobianNorms:
-    """Run a cell over at least two inputs, and take every step's Jacobian.
+    """Run a cell over at least two finite inputs, and take every step's Jacobian.
 
     Costs one backward pass per dimension of the state and step: meant for small networks.
-
-    Raises TypeError or ValueError for inputs that are not (batch, time, features) of finite floats, with two times.
     """
     _check_finite(inputs)
     if inputs.shape[1] < 2:
@@ -145,10 +139,7 @@ def jacobian_norms(step: Step, inputs: Float[Tensor, "batch time features"], sta
     for x in inputs.unbind(1)[1:]:
         jacobian, state = _step_jacobian(step, x.detach(), state)
         jacobians.append(jacobian)
-    products, product = [], None
-    for jacobian in reversed(jacobians):
-        product = jacobian if product is None else product @ jacobian
-        products.append(product)
+    products = list(accumulate(reversed(jacobians), torch.matmul))  # J_T, J_T J_{T-1}, …
     return JacobianNorms(
         steps=torch.linalg.matrix_norm(torch.stack(jacobians, dim=1), ord=2),
         products=torch.linalg.matrix_norm(torch.stack(products[::-1], dim=1), ord=2),
@@ -157,33 +148,29 @@ def jacobian_norms(step: Step, inputs: Float[Tensor, "batch time features"], sta
 
 def _step_jacobian(step: Step, x: Tensor, state: State) -> tuple[Tensor, State]:
     """∂(new state)/∂state (batch, n, n), states flattened and joined, and the new state."""
-    sizes = [tensor[0].numel() for tensor in _tensors_of(state)]
-    shapes = [tensor.shape for tensor in _tensors_of(state)]
-    before = torch.cat([tensor.detach().flatten(1) for tensor in _tensors_of(state)], dim=1).requires_grad_()
-    parts = [part.reshape(shape) for part, shape in zip(before.split(sizes, dim=1), shapes, strict=True)]
+    tensors = _tensors_of(state)
+    before = torch.cat([tensor.detach().flatten(1) for tensor in tensors], dim=1).requires_grad_()
+    parts = iter(before.split([tensor[0].numel() for tensor in tensors], dim=1))
     with torch.enable_grad():
-        new = step(x, _replace_tensors(state, parts))
+        new = step(x, _map_tensors(lambda tensor: next(parts).reshape(tensor.shape), state))
         after = torch.cat([tensor.flatten(1) for tensor in _tensors_of(new)], dim=1)
     n = after.shape[1]
     each = torch.eye(n, dtype=after.dtype, device=after.device).unsqueeze(1).expand(n, *after.shape)
     (rows,) = torch.autograd.grad(after, before, each, is_grads_batched=True)  # (n, batch, n)
-    return rows.transpose(0, 1), _replace_tensors(new, [tensor.detach() for tensor in _tensors_of(new)])
+    return rows.transpose(0, 1), _map_tensors(Tensor.detach, new)
 
 
-# --- a state taken apart into its tensors and put together again, whatever model it comes from ----------------------
+def _is_float(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) and leaf.is_floating_point()
 
 
 def _tensors_of(state: State) -> list[Tensor]:
     """Every tensor of floats in a state, in a fixed order (an LSTM's h before its c)."""
-    found: list[Tensor] = []
-    _walk(state, found.append)
-    return found
+    return [leaf for leaf in leaves(state) if _is_float(leaf)]
 
 
-def _replace_tensors(state: State, tensors: list[Tensor]) -> State:
-    """The same state with other tensors, in the order of `_tensors_of`."""
-    rest = iter(tensors)
-    return _walk(state, lambda _: next(rest))
+def _map_tensors(function: Callable[[Tensor], Tensor], state: State) -> State:
+    return map_leaves(lambda leaf: function(leaf) if _is_float(leaf) else leaf, state)
 
 
 def _separate(state: State) -> State:
@@ -192,7 +179,7 @@ def _separate(state: State) -> State:
     An LSTM's h_t is computed from its c_t, but as a state the pair is passed on, and ∂L/∂c_t must not count
     what flows through h_t a second time.
     """
-    return _replace_tensors(state, [tensor.clone() for tensor in _tensors_of(state)])
+    return _map_tensors(Tensor.clone, state)
 
 
 def _check_finite(inputs: Tensor) -> None:
@@ -201,18 +188,3 @@ def _check_finite(inputs: Tensor) -> None:
         raise ValueError(f"inputs must hold at least one value, got shape {tuple(inputs.shape)}")
     if not inputs.isfinite().all():
         raise ValueError("inputs must be finite, got NaN or infinity among them")
-
-
-def _walk(state: State, visit: Callable[[Tensor], Tensor | None]) -> State:
-    if isinstance(state, Tensor):
-        return visit(state) if state.is_floating_point() else state
-    if dataclasses.is_dataclass(state) and not isinstance(state, type):
-        fields = {f.name: _walk(getattr(state, f.name), visit) for f in dataclasses.fields(state)}
-        return dataclasses.replace(state, **fields)
-    if isinstance(state, tuple) and hasattr(state, "_fields"):  # a named tuple
-        return type(state)(*(_walk(part, visit) for part in state))
-    if isinstance(state, tuple | list):
-        return type(state)(_walk(part, visit) for part in state)
-    if isinstance(state, dict):
-        return {key: _walk(part, visit) for key, part in state.items()}
-    return state

@@ -8,8 +8,8 @@ state networks do (Jaeger 2001), to see both.
 Departs from the papers: nothing.
 """
 
-import dataclasses
 import math
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Complex, Float
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from nlmcore.checks import door
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Spectrum:
     """What repeated multiplication with a square matrix does."""
 
@@ -32,10 +32,7 @@ class Spectrum:
 
 @door
 def spectrum(matrix: Float[Tensor, "n n"]) -> Spectrum:
-    """Eigenvalues, singular values and spectral radius of a square matrix.
-
-    Raises ValueError if it is not square or not finite.
-    """
+    """Eigenvalues, singular values and spectral radius of a finite square matrix."""
     if not matrix.numel() or not torch.isfinite(matrix).all():
         raise ValueError(f"matrix must hold finite values, got {matrix}")
     matrix = matrix.detach()

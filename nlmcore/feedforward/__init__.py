@@ -1,8 +1,4 @@
-"""Feed-forward networks: the multilayer perceptron, and language models that read a window of words.
-
-`multilayer_perceptron` has its forward and its backward written by hand; `window_models` concatenate the words of
-the window, or average them.
-"""
+"""Feed-forward networks: the multilayer perceptron, and language models that read a window of words."""
 
 from nlmcore.feedforward.multilayer_perceptron import (
     RELU,

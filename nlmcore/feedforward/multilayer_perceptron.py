@@ -7,9 +7,8 @@ matrix form of CS231n.
     backward    δ^l = ∂L/∂a^l:      δ^L = (softmax(a^L) − y)/batch for the mean log loss L
                 ∂L/∂W^l = Σ δ^l (h^{l-1})ᵀ,    ∂L/∂b^l = Σ δ^l,    δ^{l-1} = ((W^l)ᵀ δ^l) ⊙ f'(a^{l-1})
 
-Symbols: the sums run over the batch. Rows are examples, so W h is written `h @ W.T`, and the layer l of the
-equations is `weights[l-1]`: Python counts from 0. f' is written as a function of h = f(a), which is what the
-forward pass has kept: σ' = (1 − σ)σ, tanh' = 1 − tanh².
+Symbols: the sums run over the batch. Rows are examples, so W h is written `h @ W.T`; W^l is `weights[l-1]`. f' is a
+function of h = f(a), which the forward pass has kept: σ' = (1 − σ)σ, tanh' = 1 − tanh².
 
 Departs from the source: cross-entropy instead of squared error, batches instead of single examples.
 """
@@ -51,12 +50,7 @@ class Gradients:
 def forward(
     x: Float[Tensor, "batch d_in"], weights: Sequence[Tensor], biases: Sequence[Tensor], f: Activation
 ) -> list[Tensor]:
-    """Every layer's output [x, h¹, …, h^{L-1}, scores]: what the backward pass needs.
-
-    W^l is (d_out, d_in), b^l (d_out,).
-
-    Raises ValueError for weights and biases that do not fit x or one another.
-    """
+    """Every layer's output [x, h¹, …, h^{L-1}, scores], for the backward pass. W^l is (d_out, d_in), b^l (d_out,)."""
     _check_layers(x, weights, biases)
     h = [x]
     for W, b in zip(weights[:-1], biases[:-1], strict=True):
@@ -69,11 +63,7 @@ def forward(
 def cross_entropy(
     scores: Float[Tensor, "batch label"], targets: Int[Tensor, " batch"]
 ) -> tuple[Float[Tensor, ""], Float[Tensor, "batch label"]]:
-    """L = mean of −ln softmax(scores)[target], and ∂L/∂scores = (softmax(scores) − one-hot target)/batch.
-
-    Raises TypeError for scores that are not floats or targets that are not integers, ValueError for an empty batch,
-    other shapes, or a target that is not a label.
-    """
+    """L = mean of −ln softmax(scores)[target], and ∂L/∂scores = (softmax(scores) − one-hot target)/batch."""
     if not scores.numel():
         raise ValueError(f"scores must be (batch, label), neither of them 0, got shape {tuple(scores.shape)}")
     low, high = int(targets.min()), int(targets.max())
@@ -100,10 +90,7 @@ def backward(h: Sequence[Tensor], delta: Tensor, weights: Sequence[Tensor], f: A
 class MultiLayerPerceptron(nn.Module):
     """Layers of `sizes`, as (d_in, d_hidden, …, d_out), with the activation f between them.
 
-    `backpropagate` fills `.grad` by the equations above, so that any optimiser of PyTorch can follow it;
-    `forward` is differentiable by autograd too, which is how the tests check the hand-written pass.
-
-    Raises ValueError for fewer than two sizes or a size below 1, TypeError for another kind of activation.
+    `backpropagate` fills `.grad` by the equations above, so that any optimiser of PyTorch can follow it.
     """
 
     @door

@@ -24,12 +24,11 @@ Symbols:    paper                   lectures (x=[x₁,x₂,x₃])     here
             U, b                    W, b₂                       output         (vocab, d_hidden)
             W, direct connections   –                           direct         (vocab, window · d_embedding), or None
 
-Concatenated, every pair of positions and features meets in a hidden unit: the strongest interaction, and a matrix
-that grows with the window. Averaged, the order of the words is lost, and H is (d_hidden, d_embedding) for any window.
+Concatenated, every pair of positions and features meets in a hidden unit, and H grows with the window. Averaged, the
+order of the words is lost, and H is (d_hidden, d_embedding) for any window.
 
 Departs from the papers: the oldest word comes first in x (Bengio's comes last), so that a window reads like the text;
-before the beginning there is id 0, whose embedding is learned like any other and comes to mean "no word here"; the
-average predicts the next word, not a class.
+before the text there is id 0, whose embedding is learned like any other; the average predicts a word, not a class.
 """
 
 from abc import ABC, abstractmethod
@@ -46,20 +45,21 @@ from nlmcore.language_model import check_tokens
 class WindowLM(nn.Module, ABC):
     """`logits, state = model(tokens, state)`; the state is the last window-1 tokens, (batch, window-1)."""
 
-    def __init__(self, vocab_size: int, window: int) -> None:
+    def __init__(
+        self, vocab_size: int, window: int, d_embedding: int, d_x: int, d_hidden: int, f: Callable[[Tensor], Tensor]
+    ) -> None:
         super().__init__()
-        self.vocab_size, self.window = vocab_size, window
+        self.vocab_size, self.window, self.activation = vocab_size, window, f
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.hidden = nn.Linear(d_x, d_hidden)
+        self.output = nn.Linear(d_hidden, vocab_size)
 
     @abstractmethod
     def score(self, windows: Int[Tensor, "batch time window"]) -> Float[Tensor, "batch time vocab"]:
         """The logits y, for every window at once."""
 
     def forward(self, tokens: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """tokens (batch, time), state (batch, window-1) -> logits (batch, time, vocab), new state.
-
-        Raises TypeError or ValueError for tokens that are not (batch, time) ids of the vocabulary, or a state that is
-        not this text's.
-        """
+        """tokens (batch, time), state (batch, window-1) -> logits (batch, time, vocab), new state."""
         check_tokens(tokens, self.vocab_size)
         shape = (len(tokens), self.window - 1)
         if state is None:
@@ -91,11 +91,7 @@ class FeedForwardLM(WindowLM):
         direct: bool = False,
         activation: Callable[[Tensor], Tensor] = torch.tanh,
     ) -> None:
-        super().__init__(vocab_size, window)
-        self.activation = activation
-        self.embedding = nn.Embedding(vocab_size, d_embedding)
-        self.hidden = nn.Linear(window * d_embedding, d_hidden)
-        self.output = nn.Linear(d_hidden, vocab_size)
+        super().__init__(vocab_size, window, d_embedding, window * d_embedding, d_hidden, activation)
         self.direct = nn.Linear(window * d_embedding, vocab_size, bias=False) if direct else None
 
     def score(self, windows: Int[Tensor, "batch time window"]) -> Float[Tensor, "batch time vocab"]:
@@ -117,11 +113,7 @@ class BagOfWordsLM(WindowLM):
         d_hidden: Size = 128,
         activation: Callable[[Tensor], Tensor] = torch.tanh,
     ) -> None:
-        super().__init__(vocab_size, window)
-        self.activation = activation
-        self.embedding = nn.Embedding(vocab_size, d_embedding)
-        self.hidden = nn.Linear(d_embedding, d_hidden)
-        self.output = nn.Linear(d_hidden, vocab_size)
+        super().__init__(vocab_size, window, d_embedding, d_embedding, d_hidden, activation)
 
     def score(self, windows: Int[Tensor, "batch time window"]) -> Float[Tensor, "batch time vocab"]:
         """y = b + U tanh(d + H x)."""

@@ -3,10 +3,6 @@
     state = model.encode(source, source_mask)        read the source
     logits, state = model(tokens, state)             then a language model like any other
 
-    context="initial"      the last encoder state starts the decoder      Sutskever, Vinyals & Le (2014)
-    context="every_step"   it is also fed to the decoder at every step     Cho et al. (2014)
-    context="attention"    the decoder attends to every encoder state       Bahdanau, Cho & Bengio (2015)
-
 and retrieve-and-edit: `Retriever` finds a prototype, `NeuralEditor` rewrites it (Guu et al. 2018).
 """
 

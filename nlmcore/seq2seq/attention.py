@@ -2,13 +2,11 @@
 
     e_ij = score(s_{i-1}, h_j),   α_i = softmax(e_i),   c_i = Σ_j α_ij h_j
 
-The functions are those of `nlmcore.attention`; the modules here hold their weights. The part of a score that
-does not depend on the query, W h_j, is computed once per source (`project_source`), not once per target token.
+The scores are those of `nlmcore.attention`; the modules here hold their weights and compute what does not depend on the
+query, W h_j, once per source (`project_source`), not once per target token.
 
 Luong, Pham & Manning (2015), section 3.1: dot and bilinear ("general"); Bahdanau, Cho & Bengio (2015), section
-A.1.2: additive.
-
-Departs from the papers: nothing in the scores; the decoder decides what is compared with what.
+A.1.2: additive. Departs from the papers: nothing in the scores; the decoder decides what is compared with what.
 """
 
 from abc import ABC, abstractmethod
@@ -49,12 +47,11 @@ class DotScore(Score):
 
 
 class BilinearScore(Score):
-    """s · W h_j: `nlmcore.attention.bilinear_score` with W h_j computed once."""
+    """s · W h_j."""
 
     def __init__(self, d_hidden: int) -> None:
         super().__init__(d_hidden)
-        self.W = nn.Parameter(torch.empty(d_hidden, d_hidden))
-        nn.init.xavier_uniform_(self.W)
+        self.W = nn.Parameter(nn.init.xavier_uniform_(torch.empty(d_hidden, d_hidden)))
 
     def project_source(self, states: Tensor) -> Tensor:
         return states @ self.W.T
@@ -64,16 +61,13 @@ class BilinearScore(Score):
 
 
 class AdditiveScore(Score):
-    """v · tanh(W_query s + W_key h_j): `nlmcore.attention.additive_score` with W_key h_j computed once."""
+    """v · tanh(W_query s + W_key h_j)."""
 
     def __init__(self, d_hidden: int) -> None:
         super().__init__(d_hidden)
-        self.W_query = nn.Parameter(torch.empty(d_hidden, d_hidden))
-        self.W_key = nn.Parameter(torch.empty(d_hidden, d_hidden))
-        self.v = nn.Parameter(torch.empty(d_hidden))
-        nn.init.xavier_uniform_(self.W_query)
-        nn.init.xavier_uniform_(self.W_key)
-        nn.init.uniform_(self.v, -(d_hidden**-0.5), d_hidden**-0.5)
+        self.W_query = nn.Parameter(nn.init.xavier_uniform_(torch.empty(d_hidden, d_hidden)))
+        self.W_key = nn.Parameter(nn.init.xavier_uniform_(torch.empty(d_hidden, d_hidden)))
+        self.v = nn.Parameter(nn.init.uniform_(torch.empty(d_hidden), -(d_hidden**-0.5), d_hidden**-0.5))
 
     def project_source(self, states: Tensor) -> Tensor:
         return states @ self.W_key.T
@@ -104,8 +98,7 @@ class Attention(nn.Module):
         values: Float[Tensor, "batch source hidden"],
         mask: Bool[Tensor, "batch source"] | None,
     ) -> tuple[Float[Tensor, "batch hidden"], Float[Tensor, "batch source"]]:
-        if not len(query) == len(keys) == len(values):
-            raise ValueError(
-                f"query, keys and values must have one batch, got {len(query)}, {len(keys)} and {len(values)}"
-            )
+        sizes = [len(query), len(keys), len(values)]
+        if len(set(sizes)) > 1:
+            raise ValueError(f"query, keys and values must have one batch, got {sizes}")
         return attend(self.score(query, keys), values, mask)

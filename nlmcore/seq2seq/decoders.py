@@ -9,10 +9,9 @@
 Symbols: y_{i-1} is the embedding of the token read, s the decoder's state (the lecture's hᵈ), h the encoder's,
 c the context; logits are computed from s_i, or from s̃_i (`combine`).
 
-Departs from the papers: s_0 is h_n itself, where Cho and Bahdanau put tanh(V h) between. Logits depend on c only
-through s_i (every step) and s̃_i (attention); in 2014/15 a maxout layer reads y, s and c. For all three scores
-the query is s_{i-1}, as in Bahdanau (Luong asks with s_i). With several layers, the first one attends and the
-others are on top of it, as in Wu et al. (2016), section 3.
+Departs from the papers: s_0 is h_n itself, where Cho and Bahdanau have tanh(V h). Logits depend on c only through s_i
+(every step) and s̃_i (attention); in 2014/15 a maxout layer reads y, s and c. For all three scores the query is s_{i-1},
+as in Bahdanau (Luong's is s_i). Of several layers only the first attends, as in Wu et al. (2016), section 3.
 """
 
 import dataclasses
@@ -26,7 +25,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Rate, Size, door
 from nlmcore.recurrent import Recurrent, RecurrentState
-from nlmcore.recurrent.cell import each, hidden_of, stack_gates
+from nlmcore.recurrent.cell import each, hidden_of
 from nlmcore.recurrent.recurrent import CellName, build_cell
 from nlmcore.seq2seq.attention import Attention, Score
 
@@ -40,11 +39,11 @@ class Seq2SeqState:
     constant: Float[Tensor, "batch constant"] | None = None
     """What is fed to the decoder at every step with the token's embedding."""
     keys: Float[Tensor, "batch source d_key"] | None = None
-    """Attention: the encoder states as the score compares them."""
+    """The encoder states as the score compares them; this and the following two for attention."""
     values: Float[Tensor, "batch source hidden"] | None = None
-    """Attention: the encoder states h_1 … h_n, "a read-only memory"."""
+    """The encoder states h_1 … h_n."""
     mask: Bool[Tensor, "batch source"] | None = None
-    """Attention: True where the source has a real token."""
+    """True where the source has a real token."""
 
     def batches(self) -> set[int]:
         """The first dimensions of all its tensors: one number, unless parts of two batches were put together."""
@@ -67,29 +66,25 @@ class Decoder(nn.Module, ABC):
 class InitialStateDecoder(Decoder):
     """Idea 1: the last encoder state, the "thought vector", starts the decoder."""
 
-    def __init__(self, cell: CellName, d_embedding: int, d_hidden: int, n_layers: int, dropout: float, fused: bool):
+    def __init__(self, cell: CellName, d_input: int, d_hidden: int, n_layers: int, dropout: float, fused: bool):
         super().__init__()
-        self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, dropout=dropout, fused=fused)
+        self.recurrent = Recurrent(cell, d_input, d_hidden, n_layers, dropout=dropout, fused=fused)
 
     def start(self, outputs: Tensor, state: RecurrentState, mask: Tensor) -> Seq2SeqState:
         return Seq2SeqState(state)
 
     def forward(self, embedded: Tensor, state: Seq2SeqState) -> tuple[Tensor, RecurrentState]:
-        return self.recurrent(embedded, state.recurrent)
+        return self.recurrent(feed(embedded, state.constant), state.recurrent)
 
 
-class EveryStepDecoder(Decoder):
+class EveryStepDecoder(InitialStateDecoder):
     """Idea 2: it is also read again at every step."""
 
     def __init__(self, cell: CellName, d_embedding: int, d_hidden: int, n_layers: int, dropout: float, fused: bool):
-        super().__init__()
-        self.recurrent = Recurrent(cell, d_embedding + d_hidden, d_hidden, n_layers, dropout=dropout, fused=fused)
+        super().__init__(cell, d_embedding + d_hidden, d_hidden, n_layers, dropout, fused)
 
     def start(self, outputs: Tensor, state: RecurrentState, mask: Tensor) -> Seq2SeqState:
         return Seq2SeqState(state, constant=hidden_of(state)[:, -1])
-
-    def forward(self, embedded: Tensor, state: Seq2SeqState) -> tuple[Tensor, RecurrentState]:
-        return self.recurrent(feed(embedded, state.constant), state.recurrent)
 
 
 class AttentionDecoder(Decoder):
@@ -110,9 +105,9 @@ class AttentionDecoder(Decoder):
         super().__init__()
         self.attention = Attention(score)
         self.cell = build_cell(cell, d_embedding + constant_size + d_hidden, d_hidden)
-        self.upper = (
-            Recurrent(cell, d_hidden, d_hidden, n_layers - 1, dropout=dropout, fused=fused) if n_layers > 1 else None
-        )
+        self.upper: Recurrent | None = None
+        if n_layers > 1:
+            self.upper = Recurrent(cell, d_hidden, d_hidden, n_layers - 1, dropout=dropout, fused=fused)
         self.combine = nn.Linear(2 * d_hidden, d_hidden, bias=False)
         self.d_hidden, self.dropout = d_hidden, dropout
 
@@ -144,8 +139,7 @@ class AttentionDecoder(Decoder):
             gates.append(gate)
         if self.attention.recorder is not None:
             self.attention.recorder(torch.stack(weights, dim=1).unsqueeze(1))  # (batch, 1, time, source)
-        if self.cell.gate_recorder is not None:
-            self.cell.gate_recorder(stack_gates(gates))
+        self.cell.record(gates)
         return torch.stack(hidden, dim=1), torch.stack(contexts, dim=1), each(lambda part: part.unsqueeze(1), s)
 
 

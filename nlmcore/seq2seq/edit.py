@@ -12,8 +12,7 @@ E_q ln P(x | x', z); at test time z is sampled from p, or made from words to ins
 Symbols: e is `edits`, z is the state's `constant`, ε is `noise`, the paper's norm limit 10 is `max_norm`.
 
 Departs from the paper: u is a von Mises-Fisher sample there, here f/‖f‖ plus Gaussian noise, normalised
-(`concentration` is the inverse variance per coordinate, with much the same meaning); the encoder-decoder is the
-course's, one layer, where theirs has three; sets of words are those of whole texts, stop words included.
+(`concentration` is the inverse variance per coordinate); one layer, where theirs has three; stop words count as words.
 """
 
 import dataclasses
@@ -41,8 +40,7 @@ def edited_words(
 ) -> tuple[Float[Tensor, "batch vocab"], Float[Tensor, "batch vocab"]]:
     """Which words were inserted and which deleted, as rows of zeros and ones over the vocabulary.
 
-    masks: True = a real token, None: all are. Raises TypeError or ValueError for ids that are not (batch, time) of the
-    vocabulary, masks that are not booleans of their shapes, or a target of another batch.
+    masks: True = a real token, None: all are.
     """
     old = _word_set("prototype", prototype, prototype_mask, vocab_size)
     new = _word_set("target", target, target_mask, vocab_size)
@@ -84,22 +82,11 @@ class NeuralEditor(nn.Module):
             )
         self.vocab_size, self.d_edit = vocab_size, 2 * d_embedding
         self.concentration, self.noise, self.max_norm = concentration, noise, max_norm
+        sizes = (cell, d_embedding, d_hidden, n_layers)
         self.seq2seq = Seq2Seq(
-            vocab_size,
-            vocab_size,
-            cell,
-            d_embedding,
-            d_hidden,
-            n_layers,
-            "attention",
-            score,
-            False,
-            bidirectional,
-            dropout,
+            vocab_size, vocab_size, *sizes, score=score, bidirectional=bidirectional, dropout=dropout
         )
-        self.seq2seq.decoder = AttentionDecoder(
-            cell, d_embedding, d_hidden, n_layers, dropout, True, SCORES[score](d_hidden), constant_size=self.d_edit
-        )
+        self.seq2seq.decoder = AttentionDecoder(*sizes, dropout, True, SCORES[score](d_hidden), self.d_edit)
         self.seq2seq.encoder.embedding = self.seq2seq.embedding  # prototype and result are the same language
 
     @property
@@ -126,16 +113,9 @@ class NeuralEditor(nn.Module):
         return self.seq2seq(tokens, state)
 
     def edit_vector(
-        self,
-        prototype: Tensor,
-        target: Tensor,
-        prototype_mask: Tensor | None = None,
-        target_mask: Tensor | None = None,
+        self, prototype: Tensor, target: Tensor, prototype_mask: Tensor | None = None, target_mask: Tensor | None = None
     ) -> Float[Tensor, "batch edit"]:
-        """f(x', x): the sum of the inserted words' embeddings, then that of the deleted ones'; no noise.
-
-        Arguments as for `edited_words`.
-        """
+        """f(x', x): the sum of the inserted words' embeddings, then that of the deleted ones'; no noise."""
         words = edited_words(prototype, target, self.vocab_size, prototype_mask, target_mask)
         return torch.cat([which.to(self.edits.weight.dtype) @ self.edits.weight for which in words], dim=-1)
 

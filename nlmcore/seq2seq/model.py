@@ -15,15 +15,12 @@ The encoder is a recurrent network; its states are all that the decoder will kno
     h_i = encoder(e(x_i), h_{i+1}),   i = n … 1              reversed (Sutskever et al. 2014, section 3.3): c = h_1
     h_i = [forward_i ; backward_i]                           both (Bahdanau et al. 2015, section 3.2)
 
-Reversing puts the first source words next to the first target words; the decoder starts with a fresh memory of
-them. Outputs are always in the source's order, whichever way they were read.
+Reversing puts the first source words next to the first target words. Outputs are always in the source's order.
 
-Symbols: e is `encoder.embedding` and `embedding`; V and b are `output`. `decoders` has the equations of the three
-ways in which s_i knows of x.
+Symbols: e is `encoder.embedding` and `embedding`; V and b are `output`. `decoders` has the equations of s_i.
 
-Departs from the papers: each direction of a bidirectional encoder has half of d_hidden, so that h_i and the
-decoder's state have one width (in 2015 h_i is twice as wide, and only the backward half starts the decoder); for the
-decoder, as `decoders` says.
+Departs from the papers: each direction of a bidirectional encoder has half of d_hidden, so that h_i and the decoder's
+state have one width (in 2015 h_i is twice as wide, and only the backward half starts the decoder), and `decoders`' own.
 """
 
 import dataclasses
@@ -44,10 +41,7 @@ from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder
 
 
 class Encoder(nn.Module):
-    """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each.
-
-    Raises ValueError for an odd d_hidden with two directions.
-    """
+    """`outputs, state = encoder(source, mask)`: h_1 … h_n, and the last states, (batch, layers, hidden) each."""
 
     @door
     def __init__(
@@ -77,30 +71,21 @@ class Encoder(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
     ) -> tuple[Tensor, RecurrentState]:
-        """mask: True = a real token; outputs (batch, source, hidden), zero at padding.
-
-        A text without a real token leaves the state at zero.
-
-        Raises ValueError for ids outside the vocabulary.
-        """
+        """mask: True = a real token; outputs (batch, source, hidden), zero at padding."""
         check_tokens(source, self.embedding.num_embeddings, "source")
         embedded = F.dropout(self.embedding(source), self.dropout, self.training)
         if self.reverse:
-            outputs, state = self.recurrent(embedded.flip(1), mask=mask.flip(1))
-            return outputs.flip(1), self._join(state)
+            embedded, mask = embedded.flip(1), mask.flip(1)
         outputs, state = self.recurrent(embedded, mask=mask)
-        return outputs, self._join(state)
-
-    def _join(self, state: RecurrentState) -> RecurrentState:
-        """(batch, layers · directions, width) to (batch, layers, hidden): a layer's directions side by side."""
-        return each(lambda part: part.unflatten(1, (self.recurrent.n_layers, -1)).flatten(2), state)
+        # (batch, layers · directions, width) to (batch, layers, hidden): a layer's directions side by side
+        state = each(lambda part: part.unflatten(1, (self.recurrent.n_layers, -1)).flatten(2), state)
+        return outputs.flip(1) if self.reverse else outputs, state
 
 
 class Seq2Seq(nn.Module):
     """A language model of the target that has read a source. `vocab_size` is the target's.
 
-    Its attention weights are seen by `nlmcore.inspect.capture` as `decoder.attention`.
-
+    `nlmcore.inspect.capture` sees its attention weights as `decoder.attention`.
     Raises ValueError for an odd d_hidden with a bidirectional encoder.
     """
 
@@ -140,7 +125,6 @@ class Seq2Seq(nn.Module):
         self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch source"] | None = None
     ) -> Seq2SeqState:
         """Read a source; source_mask: True = a real token, None: all are."""
-        check_tokens(source, self.source_vocab_size, "source")
         mask = torch.ones_like(source, dtype=torch.bool) if source_mask is None else source_mask
         outputs, state = self.encoder(source, mask)
         return self.decoder.start(outputs, state, mask)

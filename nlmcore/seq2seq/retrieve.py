@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
-from nlmcore.checks import Size, door
+from nlmcore.checks import Probability, Size, door
 
 Words = Sequence[Hashable]
 
@@ -46,17 +46,13 @@ class Retriever:
 
     @door
     def nearest(
-        self, query: Words, k: Size = 1, at_least: float | int = 0.0, exclude: Sequence[int] = ()
+        self, query: Words, k: Size = 1, at_least: Probability = 0.0, exclude: Sequence[int] = ()
     ) -> list[tuple[int, float]]:
         """The k documents most similar to `query` as (index, similarity), best first, earlier documents first.
 
         Documents below `at_least`, those that share no word, and those in `exclude` (the query itself, say) are
         left out, so there may be fewer than k.
-
-        Raises ValueError if k < 1 or `at_least` lies outside [0, 1].
         """
-        if not 0.0 <= at_least <= 1.0:
-            raise ValueError(f"at_least must lie in [0, 1], got {at_least}")
         words = frozenset(query)
         needed = max(1, math.ceil(at_least * len(words) - 1e-9))
         rarest = sorted(words, key=lambda word: (self._frequency[word], str(word)))[: len(words) - needed + 1]
@@ -69,10 +65,9 @@ class Retriever:
 def edit_pairs(
     documents: Sequence[Words], at_least: float | int = 0.5, per_document: int = 10
 ) -> Iterator[tuple[int, int, float]]:
-    """Training pairs (prototype, target, similarity): for each document the others that are close to it.
+    """Training pairs (prototype, target, similarity): for each document, up to `per_document` others close to it.
 
     Texts with the same words count as a pair only if they differ in order or number.
-    At most `per_document` prototypes for each target.
     """
     retriever = Retriever(documents)
     for target, words in enumerate(documents):
