@@ -5,7 +5,7 @@ as in van den Oord et al. (2016), "WaveNet".
 
     h⁰ = C(w)        h^l_t = h^{l-1}_t + GLU(W^l [h^{l-1}_{t-(k-1)δ}; …; h^{l-1}_t] + b^l)        y = U h^L + c
 
-Symbols: C is `embedding`; W^l, b^l are `layers.{l-1}.linear`; U, c are `output`; k is kernel_size, δ a layer's dilation.
+Symbols: C is `embedding`; W^l, b^l are `layers.{l-1}.linear`; U, c are `output`; k is kernel_size, δ the dilation.
 Before the text there are zeros, in every layer.
 
 A prediction sees 1 + Σ (k-1)δ tokens: linear in the depth without dilation, exponential with 1, 2, 4, … The state holds

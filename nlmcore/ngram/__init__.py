@@ -1,7 +1,6 @@
-"""n-gram language models of orders 1 to 7 with eight kinds of smoothing; every one of them sums to 1 everywhere.
+"""n-gram language models of orders 1 to 7 with eight kinds of smoothing; each of them sums to 1 everywhere.
 
-`counts` counts by sorting, `smoothing` and `backoff` turn counts into probabilities (the equations are there),
-`weights` fits interpolation weights, `model` puts them behind `logits, state = model(tokens, state)`.
+`counts` counts by sorting, `smoothing` and `backoff` have the equations, `weights` fits interpolation weights.
 """
 
 from nlmcore.ngram.model import MAX_ORDER, SMOOTHINGS, NGramLM

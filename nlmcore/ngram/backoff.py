@@ -1,4 +1,4 @@
-"""Backing off: a shorter context is asked only about words that were never seen after the longer one.
+"""Backing off: the shorter context only scores words that were never seen after the longer one.
 
     P(w | h) = α(h, w)                where (h, w) was seen
              = β(h) P(w | h')         where it was not            h' is h without its first word
@@ -13,12 +13,11 @@ n-grams seen r times,
 
 Symbols: as in smoothing.py; β is `backoff`, Z is `normaliser`.
 Sources: Katz 1987, equations 13 to 15; Good 1953; Brants et al. 2007, equation 5 (stupid backoff).
-Departs from the papers. Katz: (1) where Turing's estimate is undefined or not a discount (some d outside (0, 1)),
-k is lowered until it is one, at last to absolute discounting, d(c) = (c − D) / c; (2) a context all of whose counts
-exceed k would leave nothing to unseen words, so one unseen event is added to N (as in SRILM); (3) a context that
-has seen every word has nobody to leave anything to and keeps maximum likelihood. (4) Unigrams are discounted too.
-Stupid backoff: Brants et al. leave the scores unnormalised; here Z(h) makes them sum to 1, in closed form:
-Z(h) = 1 + factor · Z(h') · (1 − Σ_seen P(w | h')).
+Departs from the papers. Katz: (1) where Turing's estimate is undefined or not a discount (some d outside (0, 1)), k is
+lowered until it is one, finally to absolute discounting, d(c) = (c − D) / c; (2) a context whose counts all exceed k
+would leave nothing to unseen words, so one unseen event is added to N (as in SRILM); (3) a context that has seen every
+word keeps maximum likelihood; (4) unigrams are also discounted. Stupid backoff: Brants et al. leave the scores
+unnormalised; here they sum to 1, with Z(h) = 1 + factor · Z(h') · (1 − Σ_seen P(w | h')).
 """
 
 from dataclasses import dataclass
@@ -36,15 +35,14 @@ KATZ_CUT = 5
 
 @dataclass(frozen=True, kw_only=True)
 class KatzBackoff(Smoothing):
-    """Counts discounted as Good and Turing say; what that frees goes to the words never seen after h."""
+    """Counts are discounted as Good and Turing say; what that frees goes to the words never seen after h."""
 
     def estimate_order(self, level: Ngrams, counts: ndarray, lower: Estimate) -> Estimate:
-        total = level.sum_by_context(counts)
-        kept = level.sum_by_context(counts * good_turing_ratios(counts))
-        undiscounted = kept >= total
+        total, d = level.sum_by_context(counts), good_turing_ratios(counts)
+        undiscounted = level.sum_by_context(counts * d) >= total
         everything_seen = level.sum_by_context(np.ones(len(level))) >= lower.support
         denominator = total + (undiscounted & ~everything_seen)
-        d = np.where(everything_seen[level.prefix], 1.0, good_turing_ratios(counts))
+        d = np.where(everything_seen[level.prefix], 1.0, d)
         alpha = d * counts / denominator[level.prefix]
         left = 1.0 - level.sum_by_context(alpha)
         unseen = 1.0 - level.sum_by_context(lower.probability[level.suffix])
@@ -73,12 +71,9 @@ def good_turing_ratios(counts: ndarray) -> ndarray:
     """d(c) for every count: Katz's discounts with the largest k up to 5 that gives discounts, else (c − D) / c."""
     n = np.bincount(np.minimum(counts, KATZ_CUT + 2).astype(np.int64), minlength=KATZ_CUT + 3).astype(np.float64)
     for k in range(KATZ_CUT, 0, -1):
-        if not (n[1 : k + 2] > 0).all():
+        if not (n[1 : k + 2] > 0).all() or (tail := (k + 1) * n[k + 1] / n[1]) == 1.0:
             continue
         r = np.arange(1, k + 1)
-        tail = (k + 1) * n[k + 1] / n[1]
-        if tail == 1.0:
-            continue
         d = ((r + 1) * n[2 : k + 2] / n[1 : k + 1] / r - tail) / (1.0 - tail)
         if ((d > 0) & (d < 1)).all():
             table = np.concatenate([[0.0], d, [1.0]])

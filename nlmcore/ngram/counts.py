@@ -5,10 +5,9 @@ n-gram of the next order is one integer,
 
     key(h, w) = id(h) · V + w,
 
-and counting is sorting: equal keys end up side by side, and the rank of a key among the distinct ones is the
-id of that n-gram, from which the keys of the next order are made. All n-grams of all orders form a trie, one
-sorted array per order (the reverse of the suffix array of Stolcke 2002's SRILM tries; Heafield 2011 lays out
-KenLM's trie in the same way). The children of a prefix lie next to each other.
+and counting is sorting: equal keys end up side by side, and the rank of a key among the distinct ones is the id of
+that n-gram, from which the keys of the next order are made. The n-grams of all orders form a trie, one sorted array per
+order (as in Heafield 2011's KenLM), in which the children of a prefix lie next to each other.
 
 Symbols: h context (prefix) of order-1 words, h' the same without its first word (suffix), w word, c(h, w) count.
 """
@@ -26,7 +25,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from torch import Tensor
 
-FORMAT = "nlmcore.ngram 1"
+FORMAT, ARRAYS = "nlmcore.ngram 1", ("keys", "counts", "suffix")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,16 +71,13 @@ class Ngrams:
         """The ids of the n-grams (prefix, word), any shape; -1 for a prefix of -1 and for what was never seen."""
         if not len(self):
             return np.full(np.broadcast(prefix, word).shape, -1)
-        wanted = np.where(prefix >= 0, prefix * self.vocab_size + word, -1).ravel()
-        # Searching for sorted keys walks memory in order, which makes it over ten times as fast.
-        wanted, position = sort_with_positions(wanted + 1) if wanted.size > 1000 else (wanted + 1, None)
-        wanted -= 1
+        wanted, position = np.where(prefix >= 0, prefix * self.vocab_size + word, -1).ravel(), slice(None)
+        if wanted.size > 1000:  # searching for sorted keys walks memory in order: over ten times as fast
+            wanted, position = sort_with_positions(wanted + 1)
+            wanted -= 1
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self) - 1)
-        found = np.where(self.keys[place] == wanted, place, -1)
-        if position is not None:
-            in_order = np.empty_like(found)
-            in_order[position] = found
-            found = in_order
+        found = np.empty_like(wanted)
+        found[position] = np.where(self.keys[place] == wanted, place, -1)
         return found.reshape(prefix.shape)
 
 
@@ -89,8 +85,9 @@ def as_sequences(name: str, tokens: object, vocab_size: int) -> tuple[ndarray, n
     """One sequence or a list of them -> all ids end to end (time,), and the length of each (sequences,)."""
     if isinstance(tokens, Tensor):
         tokens = tokens.cpu().numpy()
+    allowed = f"{name} must be a sequence of ids or a list of sequences"
     if isinstance(tokens, str | bytes) or not isinstance(tokens, Iterable):
-        raise TypeError(f"{name} must be a sequence of ids or a list of sequences, got {type(tokens).__name__}")
+        raise TypeError(f"{allowed}, got {type(tokens).__name__}")
     if isinstance(tokens, ndarray):
         if tokens.ndim not in (1, 2):
             raise ValueError(f"{name} must have one dimension, or two (batch, time), got shape {tokens.shape}")
@@ -101,10 +98,8 @@ def as_sequences(name: str, tokens: object, vocab_size: int) -> tuple[ndarray, n
         try:
             parts = [np.asarray(part) for part in tokens] if many else [np.asarray(tokens)]
         except ValueError as error:
-            raise TypeError(
-                f"{name} must be a sequence of ids or a list of sequences, got ids and sequences mixed: {tokens!r:.60}"
-            ) from error
-    if not parts or (len(parts) == 1 and not parts[0].size):
+            raise TypeError(f"{allowed}, got ids and sequences mixed: {tokens!r:.60}") from error
+    if not parts:
         raise ValueError(f"{name} must hold at least one token, got none")
     for i, part in enumerate(parts):
         here = name if len(parts) == 1 else f"{name}[{i}]"
@@ -126,7 +121,7 @@ def count_ngrams(tokens: ndarray, lengths: ndarray, order: int, vocab_size: int)
 
     tokens: (time,) ids; lengths: (sequences,) with lengths.sum() == time. Level m-1 of the list is order m.
     """
-    offset = np.arange(len(tokens)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # place in its own sequence
+    offset = np.arange(len(tokens)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # position in its own sequence
     node = np.zeros(len(tokens), dtype=np.int64)  # id of the n-gram that ends at each token; order 0 has one: the root
     below_suffix, contexts, levels = np.zeros(1, dtype=np.int64), 1, []
     for m in range(1, order + 1):
@@ -141,20 +136,19 @@ def count_ngrams(tokens: ndarray, lengths: ndarray, order: int, vocab_size: int)
         node = np.full(len(tokens), -1)
         node[where] = np.cumsum(is_first) - 1
         counts = np.diff(np.append(first, len(keys)))
-        level = Ngrams(m, vocab_size, keys[first], counts, suffix, contexts, below_suffix)
-        levels.append(level)
-        below_suffix, contexts = suffix, len(level)
+        levels.append(Ngrams(m, vocab_size, keys[first], counts, suffix, contexts, below_suffix))
+        below_suffix, contexts = suffix, len(first)
     return levels
 
 
 def walk(
     levels: list[Ngrams], tokens: ndarray, starts: ndarray | None = None
 ) -> Iterator[tuple[Ngrams, ndarray, ndarray]]:
-    """For each order m, the contexts and n-grams met on reading `tokens` (batch, time), each row from its beginning.
+    """For each order m, the contexts and n-grams met on reading `tokens` (batch, time), each row from its start.
 
     Yields (level, context (batch, time + 1), ngram (batch, time)): context[b, t] is the id of the m-1 words before
-    place t, ngram[b, t] that of those and tokens[b, t]; -1 where the row is too short or they were never seen.
-    starts: places at which a new sequence begins within the row, and history with it.
+    position t, ngram[b, t] that of those and tokens[b, t]; -1 where the row is too short or they were never seen.
+    starts: positions at which a new sequence begins within the row, and history with it.
     """
     context = np.zeros((tokens.shape[0], tokens.shape[1] + 1), dtype=np.int64)  # no words: the root, always seen
     for level in levels:
@@ -167,13 +161,13 @@ def walk(
 
 
 def sort_with_positions(keys: ndarray) -> tuple[ndarray, ndarray]:
-    """Sorted keys (non-negative), and where each stood. Key and place in one integer sort 3 to 10 times as fast."""
-    place_bits = max(1, len(keys) - 1).bit_length()
-    if len(keys) and int(keys.max()).bit_length() + place_bits > 63:
+    """Sorted keys (non-negative), and where each was. Key and position in one integer sort 3 to 10 times as fast."""
+    bits = max(1, len(keys) - 1).bit_length()  # of a position
+    if len(keys) and int(keys.max()).bit_length() + bits > 63:
         position = np.argsort(keys, kind="stable")
         return keys[position], position
-    packed = np.sort(keys << place_bits | np.arange(len(keys)))
-    return packed >> place_bits, packed & ((1 << place_bits) - 1)
+    packed = np.sort(keys << bits | np.arange(len(keys)))
+    return packed >> bits, packed & ((1 << bits) - 1)
 
 
 # --- to a file and back; one that is cut short or was tampered with is refused ---
@@ -183,7 +177,7 @@ def save_counts(path: str | os.PathLike[str], settings: dict[str, Any], levels: 
     """Per order m the arrays keys.m, counts.m and suffix.m; the settings as JSON in the header."""
     arrays = {}
     for level in levels:
-        for name in ("keys", "counts", "suffix"):
+        for name in ARRAYS:
             arrays[f"{name}.{level.order}"] = np.ascontiguousarray(getattr(level, name), dtype=np.int64)
     save_file(arrays, os.fspath(path), metadata={"format": FORMAT, "settings": json.dumps(settings)})
 
@@ -202,7 +196,7 @@ def load_counts(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Ngra
     levels: list[Ngrams] = []
     contexts, context_suffix = 1, np.zeros(1, dtype=np.int64)
     for m in range(1, settings["order"] + 1):
-        names = [f"{name}.{m}" for name in ("keys", "counts", "suffix")]
+        names = [f"{name}.{m}" for name in ARRAYS]
         if not all(name in arrays for name in names):
             raise ValueError(f"path must hold {', '.join(names)}, got only {sorted(arrays)} in {path!r}")
         keys, counts, suffix = (arrays[name] for name in names)
@@ -216,11 +210,7 @@ def load_counts(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Ngra
 
 def _consistent(level: Ngrams) -> bool:
     keys, counts, suffix = level.keys, level.counts, level.suffix
-    return (
-        keys.shape == counts.shape == suffix.shape
-        and bool((np.diff(keys) > 0).all())
-        and bool(((keys >= 0) & (keys < level.contexts * level.vocab_size)).all())
-        and bool(((suffix >= 0) & (suffix < max(1, level.contexts))).all())
-        and bool((counts > 0).all())
-        and (level.order > 1 or len(level) > 0)
-    )
+    if not keys.shape == counts.shape == suffix.shape or (level.order == 1 and not len(level)):
+        return False
+    in_range = (keys >= 0) & (keys < level.contexts * level.vocab_size) & (suffix >= 0) & (suffix < level.contexts)
+    return bool((np.diff(keys) > 0).all() and in_range.all() and (counts > 0).all())

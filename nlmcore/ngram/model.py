@@ -4,12 +4,12 @@ Source: Shannon 1951; Jelinek 1976. Equation (the Markov assumption):
 
     P(w₁ ... w_T) = Πₜ P(wₜ | w₁ ... wₜ₋₁) ≈ Πₜ P(wₜ | wₜ₋ₙ₊₁ ... wₜ₋₁)
 
-How P(w | h) is estimated is `nlmcore.ngram.smoothing` and `nlmcore.ngram.backoff`. The result is one number per
-n-gram seen and one per context, as in an ARPA file, and is read like one (`nlmcore.ngram.table`).
+`smoothing` and `backoff` estimate P(w | h): one number per n-gram seen and one per context, as in an ARPA file; `table`
+reads them like one.
 
 Symbols: n order, V vocab_size, w word, h context.
 Departs from the papers: nothing is added at sequence boundaries. The first words of a sequence have shorter contexts
-and take the lower order's distribution; whoever wants P(w | beginning) puts <bos> in front, and <eos> behind.
+and take the lower order's distribution; for P(w | beginning), put <bos> in front, and <eos> behind.
 """
 
 import operator
@@ -73,10 +73,8 @@ class NGramLM:
         self._table: BackoffTable | None = None
 
     def __repr__(self) -> str:
-        sizes = " + ".join(str(len(level)) for level in self._table.levels) if self._table else ""
-        return (
-            f"NGramLM(order={self.order}, vocab_size={self.vocab_size}, {self.rule}, n-grams: {sizes or 'not fitted'})"
-        )
+        sizes = " + ".join(str(len(level)) for level in self._table.levels) if self._table else "not fitted"
+        return f"NGramLM(order={self.order}, vocab_size={self.vocab_size}, {self.rule}, n-grams: {sizes})"
 
     @property
     def weights(self) -> tuple[float, ...] | None:
@@ -97,11 +95,10 @@ class NGramLM:
             )
         levels = count_ngrams(*as_sequences("tokens", tokens, self.vocab_size), self.order, self.vocab_size)
         if isinstance(self.rule, Interpolation) and not self._weights_given:
-            events = (
-                leave_one_out_components(levels)
-                if heldout is None
-                else held_out_components(levels, *as_sequences("heldout", heldout, self.vocab_size))
-            )
+            if heldout is None:
+                events = leave_one_out_components(levels)
+            else:
+                events = held_out_components(levels, *as_sequences("heldout", heldout, self.vocab_size))
             weights = fit_weights(*events, uniform=self.rule.base == "uniform")
             self.rule = replace(self.rule, weights=tuple(weights.tolist()))
         self._table = BackoffTable(levels, self.rule)
@@ -120,10 +117,7 @@ class NGramLM:
         return torch.from_numpy(np.exp(self.table.dense(words, words.shape[1], np.float64)[0, 0]))
 
     def log_probabilities(self, tokens: Tensor, state: Tensor | None = None) -> Float[Tensor, "batch time"]:
-        """log P(tokens[b, t] | state, tokens[b, :t]): what perplexity needs, without a row of V logits per token.
-
-        One more than `model(tokens)` tells: its first column scores the first word, by the state alone.
-        """
+        """log P(tokens[b, t] | state, tokens[b, :t]), the first word's included, without V logits per token."""
         read, start = self._read(tokens, state)
         return torch.from_numpy(self.table.score(read)[:, start:]).to(tokens.device, torch.get_default_dtype())
 

@@ -1,11 +1,11 @@
-"""Smoothing: what share of a context's probability goes to words that were never seen after it.
+"""Smoothing: what fraction of a context's probability goes to words that were never seen after it.
 
 Every method here is one recursion over shorter and shorter contexts (Chen & Goodman 1999, section 2),
 
     P(w | h) = α(h, w) + γ(h) P(w | h')        h' is h without its first word
 
-in which α is what the counts after h say, γ(h) the share that is left, and P(w | no words at all) is uniform.
-A method is therefore one function from the counts after each context to α and γ.
+in which α comes from the counts after h, γ(h) is the fraction that is left, and P(w | no words at all) is uniform.
+A method is one function from the counts after each context to α and γ.
 
     mle                    α = c / N                       γ = 0             (an unseen context: uniform)
     additive               α = c / (N + δV)                γ = δV / (N + δV)           with P(w | h') = 1/V
@@ -20,10 +20,9 @@ V vocab_size; δ pseudocount; D discount; λₘ weights[m]; an unseen context ha
 Sources: Jelinek & Mercer 1980 (interpolation); Ney, Essen & Kneser 1994 (absolute discounting and its default
 D = n₁ / (n₁ + 2 n₂), nᵣ the number of n-grams seen r times); Kneser & Ney 1995, in the interpolated form of
 Chen & Goodman 1999, section 3; Witten & Bell 1991; Lidstone 1920 (additive).
-Departs from the papers: D falls back to 0.75 where n₁ or n₂ is 0, as on tiny texts. Kneser-Ney: a
-context that only ever begins sequences, such as <bos>, has no words before it to count and keeps its raw counts (as in
-SRILM and KenLM); elsewhere an n-gram that only begins sequences counts 0 in the lower orders. Interpolation weights
-are one per order, not one per bucket of counts; λ's of contexts that are unseen or too long are shared out.
+Departs from the papers: D is 0.75 where n₁ or n₂ is 0. Kneser-Ney: a context that only ever begins sequences, such as
+<bos>, has no words before it to count and keeps its raw counts (as in SRILM and KenLM); elsewhere an n-gram that only
+begins sequences counts 0 in the lower orders. Interpolation has one weight per order, not one per bucket of counts.
 """
 
 from abc import ABC, abstractmethod
@@ -54,11 +53,6 @@ class Estimate:
     support: int
     """How many words have a probability above 0 after a context that was never seen."""
 
-    @classmethod
-    def uniform(cls, vocab_size: int) -> "Estimate":
-        """What the lowest order falls back to."""
-        return cls(np.array([1.0 / vocab_size]), np.ones(1), np.ones(1), vocab_size)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothing(ABC):
@@ -75,7 +69,8 @@ class Smoothing(ABC):
 
     def estimate(self, levels: list[Ngrams]) -> list[Estimate]:
         """All orders, lowest first."""
-        estimates, lower = [], Estimate.uniform(levels[0].vocab_size)
+        V = levels[0].vocab_size
+        estimates, lower = [], Estimate(np.array([1.0 / V]), np.ones(1), np.ones(1), V)  # uniform
         for level, higher in zip(levels, [*levels[1:], None], strict=True):
             counts = self.counts(level, higher)
             if level.order == 1 and self.chained and self.base == "unigram" and counts.any():
@@ -144,8 +139,7 @@ class Interpolation(Interpolated):
     """P(w | h) = Σₘ λₘ c(hₘ, w) / N(hₘ) / Σₘ λₘ, both over the orders m whose context hₘ was seen.
 
     It is Jelinek & Mercer's recursion P(w | h) = λ c / N + (1 − λ) P(w | h') with λ = λₘ / Λₘ: an order whose context
-    was not seen has no maximum-likelihood distribution and leaves all to the next lower one, mixed as ever. After a
-    word never seen, that is λ₀ / Λ₁ uniform and λ₁ / Λ₁ unigram; with λ₀ = 0, the unigram distribution.
+    was not seen leaves all to the next lower one.
     """
 
     weights: tuple[float, ...] | None = None

@@ -1,9 +1,9 @@
-"""Reading probabilities from a table of n-grams, as one reads an ARPA file, for whole texts at once.
+"""Reading probabilities from a table of n-grams, like an ARPA file, for whole texts in one call.
 
     log P(w | h) = log probability(h, w)              where (h, w) was seen
                  = log backoff(h) + log P(w | h')     where it was not; backoff = 1 where h was not either
 
-Unchained rules (mle, additive) replace the last term by log 1/V and ask the longest context alone.
+Unchained rules (mle, additive) replace the last term by log 1/V and use only the longest context.
 """
 
 import numpy as np
@@ -50,14 +50,13 @@ class BackoffTable:
             longest = np.minimum(np.arange(tokens.shape[1] + 1), len(self.levels) - 1)
             contexts = [np.where(longest == i, context, -1) for i, context in enumerate(contexts)]
         contexts = [context[:, first:] for context in contexts]
-        batch, time = contexts[0].shape
         vocab = self.lowest.shape[1]
-        out = np.empty((batch * time, vocab), dtype=dtype)
-        rows_at_once = max(1, CHUNK // vocab)
-        for start in range(0, len(out), rows_at_once):
-            part = slice(start, start + rows_at_once)
+        out = np.empty((contexts[0].size, vocab), dtype=dtype)
+        rows = max(1, CHUNK // vocab)
+        for start in range(0, len(out), rows):
+            part = slice(start, start + rows)
             self._fill(out[part], [context.ravel()[part] for context in contexts])
-        return out.reshape(batch, time, vocab)
+        return out.reshape(*contexts[0].shape, vocab)
 
     def _fill(self, out: ndarray, contexts: list[ndarray]) -> None:
         """Rows of log P(· | h), one per context: the shortest context fills a row, every longer one scales it by its

@@ -1,16 +1,16 @@
 """Interpolation weights by expectation maximisation on text that was not counted (Jelinek & Mercer 1980).
 
-The model is a mixture: to draw the next word, draw an order m with probability λₘ, then a word from that order's
-maximum-likelihood distribution Pₘ. Given text, each word's expected share of each order says how the λ should be,
+The model is a mixture: sample an order m with probability λₘ, then a word from that order's maximum-likelihood
+distribution Pₘ. Each word's expected share of each order says how the λ should be,
 
     share(t, m) = λₘ Pₘ(wₜ | hₜ) / Σⱼ λⱼ Pⱼ(wₜ | hₜ)          λₘ ← mean of share(t, m) over the text,
 
 and no step lowers the likelihood (Dempster, Laird & Rubin 1977). Where the context of order m was never seen, the
-model renormalises the λ of the orders that remain, `reach[t]` being the longest. That is a mixture whose draws of
-a longer order were thrown away; λₘ / Λ_reach of them per word, which the expectation has to add back.
+model renormalises the λ of the orders that remain, `reach[t]` being the longest. That is a mixture whose samples of
+longer orders were rejected, λₘ / Λ_reach per word, which the expectation adds back.
 
-Without held-out text, each word of the training text is held out in turn, one occurrence of it taken away: (c − 1) /
-(N − 1), the leave-one-out form of deleted interpolation.
+Without held-out text, one occurrence of each word of the training text is held out in turn: (c − 1) / (N − 1), the
+leave-one-out form of deleted interpolation.
 
 Departs from the paper: one weight per order, where Jelinek & Mercer tie them by the count of the context.
 """
@@ -36,10 +36,8 @@ def fit_weights(
     if not times.sum():
         return weights
     for _ in range(steps):
-        new = em_step(weights, components, times, times_by_reach)
-        moved = np.abs(new - weights).max()
-        weights = new
-        if moved < tolerance:
+        before, weights = weights, em_step(weights, components, times, times_by_reach)
+        if np.abs(weights - before).max() < tolerance:
             break
     return weights
 
@@ -48,8 +46,8 @@ def em_step(weights: ndarray, components: ndarray, times: ndarray, times_by_reac
     """One expectation and maximisation; the truncated likelihood never falls."""
     expected = weights * ((times / (components @ weights)) @ components)
     cumulated = np.cumsum(weights)
-    thrown_away = np.divide(times_by_reach, cumulated, out=np.zeros_like(cumulated), where=cumulated > 0)
-    expected[1:] += weights[1:] * np.cumsum(thrown_away)[:-1]
+    rejected = np.divide(times_by_reach, cumulated, out=np.zeros_like(cumulated), where=cumulated > 0)
+    expected[1:] += weights[1:] * np.cumsum(rejected)[:-1]
     return expected / expected.sum()
 
 

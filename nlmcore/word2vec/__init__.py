@@ -1,7 +1,6 @@
-"""Word vectors: skip-gram and CBOW with negative sampling, alongside the losses they descend.
+"""Word vectors: skip-gram and CBOW with negative sampling.
 
-`objective` has the equations as losses and as gradients written by hand, `sampling` what is drawn at random,
-`model` the training, `vectors` a finished table and the questions to it.
+`objective` has the equations, `sampling` everything random, `model` the training, `vectors` the questions to a table.
 """
 
 from nlmcore.word2vec.model import CBOW, SkipGram, Word2Vec

@@ -1,8 +1,8 @@
 """Word vectors by prediction: skip-gram and CBOW with negative sampling.
 
-The losses and gradients are in `nlmcore.word2vec.objective`, what is drawn at random in `nlmcore.word2vec.sampling`.
-This file holds the two tables of vectors and descends the gradient: plain stochastic gradient descent with a rate that
-falls linearly, summed (not averaged) over the pairs of a batch, as if each pair had taken its own step.
+`objective` has the losses and gradients, `sampling` everything random. This file holds the two tables of vectors and
+descends the gradient: stochastic gradient descent with a rate that falls linearly, summed (not averaged) over the pairs
+of a batch, as if each pair had taken its own step.
 
 Source: Mikolov et al. 2013a (arXiv 1301.3781), Mikolov et al. 2013b (arXiv 1310.4546).
 Departs from the papers: all pairs of a batch see the vectors from before the batch; blocks of text are read in random
@@ -41,11 +41,13 @@ MAX_STEP = 3.0
 class Word2Vec(ABC):
     """What skip-gram and CBOW share: the vectors, the training loop, and the questions.
 
-    vocabulary: the words, or only how many there are. window: how far a word looks at most. n_negatives: k, noise words
-    per pair. subsample: the threshold t above which frequent words are thinned out (0: never).
+    vocabulary: the words, or only their number. window: how far a word looks at most. n_negatives: k, noise words per
+    pair. subsample: the threshold t above which frequent words are thinned out (0: never).
     """
 
     shared_negatives: ClassVar[int]
+    tables: ClassVar[tuple[str, str]]
+    """Whose vectors the word in the middle and the words around it have."""
     loss: ClassVar[Callable[..., Tensor]]
     """Of (centre, context, negatives, window, n_negatives): see nlmcore.word2vec.objective."""
 
@@ -100,14 +102,12 @@ class Word2Vec(ABC):
         """Learn from sequences of words (or ids), whose ends no window crosses. Returns each epoch's loss per word.
 
         batch_size: words per step; None: as many as make a stable step, up to 1024. They come in blocks of block_size
-        that share `shared_negatives` noise words (32 for skip-gram, 16 for CBOW, which has one loss per word, not one
-        per pair). The loss is measured on every 20th batch. progress: show a bar. Raises ValueError if the vectors
-        diverge.
+        that share `shared_negatives` noise words (None: 32 for skip-gram, 16 for CBOW). The loss is measured on every
+        20th batch. progress: show a bar. Raises ValueError if the vectors diverge.
         """
         if min_learning_rate > learning_rate:
-            raise ValueError(
-                f"min_learning_rate must be at most learning_rate={learning_rate}, got {min_learning_rate}"
-            )
+            least = f"at most learning_rate={learning_rate}"
+            raise ValueError(f"min_learning_rate must be {least}, got {min_learning_rate}")
         tokens, lengths = read(sequences, self.ids, self.vocab_size)
         counts = torch.bincount(tokens, minlength=self.vocab_size)
         keep, noise = keep_probability(counts, self.subsample), noise_distribution(counts)
@@ -131,24 +131,19 @@ class Word2Vec(ABC):
                     bar.update(len(tokens) * len(batch) / len(blocks))
                 losses.append(sum(measured) / max(1, len(measured)))
                 if not math.isfinite(losses[-1]):
-                    raise ValueError(
-                        f"learning_rate or batch_size must be smaller, got {learning_rate} and {batch_size}:"
-                        f" the vectors diverged in epoch {epoch}"
-                    )
+                    given = f"{learning_rate} and {batch_size}: the vectors diverged in epoch {epoch}"
+                    raise ValueError(f"learning_rate or batch_size must be smaller, got {given}")
         return losses
 
     def _batch_size(self, frequency: Tensor, rate_per_word: float) -> int:
-        """A vector takes one summed step per batch, so the most frequent word must not occur too often in it.
-
-        rate_per_word: the learning rate, times the pairs of a word.
-        """
+        """A vector takes one summed step per batch, so the most frequent word must not occur too often in it."""
         share = float(frequency.max() / frequency.sum())
         step_of_one = rate_per_word * (1 + self.n_negatives)  # all pairs and their noise
         return max(1, min(MAX_BATCH, int(MAX_STEP / (step_of_one * share)) if step_of_one else MAX_BATCH))
 
     def _roles(self, blocks: Blocks, noise: Tensor) -> list[tuple[Tensor, Tensor]]:
         """The table and the ids of the words in the middle, of those around them, and of the noise."""
-        middle, outer = self._tables()
+        middle, outer = (getattr(self, name) for name in self.tables)
         return [(middle, blocks.centre), (outer, blocks.tokens), (self.output, noise)]
 
     def _step(self, blocks: Blocks, noise: Tensor, learning_rate: float) -> None:
@@ -163,10 +158,6 @@ class Word2Vec(ABC):
         vectors = [embedding(ids, table) for table, ids in self._roles(blocks, noise)]
         loss = self.loss(*vectors, blocks.window(), self.n_negatives)
         return loss.item() / max(1, int(blocks.seen.any(2).sum()))
-
-    @abstractmethod
-    def _tables(self) -> tuple[Tensor, Tensor]:
-        """The tables of the word in the middle and of the words around it."""
 
     @abstractmethod
     def gradient(self, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
@@ -193,8 +184,8 @@ class Word2Vec(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Both tables as safetensors; the kind of model, its settings and its words in the header."""
-        metadata = {"format": self._format(), "settings": json.dumps(self.settings), "words": json.dumps(self.words)}
-        save_file({"input": self.input, "output": self.output}, os.fspath(path), metadata=metadata)
+        header = {"format": self._format(), "settings": json.dumps(self.settings), "words": json.dumps(self.words)}
+        save_file({"input": self.input, "output": self.output}, os.fspath(path), metadata=header)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Word2Vec":
@@ -202,21 +193,19 @@ class Word2Vec(ABC):
         path = os.fspath(path)
         try:
             with safe_open(path, framework="pt") as file:
-                metadata = file.metadata() or {}
+                header = file.metadata() or {}
                 tables = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file, no dictionary)
         except SafetensorError as error:
             raise ValueError(f"path must be a whole safetensors file, got {path!r}: {error}") from error
-        if metadata.get("format") != cls._format() or set(tables) != {"input", "output"}:
-            raise ValueError(
-                f"path must be a file of format {cls._format()!r}, got {metadata.get('format')!r} in {path!r}"
-            )
-        words = json.loads(metadata["words"])
+        wanted, found = cls._format(), header.get("format")
+        if found != wanted or set(tables) != {"input", "output"}:
+            raise ValueError(f"path must be a file of format {wanted!r}, got {found!r} in {path!r}")
+        words = json.loads(header["words"])
         shapes = [tuple(table.shape) for table in tables.values()]
         if shapes[0] != shapes[1] or len(shapes[0]) != 2 or (words is not None and len(words) != shapes[0][0]):
-            raise ValueError(
-                f"path must hold two tables with a row per word, got {shapes} for {words and len(words)} words"
-            )
-        model = cls(shapes[0][0] if words is None else words, shapes[0][1], **json.loads(metadata["settings"]))
+            found = f"{shapes} for {words and len(words)} words"
+            raise ValueError(f"path must hold two tables with a row per word, got {found}")
+        model = cls(shapes[0][0] if words is None else words, shapes[0][1], **json.loads(header["settings"]))
         model.input, model.output = tables["input"], tables["output"]
         return model
 
@@ -228,22 +217,18 @@ class Word2Vec(ABC):
 class SkipGram(Word2Vec):
     """A word predicts each of its neighbours: v of the word against u of the neighbour."""
 
-    shared_negatives = 32
-    loss = staticmethod(skipgram_loss)
-    gradient = staticmethod(skipgram_gradient)
-
-    def _tables(self) -> tuple[Tensor, Tensor]:
-        return self.input, self.output
+    shared_negatives, tables = 32, ("input", "output")
+    loss, gradient = staticmethod(skipgram_loss), staticmethod(skipgram_gradient)
 
 
 class CBOW(Word2Vec):
     """The mean of its neighbours predicts a word: mean v of the neighbours against u of the word.
 
-    corrected: divide a neighbour's gradient by the number of neighbours, which the original program does not; it then
-    wants a learning rate of about 0.1.
+    corrected: divide a neighbour's gradient by the number of neighbours, unlike the original program; that needs a
+    learning rate of about 0.1.
     """
 
-    shared_negatives = 16
+    shared_negatives, tables = 16, ("output", "input")
     loss = staticmethod(cbow_loss)
 
     @door
@@ -259,6 +244,3 @@ class CBOW(Word2Vec):
 
     def gradient(self, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
         return cbow_gradient(*arguments, self.corrected)  # type: ignore[call-arg]
-
-    def _tables(self) -> tuple[Tensor, Tensor]:
-        return self.output, self.input

@@ -1,6 +1,6 @@
 """The objective of word2vec, as a loss that autograd could follow and as the gradient written by hand.
 
-Skip-gram: a word a should give its neighbour b a high score v_a · u_b, and k words n drawn from the noise
+Skip-gram: a word a should give its neighbour b a high score v_a · u_b, and k words n sampled from the noise
 distribution P_n low ones (Mikolov et al. 2013b, equation 4):
 
     loss(a, b) = −log σ(v_a · u_b) − k E_{n ~ P_n} log σ(−v_a · u_n)
@@ -9,9 +9,9 @@ CBOW: the mean h of the neighbours' vectors should do the same for the word a in
 
     h = mean of v_b over the window,     loss(a) = −log σ(h · u_a) − k E_{n ~ P_n} log σ(−h · u_n)
 
-Here the text comes in blocks of consecutive words, so all scores between a block and its surroundings are one matrix
-product, of which `window` marks the entries that are pairs; and the expectation over noise is estimated with words
-that a whole block shares: with K of them, each counts k / K. It is the same loss in expectation.
+The text comes in blocks of consecutive words, so all scores between a block and its surroundings are one matrix
+product, in which `window` marks the pairs. A block shares K noise words, each of which counts k / K: the same
+expectation.
 
 Symbols: v input vectors (rows of `input`), u output vectors (rows of `output`), k n_negatives, K shared noise words.
 Shapes: n blocks of c words each, in spans of s = c + 2 · window words.
@@ -19,14 +19,14 @@ Shapes: n blocks of c words each, in spans of s = c + 2 · window words.
     skip-gram   centre = v of the block's words,  context = u of the span's words,  negatives = u of the shared words
     CBOW        centre = u of the block's words,  context = v of the span's words,  negatives = u of the shared words
 
-The hand-written gradient rests on d/dx [−log σ(x)] = σ(x) − 1 and d/dx [−log σ(−x)] = σ(x). It does what autograd
-does in about half of the time, and gives the gradient of each row, not of the whole table of vectors.
+The hand-written gradient uses d/dx [−log σ(x)] = σ(x) − 1 and d/dx [−log σ(−x)] = σ(x). It takes about half of
+autograd's time, and is the gradient of each row, not of the whole table of vectors.
 
 Sources: Mikolov, Chen, Corrado & Dean 2013a (arXiv 1301.3781); Mikolov, Sutskever, Chen, Corrado & Dean 2013b
 (arXiv 1310.4546). Departs from the papers: noise words are shared in a block, and one that happens to be the neighbour
-itself is kept, as the expectation says. In CBOW the original program and gensim do not divide the gradient of a
-neighbour's vector by the number of neighbours, as the mean demands (İrsoy, Benton & Stratos 2021). Both are here;
-`CBOW` does without the division: neighbours then learn several times as fast, which usual learning rates are made for.
+itself is kept. In CBOW the original program and gensim do not divide the gradient of a neighbour's vector by the number
+of neighbours, as the mean demands (İrsoy, Benton & Stratos 2021). Both are here; `CBOW` does not divide by default:
+neighbours then learn several times as fast, which usual learning rates are made for.
 """
 
 import torch

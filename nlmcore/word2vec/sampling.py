@@ -1,12 +1,11 @@
-"""What word2vec draws at random: which words it reads, how far it looks, and what noise it compares with.
+"""What is random in word2vec: which words it reads, how far it looks, and what noise it compares with.
 
     keep a word of relative frequency f with probability min(1, √(t / f) + t / f)        subsampling, threshold t
     look b words to either side, b uniform on 1 .. window                                dynamic window
-    draw noise words with probability ∝ count ^ 3/4                                      noise distribution
+    sample noise words with probability ∝ count ^ 3/4                                    noise distribution
 
 Source: Mikolov et al. 2013b (arXiv 1310.4546), sections 2.2 and 2.3; the dynamic window is Mikolov et al. 2013a's.
-Departs from the paper: its equation 5 keeps a word with probability √(t / f); the program that came with it, and
-everybody since, adds t / f.
+Departs from the paper: its equation 5 keeps a word with probability √(t / f); the program that came with it adds t / f.
 """
 
 from dataclasses import dataclass
@@ -21,10 +20,7 @@ from nlmcore.checks import Probability, door
 
 @door
 def keep_probability(counts: Int[Tensor, " vocab"], threshold: Probability) -> Float[Tensor, " vocab"]:
-    """Frequent words tell little about their neighbours: most of their occurrences are skipped. Threshold 0: none.
-
-    counts: not all 0.
-    """
+    """Frequent words tell little about their neighbours: most of their occurrences are skipped. Threshold 0: none."""
     _check_counts(counts)
     if threshold == 0:
         return torch.ones(len(counts), dtype=torch.float64)
@@ -34,10 +30,7 @@ def keep_probability(counts: Int[Tensor, " vocab"], threshold: Probability) -> F
 
 @door
 def noise_distribution(counts: Int[Tensor, " vocab"], power: Probability = 0.75) -> Float[Tensor, " vocab"]:
-    """Between the unigram distribution (power 1) and the uniform one over the words that were seen (power 0).
-
-    counts: not all 0.
-    """
+    """Between the unigram distribution (power 1) and the uniform one over the words that were seen (power 0)."""
     _check_counts(counts)
     weights = counts.double() ** power * (counts > 0)
     return weights / weights.sum()
@@ -49,7 +42,7 @@ def _check_counts(counts: Tensor) -> None:
 
 
 def sample(distribution: Float[Tensor, " vocab"], shape: tuple[int, ...], generator: torch.Generator | None) -> Tensor:
-    """Ids drawn with replacement, by inverting the cumulated distribution."""
+    """Ids sampled with replacement, by inverting the cumulated distribution."""
     cumulated = distribution.cumsum(0)
     where = torch.rand(shape, generator=generator, dtype=torch.float64) * cumulated[-1]
     last = int(distribution.nonzero()[-1])
@@ -94,8 +87,7 @@ def sample_blocks(
     size: int,
     generator: torch.Generator | None,
 ) -> Blocks:
-    """One epoch of the text, its blocks in random order: subsampled, every word with its own window, which ends where
-    its sequence does."""
+    """One epoch of the subsampled text, its blocks in random order; a word's window ends where its sequence does."""
     kept = torch.rand(len(tokens), generator=generator) < keep[tokens]
     sequence = torch.repeat_interleave(torch.arange(len(lengths)), lengths)[kept]
     tokens = tokens[kept]

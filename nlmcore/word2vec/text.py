@@ -13,10 +13,7 @@ from nlmcore.checks import Size, described, door
 
 @door
 def build_vocabulary(sequences: Iterable[Sequence[str]], min_count: Size = 5) -> list[str]:
-    """The words that occur at least `min_count` times, most frequent first (ties in order of appearance).
-
-    Raises ValueError if there are none.
-    """
+    """The words that occur at least `min_count` times, most frequent first (ties in order of appearance)."""
     counts: Counter[str] = Counter()
     for sequence in [sequences] if isinstance(sequences, str) or not isinstance(sequences, Iterable) else sequences:
         if isinstance(sequence, str) or not isinstance(sequence, Iterable):
@@ -34,7 +31,7 @@ def build_vocabulary(sequences: Iterable[Sequence[str]], min_count: Size = 5) ->
 def read(sequences: object, ids: dict[str, int] | None, vocab_size: int) -> tuple[Tensor, Tensor]:
     """Sequences of words or ids -> all ids end to end (time,), and the length of each (sequences,).
 
-    Words that are not in the vocabulary are dropped, and their neighbours move together, as in the original program.
+    Words outside the vocabulary are dropped, and their neighbours move together, as in the original program.
     """
     if isinstance(sequences, str) or not isinstance(sequences, Iterable):
         raise TypeError(f"sequences must be a list of sequences, got {type(sequences).__name__}")

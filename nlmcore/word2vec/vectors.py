@@ -1,4 +1,4 @@
-"""A finished table of word vectors, and two questions to it: what is near, and what is to c as b is to a?
+"""A finished table of word vectors, and two questions to it: what is similar, and what is to c as b is to a?
 
     nearest(w)          argmax over w' of cos(e(w'), e(w))
     analogy(a, b, c)    argmax over w  of cos(e(w), e(c) − e(a) + e(b))         a : b = c : w
@@ -35,10 +35,7 @@ class WordVectors(nn.Module):
 
 @door
 def nearest(vectors: Float[Tensor, "vocab d_model"], word: int, k: Size | None = None) -> list[tuple[int, float]]:
-    """The k words whose vectors have the largest cosine with that of `word`, best first; ids and cosines.
-
-    vectors: finite. k: None for 10, or all there are beside `word` if they are fewer.
-    """
+    """The k words with the largest cosine with `word`, best first: ids and cosines. k=None: 10, or all if fewer."""
     most = _check(vectors, word=word)
     unit = normalize(vectors, dim=1)
     return _best(unit @ unit[word], [word], min(10, most) if k is None else k, most)
@@ -46,10 +43,7 @@ def nearest(vectors: Float[Tensor, "vocab d_model"], word: int, k: Size | None =
 
 @door
 def analogy(vectors: Float[Tensor, "vocab d_model"], a: int, b: int, c: int, k: Size = 1) -> list[tuple[int, float]]:
-    """The k words that are to c as b is to a, best first; ids and cosines. a, b and c are left out.
-
-    vectors: finite.
-    """
+    """The k words that are to c as b is to a, best first: ids and cosines. a, b and c are left out."""
     most = _check(vectors, a=a, b=b, c=c)
     unit = normalize(vectors, dim=1)
     target = normalize(unit[c] - unit[a] + unit[b], dim=0)
