@@ -1,6 +1,6 @@
 """The rows: one line each. Names are printed in table 1 of Narang et al. (2021), unless `paper` says another.
 
-Two of that table's names begin with "+" and stand below "Block sharing": here they begin with it.
+Two names that begin with "+" in that table, below "Block sharing", here begin with "Block sharing".
 
     feed-forward        W2 φ(W1 x)                      with φ(x) =
       Vanilla             max(0, x)                       Swish       x σ(x)
@@ -12,22 +12,17 @@ Two of that table's names begin with "+" and stand below "Block sharing": here t
     norm                γ ⊙ (x − mean x) / √(var x + ε) + β
       RMS Norm            γ ⊙ x / √(mean x² + ε)
     depth               more layers with fewer heads and a narrower feed-forward network, or fewer with more
-    embeddings          the encoder's, the decoder's and the softmax's matrix are one in all rows but those of that name
-                        and of block sharing; "& shared": the softmax has the factors of the embedding
-    experts             32 in every fourth layer
+    embeddings          encoder, decoder and softmax share one matrix, except in the rows on embeddings and on block
+                        sharing; "& shared": the softmax has the factors of the embedding
 
-The equations of the others stand in their leaves, where the rows import their parts from: `depth` (Rezero, Fixup,
-DeepNorm), `embeddings` (factorized, adaptive, softmaxes), `sharing` (blocks, Universal), `encoders` (Transparent,
-Funnel), `sublayers` (Weighted, Sandwich), `experts` (Mixture of experts, Switch, WideNet), `mixing` (Linformer, FNet,
-MLP-Mixer), `sparse` (Longformer, BigBird), `convolution`, `evolved`, `product_keys`, `synthesizer`, `transformer_xl`.
+The equations of all other rows are in the files that their parts come from.
 
 **What is held equal.** Narang et al. hold either the parameters or the operations of the vanilla Transformer constant
 (section 3). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two; depth
-rows trade layers for width; activations, norms and residual rules change a few numbers or none. Untied embeddings add
-matrices: more parameters, the same operations. Block sharing has the operations, and a fraction of the parameters;
-factorised embeddings have fewer of both. An Evolved cell has about the parameters of two layers; Funnel saves
-operations alone, and Weighted spends them. At the paper's sizes every row of it has the parameters that its column
-"Params" prints, to a million.
+rows trade layers for width; activations, norms and residual rules change few parameters or none. Untied embeddings add
+matrices: more parameters, the same operations. Block sharing has the same operations with fewer parameters; factorised
+embeddings have fewer of both. An Evolved cell has about the parameters of two layers; Funnel saves only operations, and
+Weighted spends them. At the paper's sizes each row from it has the parameters in its column "Params", to a million.
 """
 
 from fractions import Fraction
@@ -41,69 +36,56 @@ from torch import Tensor, nn
 from nlmcore.norms import RMSNorm
 from nlmcore.positions import NoPositions, SinusoidalPositions, TransformerXLPositions
 from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward, TransformerLM
-from nlmcore.variants.baseline import RELU
-from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolution
-from nlmcore.variants.depth import (
-    FixupFeedForward,
-    build_deepnorm,
-    build_fixup,
-    build_rezero,
-    initialise_deepnorm,
-    initialise_fixup,
+from nlmcore.transformer.config import build_attention, build_cross_attention
+from nlmcore.variants import (
+    convolution,
+    depth,
+    embeddings,
+    encoders,
+    evolved,
+    experts,
+    mixing,
+    product_keys,
+    sharing,
+    sparse,
+    sublayers,
+    synthesizer,
+    transformer_xl,
 )
-from nlmcore.variants.embeddings import (
-    AdaptiveEmbedding,
-    FactorisedEmbedding,
-    build_adaptive_output,
-    build_adaptive_softmax,
-    build_factorised_output,
-    build_mixture_of_softmaxes,
-    initialise_factorised,
-)
-from nlmcore.variants.encoders import build_funnel, build_norm_of_each, build_transparent
-from nlmcore.variants.evolved import build_evolved, share_cell_positions
-from nlmcore.variants.experts import MixtureOfExperts, build_mixture, build_switch, share_all_but_norms
-from nlmcore.variants.mixing import FourierMixing, LinformerAttention, TokenMixing, in_encoder
-from nlmcore.variants.product_keys import build_with_memory
-from nlmcore.variants.sharing import Universal, share_blocks, share_in_decoder, share_in_encoder
-from nlmcore.variants.sparse import build_bigbird, build_longformer
-from nlmcore.variants.sublayers import (
-    WeightedLayer,
-    build_branched_attention,
-    build_branched_cross_attention,
-    build_sandwich,
-)
-from nlmcore.variants.synthesizer import (
-    DenseScores,
-    FactorisedDenseScores,
-    FactorisedRandomScores,
-    Plus,
-    PlusAlpha,
-    RandomScores,
-    Synthesizer,
-    build_synthesizer,
-)
-from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
-from nlmcore.variants.variant import Catalogue, Times, Variant
+from nlmcore.variants.variant import RELU, Catalogue, Times, Variant
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 SHAZEER, LAN, TAY = "Shazeer (2020), section 2", "Lan et al. (2020), section 3.1", "Tay et al. (2021), section 3"
 NARANG, BACHLECHNER = "Narang et al. (2021), section ", "Bachlechner et al. (2021), section 3"
 
-FACTORISED = {"embedding": FactorisedEmbedding, "initialise": initialise_factorised}
-ADAPTIVE = {"embedding": AdaptiveEmbedding, "initialise": initialise_factorised}
-OWN_SOFTMAX = {"tie_embeddings": False}
-SHARED_SOFTMAX = {"output": build_factorised_output}
-SHARED_BLOCKS = {"share": share_blocks}
-SINUSOIDS = {"positions": SinusoidalPositions}
-NO_BIAS = {"attention_positions": None}
-TRANSPARENT = {"stack": build_transparent, "final_norm": build_norm_of_each}
-EVOLVED = {"block": build_evolved, "n_layers": Times(HALF), "share": share_cell_positions}
-UNIVERSAL = {"stack": Universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
-DEEPNORM = {"norm_position": "post", "residual": build_deepnorm, "initialise": initialise_deepnorm}
-SEGMENTS = {"attention": build_transformer_xl, "attention_positions": TransformerXLPositions, "share": share_u_and_v}
-FIXUP = {"residual": build_fixup, "norm": nn.Identity, "feed_forward": FixupFeedForward, "initialise": initialise_fixup}
-BRANCHED = {"attention": build_branched_attention, "cross_attention": build_branched_cross_attention}
+REZERO, NO_NORM = {"residual": depth.ReZero}, {"norm": nn.Identity}
+FIXUP = {"residual": depth.Fixup, "feed_forward": depth.FixupFeedForward, "initialise": depth.initialise_fixup}
+DEEPNORM = {"norm_position": "post", "residual": depth.DeepNorm, "initialise": depth.initialise_deepnorm}
+SHARED_BLOCKS = {"share": sharing.share_blocks}
+SHARED_IN_ENCODER, SHARED_IN_DECODER = {"stack": sharing.share_in_encoder}, {"stack": sharing.share_in_decoder}
+OWN_SOFTMAX, SHARED_SOFTMAX = {"tie_embeddings": False}, {"output": embeddings.FactorisedOutput}
+FACTORISED = {"embedding": embeddings.FactorisedEmbedding, "initialise": embeddings.initialise_factorised}
+ADAPTIVE = {"embedding": embeddings.AdaptiveEmbedding, "initialise": embeddings.initialise_factorised}
+UNPROJECTED = {"embedding": partial(embeddings.AdaptiveEmbedding, narrowing=(1, 1, 1))}
+USUAL_SOFTMAX, ADAPTIVE_SOFTMAX = {"output": embeddings.AdaptiveOutput}, {"output": embeddings.AdaptiveSoftmax}
+TRANSPARENT = {"stack": encoders.build_transparent, "final_norm": encoders.NormOfEach}
+EVOLVED = {"block": evolved.build_evolved, "n_layers": Times(HALF), "share": evolved.share_cell_positions}
+WEIGHTED = {
+    "block": sublayers.WeightedLayer,
+    "attention": partial(sublayers.branched, build_attention),
+    "cross_attention": partial(sublayers.branched, build_cross_attention),
+}
+SINUSOIDS, NO_BIAS = {"positions": SinusoidalPositions}, {"attention_positions": None}
+LIGHTWEIGHT = {"attention": convolution.LightweightConvolution} | NO_BIAS
+DYNAMIC = {"attention": convolution.DynamicConvolution} | NO_BIAS
+UNIVERSAL = {"stack": sharing.Universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
+UNTRAINED = partial(synthesizer.RandomScores, trained=False)
+WIDENET = {"share": experts.share_all_but_norms, "feed_forward": partial(experts.MixtureOfExperts, expert=RELU)}
+SEGMENTS = {
+    "attention": transformer_xl.build_transformer_xl,
+    "attention_positions": TransformerXLPositions,
+    "share": transformer_xl.share_u_and_v,
+}
 
 
 def plain(activation: Any) -> dict[str, Any]:
@@ -112,34 +94,33 @@ def plain(activation: Any) -> dict[str, Any]:
 
 
 def gated(activation: Any) -> dict[str, Any]:
-    """W2 (φ(W x) ⊙ V x), at 2/3 of the width: three matrices of it have the parameters of two."""
+    """W2 (φ(W x) ⊙ V x), at 2/3 of the width, so that three matrices have the parameters of two."""
     return {"feed_forward": partial(GatedFeedForward, activation=activation, bias=False), "d_ff": Times(2 * THIRD)}
 
 
 def deep(layers: Fraction | int, width: Fraction | int) -> dict[str, Any]:
-    """More layers, each with less width and fewer heads of the same size, or the other way round."""
+    """More layers, each with less width and fewer heads of the same size, or vice versa."""
     return {"n_layers": Times(layers), "d_ff": Times(width), "n_heads": Times(width)}
 
 
-def encoder_only(part: Any) -> dict[str, Any]:
-    """The part in place of the encoder's attention; a decoder keeps its own."""
-    return {"attention": partial(in_encoder, part)}
-
-
-def synthetic(scores: Any, joined: Any = None) -> dict[str, Any]:
-    """softmax(S) V, of the heads that Narang et al. have there."""
-    options = {"scores": scores} | ({} if joined is None else {"joined": joined})
-    return {"attention": partial(build_synthesizer, **options)}
-
-
-def tied(source: bool, output: bool) -> dict[str, Any]:
+def tied(source: bool = False, output: bool = False) -> dict[str, Any]:
     """Which matrices are the decoder's embedding: the encoder's, the softmax's."""
     return {"tie_source": source, "tie_embeddings": output}
+
+
+def synthetic(scores: Any, build: Any = synthesizer.build_synthesizer, **joined: Any) -> dict[str, Any]:
+    """softmax(S) V; build_synthesizer has the heads of Narang et al., Synthesizer those of the model."""
+    return {"attention": partial(build, scores=scores, **joined)}
 
 
 def other(name: str, changes: dict[str, Any], source: str, family: Any = TransformerLM) -> Variant:
     """A row that is not in the table of Narang et al.; its paper is its source, "Tay et al. (2021), section 3"."""
     return Variant(name, changes, source, family, paper=source.rpartition(",")[0])
+
+
+def mixed(name: str, part: Any, source: str, **changes: Any) -> Variant:
+    """Another such row, with the part instead of the encoder's attention; a decoder keeps its own."""
+    return other(name, {"attention": partial(mixing.in_encoder, part)} | changes, source, EncoderDecoder)
 
 
 def linear(x: Tensor) -> Tensor:
@@ -161,10 +142,10 @@ ROWS = (
     Variant("Sigmoid", plain(torch.sigmoid), NARANG + "2.1"),
     Variant("Softplus", plain(F.softplus), "Dugas et al. (2001)"),
     Variant("RMS Norm", {"norm": RMSNorm}, "Zhang & Sennrich (2019), equation 4"),
-    Variant("Rezero", {"residual": build_rezero, "norm": nn.Identity}, BACHLECHNER),
-    Variant("Rezero + LayerNorm", {"residual": build_rezero}, BACHLECHNER),
-    Variant("Rezero + RMS Norm", {"residual": build_rezero, "norm": RMSNorm}, BACHLECHNER),
-    Variant("Fixup", FIXUP, "Zhang, Dauphin & Ma (2019), section 3"),
+    Variant("Rezero", REZERO | NO_NORM, BACHLECHNER),
+    Variant("Rezero + LayerNorm", REZERO, BACHLECHNER),
+    Variant("Rezero + RMS Norm", REZERO | {"norm": RMSNorm}, BACHLECHNER),
+    Variant("Fixup", FIXUP | NO_NORM, "Zhang, Dauphin & Ma (2019), section 3"),
     Variant("24 layers, d_ff = 1536, H = 6", deep(2, HALF), NARANG + "2.3"),
     Variant("18 layers, d_ff = 2048, H = 8", deep(3 * HALF, 2 * THIRD), NARANG + "2.3"),
     Variant("8 layers, d_ff = 4608, H = 18", deep(2 * THIRD, 3 * HALF), NARANG + "2.3"),
@@ -172,62 +153,44 @@ ROWS = (
     Variant("Block sharing", SHARED_BLOCKS | OWN_SOFTMAX, LAN),
     Variant("Block sharing + Factorized embeddings", SHARED_BLOCKS | FACTORISED | OWN_SOFTMAX, LAN),
     Variant("Block sharing + Factorized & shared embeddings", SHARED_BLOCKS | FACTORISED | SHARED_SOFTMAX, LAN),
-    Variant("Encoder only block sharing", {"stack": share_in_encoder} | OWN_SOFTMAX, NARANG + "2.5", EncoderDecoder),
-    Variant("Decoder only block sharing", {"stack": share_in_decoder} | OWN_SOFTMAX, NARANG + "2.5", EncoderDecoder),
+    Variant("Encoder only block sharing", SHARED_IN_ENCODER | OWN_SOFTMAX, NARANG + "2.5", EncoderDecoder),
+    Variant("Decoder only block sharing", SHARED_IN_DECODER | OWN_SOFTMAX, NARANG + "2.5", EncoderDecoder),
     Variant("Factorized Embedding", FACTORISED | OWN_SOFTMAX, LAN),
     Variant("Factorized & shared embeddings", FACTORISED | SHARED_SOFTMAX, LAN),
-    Variant("Tied encoder/decoder input embeddings", tied(True, output=False), NARANG + "2.4", EncoderDecoder),
-    Variant(
-        "Tied decoder input and output embeddings", tied(False, output=True), "Press & Wolf (2017)", EncoderDecoder
-    ),
-    Variant("Untied embeddings", tied(False, output=False), "Chung et al. (2021)", EncoderDecoder),
-    Variant(
-        "Adaptive input embeddings", ADAPTIVE | {"output": build_adaptive_output}, "Baevski & Auli (2019), section 3"
-    ),
-    Variant("Adaptive softmax", ADAPTIVE | {"output": build_adaptive_softmax}, "Grave et al. (2017), section 4"),
-    Variant(
-        "Adaptive softmax without projection",
-        {"embedding": partial(AdaptiveEmbedding, narrowing=(1, 1, 1)), "output": build_adaptive_softmax},
-        NARANG + "2.6",
-    ),
-    Variant("Mixture of softmaxes", {"output": build_mixture_of_softmaxes}, "Yang et al. (2018), section 2"),
+    Variant("Tied encoder/decoder input embeddings", tied(source=True), NARANG + "2.4", EncoderDecoder),
+    Variant("Tied decoder input and output embeddings", tied(output=True), "Press & Wolf (2017)", EncoderDecoder),
+    Variant("Untied embeddings", tied(), "Chung et al. (2021)", EncoderDecoder),
+    Variant("Adaptive input embeddings", ADAPTIVE | USUAL_SOFTMAX, "Baevski & Auli (2019), section 3"),
+    Variant("Adaptive softmax", ADAPTIVE | ADAPTIVE_SOFTMAX, "Grave et al. (2017), section 4"),
+    Variant("Adaptive softmax without projection", UNPROJECTED | ADAPTIVE_SOFTMAX, NARANG + "2.6"),
+    Variant("Mixture of softmaxes", {"output": embeddings.MixtureOfSoftmaxes}, "Yang et al. (2018), section 2"),
     Variant("Transparent attention", TRANSPARENT, "Bapna et al. (2018)", EncoderDecoder),
     Variant("Evolved Transformer", EVOLVED, "So, Liang & Le (2019), figure 3"),
-    Variant("Funnel Transformer", {"stack": build_funnel}, "Dai et al. (2020), section 2", EncoderDecoder),
-    Variant("Weighted Transformer", {"block": WeightedLayer} | BRANCHED, "Ahmed, Keskar & Socher (2017), section 3"),
-    Variant("Synthesizer (dense)", synthetic(DenseScores), TAY),
-    Variant("Synthesizer (dense plus)", synthetic(DenseScores, Plus), TAY),
-    Variant("Synthesizer (dense plus alpha)", synthetic(DenseScores, PlusAlpha), TAY),
-    Variant("Synthesizer (factorized)", synthetic(FactorisedRandomScores), TAY),
-    Variant("Synthesizer (random)", synthetic(RandomScores), TAY),
-    Variant("Synthesizer (random plus)", synthetic(RandomScores, Plus), TAY),
-    Variant("Synthesizer (random plus alpha)", synthetic(RandomScores, PlusAlpha), TAY),
-    Variant("Mixture of experts", {"stack": build_mixture}, "Shazeer et al. (2017); Lepikhin et al. (2020)"),
-    Variant("Switch Transformer", {"stack": build_switch}, "Fedus et al. (2022), section 2"),
-    Variant("Product key memory", {"stack": build_with_memory}, "Lample et al. (2019), section 3"),
+    Variant("Funnel Transformer", {"stack": encoders.build_funnel}, "Dai et al. (2020), section 2", EncoderDecoder),
+    Variant("Weighted Transformer", WEIGHTED, "Ahmed, Keskar & Socher (2017), section 3"),
+    Variant("Synthesizer (dense)", synthetic(synthesizer.DenseScores), TAY),
+    Variant("Synthesizer (dense plus)", synthetic(synthesizer.DenseScores, joined=synthesizer.Plus), TAY),
+    Variant("Synthesizer (dense plus alpha)", synthetic(synthesizer.DenseScores, joined=synthesizer.PlusAlpha), TAY),
+    Variant("Synthesizer (factorized)", synthetic(synthesizer.FactorisedRandomScores), TAY),
+    Variant("Synthesizer (random)", synthetic(synthesizer.RandomScores), TAY),
+    Variant("Synthesizer (random plus)", synthetic(synthesizer.RandomScores, joined=synthesizer.Plus), TAY),
+    Variant("Synthesizer (random plus alpha)", synthetic(synthesizer.RandomScores, joined=synthesizer.PlusAlpha), TAY),
+    Variant("Mixture of experts", {"stack": experts.build_mixture}, "Shazeer et al. (2017); Lepikhin et al. (2020)"),
+    Variant("Switch Transformer", {"stack": experts.build_switch}, "Fedus et al. (2022), section 2"),
+    Variant("Product key memory", {"stack": product_keys.build_with_memory}, "Lample et al. (2019), section 3"),
     other("Universal Transformer", UNIVERSAL, "Dehghani et al. (2019), section 2"),
-    other("Synthesizer (factorized dense)", {"attention": partial(Synthesizer, scores=FactorisedDenseScores)}, TAY),
-    other(
-        "Synthesizer (random, fixed)",
-        {"attention": partial(Synthesizer, scores=partial(RandomScores, trained=False))},
-        TAY,
-    ),
-    other("Lightweight convolution", {"attention": LightweightConvolution} | NO_BIAS, "Wu et al. (2019), section 3"),
-    other("Dynamic convolution", {"attention": DynamicConvolution} | NO_BIAS, "Wu et al. (2019), section 4"),
+    other("Synthesizer (factorized dense)", synthetic(synthesizer.FactorisedDenseScores, synthesizer.Synthesizer), TAY),
+    other("Synthesizer (random, fixed)", synthetic(UNTRAINED, synthesizer.Synthesizer), TAY),
+    other("Lightweight convolution", LIGHTWEIGHT, "Wu et al. (2019), section 3"),
+    other("Dynamic convolution", DYNAMIC, "Wu et al. (2019), section 4"),
     Variant("DeepNorm", DEEPNORM, "Wang et al. (2022), section 3", paper="Wang et al. (2022), figure 2"),
-    other("Sandwich", {"stack": build_sandwich}, "Press, Smith & Levy (2020), section 4"),
-    other(
-        "WideNet",
-        {"share": share_all_but_norms, "feed_forward": partial(MixtureOfExperts, expert=RELU)},
-        "Xue et al. (2022), section 2",
-    ),
-    other("Linformer", encoder_only(LinformerAttention) | SINUSOIDS, "Wang et al. (2020), section 4", EncoderDecoder),
-    other(
-        "Longformer", encoder_only(build_longformer) | SINUSOIDS, "Beltagy et al. (2020), section 3.1", EncoderDecoder
-    ),
-    other("BigBird", encoder_only(build_bigbird) | SINUSOIDS, "Zaheer et al. (2020), section 2", EncoderDecoder),
-    other("FNet", encoder_only(FourierMixing) | SINUSOIDS, "Lee-Thorp et al. (2022), section 3", EncoderDecoder),
-    other("MLP-Mixer", encoder_only(TokenMixing), "Tolstikhin et al. (2021), equation 1", EncoderDecoder),
+    other("Sandwich", {"stack": sublayers.build_sandwich}, "Press, Smith & Levy (2020), section 4"),
+    other("WideNet", WIDENET, "Xue et al. (2022), section 2"),
+    mixed("Linformer", mixing.LinformerAttention, "Wang et al. (2020), section 4", **SINUSOIDS),
+    mixed("Longformer", sparse.build_longformer, "Beltagy et al. (2020), section 3.1", **SINUSOIDS),
+    mixed("BigBird", sparse.build_bigbird, "Zaheer et al. (2020), section 2", **SINUSOIDS),
+    mixed("FNet", mixing.FourierMixing, "Lee-Thorp et al. (2022), section 3", **SINUSOIDS),
+    mixed("MLP-Mixer", mixing.TokenMixing, "Tolstikhin et al. (2021), equation 1"),
     other("Transformer-XL", SEGMENTS, "Dai et al. (2019), section 3"),
 )
 

@@ -1,29 +1,29 @@
-"""Convolutions: lightweight and dynamic ones in place of attention, and separable ones.
+"""Convolutions: lightweight and dynamic ones instead of attention, and separable ones.
 
     [A; B] = W^I x,   v = A ⊙ σ(B),   y = W^O u             Wu et al. (2019), sections 3 and 4, figure 2
 
     u_t = Σ_j softmax(w)_j v_{t − k + j},  j = 1 … k     in the d_head channels of one head, w its k numbers
 
-    lightweight    w is learned, one kernel for all texts and places
-    dynamic        w_t = W^Q v_t: each token makes the kernel that it looks with
+    lightweight    w is learned, one kernel for all texts and positions
+    dynamic        w_t = W^Q v_t: each token makes its own kernel
 
-Where nothing is to be predicted (an encoder), the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Beyond
-the ends of a text, and at padding, stand zeros. The softmax makes a kernel a weighted mean, like attention's; unlike
-it, the operations grow with the length of a text and not with its square, and a reader keeps k − 1 vectors. In training
-some weights are dropped after the softmax (the paper's DropConnect).
+In an encoder the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Padding, and anything beyond the ends
+of a text, is zero. The softmax makes the kernel a weighted mean, as in attention, but the operations grow with the
+length of a text and not with its square, and the state is k − 1 vectors. In training some weights are dropped after the
+softmax (the paper's DropConnect).
 
 Symbols: W^I and W^O are `inner` and `output`; w, or W^Q, is `kernel`.
 
-Departs from the paper: k is one for all layers (theirs widens with the depth). First kernels are N(0, 1), so that heads
-begin unlike. Narang et al. (2021) have rows of these names with another matrix behind the sum, and a kernel for every
-channel: their parameters are more.
+Departs from the paper: all layers have one k (theirs widens with depth). Kernels start at N(0, 1), so that heads differ
+from the start. Narang et al. (2021) have rows of these names with one more matrix after the sum, and a kernel for every
+channel, so more parameters.
 
-**Separable**: first the neighbours of each channel by itself, then the channels of each place.
+**Separable**: first the neighbours of each channel by itself, then the channels of each position.
 
     z_tc = Σ_j k_cj x_{t+j, c},   y_t = W z_t               Chollet (2017), "Xception"; Kaiser, Gomez & Chollet (2018)
 
 It is a convolution whose matrix for the j-th neighbour is W diag(k_1j, …, k_dj): d_in · width + d_in · d_out parameters
-in place of d_in · d_out · width.
+instead of d_in · d_out · width.
 
 Departs from the papers: no bias. First weights of k are PyTorch's.
 """
@@ -38,14 +38,13 @@ from torch import Tensor, nn
 from nlmcore.checks import Size, door
 from nlmcore.convolutional import causal_inputs, gated_linear_unit
 from nlmcore.fast import Linear
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.variants.shapes import Mask, Vectors, without_padding
 
 
 class LightweightConvolution(nn.Module):
     """A part `attention`; c: a TransformerConfig. size: k.
 
-    Raises ValueError for a configuration with n_kv_heads, window or attention_positions, which a convolution has of
-    itself.
+    Raises ValueError for a configuration with n_kv_heads, window or attention_positions.
     """
 
     @door
@@ -62,22 +61,15 @@ class LightweightConvolution(nn.Module):
         self.positions = None
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        """Every position with its neighbours on both sides; mask (batch, 1, 1, time), True = a real token.
-
-        Raises ValueError for a mask of another shape: a kernel cannot leave out single pairs.
-        """
-        v = gated_linear_unit(self.inner(x))
-        if mask is not None:
-            if mask.ndim != 4 or mask.shape[1:] != (1, 1, x.shape[1]):
-                raise ValueError(f"mask must have shape (batch, 1, 1, time), got {tuple(mask.shape)}")
-            v = v * mask[:, 0, 0, :, None]
+        """Every position with its neighbours on both sides."""
+        v = without_padding(gated_linear_unit(self.inner(x)), mask)
         before = self.size // 2
         return self._mix(v, F.pad(v, (0, 0, before, self.size - 1 - before)))
 
     def step(self, x: Vectors, state: Tensor | None = None) -> tuple[Vectors, Float[Tensor, "batch past width"]]:
-        """Every position with those before it; state: the last k − 1 v that were read, None: zeros.
+        """Every position with those before it; state: the last k − 1 v, None: zeros.
 
-        Raises TypeError for a state that is none, ValueError for another batch's or another model's.
+        Raises TypeError for a state that is not one, ValueError for another batch's or another model's.
         """
         v = gated_linear_unit(self.inner(x))
         shape = (len(v), self.size - 1, v.shape[2])
@@ -104,7 +96,7 @@ class LightweightConvolution(nn.Module):
 
 
 class DynamicConvolution(LightweightConvolution):
-    """The same, with a kernel that every token makes: W^Q (head · size, width)."""
+    """The same, with a kernel that every token makes."""
 
     def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
         return self.kernel(v).unflatten(-1, (self.n_heads, self.size)).softmax(-1)
@@ -114,7 +106,7 @@ class DynamicConvolution(LightweightConvolution):
 
 
 class SeparableConvolution(nn.Module):
-    """x (batch, time + width − 1, d_in) -> (batch, time, d_out): the caller adds the zeros where they belong."""
+    """x (batch, time + width − 1, d_in) -> (batch, time, d_out): the caller adds the zeros."""
 
     @door
     def __init__(self, d_in: Size, d_out: Size, width: Size) -> None:

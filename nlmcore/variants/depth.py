@@ -4,33 +4,33 @@
 
     x ← x + α · f(norm(x)),   α = 0 at the start          Bachlechner et al. (2021), equation 2 and section 3
 
-A new network of any depth is the identity: a signal and its gradient pass it unchanged, so deep stacks train without
-a warm-up of the learning rate. In the first step a gradient reaches the α alone; the branches follow once α ≠ 0. The
-paper has no norm: hand in nn.Identity. The rows "Rezero + …" of Narang et al. (2021) keep both.
+A new network of any depth is the identity: signals and gradients pass unchanged, so deep stacks train without a warm-up
+of the learning rate. The first gradient reaches only the α; the branches follow once α ≠ 0. The paper has no norm, so
+the row "Rezero" has nn.Identity; the rows "Rezero + …" of Narang et al. (2021) keep both.
 
-Departs from the paper: each branch has its own α; the paper's Transformer has one α for both branches of a layer
-(section 5), Narang's code one for each.
+Departs from the paper: each branch has its own α, as in Narang's code; the paper's Transformer has one α for both
+branches of a layer (section 5).
 
 **Fixup**: no norm either, but first weights that depend on the depth. Zhang, Dauphin & Ma (2019), section 3.
 
-    x ← x + a · f(x + b)                       a = 1 and b = 0 at the start, one number each
-    f = W2 · (φ(W1 x + b1) + b2)               the feed-forward branch: two more numbers, 0 at the start
+    x ← x + a · f(x + b)                       scalars a = 1 and b = 0 at the start
+    f = W2 · (φ(W1 x + b1) + b2)               the feed-forward branch: scalars b1 = b2 = 0 at the start
 
     the last matrix of every branch            0, so that the network begins as the identity
     every other matrix of a branch             as usual, times L^(−1 / (2m − 2))
 
-L is the number of branches in the whole model, m how many matrices multiply one another in a branch. In the
-feed-forward branch m = 2. In attention m = 4: its input passes W^Q, W^K, W^V (once each, to first order) and W^O.
-So one step of gradient descent changes the output by the same amount at every depth, which is what a norm was for.
-The first step's gradient reaches the last matrices and no other weight of a branch.
+L is the number of branches in the whole model, m how many matrices multiply one another in a branch: 2 in the
+feed-forward branch, 4 in attention, whose input passes W^Q, W^K, W^V (once each, to first order) and W^O. One step of
+gradient descent then changes the output by the same amount at every depth, which is what a norm was for. The first
+gradient reaches only the last matrix of each branch.
 
-As usual: Glorot & Bengio (2010) in attention, He et al. (2015) before φ, both uniform: what Narang et al. (2021) have
-in their code as defaults. (The runs of their table: He's rule in both, from a normal distribution cut off.)
+"As usual" is Glorot & Bengio (2010) in attention and He et al. (2015) before φ, both uniform: the defaults in the code
+of Narang et al. (2021). (The runs of their table use He's rule in both, from a truncated normal distribution.)
 
-Departs from the paper: the softmax's matrix starts at 0 only where it is not the embedding's too (tied, it must tell
-tokens apart); before W^O stands no number of its own. Narang's code also shifts, and scales, what leaves each stack.
+Departs from the paper: the softmax's matrix starts at 0 only where it is not tied to the embedding, which must tell
+tokens apart; there is no scalar before W^O. Narang's code also shifts and scales the output of each stack.
 
-**DeepNorm**: post-norm that trains at a thousand layers, by a heavier pathway and lighter branches.
+**DeepNorm**: post-norm that trains at a thousand layers, with a heavier pathway and lighter branches.
 
     x ← LN(α x + f(x))                         Wang et al. (2022), "DeepNet", section 3 and figure 2
 
@@ -43,10 +43,10 @@ tokens apart); before W^O stands no number of its own. Narang's code also shifts
     decoder of M                               (3 M)^(1/4)          (12 M)^(−1/4)
 
 One step of gradient descent then changes the output by an amount that does not grow with the depth (section 4), which
-is what a warm-up was for. α and β depend on the depth of both sides, so they are set where the whole model is known:
-with the first weights.
+is what a warm-up was for. α and β depend on the depth of both sides, so they are set with the first weights, when the
+whole model is known.
 
-Departs from the paper: embeddings begin as everywhere here, from N(0, 0.02²).
+Departs from the paper: embeddings start from N(0, 0.02²), as everywhere here.
 """
 
 from collections.abc import Callable, Iterator
@@ -62,28 +62,23 @@ from nlmcore.variants.shapes import Vectors
 
 
 class ReZero(PreNorm):
-    """x + α f(norm(x)); a rule of `TransformerConfig.residual`."""
+    """x + α f(norm(x)); a part `residual`, as are `Fixup` and `DeepNorm`."""
 
-    def __init__(self, norm: nn.Module, dropout: float | int = 0.0) -> None:
-        super().__init__(norm, dropout)
+    def __init__(self, c: Any) -> None:
+        super().__init__(c.norm(c.d_model), c.dropout)
         self.alpha = nn.Parameter(torch.zeros(()))
 
     def post(self, x: Vectors, y: Vectors) -> Vectors:
         return x + self.alpha * self.dropout(y)
 
 
-def build_rezero(c: Any) -> nn.Module:
-    """ReZero with the configuration's norm; c: a TransformerConfig."""
-    return ReZero(c.norm(c.d_model), c.dropout)
-
-
 class Fixup(nn.Module):
-    """x + a f(x + b); a rule of `TransformerConfig.residual`."""
+    """x + a f(x + b)."""
 
-    def __init__(self, dropout: float | int = 0.0) -> None:
+    def __init__(self, c: Any) -> None:
         super().__init__()
         self.bias, self.scale = nn.Parameter(torch.zeros(())), nn.Parameter(torch.ones(()))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(c.dropout)
 
     def pre(self, x: Vectors) -> Vectors:
         return x + self.bias
@@ -93,7 +88,7 @@ class Fixup(nn.Module):
 
 
 class FixupFeedForward(nn.Module):
-    """W2 (φ(W1 x + b1) + b2) with numbers b1 and b2; x (batch, time, d_model), hidden width d_ff."""
+    """W2 (φ(W1 x + b1) + b2) with scalars b1 and b2."""
 
     def __init__(self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.relu) -> None:
         super().__init__()
@@ -106,16 +101,11 @@ class FixupFeedForward(nn.Module):
         return self.outer(self.activation(self.inner(x) + self.inner_bias) + self.outer_bias)
 
 
-def build_fixup(c: Any) -> nn.Module:
-    """Fixup's rule around one branch; c: a TransformerConfig."""
-    return Fixup(c.dropout)
-
-
 @torch.no_grad()
 def initialise_fixup(model: nn.Module, c: Any) -> None:
-    """The first weights of a model whose layers are multi-head attention and `FixupFeedForward`.
+    """First weights of a model of multi-head attention and `FixupFeedForward`.
 
-    Raises TypeError for a layer that does not say where its branches end, or another feed-forward part.
+    Raises TypeError for layers that do not say where their branches end, or another feed-forward part.
     """
     initialise_normal(model, c)
     layers: list[Any] = [m for m in model.modules() if hasattr(m, "branches") and hasattr(m, "last_matrices")]
@@ -140,9 +130,12 @@ def initialise_fixup(model: nn.Module, c: Any) -> None:
 
 
 class DeepNorm(PostNorm):
-    """LN(α x + f(x)); a rule of `TransformerConfig.residual`. α is 1 (post-norm) until `initialise_deepnorm`."""
+    """LN(α x + f(x)); α is 1 (post-norm) until `initialise_deepnorm`."""
 
     alpha = 1.0
+
+    def __init__(self, c: Any) -> None:
+        super().__init__(c.norm(c.d_model), c.dropout)
 
     def post(self, x: Vectors, y: Vectors) -> Vectors:
         return self.norm(self.alpha * x + self.dropout(y))
@@ -151,14 +144,9 @@ class DeepNorm(PostNorm):
         return f"alpha={self.alpha:.4g}"
 
 
-def build_deepnorm(c: Any) -> nn.Module:
-    """DeepNorm's rule around one branch; c: a TransformerConfig."""
-    return DeepNorm(c.norm(c.d_model), c.dropout)
-
-
 @torch.no_grad()
 def initialise_deepnorm(model: nn.Module, c: Any) -> None:
-    """α of every rule, and first weights, of a model whose layers are multi-head attention and feed-forward networks.
+    """α of every rule, and first weights, of a model of multi-head attention and feed-forward networks.
 
     Raises TypeError for layers that do not say how many branches they have.
     """
@@ -183,7 +171,7 @@ def _attentions(layer: Any) -> list[Any]:
 
 
 def _sides(model: Any) -> Iterator[tuple[Any, float, float]]:
-    """(stack, α, β) of each side. An encoder that was handed in is not there yet: it has its own."""
+    """(stack, α, β) of each side. An encoder passed to EncoderDecoder is not there yet and keeps its own."""
     encoder, decoder = (getattr(getattr(model, side, None), "layers", None) for side in ("encoder", "decoder"))
     if decoder is None:
         alone = model.layers if encoder is None else encoder
@@ -198,7 +186,7 @@ def _sides(model: Any) -> Iterator[tuple[Any, float, float]]:
 
 
 def _depth(stack: Any, each: int) -> float:
-    """How many layers of `each` branches a stack comes to, whatever their order."""
+    """A stack's branches, in layers of `each` branches."""
     branches = [getattr(layer, "branches", None) for layer in stack]
     if None in branches:
         raise TypeError("DeepNorm needs layers with `branches` and `last_matrices()`, as `Block` has them")

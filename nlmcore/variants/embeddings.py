@@ -1,19 +1,19 @@
-"""Embeddings and softmaxes of fewer numbers, or of more: factorised, adaptive, and mixtures of softmaxes.
+"""Embeddings and softmaxes with fewer parameters, or more: factorised, adaptive, and mixtures of softmaxes.
 
 **Factorised**: a narrow vector for every token, widened by one matrix that all tokens share.
 
     E = A B,   A (vocab, inner),  B (inner, d_model),  inner « d_model      Lan et al. (2020), section 3.1
     logits = (h Bᵀ) Aᵀ                                                      "shared": the softmax has the same A and B
 
-What a token means takes fewer numbers than what a context means, they argue; vocab · inner + inner · d_model
-parameters in place of vocab · d_model. Narang et al. (2021), appendix B, have inner = 128 at d_model = 768: a sixth,
-which is the rule here. First weights: both factors from N(0, s²) with s⁴ · inner = 0.02², so that E begins with the
+What a token means takes fewer dimensions than what a context means, they argue; vocab · inner + inner · d_model
+parameters instead of vocab · d_model. Narang et al. (2021), appendix B, have inner = 128 at d_model = 768: a sixth,
+which is the rule here. First weights: both factors from N(0, s²) with s⁴ · inner = 0.02², so that E starts with the
 variance of an embedding that is not factorised. (Two factors of 0.02 each would give vectors ten times too short.)
 
 Departs from the papers: those first weights; Narang's code has the same rule for a variance of 1.
 
-**Adaptive**: the vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first. Rare ones have narrow
-vectors, and are scored where they may stand.
+**Adaptive**: the vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first. Rare tokens have narrow
+vectors, and are scored only where they may occur.
 
     E[w] = A_i[w] B_i,  w in V_i            A_i (|V_i|, d_i),  B_i (d_i, d_model)      Baevski & Auli (2019), section 3
 
@@ -22,32 +22,32 @@ vectors, and are scored where they may stand.
     head   = softmax over V_1 and one class for each further cluster
     tail_i = softmax of h B_iᵀ A_iᵀ over V_i
 
-Where d_i = d_model there is no B_i; "without projection" there is none at all. What the adaptive softmax saves is in
-training: one P per position is needed there, and `adaptive_loss` scores V_i only where a token of V_i follows.
+Where d_i = d_model there is no B_i; "without projection" has none at all. The adaptive softmax saves operations in
+training, which needs one P per position: `adaptive_loss` scores V_i only where a token of V_i follows.
 
-Sizes: Narang et al. (2021) have clusters of 2,500, 6,000 and 23,628 tokens, of which texts use the first for about
-80 % of their tokens (their code), and d_i = d_model, d_model / 3, d_model / 12. The same shares are the rule here.
-Ids must run from frequent to rare, as those of a `WordTokenizer` do behind its special tokens.
+Sizes: Narang et al. (2021) have clusters of 2,500, 6,000 and 23,628 tokens, the first of which covers about 80 % of
+their texts (their code), and d_i = d_model, d_model / 3, d_model / 12. The same fractions are the rule here. Ids must
+run from frequent to rare, as those of a `WordTokenizer` do after its special tokens.
 
 Departs from the papers: Baevski & Auli have d_model, d_model / 4, d_model / 16 (`narrowing=(1, 4, 16)`) and a B_1; in
-Grave et al. the embedding has matrices of its own; Narang's code has a fourth cluster for T5's 128 sentinels.
+Grave et al. the embedding has separate matrices; Narang's code has a fourth cluster for T5's 128 sentinels.
 
 **Mixture of softmaxes**: the next token's distribution is a weighted mean of several.
 
     P(w | h) = Σ_k π_k softmax(E h_k)_w           Yang et al. (2018), section 2
     h_k = tanh(W_k h),   π = softmax(V h)
 
-ln P of one softmax is E h minus a number for each context: for N contexts, a matrix (N, vocab) of rank d_model + 1 at
+ln P of one softmax is E h minus a constant for each context: for N contexts, a matrix (N, vocab) of rank d_model + 1 at
 most, whatever h is. If language needs a higher rank, one softmax cannot be right: "the softmax bottleneck". The
 logarithm of a mean of several is not linear in the h_k, and its rank has no such bound.
 
-All softmaxes have the same E, which is the embedding's where they are tied. Every one more costs d_model² + d_model
-parameters, and a product with all of E: K of them are K times the output's operations and memory. The paper has 15 on
-its smaller corpora, and so has the row of Narang et al. (2021).
+All softmaxes have the same E, which is the embedding's where they are tied. Each costs d_model² + d_model parameters
+and a product with all of E, so K of them take K times the output's operations and memory. The paper has 15 on its
+smaller corpora, and so has the row of Narang et al. (2021).
 
-Departs from the paper: its W_k have a bias in the authors' code, none in the equations and here.
+Departs from the paper: W_k has a bias in the authors' code, but not in the equations or here.
 
-`AdaptiveSoftmax` and `MixtureOfSoftmaxes` give ln P, which does for logits: it is its own log-softmax.
+`AdaptiveSoftmax` and `MixtureOfSoftmaxes` return ln P, which may be used as logits: it is its own log-softmax.
 """
 
 import math
@@ -67,7 +67,7 @@ from nlmcore.variants.variant import Times
 
 
 class FactorisedEmbedding(nn.Module):
-    """tokens (batch, time) -> A[tokens] B, (batch, time, d_model); inner: d_model / 6 unless given."""
+    """A[tokens] B; inner: d_model / 6 unless given."""
 
     @door
     def __init__(self, vocab_size: Size, d_model: Size, inner: Size | None = None) -> None:
@@ -79,35 +79,31 @@ class FactorisedEmbedding(nn.Module):
     def forward(self, tokens: Tokens) -> Vectors:
         return self.widen(self.narrow(tokens))
 
+    def scores(self, hidden: Float[Tensor, "*any d_model"]) -> Float[Tensor, "*any vocab"]:
+        """(h Bᵀ) Aᵀ: the product A B is never made."""
+        return hidden @ self.widen.weight @ self.narrow.weight.T
+
 
 class FactorisedOutput(nn.Module):
-    """logits = (h Bᵀ) Aᵀ of a `FactorisedEmbedding`, whose factors it uses; the product A B is never made."""
+    """(h Bᵀ) Aᵀ with the factors of the embedding; a part `output`, as are the three below."""
 
     @door
-    def __init__(self, embedding: FactorisedEmbedding) -> None:
+    def __init__(self, c: Any, embedding: FactorisedEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
 
     def forward(self, hidden: Vectors) -> Logits:
-        return hidden @ self.embedding.widen.weight @ self.embedding.narrow.weight.T
-
-
-def build_factorised_output(c: Any, embedding: Any) -> nn.Module:
-    """A part `output`."""
-    return FactorisedOutput(embedding)
+        return self.embedding.scores(hidden)
 
 
 def initialise_factorised(model: nn.Module, c: Any) -> None:
-    """As usual, and both factors so that their product is as an embedding usually is."""
+    """As usual, but both factors so that their product has the usual variance."""
     initialise_normal(model, c)
     for module in model.modules():
         if isinstance(module, FactorisedEmbedding):
             std = math.sqrt(0.02) * module.narrow.embedding_dim**-0.25
             for factor in (module.narrow, module.widen):
                 nn.init.normal_(factor.weight, std=std)
-
-
-BEFORE_SECOND, BEFORE_THIRD = Times(Fraction(2_500, 32_128)), Times(Fraction(8_500, 32_128))
 
 
 @door
@@ -118,18 +114,18 @@ def cluster_sizes(vocab_size: Size) -> tuple[int, int, int]:
     """
     if vocab_size < 3:
         raise ValueError(f"vocab_size must be at least 3, one token for each cluster, got {vocab_size}")
-    first = BEFORE_SECOND(vocab_size)
-    second = max(1, BEFORE_THIRD(vocab_size) - first)
+    first, both = (Times(Fraction(tokens, 32_128))(vocab_size) for tokens in (2_500, 8_500))
+    second = max(1, both - first)
     return first, second, vocab_size - first - second
 
 
 class AdaptiveEmbedding(nn.Module):
-    """tokens (batch, time) -> A_i[w] B_i, (batch, time, d_model). A part `embedding`.
+    """A_i[w] B_i for every token w.
 
     sizes: tokens per cluster, None: `cluster_sizes`. narrowing: d_i is d_model / narrowing[i], rounded, at least 1.
 
-    Raises ValueError for sizes that are not those of at least two clusters with vocab_size tokens together, or of as
-    many as narrowing has.
+    Raises ValueError for fewer than two clusters, clusters that do not add up to vocab_size tokens, or another number
+    of clusters than narrowing has.
     """
 
     @door
@@ -137,7 +133,6 @@ class AdaptiveEmbedding(nn.Module):
         self, vocab_size: Size, d_model: Size, sizes: Sequence[int] | None = None, narrowing: Sequence[int] = (1, 3, 12)
     ) -> None:
         super().__init__()
-        self.d_model = d_model
         self.sizes = cluster_sizes(vocab_size) if sizes is None else tuple(sizes)
         for name, given in (("sizes", self.sizes), ("narrowing", narrowing)):
             check_sizes(**{f"{name}[{i}]": size for i, size in enumerate(given)})
@@ -164,16 +159,14 @@ class AdaptiveEmbedding(nn.Module):
     def scores(self, hidden: Float[Tensor, "*any d_model"], i: int) -> Float[Tensor, "*any size"]:
         """h B_iᵀ A_iᵀ of the i-th cluster, counted from 0."""
         cluster: Any = self.clusters[i]
-        if isinstance(cluster, FactorisedEmbedding):
-            return hidden @ cluster.widen.weight @ cluster.narrow.weight.T
-        return hidden @ cluster.weight.T
+        return cluster.scores(hidden) if isinstance(cluster, FactorisedEmbedding) else hidden @ cluster.weight.T
 
 
 class AdaptiveOutput(nn.Module):
-    """logits = h B_iᵀ A_iᵀ, cluster after cluster, with the matrices of the embedding; one softmax over all."""
+    """h B_iᵀ A_iᵀ, cluster after cluster, with the matrices of the embedding, for one softmax over all tokens."""
 
     @door
-    def __init__(self, embedding: AdaptiveEmbedding) -> None:
+    def __init__(self, c: Any, embedding: AdaptiveEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
 
@@ -182,13 +175,13 @@ class AdaptiveOutput(nn.Module):
 
 
 class AdaptiveSoftmax(nn.Module):
-    """hidden -> ln P of every token, with the matrices of the embedding, and one row more per cluster to be entered."""
+    """ln P of every token, with the matrices of the embedding and one more row for each cluster after the first."""
 
     @door
-    def __init__(self, embedding: AdaptiveEmbedding) -> None:
+    def __init__(self, c: Any, embedding: AdaptiveEmbedding) -> None:
         super().__init__()
         self.embedding = embedding
-        self.doors = nn.Linear(embedding.d_model, len(embedding.sizes) - 1, bias=False)
+        self.doors = nn.Linear(c.d_model, len(embedding.sizes) - 1, bias=False)
 
     def forward(self, hidden: Vectors) -> Logits:
         frequent, doors = self._head(hidden).split([self.embedding.sizes[0], self.doors.out_features], -1)
@@ -199,7 +192,7 @@ class AdaptiveSoftmax(nn.Module):
         return torch.cat([frequent, *tails], -1)
 
     def log_prob(self, hidden: Vectors, tokens: Tokens) -> Float[Tensor, "batch time"]:
-        """ln P(tokens[b, t] | hidden[b, t]): a cluster is scored only where the token is one of it."""
+        """ln P(tokens[b, t] | hidden[b, t]): a cluster is scored only where the token belongs to it."""
         starts, frequent = self.embedding.starts, self.embedding.sizes[0]
         cluster = (tokens.unsqueeze(-1) >= tokens.new_tensor(starts[1:])).sum(-1)
         entry = torch.where(tokens < frequent, tokens, frequent - 1 + cluster)
@@ -213,16 +206,6 @@ class AdaptiveSoftmax(nn.Module):
 
     def _head(self, hidden: Tensor) -> Tensor:
         return torch.cat([self.embedding.scores(hidden, 0), self.doors(hidden)], -1).log_softmax(-1)
-
-
-def build_adaptive_output(c: Any, embedding: Any) -> nn.Module:
-    """A part `output`: the usual softmax."""
-    return AdaptiveOutput(embedding)
-
-
-def build_adaptive_softmax(c: Any, embedding: Any) -> nn.Module:
-    """A part `output`: the adaptive softmax."""
-    return AdaptiveSoftmax(embedding)
 
 
 def adaptive_loss(model: Any, tokens: Tokens, state: Any = None) -> Float[Tensor, ""]:
@@ -241,22 +224,17 @@ def adaptive_loss(model: Any, tokens: Tokens, state: Any = None) -> Float[Tensor
 
 
 class MixtureOfSoftmaxes(nn.Module):
-    """hidden -> ln Σ_k π_k softmax(E tanh(W_k h)); softmax: the map from vectors to logits, E."""
+    """ln Σ_k π_k softmax(E tanh(W_k h)); E is tied, or refused, as in `build_output`."""
 
     @door
-    def __init__(self, softmax: nn.Module, d_model: Size, n_softmaxes: Size = 15) -> None:
+    def __init__(self, c: Any, embedding: nn.Module, n_softmaxes: Size = 15) -> None:
         super().__init__()
-        self.softmax = softmax
-        self.prior = nn.Linear(d_model, n_softmaxes, bias=False)
-        self.views = Linear(d_model, n_softmaxes * d_model, bias=False)
+        self.softmax = build_output(c, embedding)
+        self.prior = nn.Linear(c.d_model, n_softmaxes, bias=False)
+        self.views = Linear(c.d_model, n_softmaxes * c.d_model, bias=False)
 
     def forward(self, hidden: Vectors) -> Logits:
         prior = self.prior(hidden).log_softmax(-1)  # (batch, time, k)
         views = self.views(hidden).tanh().unflatten(-1, (self.prior.out_features, -1))  # (batch, time, k, d_model)
         each = self.softmax(views).log_softmax(-1)  # (batch, time, k, vocab)
         return (prior.unsqueeze(-1) + each).logsumexp(-2)
-
-
-def build_mixture_of_softmaxes(c: Any, embedding: nn.Module, n_softmaxes: int = 15) -> nn.Module:
-    """A part `output`; E is tied as the configuration says, which also says what is raised where it cannot be."""
-    return MixtureOfSoftmaxes(build_output(c, embedding), c.d_model, n_softmaxes)

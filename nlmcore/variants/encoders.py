@@ -1,36 +1,36 @@
-"""What a decoder is given of an encoder: all of its layers (Transparent attention), or a shorter text (Funnel).
+"""Other outputs of an encoder for its decoder: all of its layers (Transparent attention), or a shorter text (Funnel).
 
 **Transparent**: every layer of the decoder attends to its own mixture of all layers of the encoder.
 
     z^j = Σ_i s_ij h^i,     s_ij = exp w_ij / Σ_k exp w_kj            Bapna et al. (2018)
 
-h^0 is the encoder's embeddings, h^1 … h^N are its layers; z^j is what layer j of the decoder looks at, in place of h^N
-for all of them. (N + 1) · M numbers are new, with M layers in the decoder. The gradient has a way to every layer of the
-encoder that is one step long: it was proposed for training deep ones. The encoder hands on all its vectors, side by
-side: (batch, source, (N + 1) · d_model); the mixing is done once for a source, where the decoder computes its keys and
-values.
+h^0 is the encoder's embeddings, h^1 … h^N are its layers; layer j of the decoder attends to z^j instead of h^N. With M
+layers in the decoder, (N + 1) · M parameters are new. The gradient reaches every layer of the encoder in one step: it
+was proposed for training deep encoders. The encoder returns all its vectors side by side, (batch, source,
+(N + 1) · d_model); they are mixed once per source, where the decoder computes its keys and values.
 
-Departs from the paper: w begins at 0, so that every z is the mean; the last norm of the encoder, which pre-norm needs,
+Departs from the paper: w starts at 0, so that every z is the mean; the final norm of the encoder, which pre-norm needs,
 is applied to each of its layers, so that they are mixed at one length.
 
-**Funnel**: the deeper the encoder, the shorter the text. Neighbours are pooled to their mean.
+**Funnel**: the text gets shorter with depth. Neighbours are pooled to their mean.
 
     x_t ← (x_{2t} + x_{2t+1}) / 2                              Dai et al. (2020), section 2.2 (mean pooling, stride 2)
 
 between the attention and the feed-forward network of the first layer of every block of layers but the first. Three
-blocks, which is the rule here, leave a quarter of the vectors: Narang et al. (2021) pool their 12 layers every 4. The
-layers and their parameters are those of the usual stack; the operations are fewer, in cross-attention too.
+blocks, the rule here, leave a quarter of the vectors: Narang et al. (2021) pool their 12 layers every 4. The layers and
+their parameters are those of the usual stack; there are fewer operations, also in cross-attention.
 
-Padding is left out of a mean, a last token without a neighbour stands for itself, and a pooled vector is real if one of
-the two was. The decoder is as usual; it shortens the mask of the source as the encoder did. Positions inside attention
-count the vectors that are left.
+Padding is left out of a mean, an unpaired last token is its own mean, and a pooled vector is real if one of its two
+tokens was. The decoder is the usual one; it shortens the mask of the source as the encoder did. Positions inside
+attention count the vectors that are left.
 
-Departs from the paper, with Narang et al.: it is the encoder of an encoder-decoder, so nothing brings what was pooled
-back to the length of the text; attention is computed in full and then pooled, where the paper pools the queries alone;
-no token, like [CLS], is kept out of the pooling.
+Departs from the paper, with Narang et al.: it is the encoder of an encoder-decoder, so nothing restores the length of
+the text; attention is computed in full and then pooled, where the paper pools only the queries; no token, like [CLS],
+is kept out of the pooling.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import torch
@@ -43,7 +43,7 @@ from nlmcore.checks import Size, door
 from nlmcore.transformer import Stack
 from nlmcore.transformer.checks import encoder_only
 from nlmcore.transformer.config import build_final_norm, build_stack
-from nlmcore.variants.shapes import Mask, Memories, Vectors
+from nlmcore.variants.shapes import Mask, Memories, Vectors, real_tokens
 from nlmcore.variants.sublayers import AttentionLayer, FeedForwardLayer
 
 
@@ -58,7 +58,7 @@ class TransparentEncoder(Stack):
 
 
 class TransparentDecoder(Stack):
-    """The decoder: layer j looks at Σ_i s_ij h^i; n_encoder_layers: N of the encoder."""
+    """The decoder: layer j attends to Σ_i s_ij h^i; n_encoder_layers: N."""
 
     def __init__(self, layers: Iterable[nn.Module], n_encoder_layers: int, d_model: int) -> None:
         super().__init__(layers)
@@ -86,11 +86,11 @@ class TransparentDecoder(Stack):
 
 
 class NormOfEach(nn.Module):
-    """One norm, applied to each of the vectors that lie side by side."""
+    """The usual norm, applied to each of the vectors side by side; a part `final_norm`."""
 
-    def __init__(self, norm: nn.Module, d_model: int) -> None:
+    def __init__(self, c: Any) -> None:
         super().__init__()
-        self.norm, self.d_model = norm, d_model
+        self.norm, self.d_model = build_final_norm(c), c.d_model
 
     def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
         return self.norm(x.unflatten(-1, (-1, self.d_model))).flatten(-2)
@@ -99,7 +99,7 @@ class NormOfEach(nn.Module):
 @encoder_only
 @door
 def build_transparent(c: Any, causal: bool, cross: bool, n_encoder_layers: Size | None = None) -> nn.Module:
-    """A part `stack`, of both sides of an EncoderDecoder; n_encoder_layers: as many as the decoder has unless given."""
+    """A part `stack`, for both sides of an EncoderDecoder; n_encoder_layers: those of the decoder unless given."""
     n = c.n_layers if n_encoder_layers is None else n_encoder_layers
     stack: Any = build_stack(c, causal, cross)
     if cross:
@@ -107,51 +107,35 @@ def build_transparent(c: Any, causal: bool, cross: bool, n_encoder_layers: Size 
     return stack if causal else TransparentEncoder(stack)
 
 
-def build_norm_of_each(c: Any) -> nn.Module:
-    """A part `final_norm`: the usual one, for as many vectors as there are."""
-    return NormOfEach(build_final_norm(c), c.d_model)
-
-
 def pool(
     x: Vectors, mask: Bool[Tensor, "batch one one time"]
 ) -> tuple[Float[Tensor, "batch pair d_model"], Bool[Tensor, "batch one one pair"]]:
-    """The means of two neighbours, and their mask; mask (batch, 1, 1, time), True = real."""
+    """The means of two neighbours, and their mask; mask: True = real."""
     real = mask[:, 0, 0, :, None].to(x.dtype)
-    count = _in_pairs(real).sum(2)
-    return _in_pairs(x * real).sum(2) / count.clamp(min=1), shorten(mask)
+    odd = (0, 0, 0, x.shape[1] % 2)  # zeros after a text of odd length
+    total, count = (F.pad(part, odd).unflatten(1, (-1, 2)).sum(2) for part in (x * real, real))
+    return total / count.clamp(min=1), shorten(mask)
 
 
 def shorten(mask: Bool[Tensor, "*batch time"]) -> Bool[Tensor, "*batch pair"]:
-    """True where one of two neighbours is."""
+    """True where one of two neighbours is True."""
     return F.pad(mask, (0, mask.shape[-1] % 2)).unflatten(-1, (-1, 2)).any(-1)
 
 
-def _in_pairs(x: Tensor) -> Tensor:
-    """(batch, time, n) -> (batch, pair, 2, n), with zeros behind an odd text."""
-    return F.pad(x, (0, 0, 0, x.shape[1] % 2)).unflatten(1, (-1, 2))
-
-
 class FunnelEncoder(Stack):
-    """Attention and feed-forward layers in turn; after those at `pooled` the text is half as long.
-
-    Raises ValueError for a mask that is not one of tokens, (batch, 1, 1, time).
-    """
+    """Attention and feed-forward layers in turn; after those at `pooled` the text is half as long."""
 
     def __init__(self, layers: Iterable[nn.Module], pooled: Sequence[int]) -> None:
         super().__init__(layers)
         self.pooled = tuple(pooled)
 
     def forward(self, x: Vectors, mask: Mask = None) -> Float[Tensor, "batch seen d_model"]:
-        if mask is not None and mask.shape != (len(x), 1, 1, x.shape[1]):
-            raise ValueError(
-                f"mask must have shape (batch, 1, 1, time) = {(len(x), 1, 1, x.shape[1])} to be pooled, got"
-                f" {tuple(mask.shape)}"
-            )
-        real = torch.ones(len(x), 1, 1, x.shape[1], dtype=torch.bool, device=x.device) if mask is None else mask
+        real_tokens(x, mask)  # or refuse the mask
+        mask = torch.ones(len(x), 1, 1, x.shape[1], dtype=torch.bool, device=x.device) if mask is None else mask
         for i, layer in enumerate(self):
-            x = layer(x, real)
+            x = layer(x, mask)
             if i in self.pooled:
-                x, real = pool(x, real)
+                x, mask = pool(x, mask)
         return x
 
     def extra_repr(self) -> str:
@@ -159,7 +143,7 @@ class FunnelEncoder(Stack):
 
 
 class FunnelDecoder(Stack):
-    """The usual layers; the source's mask is halved until it is as long as what the encoder left."""
+    """The usual layers; the source's mask is halved until it is as long as the encoder's output."""
 
     def step(
         self, x: Vectors, states: Sequence[Any] | None = None, memories: Memories = None, memory_mask: Mask = None
@@ -174,12 +158,10 @@ class FunnelDecoder(Stack):
 @encoder_only
 @door
 def build_funnel(c: Any, causal: bool, cross: bool, every: Size | None = None) -> nn.Module:
-    """A part `stack`; every: the layers of a block, n_layers / 3 unless given, rounded up."""
+    """A part `stack`; every: how many layers a block has, n_layers / 3 unless given, rounded up."""
     every = -(-c.n_layers // 3) if every is None else every
     if causal:
         stack: Any = build_stack(c, causal, cross)
         return FunnelDecoder(stack) if cross else stack
-    layers: list[nn.Module] = []
-    for _ in range(c.n_layers):
-        layers += [AttentionLayer(c, causal, cross), FeedForwardLayer(c)]
-    return FunnelEncoder(layers, [2 * i for i in range(every, c.n_layers, every)])
+    pairs = ((AttentionLayer(c, causal, cross), FeedForwardLayer(c)) for _ in range(c.n_layers))
+    return FunnelEncoder(chain.from_iterable(pairs), range(2 * every, 2 * c.n_layers, 2 * every))

@@ -1,4 +1,4 @@
-"""The Evolved Transformer: two cells that a search by evolution arrived at, from the Transformer's own.
+"""The Evolved Transformer: two cells that an evolutionary search found, starting from the Transformer's.
 
     encoder  x ← x + V h ⊙ σ(G h)                                               h = LN x, anew in every line
              x ← x + pad(sep₉(LN(max(0, W h) + pad(max(0, conv₃ h)))))          W to d_ff, conv₃ and sep₉ to d / 2
@@ -12,15 +12,15 @@
              x ← x + W2 LN(W1 h · σ(W1 h))                                      W1 to d_ff
 
 So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
-as wide as what it is added to; sep is a separable convolution. In the encoder a token stands in the middle of its
-neighbours, in the decoder at their end. One cell is as deep as two layers, so there are half as many.
+as wide as the other term; sep is a separable convolution. Its window is centred on a token in the encoder, and ends in
+it in the decoder. One cell is as deep as two layers, so there are half as many.
 
 A language model has the decoder's cell without cross-attention. The state of a cell: both attentions' keys and values,
 and the last inputs of the convolutions.
 
-Departs from the paper: no biases; the first attention of a decoder's cell has twice the heads at their usual size, with
-which the cells have the 217 M parameters of Narang et al. (2021), table 1 (the authors' code: 16 heads of half the
-size). First weights of conv₃ are PyTorch's.
+Departs from the paper: no biases; the first attention of a decoder's cell has twice the heads at their usual size,
+which gives the 217 M parameters of Narang et al. (2021), table 1 (the authors' code: 16 heads of half the size). First
+weights of conv₃ are PyTorch's.
 """
 
 from dataclasses import replace
@@ -35,16 +35,13 @@ from nlmcore.attention import Memory
 from nlmcore.fast import Linear
 from nlmcore.transformer.block import last_matrices
 from nlmcore.transformer.checks import self_attention
-from nlmcore.variants.baseline import share_positions
 from nlmcore.variants.convolution import SeparableConvolution
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.variants.shapes import Mask, Vectors, without_padding
+from nlmcore.variants.variant import share_positions
 
 
 class EncoderCell(nn.Module):
-    """x (batch, time, d_model) in and out; c: a TransformerConfig.
-
-    Raises ValueError for a d_ff below half of d_model: there would be nothing to pad.
-    """
+    """c: a TransformerConfig. Raises ValueError for a d_ff below half of d_model: there would be nothing to pad."""
 
     def __init__(self, c: Any) -> None:
         super().__init__()
@@ -61,21 +58,20 @@ class EncoderCell(nn.Module):
         self.branches = 4
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        """mask (batch, 1, 1, time), True = a real token; convolutions read zeros in the place of the others."""
+        """Convolutions read zeros at padding."""
         h = self.residual_gate.pre(x)
         x = self.residual_gate.post(x, self.value(h) * torch.sigmoid(self.gate(h)))
         h = self.residual_convolution.pre(x)
-        real = h.new_ones(1, 1, 1) if mask is None else mask[:, 0, 0, :, None].to(h.dtype)
-        x = self.residual_convolution.post(x, self._convolve(h * real, real))
+        x = self.residual_convolution.post(x, self._convolve(without_padding(h, mask), mask))
         x = self.residual_attention.post(x, self.attention(self.residual_attention.pre(x), mask=mask))
         return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
 
     def last_matrices(self) -> list[nn.Linear]:
         return last_matrices(self.value, self.separable.pointwise, self.attention, self.feed_forward)
 
-    def _convolve(self, h: Tensor, real: Tensor) -> Tensor:
+    def _convolve(self, h: Tensor, mask: Mask) -> Tensor:
         near = F.relu(self.near(h.transpose(1, 2)).transpose(1, 2))
-        both = self.norm(_padded_sum(F.relu(self.wide(h)), near)) * real
+        both = without_padding(self.norm(_padded_sum(F.relu(self.wide(h)), near)), mask)
         y = self.separable(F.pad(both, (0, 0, 4, 4)))
         return F.pad(y, (0, h.shape[-1] - y.shape[-1]))
 
@@ -83,18 +79,14 @@ class EncoderCell(nn.Module):
 class CellState(NamedTuple):
     """What a decoder's cell has read."""
 
-    wide: Any
-    """Keys and values of the attention of twice the heads."""
-    inputs: Float[Tensor, "batch ten d_model"]
-    """The last inputs of the first two convolutions; zeros before the text."""
-    sums: Float[Tensor, "batch six twice_d_model"]
-    """The last inputs of the third."""
-    attention: Any
-    """Keys and values of the second attention."""
+    wide: Any  # keys and values of the attention of twice the heads
+    inputs: Float[Tensor, "batch ten d_model"]  # the last inputs of the first two convolutions; zeros before the text
+    sums: Float[Tensor, "batch six twice_d_model"]  # the last inputs of the third
+    attention: Any  # keys and values of the second attention
 
 
 class DecoderCell(nn.Module):
-    """Reads on: x (batch, time, d_model) in and out; c: a TransformerConfig."""
+    """c: a TransformerConfig; cross: whether there is a source to attend to."""
 
     def __init__(self, c: Any, cross: bool) -> None:
         super().__init__()
@@ -139,11 +131,9 @@ class DecoderCell(nn.Module):
         return x, CellState(wide, h[:, 1 - self.left.width :], both[:, 1 - self.last.width :], seen)
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
-        """The encoder's output as both will attend to it: the heads of the second behind those of the first."""
-        pairs = zip(
-            self.first_cross_attention.project_source(source), self.cross_attention.project_source(source), strict=True
-        )
-        return Memory(*(torch.cat(pair, dim=1) for pair in pairs))
+        """The source for both cross-attentions: the heads of the first, then those of the second."""
+        first, second = (part.project_source(source) for part in (self.first_cross_attention, self.cross_attention))
+        return Memory(torch.cat([first.keys, second.keys], 1), torch.cat([first.values, second.values], 1))
 
     def last_matrices(self) -> list[nn.Linear]:
         names = ("wide_attention", "first_cross_attention", "attention", "cross_attention")
@@ -162,7 +152,7 @@ def share_cell_positions(stack: nn.Module) -> None:
 
 
 def _apart(memory: Memory) -> tuple[Memory, Memory]:
-    """The two memories that `DecoderCell.project_source` put into one."""
+    """The two memories that `DecoderCell.project_source` joined."""
     (k1, k2), (v1, v2) = (part.chunk(2, dim=1) for part in memory)
     return Memory(k1, v1), Memory(k2, v2)
 
@@ -172,6 +162,6 @@ def _padded_sum(x: Tensor, narrow: Tensor) -> Tensor:
 
 
 def _after(x: Tensor, past: Tensor | None, width: int) -> Tensor:
-    """x behind the width − 1 vectors before it, zeros where the text begins."""
+    """x after the width − 1 vectors before it, zeros where the text starts."""
     before = x.new_zeros(len(x), width - 1, x.shape[-1]) if past is None else past
     return torch.cat([before, x], dim=1)

@@ -3,43 +3,41 @@
     p = softmax(W x)                                      one number per expert
     y = Σ p_e · FFN_e(x)  over the k experts with the largest p       Riquelme et al. (2021), section 2
 
-As many parameters as there are experts, at the operations of k. What the router prefers gets better and is preferred
-the more, so a second loss asks for balance (Shazeer et al. 2017, section 4; Fedus et al. 2022, equation 4):
+As many parameters as there are experts, at the operations of k. An expert that the router prefers improves and is
+preferred even more, so a second loss asks for balance (Shazeer et al. 2017, section 4; Fedus et al. 2022, equation 4):
 
     balance = n Σ_e f_e P_e,   f_e the share of tokens whose first choice is e, P_e the mean of p_e; 1 if all are equal
 
-The loss gets 0.01 · `balance_loss(model)` besides. In training, noise is added so that other experts are tried. Rows:
+Add 0.01 · `balance_loss(model)` to the loss. In training, noise makes the router try other experts. Rows:
 
               Mixture of experts                       Switch                          WideNet
-    asked     the 2 experts with the largest p         the one with the largest p      2 of 4
+    chosen    the 2 experts with the largest p         the one with the largest p      2 of 4
     gates     p_e / (p_a + p_b), a softmax             p_e                             p_e
               over the two scores
     capacity  2 · time / n                             1.2 · time / n                  no limit
     noise     N(0, 1 / n²) on the scores W x           x · uniform(0.99, 1.01)         as Mixture of experts
-
-    Mixture of experts    y = Σ gate_e · FFN_e(x)    Shazeer et al. (2017), equations 1, 3–5; Lepikhin et al. (2020)
-    Switch                y = p_e · FFN_e(x), e = argmax p            Fedus et al. (2022), sections 2.1 and 2.2
-    WideNet               h ← h + attention(norm_l(h)),   h ← h + experts(norm'_l(h)),   l = 1 … N
-                                                                      Xue et al. (2022), section 2
+    paper     Shazeer et al. (2017), equations 1,      Fedus et al. (2022),            Xue et al. (2022),
+              3–5; Lepikhin et al. (2020)              sections 2.1 and 2.2            section 2
 
 Narang et al. (2021) have 32 experts in every fourth layer: 648 M parameters (experts of half the width, since two are
-asked) and 1100 M, where the baseline has 223 M. WideNet is wider instead of deeper: one attention and one mixture for
-all layers, a norm for each, which sends what it makes of a token to experts of its own choice.
+chosen) and 1100 M, where the baseline has 223 M. WideNet is wider instead of deeper: all layers share one attention and
+one mixture, and each has its own norms, which send a token to different experts in different layers.
+
+    h ← h + attention(norm_l(h)),   h ← h + experts(norm'_l(h)),   l = 1 … N          Xue et al. (2022), section 2
 
 **Capacity.** On an accelerator an expert is a table of fixed size. A token whose expert is full is dropped: the branch
-adds nothing to it, and it goes on along the residual pathway. Who is dropped depends on who was there before, so the
-queue can let the future in: Lepikhin et al. serve all first choices of a group of tokens and then the second ones, so
-that the second choice of a token is lost to the first choice of a later one. Here a text is a group of its own, and
-its tokens are served from left to right, each with all its choices. And there is a limit only in training: how much
-room there is depends on how many tokens are read at once, so with a limit a text that is read in pieces would be
-another text, and what a text gives would hang on what else is in the batch.
+adds nothing, and only the residual pathway carries it on. Whether it is dropped depends on the tokens served before it,
+so the queue can let the future in: Lepikhin et al. serve all first choices of a group of tokens before any second one,
+so the first choice of a later token may displace the second choice of an earlier one. Here each text is a group, and
+its tokens are served from left to right, each with all its choices. The limit holds only in training: since it depends
+on how many tokens are read together, a text read in pieces would otherwise give other results.
 
 Departs from the papers: that; the noise of the mixture has a fixed deviation, 1 / n, and the second expert is always
-asked (Lepikhin et al.: at random, by its gate); both rows have the balance above; WideNet's experts have no limit.
+used (Lepikhin et al.: at random, by its gate); both rows have the balance above; WideNet's experts have no limit.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -62,13 +60,12 @@ def normal_noise(router: nn.Linear, x: Vectors) -> Float[Tensor, "batch time exp
 
 
 class MixtureOfExperts(nn.Module):
-    """Σ p_e FFN_e(x) over the best k of n_experts; x (batch, time, d_model). A part `feed_forward`.
+    """Σ p_e FFN_e(x) over the best k of n_experts. A part `feed_forward`.
 
     expert: (d_model, d_ff) -> one network.
-    noise: (router, x) -> scores in training, where the router says W x otherwise.
-    normalise: whether the p of the chosen are divided by their sum.
-    limit: (chosen (batch, time, k), n_experts) -> which of the choices are granted in training; None: all. What is not
-    granted adds nothing.
+    noise: (router, x) -> the scores in training, instead of W x.
+    normalise: whether the p of the chosen experts are divided by their sum.
+    limit: (chosen, n_experts) -> which choices are granted in training; None: all. The others add nothing.
 
     Raises ValueError for a k above n_experts.
     """
@@ -92,8 +89,7 @@ class MixtureOfExperts(nn.Module):
         self.k, self.noise, self.normalise, self.limit = k, noise, normalise, limit
         self.router = nn.Linear(d_model, n_experts, bias=False)
         self.experts = nn.ModuleList(expert(d_model, d_ff) for _ in range(n_experts))
-        self.balance: Float[Tensor, ""] = torch.zeros(())
-        """n Σ f_e P_e of the last call; part of its graph."""
+        self.balance: Float[Tensor, ""] = torch.zeros(())  # n Σ f_e P_e of the last call, part of its graph
 
     def forward(self, x: Vectors) -> Vectors:
         n = len(self.experts)
@@ -109,29 +105,28 @@ class MixtureOfExperts(nn.Module):
         tokens, y = x.flatten(0, 1), torch.zeros_like(x).flatten(0, 1)
         for e, expert in enumerate(self.experts):
             rows, choice = ((chosen == e) & granted).flatten(0, 1).nonzero(as_tuple=True)
-            if len(rows):  # each expert reads its own tokens alone, (1, chosen, d_model)
-                share = gates.flatten(0, 1)[rows, choice, None]
-                y = y.index_add(0, rows, (share * expert(tokens[None, rows])[0]).to(y.dtype))
+            if len(rows):  # each expert reads only its own tokens, (1, chosen, d_model)
+                gate = gates.flatten(0, 1)[rows, choice, None]
+                y = y.index_add(0, rows, (gate * expert(tokens[None, rows])[0]).to(y.dtype))
         return y.view_as(x)
 
     def last_matrices(self) -> list[nn.Linear]:
-        """The linear map that ends each expert, where it ends in one."""
         return last_matrices(*self.experts)
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy, or a file, has no graph to keep."""
+        """A copy or a file has no graph to keep."""
         return self.__dict__ | {"balance": self.balance.detach()}
 
 
 def balance_loss(model: nn.Module) -> Float[Tensor, ""]:
-    """The sum of what every mixture of experts in `model` asks for; add a small multiple of it to the loss."""
+    """The balance of every mixture of experts in `model`, summed."""
     found = [part.balance for part in model.modules() if isinstance(part, MixtureOfExperts)]
     return torch.stack(found).sum() if found else torch.zeros(())
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """An expert takes factor · time / n tokens of a text, rounded up, and at least `least`; the first are served."""
+    """An expert takes the first factor · time / n tokens of a text that choose it, rounded up, and at least `least`."""
 
     factor: Positive
     least: Size = 4
@@ -140,7 +135,6 @@ class Capacity:
         check_fields(self)
 
     def room(self, time: int, n: int) -> int:
-        """How many tokens of a text one of n experts takes."""
         return max(self.least, math.ceil(self.factor * time / n))
 
     def __call__(self, chosen: Int[Tensor, "batch time k"], n: int) -> Bool[Tensor, "batch time k"]:
@@ -156,9 +150,16 @@ def jitter(router: nn.Linear, x: Vectors, width: float | int = 0.01) -> Float[Te
     return router(x * torch.empty_like(x).uniform_(1 - width, 1 + width))
 
 
-def has_experts(i: int, n_layers: int, every: int) -> bool:
-    """Whether layer i is the last of `every` layers; of fewer than that, the last one is."""
-    return (i + 1) % min(every, n_layers) == 0
+def stack_of_two_kinds(c: Any, causal: bool, cross: bool, other: Any, places: Container[int]) -> nn.Module:
+    """A part `stack` of layers like c, but like the configuration `other` at `places`, counted from 0."""
+    layers = (other if i in places else c for i in range(c.n_layers))
+    return Stack(each.block(each, causal, cross) for each in layers)
+
+
+def last_of_every(n_layers: int, every: int) -> range:
+    """The last of every `every` layers; of fewer layers, the last one."""
+    every = min(every, n_layers)
+    return range(every - 1, n_layers, every)
 
 
 @door
@@ -168,7 +169,8 @@ def build_mixture(
     """A part `stack`: 2 of n_experts networks of half the width d_ff, in every fourth layer."""
     limit = Capacity(capacity)
     part = partial(MixtureOfExperts, n_experts=n_experts, k=2, expert=c.feed_forward, normalise=True, limit=limit)
-    return _build(c, causal, cross, every, replace(c, feed_forward=part, d_ff=max(1, c.hidden_size // 2)))
+    with_experts = replace(c, feed_forward=part, d_ff=max(1, c.hidden_size // 2))
+    return stack_of_two_kinds(c, causal, cross, with_experts, last_of_every(c.n_layers, every))
 
 
 @door
@@ -178,20 +180,14 @@ def build_switch(
     """A part `stack`: 1 of n_experts networks, in every fourth layer."""
     limit = Capacity(capacity)
     part = partial(MixtureOfExperts, n_experts=n_experts, k=1, expert=c.feed_forward, noise=jitter, limit=limit)
-    return _build(c, causal, cross, every, replace(c, feed_forward=part))
-
-
-def _build(c: Any, causal: bool, cross: bool, every: int, with_experts: Any) -> nn.Module:
-    layers = (with_experts if has_experts(i, c.n_layers, every) else c for i in range(c.n_layers))
-    return Stack(each.block(each, causal, cross) for each in layers)
+    with_experts = replace(c, feed_forward=part)
+    return stack_of_two_kinds(c, causal, cross, with_experts, last_of_every(c.n_layers, every))
 
 
 def share_all_but_norms(stack: Any) -> None:
-    """Attention, router and experts of every layer are those of the first; a part `share` of `TransformerConfig`.
+    """Attention, router and experts of every layer are those of the first; a part `share`.
 
-    Each layer keeps its `MixtureOfExperts`, which only holds what is shared, so that each has its own balance.
-
-    Raises TypeError for another feed-forward part.
+    Each layer keeps its `MixtureOfExperts` and so its own balance. Raises TypeError for another feed-forward part.
     """
     for layer in stack:
         if not isinstance(getattr(layer, "feed_forward", None), MixtureOfExperts):

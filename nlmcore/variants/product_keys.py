@@ -5,16 +5,15 @@
     I   = the k pairs (i, j) of I_1 × I_2 with the largest s_ij = q_1 · c_i + q_2 · c'_j
     y   = Σ softmax(s)_ij v_ij over I, summed over heads              Lample et al. (2019), section 3
 
-The best k of all n² pairs are among the k² that are tried: a better partner would make a pair better, and there are
-k of these. So 2 n + k² products find what n² would have found. Heads have their own W and half keys, and share v.
+The best k of all n² pairs are among these k²: if i is not in I_1, k half keys make a better pair with the same j. So
+2 n + k² products find what n² would. Heads have their own W and half keys, and share v.
 
-The memory stands where the feed-forward network of the last layer but one would, of the decoder alone: Narang et al.
-(2021), whose 512² vectors of 768 make 421 M parameters of 223 M, at the operations of few. Sizes that are not given
-follow theirs at d_model = 768: n = d_model · 2/3, k = d_model / 24 (at least 4), a key of d_model / 6 (at least 8).
+The memory replaces the feed-forward network of the last layer but one, in the decoder only: Narang et al. (2021), whose
+512² vectors of 768 turn 223 M parameters into 421 M, at few more operations. Sizes that are not given follow theirs at
+d_model = 768: n = d_model · 2/3, k = d_model / 24 (at least 4), a key of d_model / 6 (at least 8).
 
-Departs from the papers: queries are normalised over their own numbers (LayerNorm), where Lample et al. normalise each
-number over the batch; in a language model that would let every position see the others, the later ones too. All
-gradients are dense.
+Departs from the papers: queries are normalised over their dimensions (LayerNorm), where Lample et al. normalise each
+dimension over the batch, which in a language model would let every position see later ones. All gradients are dense.
 """
 
 import math
@@ -27,7 +26,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, door
-from nlmcore.transformer import Stack
+from nlmcore.variants.experts import stack_of_two_kinds
 from nlmcore.variants.shapes import Vectors
 
 
@@ -86,7 +85,5 @@ def build_with_memory(
     c: Any, causal: bool, cross: bool, n_keys: int | None = None, k: int | None = None, d_key: int | None = None
 ) -> nn.Module:
     """A part `stack`: a decoder has the memory in its last layer but one; if it has one layer, in that."""
-    position = max(0, c.n_layers - 2) if causal else None
     with_memory = replace(c, feed_forward=partial(ProductKeyMemory, n_keys=n_keys, k=k, d_key=d_key))
-    layers = (with_memory if i == position else c for i in range(c.n_layers))
-    return Stack(each.block(each, causal, cross) for each in layers)
+    return stack_of_two_kinds(c, causal, cross, with_memory, {max(0, c.n_layers - 2)} if causal else ())

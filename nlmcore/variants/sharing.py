@@ -1,17 +1,17 @@
-"""One block, again and again: block sharing, and the Universal Transformer.
+"""One block applied again and again: block sharing, and the Universal Transformer.
 
-**Block sharing.** One layer in the place of all, as in ALBERT, which shares all parameters.
+**Block sharing.** All layers are one, as in ALBERT, which shares all parameters.
 
     h^l = layer(h^{l−1}),  the same layer for every l          Lan et al. (2020), section 3.1
 
 As deep and as slow as the stack that it replaces, with the parameters of one layer: at the sizes of Narang et al.
-(2021), table 1, 65 M in place of 223 M, of which the embeddings are most. There, encoder and decoder each have a layer
-of their own; two rows share on one side alone. The softmax has its own matrix in these rows (section 2.5), unless the
-row says "shared embeddings". Every depth has a cache of its own.
+(2021), table 1, 65 M instead of 223 M, most of them in the embeddings. There, encoder and decoder have a layer each;
+two rows share on one side only. In these rows the softmax has its own matrix (section 2.5), unless the row says "shared
+embeddings". Every depth has its own cache.
 
 Departs from the papers: nothing.
 
-**Universal Transformer.** The block is told where and when it is, and each position says itself how often.
+**Universal Transformer.** The block is told where and when it is, and each position chooses how often it is applied.
 
     x^0 = embeddings,   x^t = block(x^{t−1} + P^t),   t = 1 … T          Dehghani et al. (2019), section 2.1
 
@@ -23,15 +23,16 @@ with the block of 2017, post-norm. Adaptive computation time, section 2.2, after
     N   = the first t with p^1 + … + p^t ≥ 1 − ε, at most T;   R = 1 − (p^1 + … + p^{N−1})
     y   = Σ_{t<N} p^t x^t + R x^N                ponder = N + R, whose mean may be added to the loss, times a small τ
 
-Every position decides by what it has seen, so the future has no say. What has halted is still computed, and counts for
-nothing in its own result: the positions that go on look at it, and when a text is read on, a later one may go on
-longer. So `step` always makes T loops, and keeps a state for each; an encoder, which sees all it is going to see,
-stops when every position has. T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T: every loop counts alike.
+A position decides by what it has seen, so the future has no influence. After a position has halted it is still
+computed, which does not change its own result: positions that continue attend to it, and a later position of the text
+may continue longer. So `step` always makes T loops and keeps a state for each; an encoder, which has the whole text,
+stops when every position has halted. T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T: all loops count the
+same.
 
 Departs from the papers: those first weights. The weights of the loops sum to one, as in Graves (2016); the listing of
-Dehghani et al. (2019), appendix, blends each x^t with what came before. Positions i count from 0. Narang et al. (2021)
-ran another one (84 M parameters: 24 loops, no halting, gates like a GRU's around each branch, in their code), so the
-row is not theirs.
+Dehghani et al. (2019), appendix, blends each x^t with the previous ones. Positions i count from 0. The model of Narang
+et al. (2021) differs (84 M parameters: 24 loops, no halting, gates like a GRU's around each branch, in their code), so
+the row is not theirs.
 """
 
 import math
@@ -49,39 +50,33 @@ from nlmcore.transformer.config import build_stack
 from nlmcore.variants.shapes import Mask, Memories, Tokens, Vectors
 
 
-def share_blocks(stack: Any) -> None:
-    """Every layer is the first one, norms included; a part `share` of `TransformerConfig`."""
+def share_blocks(stack: Any) -> Any:
+    """The stack, of which every layer is now the first one, norms included; a part `share`."""
     for i in range(1, len(stack)):
         stack[i] = stack[0]
+    return stack
 
 
 @encoder_only
 def share_in_encoder(c: Any, causal: bool, cross: bool) -> nn.Module:
     """The usual layers, of which an encoder has only one; a part `stack`."""
     stack = build_stack(c, causal, cross)
-    if not causal:
-        share_blocks(stack)
-    return stack
+    return stack if causal else share_blocks(stack)
 
 
 def share_in_decoder(c: Any, causal: bool, cross: bool) -> nn.Module:
     """The usual layers, of which a decoder has only one; a part `stack`."""
     stack = build_stack(c, causal, cross)
-    if causal:
-        share_blocks(stack)
-    return stack
+    return share_blocks(stack) if causal else stack
 
 
-EPSILON = 0.01
-"""How near to 1 is spent: the threshold is 1 − ε."""
+EPSILON = 0.01  # a position halts once it has spent 1 − ε
 
 
 class Universal(Stack):
-    """T = n_layers times the one block; `stack[0]` is it. A part `stack`; causal or not, with a source or without.
+    """T = n_layers times one block, `stack[0]`; a part `stack`.
 
-    Its state is one of the block per loop, and how many positions were read.
-
-    Raises ValueError for an odd d_model.
+    Its state is one of the block per loop, and how many positions were read. Raises ValueError for an odd d_model.
     """
 
     moments: Tensor
@@ -91,10 +86,8 @@ class Universal(Stack):
         self.halt = nn.Parameter(torch.zeros(c.d_model))
         self.halt_bias = nn.Parameter(torch.tensor(-math.log(max(c.n_layers - 1, 1))))
         self.register_buffer("moments", sinusoidal(c.n_layers + 1, c.d_model)[1:], persistent=False)
-        self.loops: Tokens = torch.zeros(0, 0, dtype=torch.long)
-        """N of every position in the last call."""
-        self.pondering: Float[Tensor, ""] = torch.zeros(())
-        """The mean of N + R over the positions of the last call, padding left out; part of its graph."""
+        self.loops: Tokens = torch.zeros(0, 0, dtype=torch.long)  # N of every position in the last call
+        self.pondering: Float[Tensor, ""] = torch.zeros(())  # the mean of N + R over its real tokens, part of its graph
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         real = None
@@ -105,7 +98,7 @@ class Universal(Stack):
     def step(
         self, x: Vectors, states: Sequence[Any] | None = None, memories: Memories = None, memory_mask: Mask = None
     ) -> tuple[Vectors, tuple[Any, ...]]:
-        """Every loop reads on from its own state. Raises ValueError for a state of another number of loops."""
+        """Every loop continues from its own state. Raises ValueError for a state of another number of loops."""
         for given, size in ((states, len(self) + 1), (memories, len(self))):
             if given is not None and len(given) != size:
                 raise ValueError(f"state must come from a model of {len(self)} loops, got {len(given)} parts of {size}")
@@ -122,14 +115,9 @@ class Universal(Stack):
         return y, (*new, first + x.shape[1])
 
     def _ponder(
-        self,
-        x: Tensor,
-        first: int,
-        step: Callable[[int, Tensor], Tensor],
-        real: Tensor | None = None,
-        every_loop: bool = False,
+        self, x: Tensor, first: int, step: Callable[[int, Tensor], Tensor], real: Any = None, every_loop: bool = False
     ) -> Vectors:
-        """Σ p^t x^t with p as above; step(t, x) is the block's turn, t from 0."""
+        """Σ p^t x^t with p as above; step(t, x) applies the block, t from 0."""
         places = sinusoidal(first + x.shape[1], x.shape[2])[first:].to(x)
         left, result = x.new_ones(x.shape[:2]), torch.zeros_like(x)  # 1 − what was spent
         running, ponder = torch.ones_like(left, dtype=torch.bool), torch.zeros_like(left)
@@ -150,11 +138,11 @@ class Universal(Stack):
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy, or a file, has no graph to keep."""
+        """A copy or a file has no graph to keep."""
         return self.__dict__ | {"pondering": self.pondering.detach()}
 
 
 def ponder_cost(model: nn.Module) -> Float[Tensor, ""]:
-    """The sum over every Universal stack in `model`, an encoder and a decoder, of its mean N + R."""
+    """The mean N + R of every Universal stack in `model`, an encoder and a decoder, summed."""
     found = [part.pondering for part in model.modules() if isinstance(part, Universal)]
     return torch.stack(found).sum() if found else torch.zeros(())

@@ -1,29 +1,29 @@
-"""Sparse attention: every query looks at its neighbours and at a few others, so the scores grow with n and not with n².
+"""Sparse attention: a query sees its neighbours and a few other positions, so the scores grow with n and not with n².
 
     Longformer    i sees j  if |i − j| ≤ w/2,  or i or j is global              Beltagy et al. (2020), section 3.1
     BigBird       i sees j  if their blocks are neighbours (or the same one), j's block was drawn at random for i's,
                             or i or j is global                                 Zaheer et al. (2020), section 2
 
-The first tokens are global. Longformer has for them projections of their own: what a global query asks, of keys and
-values that only it sees; whoever looks at a global token looks at its usual key. BigBird's are those of all tokens.
+The first tokens are global. In Longformer they have separate projections, for their queries and for the keys and values
+that these queries see; other queries see the usual key of a global token. BigBird has one projection for all tokens.
 
 Sizes unless given, by the ratios of the papers, both of 4096 tokens: w = max_length / 8 (theirs 512) and one global
 token; blocks of max_length / 64 (theirs 64 tokens), of which each sees two global, three neighbours and three drawn.
 
-**What is computed.** No matrix (n, n) is made. The text is cut into blocks, of BigBird's size or of w/2; a block's keys
-are put together from c others and the g global tokens, and its queries score them all: g + c · block scores each, c = 3
-for Longformer and 6 for BigBird, and n for a global query. `scores(n)` is their sum; `pattern(n).sum()` is how many
-pairs the papers' equations have. For Longformer that is two thirds of it: the corners of three blocks lie outside the
-window, and are masked. Putting the keys together copies each of them c times; a kernel that reads them where they
-stand, like Longformer's own, need not. On one core, d_model 96, six heads, n = max_length = 4096, a layer takes 52 ms
-(Longformer) or 40 ms (BigBird), full attention 123 ms; at n = max_length = 1024 all three take 7 to 10 ms.
+**What is computed.** No matrix (n, n). The text is cut into blocks, of BigBird's size or of w/2; a block gathers the
+keys of c others and the g global tokens, and its queries score them all: g + c · block scores each, c = 3 for
+Longformer and 6 for BigBird, and n for a global query. `scores(n)` is their sum; `pattern(n).sum()` counts the pairs of
+the papers' equations, for Longformer two thirds of it, because the corners of three blocks lie outside the window and
+are masked. Gathering copies each key c times, which a kernel like Longformer's own avoids. On one core, d_model 96, six
+heads, n = max_length = 4096, a layer takes 52 ms (Longformer) or 40 ms (BigBird), full attention 123 ms; at n = 1024
+all three take 7 to 10 ms.
 
 For encoders: in the papers' encoder-decoders, Longformer's LED and BigBird for summaries, the decoder keeps its full
-attention. A language model with a window alone is `window` of `TransformerConfig`, with a cache as long.
+attention. For a language model with just a window, `TransformerConfig` has `window`.
 
 Departs from the papers: positions, in the rows of the catalogue, are sinusoids (theirs are learned); random blocks are
-drawn once per layer, for max_length places and for all heads, and kept with the weights, so a shorter text has fewer;
-no dilation; Longformer's global projections begin anew (theirs begin as copies of trained ones).
+drawn once per layer, for max_length positions and all heads, and kept with the weights, so a shorter text has fewer;
+no dilation; Longformer's global projections start at random (theirs as copies of trained ones).
 """
 
 from typing import Any
@@ -37,16 +37,15 @@ from nlmcore.attention import scaled_dot_product_attention
 from nlmcore.checks import Count, Size, door
 from nlmcore.fast import Linear
 from nlmcore.transformer.config import build_cross_attention
-from nlmcore.variants.mixing import check_places, real_places
-from nlmcore.variants.shapes import Mask, Vectors
+from nlmcore.variants.shapes import Mask, Vectors, check_length, real_tokens
 
 
 class SparseAttention(nn.Module):
-    """x (batch, time, d_model) in and out; `build_longformer` and `build_bigbird` choose the sizes.
+    """Attention of an encoder; `build_longformer` and `build_bigbird` choose the sizes.
 
-    block: tokens in a block; neighbours are the blocks beside. n_global: how many tokens are global. n_random: blocks
-    drawn for every block. max_distance: how far a query sees among its neighbours (None: all of their blocks).
-    own_global: whether global queries have projections of their own.
+    block: tokens in a block. n_global: how many tokens are global. n_random: blocks drawn for every block.
+    max_distance: how far a query sees within the neighbouring blocks (None: all of them). own_global: whether global
+    tokens have a separate projection.
 
     Raises ValueError for a max_distance above `block`.
     """
@@ -66,8 +65,8 @@ class SparseAttention(nn.Module):
         super().__init__()
         if max_distance is not None and max_distance > block:
             raise ValueError(f"max_distance must lie in [0, {block}], the block's size, got {max_distance}")
-        self.block, self.n_global, self.max_distance, self.places = block, n_global, max_distance, c.max_length
-        self.dropout = c.dropout
+        self.block, self.n_global, self.max_distance = block, n_global, max_distance
+        self.max_length, self.dropout = c.max_length, c.dropout
         self.attention: Any = build_cross_attention(c)
         width = (c.n_heads + 2 * (c.n_kv_heads or c.n_heads)) * c.head_size
         self.global_projection = Linear(c.d_model, width, bias=c.attention_bias) if own_global and n_global else None
@@ -75,7 +74,7 @@ class SparseAttention(nn.Module):
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """mask (batch, 1, 1, time), True = a real token. Raises ValueError for a text longer than max_length."""
-        time, real = check_places(x, self.places), real_places(x, mask)
+        time, real = check_length(x, self.max_length), real_tokens(x, mask)
         few = min(self.n_global, time)
         q, k, v = self._heads(self.attention.projection(x))
         mixed = self._blocks(q, k, v, real)
@@ -83,7 +82,7 @@ class SparseAttention(nn.Module):
         if few:
             q_g, k_g, v_g = (q, k, v) if self.global_projection is None else self._heads(self.global_projection(x))
             mixed = torch.cat([self._attend(q_g[:, :, :few], k_g, v_g, allowed), mixed[:, :, few:]], 2)
-        if self.attention.recorder is not None:  # the one place where a whole matrix is made: to be looked at
+        if self.attention.recorder is not None:  # the only whole matrix, made to be looked at
             pairs = self.pattern(time) if allowed is None else self.pattern(time) & allowed
             weights = scaled_dot_product_attention(q, k, v, pairs)[1]
             if few:
@@ -117,7 +116,7 @@ class SparseAttention(nn.Module):
         return q, k.repeat_interleave(own // shared, 1), v.repeat_interleave(own // shared, 1)
 
     def _blocks(self, q: Tensor, k: Tensor, v: Tensor, real: Tensor | None) -> Tensor:
-        """Every query, the global ones too, looks at the global tokens and at the blocks of its row of the table."""
+        """Every query, global ones included, attends to the global tokens and to the blocks in its row of the table."""
         time, few = q.shape[2], min(self.n_global, q.shape[2])
         blocks = -(-time // self.block)
         fill = (0, 0, 0, blocks * self.block - time)
@@ -125,7 +124,7 @@ class SparseAttention(nn.Module):
         there = (self.table[:blocks] >= 0) & (self.table[:blocks] < blocks)
         table = self.table[:blocks].where(there, 0)
         inside = torch.arange(self.block, device=q.device)
-        place = (table[:, :, None] * self.block + inside).flatten(1)  # (block, key): where each key stands
+        place = (table[:, :, None] * self.block + inside).flatten(1)  # (block, key): the position of each key
         allowed = there.repeat_interleave(self.block, 1) & (place >= few) & (place < time)
         allowed = allowed[:, None].expand(-1, self.block, -1)  # (block, query, key)
         if self.max_distance is not None:
@@ -141,8 +140,7 @@ class SparseAttention(nn.Module):
             for whole, near in ((k, near_k), (v, near_v))
         )
         allowed = allowed.expand(len(q), 1, -1, -1, -1)
-        texts = [part.transpose(1, 2).flatten(0, 1) for part in (q, keys, values, allowed)]  # each block is one
-        mixed = self._attend(texts[0], texts[1], texts[2], texts[3])
+        mixed = self._attend(*(part.transpose(1, 2).flatten(0, 1) for part in (q, keys, values, allowed)))
         return mixed.unflatten(0, (-1, blocks)).transpose(1, 2).flatten(2, 3)[:, :, :time]
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None) -> Tensor:
@@ -150,7 +148,7 @@ class SparseAttention(nn.Module):
 
 
 def draw_blocks(blocks: int, n_global: int, n_random: int) -> Int[Tensor, "block seen"]:
-    """For each block itself and its neighbours, then n_random others that are no global ones; −1 where there is none.
+    """For each block its neighbours and itself, then n_random others that are not global; −1 where there is none.
 
     Draws follow torch.manual_seed.
     """
@@ -165,7 +163,7 @@ def draw_blocks(blocks: int, n_global: int, n_random: int) -> Int[Tensor, "block
 
 @door
 def build_longformer(c: Any, window: Size | None = None, n_global: Count = 1) -> nn.Module:
-    """A part of an encoder. window: w, max_length / 8 unless given; half of it on either side. Raises as above."""
+    """window: w, max_length / 8 unless given; half of it on either side."""
     window = max(2, c.max_length // 8) if window is None else window
     max_distance = window // 2
     return SparseAttention(c, max(1, max_distance), n_global, max_distance=max_distance, own_global=True)
@@ -173,6 +171,6 @@ def build_longformer(c: Any, window: Size | None = None, n_global: Count = 1) ->
 
 @door
 def build_bigbird(c: Any, block: Size | None = None, n_global: Count = 2, n_random: Count = 3) -> nn.Module:
-    """A part of an encoder. block: max_length / 64 unless given; n_global, n_random: in blocks. Raises as above."""
+    """block: max_length / 64 unless given; n_global, n_random: in blocks."""
     block = max(1, c.max_length // 64) if block is None else block
     return SparseAttention(c, block, n_global * block, n_random)

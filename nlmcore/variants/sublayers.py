@@ -1,33 +1,34 @@
-"""Attention and feed-forward networks as layers by themselves: Sandwich order and the Weighted Transformer.
+"""Attention and feed-forward networks as separate layers: Sandwich order and the Weighted Transformer.
 
-**Sandwich**: attention first, feed-forward networks last, as many of each as ever.
+**Sandwich**: attention first, feed-forward networks last, with the usual number of each.
 
     s^k (s f)^(n − k) f^k                                 Press, Smith & Levy (2020), section 4
 
 s is self-attention, f a feed-forward network, each around the residual pathway; k = 0 is the usual order of n layers.
 In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, which is the rule here. Parameters and
-operations are those of the usual stack. The paper reports gains in language modelling, and none in translation.
-A decoder's cross-attention c stays right behind its self-attention: (s c)^k (s c f)^(n − k) f^k.
+operations are those of the usual stack. The paper reports gains in language modelling, but none in translation.
+A decoder's cross-attention c directly follows its self-attention: (s c)^k (s c f)^(n − k) f^k.
 
 Departs from the paper: nothing.
 
-**Weighted**: heads are branches, which it learns to weigh, each with the feed-forward network behind it.
+**Weighted**: heads are branches with learned weights, each followed by the feed-forward network.
 
     y = Σ_i α_i FFN(κ_i head_i W^O_i)        i from 1 to M, the heads         Ahmed, Keskar & Socher (2017), section 3
     κ_i > 0,  Σ κ_i = 1,   α_i > 0,  Σ α_i = 1
 
-head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: 2 M numbers are
-new, and a branch that matters more gets more of the gradient. All M branches share one feed-forward network, which
-runs M times: few parameters more, many operations. A layer is this alone; no feed-forward network of its own follows.
-Where the network is W2 max(0, W1 x), as in the table, FFN(κ x) is κ FFN(x), and only the products κ_i α_i count.
+head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: 2 M parameters
+are new, and a branch that matters more gets more of the gradient. All M branches share one feed-forward network, which
+runs M times: few more parameters, many more operations. It ends the layer; no other feed-forward network follows. Where
+it is W2 max(0, W1 x), as in the table, FFN(κ x) is κ FFN(x), and only the products κ_i α_i count.
 
-In a decoder cross-attention is branched, too, with a second network. So had it Narang et al. (2021), whose table prints
+A decoder's cross-attention is also branched, with a second network, as in Narang et al. (2021), whose table prints
 280 M parameters: the 223 M of the vanilla Transformer, and 12 networks of 4.7 M.
 
-Departs from the paper: κ and α are softmaxes of free numbers, where the paper projects onto the same simplex after each
-step; they begin at 1/M.
+Departs from the paper: κ and α are softmaxes of free parameters, where the paper projects onto the same simplex after
+each step; they start at 1/M.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -39,12 +40,11 @@ from nlmcore.fast import Linear
 from nlmcore.transformer import Stack
 from nlmcore.transformer.block import last_matrices
 from nlmcore.transformer.checks import self_attention
-from nlmcore.transformer.config import build_attention, build_cross_attention
 from nlmcore.variants.shapes import Mask, Vectors
 
 
 class AttentionLayer(nn.Module):
-    """s, or s c: the attention of a block, as a layer by itself. Its state is that of self-attention."""
+    """s, or s c: the attention of a block. Its state is that of self-attention."""
 
     def __init__(self, c: Any, causal: bool, cross: bool) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class AttentionLayer(nn.Module):
 
 
 class FeedForwardLayer(nn.Module):
-    """f: it sees each position by itself, and remembers nothing of a text or a source."""
+    """f: it has no state."""
 
     def __init__(self, c: Any) -> None:
         super().__init__()
@@ -97,26 +97,20 @@ class FeedForwardLayer(nn.Module):
 
 
 def order(n: int, k: int) -> str:
-    """The layers by their letters: order(3, 1) is "ssfsff". Raises ValueError for a k outside [0, n]."""
+    """The letters of the layers: order(3, 1) is "ssfsff". Raises ValueError for a k outside [0, n]."""
     if not 0 <= k <= n:
         raise ValueError(f"k must lie in [0, {n}], the number of layers, got {k}")
     return "s" * k + "sf" * (n - k) + "f" * k
 
 
 def build_sandwich(c: Any, causal: bool, cross: bool, k: int | None = None) -> nn.Module:
-    """A part `stack`; k: n_layers · 3/8 unless given, to the nearest, halves up.
-
-    Raises ValueError for a k outside [0, n_layers].
-    """
+    """A part `stack`; k: n_layers · 3/8 unless given, to the nearest, halves up. Raises ValueError as `order` does."""
     letters = order(c.n_layers, (3 * c.n_layers + 4) // 8 if k is None else k)
     return Stack(AttentionLayer(c, causal, cross) if kind == "s" else FeedForwardLayer(c) for kind in letters)
 
 
 class Branches(nn.Module):
-    """Σ_i α_i FFN(κ_i head_i W^O_i): what ends multi-head attention in place of [head_1; …; head_M] W^O.
-
-    c: a TransformerConfig, whose feed-forward network it builds.
-    """
+    """Σ_i α_i FFN(κ_i head_i W^O_i), in place of [head_1; …; head_M] W^O; c: a TransformerConfig."""
 
     def __init__(self, c: Any, n_heads: int, d_head: int) -> None:
         super().__init__()
@@ -127,12 +121,10 @@ class Branches(nn.Module):
 
     @property
     def kappa(self) -> Float[Tensor, " branch"]:
-        """How much of each head its branch reads."""
         return self.kappa_logits.softmax(0)
 
     @property
     def alpha(self) -> Float[Tensor, " branch"]:
-        """How much each branch adds."""
         return self.alpha_logits.softmax(0)
 
     def forward(self, heads: Float[Tensor, "batch time width"]) -> Vectors:
@@ -147,26 +139,15 @@ class Branches(nn.Module):
 
 
 class WeightedLayer(AttentionLayer):
-    """Branched attention, and branched cross-attention if `cross`, each around the residual pathway.
-
-    Needs the parts `build_branched_attention` and `build_branched_cross_attention`.
-    """
+    """A layer of attentions that are `branched`; a part `block`."""
 
     def last_matrices(self) -> list[nn.Linear]:
         parts = (self.attention, getattr(self, "cross_attention", None))
         return last_matrices(*(getattr(part, "output", None) for part in parts))
 
 
-def build_branched_attention(c: Any, causal: bool) -> nn.Module:
-    """A part `attention`."""
-    return _branched(c, build_attention(c, causal))
-
-
-def build_branched_cross_attention(c: Any) -> nn.Module:
-    """A part `cross_attention`."""
-    return _branched(c, build_cross_attention(c))
-
-
-def _branched(c: Any, attention: Any) -> nn.Module:
+def branched(build: Callable[..., Any], c: Any, *causal: bool) -> nn.Module:
+    """The attention that build(c, *causal) makes, ended by `Branches`; a part `attention` or `cross_attention`."""
+    attention = build(c, *causal)
     attention.output = Branches(c, attention.n_heads, attention.d_head)
     return attention

@@ -1,28 +1,28 @@
-"""Synthesizer: attention whose scores S are made without comparing tokens.
+"""Synthesizer: attention whose scores S do not compare tokens.
 
     y_t = Σ_s softmax(S_t)_s v_s                                 Tay et al. (2021), section 3; q_t = W1 x_t
 
-    random              S_ts = R_ts             one matrix of numbers per head, for all texts; "fixed": never trained
-    factorised random   S_ts = (R1 R2ᵀ)_ts      with R1 and R2 (place, rank)
-    dense               S_ts = (W2 max(0, q_t))_s           one token says how far it looks at each place
+    random              S_ts = R_ts             one matrix per head, for all texts; "fixed": never trained
+    factorised random   S_ts = (R1 R2ᵀ)_ts      with R1 and R2 (max_length, rank)
+    dense               S_ts = (W2 max(0, q_t))_s           each token says how much it attends to each position
     factorised dense    S_ts = (W_A max(0, q_t))_⌊s/b⌋ · (W_B max(0, q_t))_(s mod b)     b about √max_length
 
-    plus                S + q_t · k_s / √d_head             S and attention's own scores
+    plus                S + q_t · k_s / √d_head             S and attention's usual scores
     plus alpha          α S + (1 − α) q_t · k_s / √d_head   α = σ(a), a = 0 at the start
 
-S belongs to places of a text, of which there are max_length. T5's bias is added to it as it is to other scores. A
-random S has neither queries nor keys, a dense one has queries, "plus" both. A part `scores` is built by (n_heads,
-d_head, max_length), and called with the queries, which stand at the end of the keys, and the number of keys.
+S is for max_length positions. T5's bias is added to it as to other scores. A random S has neither queries nor keys, a
+dense one has queries, "plus" both. A part `scores` is built by (n_heads, d_head, max_length), and called with the
+queries, which belong to the last of the keys, and the number of keys.
 
-The rows of Narang et al. (2021), table 1, have 8 heads of 128 beside the model's 12 of 64: with these, the default of
+The rows of Narang et al. (2021), table 1, have 8 heads of 128 where the model has 12 of 64: with these, the default of
 their code, all seven have the parameters that its column "Params" prints. Its "factorized" is factorised random.
 
 Symbols: R is `table`, R1 and R2 are `queries` and `keys`; W2 is `outer`, W_A and W_B are `block` and `within`; α is the
 sigmoid of `alpha`.
 
-Departs from the papers: q · k is divided by √d_head (theirs has other first weights instead). All heads have one W2,
-and no biases, as in the code of Narang et al. (2021); the same of W_A and W_B. Tables begin at N(0, 0.02²), R1 and R2
-so that their product does; R that stays as drawn, at N(0, 1).
+Departs from the papers: q · k is divided by √d_head (theirs has other first weights instead). All heads share W2, W_A
+and W_B, without biases, as in the code of Narang et al. (2021). R, or the product of R1 and R2, starts at N(0, 0.02²);
+an R that is never trained is drawn from N(0, 1).
 """
 
 import math
@@ -50,10 +50,9 @@ SharedScores = Float[Tensor, "1 head query key"]
 
 
 class RandomScores(nn.Module):
-    """S = R; trained=False: as drawn, for good."""
+    """S = R; trained=False: it stays as drawn."""
 
-    reads = False
-    """Whether S depends on the queries."""
+    reads = False  # whether S depends on the queries
 
     @door
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, trained: bool = True) -> None:
@@ -77,8 +76,7 @@ class FactorisedRandomScores(nn.Module):
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, rank: Size = 16) -> None:
         super().__init__()
         std = math.sqrt(0.02) * rank**-0.25
-        self.queries = nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std))
-        self.keys = nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std))
+        self.queries, self.keys = (nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std)) for _ in "qk")
 
     def forward(self, q: Queries, keys: int) -> SharedScores:
         return (self.queries[:, keys - q.shape[2] : keys] @ self.keys[:, :keys].mT).unsqueeze(0)
@@ -135,10 +133,10 @@ class PlusAlpha(nn.Module):
 class Synthesizer(nn.Module):
     """A part `attention`; c: a TransformerConfig.
 
-    scores: (n_heads, d_head, max_length) -> S, called with (queries, number of keys); joined: () -> how S and dot
-    products are put together, None: S alone.
+    scores: (n_heads, d_head, max_length) -> S, called with (queries, number of keys).
+    joined: () -> how S and dot products are joined; None: only S.
 
-    Raises ValueError for a configuration with n_kv_heads, TypeError for positions that are no bias of the scores.
+    Raises ValueError for a configuration with n_kv_heads, TypeError for positions that are not a bias of the scores.
     """
 
     def __init__(
@@ -151,9 +149,9 @@ class Synthesizer(nn.Module):
         super().__init__()
         if c.n_kv_heads is not None:
             raise ValueError(f"n_kv_heads must be None: every head has values of its own, got {c.n_kv_heads}")
-        self.n_heads, self.d_head, self.max_length = c.n_heads, c.head_size, c.max_length
+        sizes = self.n_heads, self.d_head, self.max_length = c.n_heads, c.head_size, c.max_length
         self.dropout, self.window = c.dropout, c.window if causal else None
-        self.scores: Any = scores(self.n_heads, self.d_head, self.max_length)
+        self.scores: Any = scores(*sizes)
         self.joined: Any = None if joined is None else joined()
         width, bias = self.n_heads * self.d_head, c.attention_bias
         has_queries = self.scores.reads or joined is not None
@@ -161,9 +159,8 @@ class Synthesizer(nn.Module):
         self.key: Any = None if joined is None else Linear(c.d_model, width, bias=bias)
         self.value = Linear(c.d_model, width, bias=bias)
         self.output = Linear(width, c.d_model, bias=bias)
-        build = c.attention_positions
-        self.positions: Any = None if build is None else build(self.n_heads, self.d_head, self.max_length, causal)
-        if self.positions is not None and (hasattr(self.positions, "rotate") or hasattr(self.positions, "values")):
+        self.positions: Any = c.attention_positions and c.attention_positions(*sizes, causal)
+        if hasattr(self.positions, "rotate") or hasattr(self.positions, "values"):
             name = type(self.positions).__name__
             raise TypeError(f"attention_positions must be a bias of the scores alone, like RelativeBias, got {name}")
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
@@ -178,10 +175,10 @@ class Synthesizer(nn.Module):
         return self._mix(*self._project(x), mask)
 
     def step(self, x: Vectors, state: KeyValueCache | None = None) -> tuple[Vectors, KeyValueCache]:
-        """Read on from `state` (None: the text begins here): every position sees itself and what came before.
+        """Continue from `state` (None: the text starts here): every position sees itself and those before it.
 
-        Raises ValueError for more than max_length tokens in all, TypeError or ValueError for a state that is none, or
-        another model's.
+        Raises ValueError for more than max_length tokens in all, TypeError or ValueError for a state that is not one,
+        or another model's.
         """
         if state is not None and not isinstance(state, KeyValueCache):
             raise TypeError(f"state must be None or the KeyValueCache of an earlier `step`, got {type(state).__name__}")
@@ -193,13 +190,12 @@ class Synthesizer(nn.Module):
         return self._mix(q, k, v, window_mask(time, self.window, past, x.device)), state
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """q, k, v, (batch, head, time, d_head) each; values in the place of queries or keys that there are not."""
-        v = self._split(self.value(x))
-        q, k = (v if part is None else self._split(part(x)) for part in (self.query, self.key))
+        """q, k, v, (batch, head, time, d_head) each; without queries or keys, v serves as these."""
+        v = self._heads(self.value(x))
+        q, k = (v if part is None else self._heads(part(x)) for part in (self.query, self.key))
         return q, k, v
 
-    def _split(self, x: Tensor) -> Tensor:
-        """(batch, time, head * d_head) -> (batch, head, time, d_head)."""
+    def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
@@ -221,6 +217,6 @@ class Synthesizer(nn.Module):
 def build_synthesizer(
     c: Any, causal: bool, scores: Callable[[int, int, int], nn.Module], joined: Callable[[], nn.Module] | None = None
 ) -> nn.Module:
-    """A Synthesizer of two thirds of the heads, each twice as wide: 8 of 128 in place of 12 of 64."""
+    """A Synthesizer of two thirds of the heads, each twice as wide: 8 of 128 instead of 12 of 64."""
     sizes = {"n_heads": Times(Fraction(2, 3))(c.n_heads), "d_head": 2 * c.head_size}
     return Synthesizer(replace(c, **sizes), causal, scores, joined)

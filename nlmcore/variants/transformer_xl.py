@@ -1,22 +1,22 @@
-"""Transformer-XL: a segment is read with what the layers made of earlier ones, and positions are distances.
+"""Transformer-XL: a segment is read with the hidden states of earlier ones, and positions are distances.
 
     h_l of segment τ+1 looks at [SG(h_{l−1} of segment τ); h_{l−1} of segment τ+1]    Dai et al. (2019), section 3.2
     score_ij = (q_i · k_j + q_i · r_{i−j} + u · k_j + v · r_{i−j}) / √d_head          section 3.3
 
-SG stops the gradient. A memory is what this course calls a state: `TransformerLM` hands it back, the keys and values
-of the last positions of every layer, and `nlmcore.training.fit(…, carry_state=True)` starts the next segment from it,
-detached. Only distances are told, so what was read at places 0, 1, … of an earlier segment is not confused with
-those of this one, and no text is too long.
+SG stops the gradient. Their memory is this course's state: the keys and values of the last positions of every layer,
+which `TransformerLM` returns and `nlmcore.training.fit(…, carry_state=True)` passes, detached, to the next segment.
+Since positions are distances, position 0 of an earlier segment is not confused with that of this one, and no text is
+too long.
 
-Every query looks at `window` positions, itself included: max_length, unless the configuration has a window. With n
-layers, what is seen reaches n (window − 1) positions back.
+Every query sees `window` positions, itself included: max_length, unless the configuration has a window. n layers see
+n (window − 1) positions back.
 
-u and v are one pair for all layers, as in the paper; W_R, which turns sinusoids of distances into r, is each layer's.
+All layers share one u and one v, as in the paper; each has its own W_R, which makes r from sinusoids of distances.
 
-Departs from the paper: every query looks equally far, where theirs looks at the whole memory and at its own segment, so
-that late ones see more; a segment that was read in pieces gives the same here. Keys and values are kept, not h, so a
-memory made before an optimiser's step is read as it was made. Norms stand before, as in the baseline. As an
-encoder-decoder, whose source is read at once, the encoder has the positions alone.
+Departs from the paper: every query sees equally far, where theirs sees the whole memory and its own segment, so later
+ones see more; here a segment read in pieces gives the same. Keys and values are kept, not h, so an optimiser's step
+leaves an earlier memory as it was. Pre-norm, as in the baseline. The encoder of an encoder-decoder, whose source is one
+segment, has only the positions.
 """
 
 from dataclasses import replace
@@ -28,12 +28,12 @@ from nlmcore.transformer.config import build_attention
 
 
 def build_transformer_xl(c: Any, causal: bool) -> nn.Module:
-    """A part `attention`: the usual one, whose memory is of max_length positions unless there is a window."""
+    """A part `attention`: the usual one, with a window of max_length unless the configuration has one."""
     return build_attention(replace(c, window=c.max_length if c.window is None else c.window), causal)
 
 
 def share_u_and_v(stack: nn.Module) -> None:
-    """All layers of a stack seek the same keys and the same distances everywhere; a part `share`.
+    """All layers of a stack have the u and v of the first; a part `share`.
 
     Raises TypeError for layers whose attention has no TransformerXLPositions.
     """

@@ -3,16 +3,28 @@
     row = CATALOGUE["SwiGLU"]
     print(row)                      what it changes: feed_forward = partial(GatedFeedForward, …), d_ff × 2/3; the paper
     model = row.build(vocab_size)   ready to train
-    row.config(vocab_size)          the TransformerConfig it is built from; compare with vanilla(vocab_size)
-    row.own_sizes                   what its parts take beside the baseline's sizes: experts, rank, window, …
+    row.config(vocab_size)          its TransformerConfig; compare with vanilla(vocab_size)
+    row.own_sizes                   sizes of its parts that the baseline does not have: experts, rank, window, …
     row.build(vocab_size, d_model=64, n_experts=4)
 
-A row is `family(config)`: a language model, or an encoder-decoder where the row says how encoder and decoder share
-their embeddings. `dataclasses.replace(row, family=EncoderDecoder)` gives any row as the paper ran it.
+A row builds `family(config)`: a language model, or an encoder-decoder where the row is about the encoder or about which
+embeddings are shared. `dataclasses.replace(row, family=EncoderDecoder)` gives any row as the paper ran it.
+
+**The baseline** of all rows, "Vanilla Transformer" in Narang et al. (2021), section 3: the Transformer of 2017 but for
+pre-norm, and T5's relative bias for positions, one table for all layers. ReLU, LayerNorm, no biases in the matrices
+(T5's code), one embedding matrix for the encoder, the decoder and the softmax.
+
+    theirs      12 + 12 layers, d_model 768, 12 heads of 64, d_ff 3072; 223 M parameters
+    default     6 layers, d_model 96, 6 heads of 16, d_ff 384; 0.7 M parameters without the embeddings
+
+The default trains on a laptop, and 6 layers, 6 heads and d_ff = 384 can be multiplied by 2/3 and 3/2.
+
+Departs from the paper: scores are divided by √d_head, and embeddings multiplied by √d_model, both as in 2017, where T5
+has other first weights instead; encoder and decoder each have a table of the bias.
 """
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -21,14 +33,49 @@ from math import floor
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+import torch.nn.functional as F
+from torch import nn
+
 from nlmcore.checks import Range, called
-from nlmcore.transformer import TransformerConfig, TransformerLM
-from nlmcore.variants.baseline import SIZES, check_known, vanilla
+from nlmcore.positions import NoPositions, RelativeBias
+from nlmcore.transformer import FeedForward, TransformerConfig, TransformerLM
+
+DEFAULT_SIZES: dict[str, Any] = {"d_model": 96, "n_heads": 6, "n_layers": 6, "max_length": 128}
+SIZES = (*DEFAULT_SIZES, "d_head", "d_ff", "n_kv_heads", "window", "dropout")
+RELU = partial(FeedForward, activation=F.relu, bias=False)  # FFN(x) = W2 max(0, W1 x)
+
+
+def vanilla(vocab_size: int, **sizes: Any) -> TransformerConfig:
+    """The baseline of these `SIZES`; d_head is d_model / n_heads and d_ff 4 · d_model unless given.
+
+    Raises TypeError for any other keyword, ValueError for sizes that contradict each other.
+    """
+    check_known(sizes, SIZES)
+    c = TransformerConfig(
+        vocab_size=vocab_size,
+        **(DEFAULT_SIZES | sizes),
+        attention_bias=False,
+        scale_embeddings=True,
+        norm=nn.LayerNorm,
+        feed_forward=RELU,
+        positions=NoPositions,
+        attention_positions=RelativeBias,
+        share=share_positions,
+    )
+    return replace(c, d_head=c.head_size, d_ff=c.hidden_size)  # for rows that multiply them
+
+
+def share_positions(stack: nn.Module, name: str = "attention") -> None:
+    """All layers of a stack share one `positions`, if they have any: Raffel et al. (2020), section 2.1."""
+    parts: list[Any] = [getattr(layer, name, None) for layer in stack.children()]
+    first, *others = [part for part in parts if hasattr(part, "positions")] or [None]
+    for attention in others:
+        attention.positions = first.positions
 
 
 @dataclass(frozen=True)
 class Times:
-    """A size of the baseline times `factor`, rounded to the nearest whole number (halves up), and at least 1."""
+    """A size of the baseline times `factor`, rounded to the nearest integer (halves up), and at least 1."""
 
     factor: Fraction | int
 
@@ -43,20 +90,15 @@ class Times:
 class Variant:
     """One row.
 
-    Raises ValueError for a change of what is no field of TransformerConfig, TypeError for changes or a family that are
-    none.
+    Raises ValueError for a change of anything but a field of TransformerConfig, TypeError for changes that are not a
+    dictionary or a family that is not callable.
     """
 
-    name: str
-    """As printed."""
-    changes: Mapping[str, Any]
-    """Field of TransformerConfig -> its new value, or `Times` of the baseline's."""
-    source: str
-    """Who proposed it."""
-    family: Callable[[TransformerConfig], Any] = TransformerLM
-    """What is built from the configuration: TransformerLM or EncoderDecoder."""
-    paper: str = "Narang et al. (2021), table 1"
-    """Whose row it is."""
+    name: str  # as printed
+    changes: Mapping[str, Any]  # field of TransformerConfig -> its new value, or `Times` of the baseline's
+    source: str  # who proposed it
+    family: Callable[[TransformerConfig], Any] = TransformerLM  # or EncoderDecoder
+    paper: str = "Narang et al. (2021), table 1"  # whose row it is
 
     def __post_init__(self) -> None:
         if not isinstance(self.changes, Mapping):
@@ -70,15 +112,14 @@ class Variant:
 
     @property
     def own_sizes(self) -> tuple[str, ...]:
-        """The sizes of this row's parts that it leaves open, by name."""
-        found = [name for value in self.changes.values() for name in open_sizes(value)]
-        return tuple(dict.fromkeys(found))
+        """The sizes of its parts that this row does not fix, by name."""
+        return tuple(dict.fromkeys(name for value in self.changes.values() for name in open_sizes(value)))
 
     def config(self, vocab_size: int, **sizes: Any) -> TransformerConfig:
         """The baseline with these sizes (see `vanilla`), then this row's changes, with its own sizes in its parts.
 
-        A name that both have (Longformer's `window`) is the row's. Raises TypeError for a keyword that is no size of
-        either, ValueError for sizes that contradict each other.
+        A name that both have (Longformer's `window`) is the row's. Raises TypeError for a keyword that neither has,
+        ValueError for sizes that contradict each other.
         """
         check_known(sizes, (*SIZES, *(name for name in self.own_sizes if name not in SIZES)))
         own = {name: size for name, size in sizes.items() if name in self.own_sizes}
@@ -90,7 +131,7 @@ class Variant:
         return replace(base, **new)
 
     def build(self, vocab_size: int, **sizes: Any) -> Any:
-        """A ready model of `family`; sizes and errors as in `config`. First weights follow torch.manual_seed.
+        """A model of `family`; sizes and errors as in `config`. First weights follow torch.manual_seed.
 
         Raises ValueError for a part that only an encoder can have, where `family` is TransformerLM.
         """
@@ -99,7 +140,8 @@ class Variant:
     @property
     def difference(self) -> str:
         """What this row changes, in a line; for the baseline "nothing"."""
-        return ", ".join(f"{name} {_shown(value)}" for name, value in self.changes.items()) or "nothing"
+        shown = (f"{n} {v if isinstance(v, Times) else f'= {called(v)}'}" for n, v in self.changes.items())
+        return ", ".join(shown) or "nothing"
 
     def __str__(self) -> str:
         model = "" if self.family is TransformerLM else f", as {called(self.family)}"
@@ -110,7 +152,7 @@ class Variant:
 
 
 class Catalogue(dict[str, Variant]):
-    """Rows by their printed name, one in a line; a name that is none raises KeyError and says which ones are near."""
+    """Rows by their printed name, one per line; an unknown name raises KeyError, which suggests similar ones."""
 
     def __repr__(self) -> str:
         return "\n".join(map(str, self.values()))
@@ -122,8 +164,19 @@ class Catalogue(dict[str, Variant]):
         raise KeyError(f"{name!r} is no row of the catalogue; {words}")
 
 
+def check_known(given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse, with TypeError, a keyword that is not among the sizes."""
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            raise TypeError(
+                f"{name!r} is no size of this row{f', did you mean {near[0]!r}?' if near else '.'} Sizes are"
+                f" {', '.join(known)}. Other fields: dataclasses.replace(variant.config(vocab_size), …)"
+            )
+
+
 def open_sizes(part: Any) -> list[str]:
-    """The numbers with a default that a part takes, and those of the parts inside a `partial`, unless it fixes them."""
+    """The numbers with a default that a part takes, or the parts inside a `partial`, unless it fixes them."""
     if isinstance(part, Times) or not callable(part) or getattr(part, "__module__", "").startswith("torch"):
         return []
     fixed, inside = (part.keywords, (*part.args, *part.keywords.values())) if isinstance(part, partial) else ({}, ())
@@ -132,7 +185,7 @@ def open_sizes(part: Any) -> list[str]:
 
 
 def with_sizes(part: Any, sizes: Mapping[str, Any]) -> Any:
-    """The part with those of the sizes that it, or a part inside it, leaves open."""
+    """The part with those of the sizes that are open in it, or in a part inside it."""
     if not set(sizes) & set(open_sizes(part)):
         return part
     if isinstance(part, partial):
@@ -144,11 +197,7 @@ def with_sizes(part: Any, sizes: Mapping[str, Any]) -> Any:
 
 
 def _number(annotation: Any) -> bool:
-    """Whether it says an int or a float, or one of nlmcore.checks (Size, Rate, …), perhaps None."""
+    """Whether it is an int or a float, or one of nlmcore.checks (Size, Rate, …), perhaps None."""
     if get_origin(annotation) is Annotated or isinstance(annotation, UnionType) or get_origin(annotation) is Union:
         return all(part is NoneType or _number(part) for part in get_args(annotation) if not isinstance(part, Range))
     return annotation in (int, float)
-
-
-def _shown(value: Any) -> str:
-    return str(value) if isinstance(value, Times) else f"= {called(value)}"

@@ -18,10 +18,9 @@ from nlmcore.decoding import beam_search, sample
 from nlmcore.norms import RMSNorm
 from nlmcore.transformer import EncoderDecoder, GatedFeedForward, TransformerConfig, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE, Variant
-from nlmcore.variants.baseline import DEFAULT_SIZES, vanilla
 from nlmcore.variants.depth import Fixup, FixupFeedForward, ReZero
 from nlmcore.variants.mixing import FourierMixing
-from nlmcore.variants.variant import Times
+from nlmcore.variants.variant import DEFAULT_SIZES, Times, vanilla
 from tests.laws import assert_causal, assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 
 VOCAB = 11
@@ -564,7 +563,7 @@ def test_a_new_network_is_the_identity(name: str, family: Callable) -> None:
 
 def test_rezero_is_its_equation() -> None:
     norm = RMSNorm(4)
-    rule = ReZero(norm, 0.0)
+    rule = ReZero(dataclasses.replace(vanilla(VOCAB, **SIZES), norm=lambda d_model: norm))
     x, y = torch.randn(2, 1, 3, 4, generator=torch.Generator().manual_seed(2))
     with torch.no_grad():
         rule.alpha.fill_(0.25)
@@ -575,7 +574,8 @@ def test_rezero_is_its_equation() -> None:
 
 def test_dropout_is_applied_to_the_branch_alone() -> None:
     x = torch.ones(1, 200, 5)
-    for rule in (ReZero(nn.Identity(), 0.5), Fixup(0.5)):
+    c = dataclasses.replace(vanilla(VOCAB, **SIZES), norm=nn.Identity, dropout=0.5)
+    for rule in (ReZero(c), Fixup(c)):
         with torch.no_grad():
             for parameter in rule.parameters():
                 parameter.fill_(1.0)
@@ -585,7 +585,7 @@ def test_dropout_is_applied_to_the_branch_alone() -> None:
 
 
 def test_fixup_is_its_equations() -> None:
-    rule, network = Fixup(), FixupFeedForward(3, 5, torch.tanh)
+    rule, network = Fixup(vanilla(VOCAB, **SIZES)), FixupFeedForward(3, 5, torch.tanh)
     x, y = torch.randn(2, 1, 2, 3, generator=torch.Generator().manual_seed(2))
     with torch.no_grad():
         rule.scale.fill_(3.0)

@@ -19,7 +19,7 @@ DEEP = CATALOGUE["DeepNorm"]
 
 
 def test_deepnorm_is_its_equation() -> None:
-    rule = DeepNorm(RMSNorm(3))
+    rule = DeepNorm(replace(DEEP.config(VOCAB, d_model=3, n_heads=1), norm=RMSNorm))
     x, y = torch.randn(2, 1, 2, 3, generator=torch.Generator().manual_seed(2))
     rule.alpha = 1.7
     z = 1.7 * x + y

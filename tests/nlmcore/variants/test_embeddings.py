@@ -13,20 +13,17 @@ from torch import Tensor, nn
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.embeddings import (
     AdaptiveEmbedding,
     AdaptiveOutput,
     AdaptiveSoftmax,
     FactorisedEmbedding,
+    FactorisedOutput,
     MixtureOfSoftmaxes,
     adaptive_loss,
-    build_adaptive_output,
-    build_adaptive_softmax,
-    build_factorised_output,
-    build_mixture_of_softmaxes,
     cluster_sizes,
 )
+from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
 
@@ -61,12 +58,13 @@ def test_a_factorised_embedding_begins_with_the_usual_variance() -> None:
 
 def test_what_is_no_factorised_embedding_is_named(plain_errors: None) -> None:
     with pytest.raises(TypeError, match="embedding must be a FactorisedEmbedding, got Embedding"):
-        TransformerLM(replace(vanilla(VOCAB, **SIZES), output=build_factorised_output))
+        TransformerLM(replace(vanilla(VOCAB, **SIZES), output=FactorisedOutput))
     with pytest.raises(ValueError, match="inner must be at least 1, got 0"):
         FactorisedEmbedding(5, 12, 0)
 
 
 D, CLUSTERS = 24, (2, 3, 5)
+C = vanilla(sum(CLUSTERS), d_model=D)
 HIDDEN = torch.randn(2, 4, D, generator=torch.Generator().manual_seed(1))
 ALL = torch.arange(sum(CLUSTERS))[None]
 
@@ -125,7 +123,7 @@ def test_an_embedding_is_its_equation_token_by_token(narrowing: tuple[int, ...])
 
 def test_the_usual_softmax_has_the_embeddings_matrix() -> None:
     part = embedding()
-    assert_close(AdaptiveOutput(part)(HIDDEN), HIDDEN @ matrix(part).T, "logits")
+    assert_close(AdaptiveOutput(C, part)(HIDDEN), HIDDEN @ matrix(part).T, "logits")
     model = awake(CATALOGUE["Adaptive input embeddings"])
     plain = stirred(TransformerLM(vanilla(VOCAB, **SIZES)))
     E = matrix(model.embedding)
@@ -136,7 +134,7 @@ def test_the_usual_softmax_has_the_embeddings_matrix() -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("narrowing", [(1, 3, 12), (1, 1, 1)])
 def test_the_adaptive_softmax_is_its_equation_token_by_token(narrowing: tuple[int, ...]) -> None:
-    softmax = stirred(AdaptiveSoftmax(embedding(narrowing)))
+    softmax = stirred(AdaptiveSoftmax(C, embedding(narrowing)))
     E, log_p = matrix(softmax.embedding), softmax(HIDDEN)
     for b in range(2):
         for t in range(4):
@@ -153,7 +151,7 @@ def test_the_adaptive_softmax_is_its_equation_token_by_token(narrowing: tuple[in
 def test_the_adaptive_softmax_is_pytorchs() -> None:
     """Which has weights of its own for the output, and d, d / 4, d / 16 as widths."""
     theirs = nn.AdaptiveLogSoftmaxWithLoss(32, 10, [2, 5], div_value=4.0)
-    ours = stirred(AdaptiveSoftmax(AdaptiveEmbedding(10, 32, CLUSTERS, (1, 4, 16))))
+    ours = stirred(AdaptiveSoftmax(vanilla(10, d_model=32, n_heads=4), AdaptiveEmbedding(10, 32, CLUSTERS, (1, 4, 16))))
     with torch.no_grad():
         theirs.head.weight.copy_(torch.cat([ours.embedding.clusters[0].weight, ours.doors.weight]))
         for tail, cluster in zip(theirs.tail, list(ours.embedding.clusters)[1:], strict=True):
@@ -166,7 +164,7 @@ def test_the_adaptive_softmax_is_pytorchs() -> None:
 def test_without_projection_is_the_usual_matrix_and_two_rows() -> None:
     name = "Adaptive softmax without projection"
     assert CATALOGUE[name].difference == (
-        "embedding = partial(AdaptiveEmbedding, narrowing=(1, 1, 1)), output = build_adaptive_softmax"
+        "embedding = partial(AdaptiveEmbedding, narrowing=(1, 1, 1)), output = AdaptiveSoftmax"
     )
     more = [sum(p.numel() for p in build(CATALOGUE[row]).parameters()) for row in (name, "Vanilla Transformer")]
     assert more[0] - more[1] == 2 * 20
@@ -186,7 +184,7 @@ def scored(softmax: Any) -> list[tuple[int, int]]:
 
 
 def test_one_token_per_position_is_scored_where_it_may_stand() -> None:
-    softmax = stirred(AdaptiveSoftmax(embedding()))
+    softmax = stirred(AdaptiveSoftmax(C, embedding()))
     tokens = torch.tensor([[0, 9, 5, 1], [4, 1, 7, 0]])
     everything = softmax(HIDDEN)
     counts = scored(softmax)
@@ -256,7 +254,7 @@ def test_clusters_that_do_not_fit_are_named(plain_errors: None) -> None:
         AdaptiveEmbedding(10, D, (5, 0, 5))
     with pytest.raises(TypeError, match=r"narrowing\[2\] must be an integer, got Fraction"):
         AdaptiveEmbedding(10, D, CLUSTERS, (1, 2, Fraction(1, 2)))  # type: ignore[arg-type]
-    for output in (build_adaptive_output, build_adaptive_softmax):
+    for output in (AdaptiveOutput, AdaptiveSoftmax):
         with pytest.raises(TypeError, match="embedding must be an AdaptiveEmbedding, got Embedding"):
             TransformerLM(replace(vanilla(VOCAB, **SIZES), output=output))
     with pytest.raises(ValueError, match="tie_embeddings needs an embedding with a matrix"):
@@ -272,7 +270,7 @@ CONTEXTS = torch.randn(2, 3, 6, generator=torch.Generator().manual_seed(1))
 
 
 def mixture(n_softmaxes: int = 4, d: int = 6, vocab: int = VOCAB) -> Any:
-    return stirred(MixtureOfSoftmaxes(nn.Linear(d, vocab, bias=False), d, n_softmaxes))
+    return stirred(MixtureOfSoftmaxes(vanilla(vocab, d_model=d, n_heads=1), nn.Embedding(vocab, d), n_softmaxes))
 
 
 @torch.no_grad()
@@ -332,7 +330,7 @@ def test_the_row_adds_fifteen_matrices_and_as_many_vectors() -> None:
 
 
 def test_an_untied_mixture_has_a_matrix_of_its_own() -> None:
-    few = partial(build_mixture_of_softmaxes, n_softmaxes=2)
+    few = partial(MixtureOfSoftmaxes, n_softmaxes=2)
     model = build(replace(ROW, changes={"output": few, "tie_embeddings": False}))
     assert model.output.softmax.weight is not model.embedding.weight
     assert model.output.prior.out_features == 2
@@ -342,8 +340,6 @@ def test_an_untied_mixture_has_a_matrix_of_its_own() -> None:
 def test_bad_numbers_are_named(plain_errors: None) -> None:
     with pytest.raises(ValueError, match="n_softmaxes must be at least 1, got 0"):
         mixture(0)
-    nothing_to_tie = replace(
-        vanilla(VOCAB, **SIZES), output=build_mixture_of_softmaxes, embedding=lambda v, d: nn.ReLU()
-    )
+    nothing_to_tie = replace(vanilla(VOCAB, **SIZES), output=MixtureOfSoftmaxes, embedding=lambda v, d: nn.ReLU())
     with pytest.raises(ValueError, match=r"tie_embeddings needs an embedding with a matrix `weight`.*got ReLU"):
         TransformerLM(nothing_to_tie)

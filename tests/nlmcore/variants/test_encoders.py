@@ -10,8 +10,8 @@ from torch import Tensor
 
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.encoders import build_funnel, build_transparent, pool, shorten
+from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
 
@@ -182,7 +182,7 @@ def test_without_pooling_it_is_the_usual_model() -> None:
 
 def test_what_cannot_be_pooled_is_named(plain_errors: None) -> None:
     model = encoder()
-    with pytest.raises(ValueError, match=r"mask must have shape .* = \(3, 1, 1, 7\) to be pooled, got \(7, 7\)"):
+    with pytest.raises(ValueError, match=r"mask must say which tokens are real, \(3, 1, 1, 7\) here, got \(7, 7\)"):
         model.layers(model.embed(TEXT), torch.ones(7, 7).bool())
     with pytest.raises(ValueError, match="every must be at least 1, got 0"):
         build_funnel(vanilla(VOCAB, **SIZES), False, False, every=0)

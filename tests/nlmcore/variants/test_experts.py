@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from nlmcore.training import fit, teacher_forcing_loss
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.experts import (
     Capacity,
     MixtureOfExperts,
@@ -23,6 +22,7 @@ from nlmcore.variants.experts import (
     jitter,
     share_all_but_norms,
 )
+from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, build, logits, stirred
 

@@ -14,8 +14,8 @@ from nlmcore.inspect import capture
 from nlmcore.training import fit
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerEncoder, hide_tokens
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.mixing import FourierMixing, LinformerAttention, TokenMixing, fourier, in_encoder
+from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import VOCAB, build, stirred
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 import nlmcore.variants
 from nlmcore.positions import LearnedPositions
 from nlmcore.transformer import EncoderDecoder, TransformerConfig, Trunk
-from nlmcore.variants.baseline import share_positions, vanilla
+from nlmcore.variants.variant import share_positions, vanilla
 from tests.laws import assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, stirred
 

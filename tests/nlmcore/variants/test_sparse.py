@@ -10,8 +10,8 @@ from torch import Tensor
 from nlmcore.inspect import capture
 from nlmcore.transformer import MaskedLM, TransformerEncoder
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.sparse import SparseAttention, build_bigbird, build_longformer, draw_blocks
+from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import VOCAB, stirred
 

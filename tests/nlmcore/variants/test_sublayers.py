@@ -9,8 +9,8 @@ import torch
 
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.sublayers import Branches, build_sandwich, order
+from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close
 from tests.nlmcore.variants.test_catalogue import SIZES, VOCAB, awake, build, logits, stirred
 

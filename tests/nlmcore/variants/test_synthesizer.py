@@ -14,7 +14,6 @@ from nlmcore.inspect import capture
 from nlmcore.positions import Rotary
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.synthesizer import (
     DenseScores,
     FactorisedDenseScores,
@@ -24,6 +23,7 @@ from nlmcore.variants.synthesizer import (
     RandomScores,
     Synthesizer,
 )
+from nlmcore.variants.variant import vanilla
 from tests.laws import assert_chunking_law, assert_close, assert_every_parameter_gets_a_gradient
 from tests.nlmcore.variants.test_catalogue import MASK, SIZES, SOURCE, TOKENS, VOCAB, awake, build, logits, stirred
 

@@ -11,8 +11,8 @@ from nlmcore.positions import TransformerXLPositions
 from nlmcore.training import detach, fit
 from nlmcore.transformer import TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.baseline import vanilla
 from nlmcore.variants.transformer_xl import build_transformer_xl, share_u_and_v
+from nlmcore.variants.variant import vanilla
 from tests.laws import assert_close
 from tests.nlmcore.variants.test_catalogue import TOKENS, VOCAB, awake, build
 
