@@ -27,6 +27,7 @@ import math
 import types
 from collections.abc import Callable
 from dataclasses import fields
+from itertools import chain
 from numbers import Real
 from operator import attrgetter
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, overload
@@ -62,10 +63,9 @@ Probability = Annotated[float | int, Range(0, 1, closed=True)]
 Amount = Annotated[float | int, Range(0)]
 Positive = Annotated[float | int, Range(0, above=True)]
 
-Axes = dict[str, tuple[Any, str]]
-"""What the axes named so far are: their sizes, and the argument that gave them."""
-Check = Callable[[str, Any, Axes, Any], None]
-"""(name of the argument, its value, the axes so far, self): raises if the value does not fit."""
+Check = Callable[[str, Any, dict[str, tuple[Any, str]], Any], None]
+"""(name of the argument, its value, the axes so far with their sizes and the argument that gave them, self): raises if
+the value does not fit."""
 
 INSTANCES = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
 KINDS = {"Float": "floating-point numbers", "Int": "integers", "Bool": "booleans (True = may attend)"}
@@ -99,25 +99,23 @@ def door(function: Any = None, *, like: str | None = None) -> Any:
     """
     if function is None:
         return functools.partial(door, like=like)
-    parameters = list(inspect.signature(function).parameters.values())
-    checks = {p.name: check for p in parameters if (check := check_for(p.annotation)) is not None}
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    by_place = [(name, checks.get(name)) for name in names]
-    method, weight = names[:1] == ["self"], attrgetter(like) if like else None
+    parameters = inspect.signature(function).parameters
+    checks = {name: check for name, p in parameters.items() if (check := check_for(p.annotation)) is not None}
+    places = [name for name, p in parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    method, weight = "self" in places, attrgetter(like) if like else None
 
     @functools.wraps(function)
     def checked(*given: Any, **named: Any) -> Any:
         me = given[0] if method and given else None
-        axes: Axes = {}
+        axes: dict[str, tuple[Any, str]] = {}
         dtype = (weight(me).dtype, "the weights") if weight else None
-        for (name, check), value in zip(by_place, given, strict=False):
-            if check is not None:
-                check(name, value, axes, me)
-                dtype = _one_dtype(name, value, dtype)
-        for name, value in named.items():
+        for name, value in chain(zip(places, given, strict=False), named.items()):
             if name in checks:
                 checks[name](name, value, axes, me)
-                dtype = _one_dtype(name, value, dtype)
+                if isinstance(value, Tensor) and value.is_floating_point():
+                    dtype = dtype or (value.dtype, name)
+                    if value.dtype != dtype[0] and not torch.is_autocast_enabled(value.device.type):
+                        raise TypeError(f"{name} must have the dtype of {dtype[1]}, {dtype[0]}, got {value.dtype}")
         return function(*given, **named)
 
     return checked
@@ -131,14 +129,10 @@ def check_fields(config: Any) -> None:
             check(field.name, value, {}, config)
 
 
-def _one_dtype(name: str, value: Any, first: tuple[torch.dtype, str] | None) -> tuple[torch.dtype, str] | None:
-    if not isinstance(value, Tensor) or not value.is_floating_point():
-        return first
-    if first is None:
-        return value.dtype, name
-    if value.dtype != first[0] and not torch.is_autocast_enabled(value.device.type):
-        raise TypeError(f"{name} must have the dtype of {first[1]}, {first[0]}, got {value.dtype}")
-    return first
+def check_sizes(**sizes: object) -> None:
+    """By hand, where no annotation says it: each must be an integer of at least 1."""
+    for name, size in sizes.items():
+        _number(int, Range(1))(name, size, {}, None)
 
 
 @functools.cache
@@ -146,39 +140,49 @@ def check_for(annotation: Any) -> Check | None:
     """The check that an annotation asks for; None if it asks for nothing that is known here."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
-        return _either(annotation, arguments)
+        return _either(arguments)
+    if origin is Annotated and isinstance(arguments[1], str):
+        return _advised(check_for(arguments[0]), arguments[1])
     if origin is Annotated:
-        if isinstance(arguments[1], str):
-            return _advised(check_for(arguments[0]), arguments[1])
         return _number(arguments[0], arguments[1]) if isinstance(arguments[1], Range) else None
     if origin is Literal:
-        return _choice(arguments)
+        return _must(arguments.__contains__, " or ".join(map(repr, arguments)), ValueError, repr)
     if hasattr(annotation, "dim_str"):
         return _tensor(annotation.dtype.__name__, annotation.dim_str)
     if annotation in (int, float):
         return _number(annotation, None)
-    if annotation is Callable or origin is Callable or getattr(origin, "__name__", "") == "Callable":
-        return _callable
+    if Callable in (annotation, origin):
+        return _must(callable, "something to call, like a function")
     unknown = annotation in (Any, object, inspect.Parameter.empty) or getattr(annotation, "_is_protocol", False)
-    return _instance(annotation) if isinstance(annotation, type) and not unknown else None
+    if unknown or not isinstance(annotation, type):
+        return None
+    name = annotation.__name__
+    words = INSTANCES.get(annotation, f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
+    return _must(lambda value: isinstance(value, annotation), words)
 
 
-def _either(annotation: Any, choices: tuple[Any, ...]) -> Check | None:
-    """A | None; the union of int and float is a number. Of other unions nothing is known."""
-    rest = tuple(choice for choice in choices if choice is not type(None))
-    inner = _number(float, None) if set(rest) == {int, float} else check_for(rest[0]) if len(rest) == 1 else None
-    if inner is None or len(rest) == len(choices):
-        return inner
-
-    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
-        if value is not None:
-            inner(name, value, axes, me)
+def _must(holds: Callable[[Any], bool], words: str, error: Any = TypeError, shown: Any = described) -> Check:
+    def check(name: str, value: Any, axes: Any, me: Any) -> None:
+        if not holds(value):
+            raise error(f"{name} must be {words}, got {shown(value)}")
 
     return check
 
 
+def _either(choices: tuple[Any, ...]) -> Check | None:
+    """A | None; the union of int and float is a number. Of other unions nothing is known."""
+    rest = [choice for choice in choices if choice is not type(None)]
+    inner = _number(float, None) if set(rest) == {int, float} else check_for(rest[0]) if len(rest) == 1 else None
+
+    def check(name: str, value: Any, axes: Any, me: Any) -> None:
+        if value is not None:
+            inner(name, value, axes, me)  # type: ignore[misc]
+
+    return inner and (inner if len(rest) == len(choices) else check)
+
+
 def _advised(inner: Check | None, advice: str) -> Check | None:
-    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
+    def check(name: str, value: Any, axes: Any, me: Any) -> None:
         try:
             inner(name, value, axes, me)  # type: ignore[misc]
         except (TypeError, ValueError) as error:
@@ -188,41 +192,14 @@ def _advised(inner: Check | None, advice: str) -> Check | None:
 
 
 def _number(kind: Any, allowed: Range | None) -> Check:
-    whole = kind is int
-    words = "an integer" if whole else "a number"
+    numbers = int if kind is int else Real
 
-    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, int if whole else Real):
-            raise TypeError(f"{name} must be {words}, got {described(value)}")
+    def check(name: str, value: Any, axes: Any, me: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, numbers):
+            raise TypeError(f"{name} must be {'an integer' if kind is int else 'a number'}, got {described(value)}")
         if allowed is not None and not allowed.holds(value):
             finite = "" if math.isfinite(value) or allowed.high < math.inf else " and finite"
             raise ValueError(f"{name} must {allowed}{finite}, got {value}")
-
-    return check
-
-
-def _choice(choices: tuple[Any, ...]) -> Check:
-    words = " or ".join(map(repr, choices))
-
-    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
-        if value not in choices:
-            raise ValueError(f"{name} must be {words}, got {value!r}")
-
-    return check
-
-
-def _callable(name: str, value: Any, axes: Axes, me: Any) -> None:
-    if not callable(value):
-        raise TypeError(f"{name} must be something to call, like a function, got {described(value)}")
-
-
-def _instance(kind: type) -> Check:
-    named = f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}"
-    words = INSTANCES.get(kind, named)
-
-    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} must be {words}, got {described(value)}")
 
     return check
 
@@ -235,49 +212,37 @@ def _tensor(kind: str, dimensions: str) -> Check:
     labels = [axis.strip("{}").removeprefix("self.") for axis in wanted]
     shape = f"({', '.join(labels)}{',' * (len(labels) == 1)})"
     fits = {"Float": Tensor.is_floating_point, "Bool": lambda x: x.dtype is torch.bool}.get(kind, _holds_integers)
+    is_tensor = check_for(Tensor)
 
-    def check(name: str, value: Any, axes: Axes, me: Any) -> None:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{name} must be a tensor, got {described(value)}")
+    def fixed(axis: str, me: Any) -> tuple[Any, str] | None:
+        """The size that an axis has whatever is given: a number, or an attribute of `self`; None for a free one."""
+        if axis.startswith("{"):
+            return attrgetter(axis[1:-1].removeprefix("self."))(me), "this model"
+        return (int(axis), "") if axis.isdecimal() else None
+
+    def refused(name: str, sizes: tuple[Any, ...], known: list[str], source: str) -> ValueError:
+        words = f" with {' and '.join(known)} as in {source}" if known and source else ""
+        return ValueError(f"{name} must have shape {shape}{words}, got {sizes}")
+
+    def check(name: str, value: Any, axes: dict[str, tuple[Any, str]], me: Any) -> None:
+        is_tensor(name, value, axes, me)  # type: ignore[misc]
         if not fits(value):
             raise TypeError(f"{name} must hold {KINDS.get(kind, kind)}, got {value.dtype}")
         sizes: tuple[Any, ...] = tuple(value.shape)
         if len(sizes) != len(wanted) if rest is None else len(sizes) < len(wanted) - 1:
-            fixed = [(label, _fixed(axis, me)) for axis, label in zip(wanted, labels, strict=True) if "{" in axis]
-            known = [f"{label} = {size[0]}" for label, size in fixed if size]
-            words = f" with {' and '.join(known)} as in this model" if known else ""
-            raise ValueError(f"{name} must have shape {shape}{words}, got {sizes}")
+            sides = [(label, fixed(axis, me)) for axis, label in zip(wanted, labels, strict=True) if "{" in axis]
+            raise refused(name, sizes, [f"{label} = {size[0]}" for label, size in sides if size], "this model")
         end = len(sizes) - after
         found = sizes if rest is None else (*sizes[:rest], sizes[rest:end], *sizes[end:])
         for axis, size, label in zip(wanted, found, labels, strict=True):
             if axis not in axes:
-                axes[axis] = _fixed(axis, me) or (size, name)
-            if axes[axis][0] != size and axis != "...":
-                allowed, source = axes[axis]
-                words = f" with {label} = {allowed} as in {source}" if source else ""
-                raise ValueError(f"{name} must have shape {shape}{words}, got {sizes}")
+                axes[axis] = fixed(axis, me) or (size, name)
+            allowed, source = axes[axis]
+            if allowed != size and axis != "...":
+                raise refused(name, sizes, [f"{label} = {allowed}"], source)
 
     return check
 
 
 def _holds_integers(x: Tensor) -> bool:
     return not (x.is_floating_point() or x.is_complex() or x.dtype is torch.bool)
-
-
-def _fixed(axis: str, me: Any) -> tuple[Any, str] | None:
-    """The size that an axis has whatever is given: a number, or an attribute of `self`; None for a free one."""
-    if axis.startswith("{"):
-        return attrgetter(axis[1:-1].removeprefix("self."))(me), "this model"
-    return (int(axis), "") if axis.isdecimal() else None
-
-
-# --- by hand, where no annotation says it -------------------------------------------------------------------------
-
-
-def check_sizes(**sizes: object) -> None:
-    """Each must be an integer of at least 1."""
-    for name, size in sizes.items():
-        _SIZE(name, size, {}, None)
-
-
-_SIZE = _number(int, Range(1))
