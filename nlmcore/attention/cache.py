@@ -2,10 +2,9 @@
 
     keys, values (batch, kv_head, capacity, d_head), of which the first `length` positions are filled
 
-With them a Transformer reads a text token by token at the price of one token each, instead of reading all of it again
-(Vaswani et al. 2017 do not say so; every implementation does). What is appended is [old; new], and no state changes
-when another is read on from it. That this takes one copy per doubling, instead of one per token, is the work of
-`nlmcore.fast.growing`; here you may read `grow` as torch.cat.
+With them a Transformer reads the next token for the price of one token, not of the whole text (Vaswani et al. 2017 do
+not say so; every implementation does). Appending gives [old; new], and no state changes when you continue from it.
+`nlmcore.fast.growing` does this with one copy per doubling; here you may read `grow` as torch.cat.
 
 Departs from the literature: nothing is changed in what is computed.
 """
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from jaxtyping import Float
 from torch import Tensor
 
-from nlmcore.attention.checks import check_appended, check_pair
+from nlmcore.attention.checks import check_cached
 from nlmcore.fast.growing import GrowingPair, Ledger, forget, grow
 
 
@@ -32,7 +31,7 @@ class KeyValueCache(GrowingPair):
     @classmethod
     def start(cls, keys: Tensor, values: Tensor, window: int | None = None) -> "KeyValueCache":
         """The cache of a text just begun; it holds the tensors themselves, or what a sliding window keeps of them."""
-        check_pair(keys, values)
+        check_cached(keys, values)
         (keys, values), first = forget((keys, values), window)
         return cls(keys, values, keys.shape[2], first, Ledger(keys.shape[2]))
 
@@ -48,10 +47,8 @@ class KeyValueCache(GrowingPair):
 
         window: whenever old positions are copied, only the last window - 1 of them are. recorded: autograd may return
         to the keys though they need no gradient themselves (a learned bias on frozen keys).
-
-        Raises ValueError or TypeError for keys of another batch or model, and for values of another shape.
         """
-        check_appended(keys, values, self.keys)
+        check_cached(keys, values, self.keys)
         kept = self.length if window is None else min(self.length, window - 1)
         both, length, ledger = grow((self.keys, self.values), (keys, values), self.length, kept, self.ledger, recorded)
         return KeyValueCache(*both, length, self.position + keys.shape[2] - length, ledger)

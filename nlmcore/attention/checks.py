@@ -84,23 +84,20 @@ def check_cache(state: Any, window: int | None) -> None:
         )
 
 
-def check_appended(keys: Tensor, values: Tensor, kept: Tensor) -> None:
-    """What is appended to a cache is of its batch, its heads, its width and its dtype."""
-    check_pair(keys, values)
-    batch, heads, _, width = keys.shape
-    if (batch, heads, width) != (kept.shape[0], kept.shape[1], kept.shape[3]):
-        raise ValueError(
-            f"state must have keys of shape ({batch}, {heads}, time, {width}), got {tuple(kept.shape)}: another"
-            " batch's, or another model's"
-        )
-    if keys.dtype != kept.dtype:
-        raise TypeError(f"state must hold {keys.dtype} as the model does, got {kept.dtype}")
-
-
-def check_pair(keys: Tensor, values: Tensor) -> None:
-    """Keys and values of one text."""
+def check_cached(keys: Tensor, values: Tensor, before: Tensor | None = None) -> None:
+    """Keys and values of one text; behind those `before`, of their batch, heads, width and dtype."""
     if keys.ndim != 4 or values.shape != keys.shape:  # or the buffer would broadcast them without a word
         raise ValueError(
             "keys and values must have one shape (batch, kv_head, time, d_head), got"
             f" {tuple(keys.shape)} and {tuple(values.shape)}"
         )
+    if before is None:
+        return
+    batch, heads, _, width = keys.shape
+    if (batch, heads, width) != (*before.shape[:2], before.shape[3]):
+        raise ValueError(
+            f"state must have keys of shape ({batch}, {heads}, time, {width}), got {tuple(before.shape)}: another"
+            " batch's, or another model's"
+        )
+    if keys.dtype != before.dtype:
+        raise TypeError(f"state must hold {keys.dtype} as the model does, got {before.dtype}")

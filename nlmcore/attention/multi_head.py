@@ -9,7 +9,7 @@ Positions may act inside attention: `positions` is any module with one or more o
 bias(q, k) and values(weights), with shapes as in `nlmcore.positions`.
 
 Departs from the paper: projections carry a bias unless `bias=False`, as in BERT and in torch.nn.MultiheadAttention;
-heads may share keys and values (Shazeer 2019, Ainslie et al. 2023).
+heads may share keys and values (multi-query, Shazeer 2019; grouped-query attention, Ainslie et al. 2023).
 """
 
 from collections.abc import Callable
@@ -39,11 +39,10 @@ class Memory(NamedTuple):
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention in n_heads subspaces at once; the results are concatenated and mixed by one matrix.
+    """Attention in n_heads subspaces; the results are concatenated and mixed by one matrix.
 
-    `n_kv_heads` below n_heads lets groups of query heads share keys and values: 1 is multi-query
-    (Shazeer 2019), in between is grouped-query attention (Ainslie et al. 2023). `d_head` is d_model / n_heads unless
-    given. `window`: in `step`, how many positions a query sees, itself included (None: all before it).
+    n_kv_heads: fewer than n_heads let groups of query heads share keys and values; 1 is multi-query attention. d_head:
+    d_model / n_heads unless given. window: in `step`, how many positions a query sees, itself included; None: all.
 
     While `nlmcore.inspect.capture` listens, the weights are computed explicitly and passed to it; otherwise PyTorch's
     fused kernel runs and no (query, key) matrix is kept. Same numbers.
@@ -86,11 +85,8 @@ class MultiHeadAttention(nn.Module):
             raise ValueError("module must have one width (no kdim, no vdim), no bias_k and no add_zero_attn")
         bias = module.in_proj_bias is not None
         ours = cls(module.embed_dim, module.num_heads, bias=bias, dropout=module.dropout).to(module.in_proj_weight)
-        with torch.no_grad():
-            ours.projection.weight.copy_(module.in_proj_weight)
-            if bias:
-                ours.projection.bias.copy_(module.in_proj_bias)
-            ours.output.load_state_dict(module.out_proj.state_dict())
+        theirs = module.state_dict().items()
+        ours.load_state_dict({n.replace("in_proj_", "projection.").replace("out_proj", "output"): w for n, w in theirs})
         return ours.train(module.training)
 
     @door(like="projection.weight")
@@ -100,10 +96,7 @@ class MultiHeadAttention(nn.Module):
         source: Annotated[Float[Tensor, "batch key {self.d_model}"], ADVICE] | None = None,
         mask: Any = None,
     ) -> Float[Tensor, "batch query {self.d_model}"]:
-        """Attend to `source` (batch, key, d_model; None: the queries themselves) from every position of `query`.
-
-        mask broadcasts to (batch, head, query, key), True = may attend: `causal_mask(n)`, `mask[:, None, None, :]`.
-        """
+        """Attend to `source` (None: `query`); mask broadcasts to (batch, head, query, key), True = may attend."""
         if source is not None:
             return self.cross_attend(query, self.project_source(source), mask)
         q, k, v = self._project("query", query, 0)
@@ -119,10 +112,7 @@ class MultiHeadAttention(nn.Module):
     def cross_attend(
         self, query: Float[Tensor, "batch query {self.d_model}"], memory: Memory, mask: Any = None
     ) -> Float[Tensor, "batch query {self.d_model}"]:
-        """Attend to a projected source from every position of `query`; mask as in `forward`.
-
-        Only without positions may `query` come in pieces: they take it for a whole text, or for the end of the source.
-        """
+        """Attend to a projected source; mask as in `forward`. Only without positions may `query` come in pieces."""
         q = self._heads("query", query, self.query)
         check_memory(memory, q, self.n_kv_heads)
         return self._mix(self.positions.rotate(q, 0) if self._rotates else q, *memory, mask)
@@ -132,23 +122,22 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Float[Tensor, "batch time {self.d_model}"], KeyValueCache]:
         """Causal self-attention as a language model needs it, continued from `state` (None: the text begins here).
 
-        Every position sees itself and those before it, of these the last `window` - 1 if there is a window. Raises
-        TypeError or ValueError for a state that is another model's, or has lost what this window sees.
+        Raises TypeError or ValueError for a state that is another model's, or has lost what this window sees.
         """
-        if state is not None:
-            check_cache(state, self.window)
-        q, k, v = self._project("x", x, 0 if state is None else state.position)
         if state is None:
+            q, k, v = self._project("x", x, 0)
             state = KeyValueCache.start(k, v, self.window)
         else:
+            check_cache(state, self.window)
+            q, k, v = self._project("x", x, state.position)
             recorded = torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters())
             (k, v), state = state.extend(k, v, self.window, recorded)
         time, keys = q.shape[2], k.shape[2]
         if time == 1:
             return self._mix(q, k, v), state
-        if keys == time <= (self.window or time):
-            return self._mix(q, k, v, causal=True), state
-        return self._mix(q, k, v, window_mask(time, self.window, keys - time, x.device)), state
+        causal = keys == time <= (self.window or time)
+        mask = None if causal else window_mask(time, self.window, keys - time, x.device)
+        return self._mix(q, k, v, mask, causal), state
 
     def _heads(self, name: str, x: Tensor, projection: Any) -> Tensor:
         """W x, cut into heads: (batch, time, d_model) -> (batch, head, time, d_head)."""
@@ -159,12 +148,10 @@ class MultiHeadAttention(nn.Module):
     def _project(self, name: str, x: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v (batch, head, time, d_head) of one text whose first position is `first`."""
         own, shared = self.n_heads, self.n_kv_heads
-        heads = self._heads(name, x, self.projection)
-        if not self._rotates:
-            return heads.split([own, shared, shared], dim=1)  # type: ignore[return-value]
-        rotated, v = heads.split([own + shared, shared], dim=1)
-        q, k = self.positions.rotate(rotated, first).split([own, shared], dim=1)
-        return q, k, v
+        rotated, v = self._heads(name, x, self.projection).split([own + shared, shared], dim=1)
+        if self._rotates:
+            rotated = self.positions.rotate(rotated, first)
+        return *rotated.split([own, shared], dim=1), v  # type: ignore[return-value]
 
     def _mix(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False) -> Tensor:
         """The weighted sums of every head, (batch, head, query, d_head), put together: (batch, query, d_model)."""

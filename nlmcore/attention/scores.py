@@ -18,12 +18,9 @@ from nlmcore.checks import door
 
 @door
 def dot_score(query: Float[Tensor, "*queries d"], keys: Float[Tensor, "*batch key d"]) -> Tensor:
-    """s_j = q · k_j. Query and keys must have the same width d; bilinear_score and additive_score compare others.
+    """s_j = q · k_j, of query and keys of one width d. Luong et al. (2015), section 3.1, "dot".
 
-    query (..., d) is one query and gives scores (..., key); query (..., query, d) is many and gives
-    (..., query, key). keys (..., key, d). Luong et al. (2015), section 3.1, "dot".
-
-    Raises ValueError if the widths or the leading axes differ (nothing is broadcast).
+    One query (..., d) gives scores (..., key), many (..., query, d) give (..., query, key); nothing is broadcast.
     """
     if _one_query(query, keys):
         return (keys @ query.unsqueeze(-1)).squeeze(-1)
@@ -34,10 +31,7 @@ def dot_score(query: Float[Tensor, "*queries d"], keys: Float[Tensor, "*batch ke
 def bilinear_score(
     query: Float[Tensor, "*queries d_query"], keys: Float[Tensor, "*batch key d_key"], W: Float[Tensor, "d_query d_key"]
 ) -> Tensor:
-    """s_j = q · W k_j, with a learned matrix W between the two spaces.
-
-    Shapes as in `dot_score`, but query and keys may differ in width. Luong et al. (2015), "general".
-    """
+    """s_j = q · W k_j: a learned W compares vectors of two widths. Luong et al. (2015), section 3.1, "general"."""
     return dot_score(query @ W, keys)
 
 
@@ -49,9 +43,9 @@ def additive_score(
     W_key: Float[Tensor, "d_score d_key"],
     v: Float[Tensor, " d_score"],
 ) -> Tensor:
-    """s_j = v · tanh(W_query q + W_key k_j): a network with one hidden layer scores the pair.
+    """s_j = v · tanh(W_query q + W_key k_j): a network with one hidden layer scores the pair; shapes as in `dot_score`.
 
-    Shapes as in `dot_score`. Bahdanau et al. (2015), section A.1.2, where the weights are W_a, U_a and v_a.
+    Bahdanau et al. (2015), section A.1.2, where the weights are W_a, U_a and v_a.
     """
     from_query = (query @ W_query.T).unsqueeze(-2)  # (..., [query,] 1, d_score)
     from_keys = keys @ W_key.T  # (..., key, d_score)
@@ -83,11 +77,8 @@ def attend(
 ) -> tuple[Tensor, Tensor]:
     """α = softmax(scores), c = Σ_j α_j value_j. Returns (context, weights).
 
-    scores (..., key) with values (..., key, d_value) gives context (..., d_value);
-    scores (..., query, key) gives context (..., query, d_value). Weights have the shape of the scores.
-    mask broadcasts to the scores; True = may attend; a row without a True gives zeros.
-
-    Raises ValueError if scores and values differ in their leading axes, or the mask does not broadcast.
+    scores (..., key) or (..., query, key) give context (..., d_value) or (..., query, d_value). mask broadcasts to the
+    scores, True = may attend; a row without a True gives zeros.
     """
     one_query = _one_query(scores, values, "scores", "values")
     weights = masked_softmax(scores, mask)

@@ -1,7 +1,6 @@
-"""Positions: attention alone sees a bag of vectors; these say where each one stands.
+"""Positions: attention alone sees a bag of vectors; these say where in the text each one is.
 
-Told to the embeddings, once, before the first block; called `module(x, first=0)`, where `first` is how many
-tokens were read before x:
+Added to the embeddings before the first block; called `module(x, first=0)`, where `first` tokens were read before x:
 
     SinusoidalPositions       x_t + PE(t)                      Vaswani et al. (2017), section 3.5
     LearnableSinusoidal       the same, frequencies learned    Wang et al. (2021)
@@ -9,7 +8,7 @@ tokens were read before x:
     ConcatenatedPositions     W [x_t; PE(t)]                   adding is the special case W = [I, I]
     NoPositions               x_t                              Haviv et al. (2022)
 
-Told to every attention, about pairs of a query and a key; built by `Module(n_heads, d_head, max_length, causal)`:
+Inside every attention, for pairs of a query and a key; built by `Module(n_heads, d_head, max_length, causal)`:
 
     Rotary                    queries and keys are rotated     Su et al. (2021)
     ALiBi                     a penalty linear in distance     Press, Smith & Lewis (2022)
@@ -19,10 +18,9 @@ Told to every attention, about pairs of a query and a key; built by `Module(n_he
     TransformerXLPositions    sinusoids of the distance        Dai et al. (2019)
 
 These have one or more of three methods. `rotate(x, first)` rotates queries or keys (batch, head, time, d_head), the
-first of which stands at position `first`. `bias(q, k)` gives what is added to q · k / √d_head, (batch or 1, head,
-query, key). `values(weights)` gives what is added to weights @ v, (batch, head, query, d_head). Wherever there are
-fewer queries than keys, the queries are the last ones: query i stands at the place key_length − query_length + i
-among the keys, as it does when a text is read on from a cache.
+first of which is at position `first`. `bias(q, k)` gives what is added to q · k / √d_head, (batch or 1, head, query,
+key). `values(weights)` gives what is added to weights @ v, (batch, head, query, d_head). Queries are the last of the
+keys: query i is at position key_length − query_length + i, as when a cache is continued.
 """
 
 from nlmcore.positions.absolute import LearnedPositions, NoPositions

@@ -36,11 +36,10 @@ class LearnedPositions(nn.Module):
 
 
 class NoPositions(nn.Module):
-    """x as it is, of any length; max_length is not used.
+    """x as it is, of any length.
 
-    For attention that is told positions itself (rotary, ALiBi, …), and for the finding that a causal model
-    learns some order without being told any: token t can count the t tokens that it sees (Haviv et al. 2022).
-    Without a causal mask a text is a bag of words.
+    For positions inside attention (rotary, ALiBi, …). A causal model learns some order even without any: token t can
+    count the t tokens that it sees (Haviv et al. 2022). Without a causal mask a text is a bag of words.
     """
 
     @door

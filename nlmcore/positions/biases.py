@@ -5,8 +5,8 @@
     score_ij = q_i · k_j / √d_head − m_h |i − j|,   m_h = 2^{−8h/n_heads},  h = 1 … n_heads
                                                     Press, Smith & Lewis (2022), section 3
 
-No position is ever told, so a model trained on short texts can read longer ones. For head counts that are no
-power of two, slopes as in the authors' code: those of the next lower power, then every second of twice that.
+A model trained on short texts can read longer ones. For head counts that are no power of two, slopes as in the
+authors' code: those of the next lower power, then every second of twice that.
 
 Departs from the paper: it is for causal models; where a query may look ahead, the same |i − j| counts (as the
 authors suggest for encoders in their repository).
@@ -26,8 +26,8 @@ the keys behind.
 
 Symbols: the table is (bucket, head), as T5 stores it.
 
-Departs from the paper: the scores here are divided by √d_head (T5 has none and puts it into the
-initialisation), and every layer has its own table unless the model's `share` ties them (T5 has one for all).
+Departs from the paper: the scores here are divided by √d_head (T5 puts it into the initialisation), and every layer has
+its own table unless the model's `share` ties them (T5 has one for all).
 """
 
 import math
@@ -39,8 +39,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, door
-from nlmcore.positions.checks import check_lengths, check_pair
-from nlmcore.positions.relative import offsets
+from nlmcore.positions.checks import check_lengths
+from nlmcore.positions.relative import BiasedScores, K, Q, offsets
 
 
 @door
@@ -67,25 +67,16 @@ def _linear(slopes: Tensor, query_length: int, key_length: int) -> Tensor:
     return (-slopes[:, None, None] * distance).unsqueeze(0)
 
 
-class ALiBi(nn.Module):
-    """`alibi` for attention: `bias(q, k)`. Nothing is learned, no length is too long.
-
-    d_head, max_length and causal are not used.
-    """
+class ALiBi(BiasedScores):
+    """`alibi` for attention. Nothing is learned."""
 
     slopes: Tensor
 
-    @door
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
-        super().__init__()
-        self.n_heads, self.d_head = n_heads, d_head
+        super().__init__(n_heads, d_head, max_length, causal)
         self.register_buffer("slopes", alibi_slopes(n_heads), persistent=False)
 
-    def bias(
-        self, q: Float[Tensor, "batch head query d_head"], k: Float[Tensor, "batch kv_head key d_head"]
-    ) -> Float[Tensor, "1 head query key"]:
-        """−m_h |i − j|, in the dtype of q."""
-        check_pair(q, k, self.n_heads, self.d_head)
+    def scores(self, q: Q, k: K) -> Tensor:
         return _linear(self.slopes, q.shape[2], k.shape[2]).to(q.dtype)
 
 
@@ -154,11 +145,8 @@ def _check_buckets(n_buckets: int, bidirectional: bool, max_distance: int) -> No
         )
 
 
-class RelativeBias(nn.Module):
-    """`relative_bias` for attention: `bias(q, k)` looks up a learned table `weight` (bucket, head).
-
-    No length is too long; max_length is not used. Raises what `relative_buckets` raises.
-    """
+class RelativeBias(BiasedScores):
+    """`relative_bias` for attention, of a learned table `weight` (bucket, head). Raises as `relative_buckets` does."""
 
     @door
     def __init__(
@@ -171,14 +159,10 @@ class RelativeBias(nn.Module):
         n_buckets: Size = 32,
         max_distance: Size = 128,
     ) -> None:
-        super().__init__()
+        super().__init__(n_heads, d_head, max_length, causal)
         _check_buckets(n_buckets, not causal, max_distance)
-        self.n_heads, self.d_head, self.causal, self.max_distance = n_heads, d_head, causal, max_distance
+        self.max_distance = max_distance
         self.weight = nn.Parameter(torch.empty(n_buckets, n_heads).normal_(std=(n_heads * d_head) ** -0.5))
 
-    def bias(
-        self, q: Float[Tensor, "batch head query d_head"], k: Float[Tensor, "batch kv_head key d_head"]
-    ) -> Float[Tensor, "1 head query key"]:
-        """b_h[bucket(j − i)]."""
-        check_pair(q, k, self.n_heads, self.d_head)
+    def scores(self, q: Q, k: K) -> Tensor:
         return _bias(self.weight, q.shape[2], k.shape[2], not self.causal, self.max_distance)

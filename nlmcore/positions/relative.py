@@ -1,17 +1,17 @@
-"""How far apart: tables of offsets, and the trick that turns scores by distance into scores by key.
+"""How far apart: tables of offsets, and the shift that turns scores by distance into scores by key.
 
     offset(i, j) = j − (key_length − query_length + i)         negative: the key lies before the query
 
-A model that has one vector per distance scores a query against every *distance* with one matrix product,
-and then needs the scores against every *key*. Row i of the wanted matrix is row i of the other, shifted by
-one more place than the row above it; no (query, key, d_head) array of vectors is ever built:
+With one vector per distance, one matrix product scores a query against every *distance*. `relative_shift` turns that
+into scores against every *key*: each row is shifted by one position more than the row above it, and no array of vectors
+(query, key, d_head) is ever built.
 
     y[i, j] = x[i, j + query_length − 1 − i]        Huang et al. (2018), section 3.4.1, "skewing";
                                                     Dai et al. (2019), appendix B
 
-Departs from the papers: a key in the future of a causal query, which has no distance in x, gets zero (theirs
-gets what happens to stand there; both are masked). With columns for negative distances too, as in Yang et al.
-(2019), XLNet, nothing is missing and the same shift serves attention in both directions.
+Departs from the papers: a key in the future of a causal query, which has no distance in x, gets zero (theirs gets
+another distance's score; both are masked). With columns for negative distances too, as in Yang et al. (2019), XLNet,
+nothing is missing, and the same shift serves attention in both directions.
 
 **Relative positions as vectors beside keys and beside values** (`ShawPositions`).
 
@@ -19,42 +19,37 @@ gets what happens to stand there; both are masked). With columns for negative di
     a_ij = w_{clip(j − i, −max_distance, max_distance)}
                                         Shaw, Uszkoreit & Vaswani (2018), equations 3, 4 and section 3.2
 
-The vectors are shared by the heads. All distances beyond max_distance look alike.
+The heads share the vectors. All distances beyond max_distance look alike.
 
-Symbols: their w^K, w^V are `key_vectors` and `value_vectors` (distance, d_head), the farthest key behind
-first; their k is max_distance; their d_z is our d_head.
+Symbols: their w^K, w^V are `key_vectors` and `value_vectors` (distance, d_head), the farthest key behind first; their k
+is max_distance; their d_z is our d_head.
 
-Departs from the paper: a causal model has no vectors for keys ahead, which it could never use. The scores by
-distance are moved to their keys by `relative_shift` (Huang et al. 2018), not by reshaping.
+Departs from the paper: a causal model has no vectors for keys ahead, which it could never use. `relative_shift` moves
+the scores to their keys, not a reshape.
 
-**A learned vector per head and distance**, met only by the queries (`MusicTransformerPositions`), without much memory.
+**A learned vector per head and distance**, met only by the queries (`MusicTransformerPositions`).
 
     score_ij = (q_i · k_j + q_i · E_{i−j}) / √d_head        Huang et al. (2018), section 3.4, equation 3
 
-Q Eᵀ scores every query against every distance, and `relative_shift` moves the scores to their keys: memory
-for (query, key) numbers and not for (query, key, d_head).
-
 Symbols: their E^r is `weight` (head, distance, d_head), the farthest distance first, as they order it.
 
-Departs from the paper: distances beyond max_distance share its vector (the paper has one for every distance
-of its longest text; Shaw et al. (2018) clip); where a query may look ahead, there are vectors for that too
-(the paper's model is causal).
+Departs from the paper: distances beyond max_distance share its vector (the paper has one for every distance of its
+longest text; Shaw et al. (2018) clip); where a query may look ahead, there are vectors for that too (the paper's model
+is causal).
 
-**The sinusoid of the distance as a second key**, two vectors for lost positions (`TransformerXLPositions`).
+**The sinusoid of the distance as a second key** (`TransformerXLPositions`).
 
     score_ij = (q_i · k_j + q_i · r_{i−j} + u · k_j + v · r_{i−j}) / √d_head,   r_n = W_R PE(n)
                                         Dai et al. (2019), section 3.3, terms (a), (b), (c), (d)
 
-(a) content, (b) a distance that depends on content, (c) keys that are sought everywhere, (d) distances that
-are sought everywhere. Because r has one row per distance and not per pair, (b) and (d) are one matrix product
-and a `relative_shift` (appendix B).
+(a) content, (b) a distance that depends on content, (c) keys that are sought everywhere, (d) distances that are sought
+everywhere. Because r has one row per distance and not per pair, (b) and (d) are one matrix product and a shift.
 
-Symbols: their W_{k,R} is `projection.weight` (n_heads · d_head, n_heads · d_head), PE of that width; u and v
-are (head, d_head).
+Symbols: their W_{k,R} is `projection.weight` (n_heads · d_head, n_heads · d_head), PE of that width; u and v are
+(head, d_head).
 
-Departs from the paper: every layer has its own u and v (theirs share them, in the equations and by default in
-the code). Where a query may look ahead, distances are negative there: sines change their sign (Yang et al.
-2019, XLNet).
+Departs from the paper: every layer has its own u and v (theirs share them, in the equations and by default in the
+code). Where a query may look ahead, distances are negative there: sines change their sign (Yang et al. 2019, XLNet).
 """
 
 import math
@@ -68,6 +63,8 @@ from torch import Tensor, nn
 from nlmcore.checks import Size, door
 from nlmcore.positions.checks import check_even, check_lengths, check_pair
 from nlmcore.positions.sinusoids import frequencies, waves
+
+Q, K = Float[Tensor, "batch head query d_head"], Float[Tensor, "batch kv_head key d_head"]
 
 
 @door
@@ -121,70 +118,102 @@ def rows_of_distances(
         return rows_of_offsets(torch.arange(1 - key_length, nearest, device=device), max_distance, causal)
 
 
-def number_of_rows(max_distance: int, causal: bool) -> int:
-    """max_distance back and here; and as many ahead, where a query may look there."""
-    return max_distance + 1 if causal else 2 * max_distance + 1
+class BiasedScores(nn.Module):
+    """The base of positions with a `bias(q, k)`. No length is too long, and few use max_length."""
+
+    @door
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
+        super().__init__()
+        self.n_heads, self.d_head, self.causal = n_heads, d_head, causal
+
+    def bias(self, q: Q, k: K) -> Float[Tensor, "sharing head query key"]:
+        """What is added to q · k / √d_head, in the dtype of q; one for all texts, or one each."""
+        check_pair(q, k, self.n_heads, self.d_head)
+        return self.scores(q, k)
+
+    def scores(self, q: Q, k: K) -> Tensor:
+        """The equation of each; q and k fit it."""
+        raise NotImplementedError
 
 
-class ShawPositions(nn.Module):
-    """`bias(q, k)`: q_i · a^K_ij / √d_head; `values(weights)`: Σ_j α_ij a^V_ij.
+class ClippedDistances(BiasedScores):
+    """With a table of vectors (…, row, d_head) by distance; those farther than max_distance share its vector."""
 
-    No length is too long; max_length is not used.
-    """
+    def __init__(self, n_heads: int, d_head: int, max_length: int, causal: bool, max_distance: int) -> None:
+        super().__init__(n_heads, d_head, max_length, causal)
+        self.max_distance, self.rows = max_distance, max_distance + 1 if causal else 2 * max_distance + 1
+
+    def vectors(self, *shape: int) -> nn.Parameter:
+        """A table that is learned, (*shape, row, d_head)."""
+        return nn.Parameter(torch.empty(*shape, self.rows, self.d_head).normal_(std=self.d_head**-0.5))
+
+    def by_key(self, q: Q, k: K, vectors: Tensor) -> Float[Tensor, "batch head query key"]:
+        """q_i · vectors of the distance i − j / √d_head."""
+        rows = rows_of_distances(q.shape[2], k.shape[2], self.max_distance, self.causal, q.device)
+        E = vectors.index_select(-2, rows)  # (…, distance, d_head)
+        return relative_shift(q / math.sqrt(self.d_head) @ E.mT, k.shape[2])
+
+
+class ShawPositions(ClippedDistances):
+    """`bias(q, k)`: q_i · a^K_ij / √d_head; `values(weights)`: Σ_j α_ij a^V_ij."""
 
     @door
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool, *, max_distance: Size = 16) -> None:
-        super().__init__()
-        self.n_heads, self.d_head, self.causal, self.max_distance = n_heads, d_head, causal, max_distance
-        rows = number_of_rows(max_distance, causal)
-        self.key_vectors = nn.Parameter(torch.empty(rows, d_head).normal_(std=d_head**-0.5))
-        self.value_vectors = nn.Parameter(torch.empty(rows, d_head).normal_(std=d_head**-0.5))
+        super().__init__(n_heads, d_head, max_length, causal, max_distance)
+        self.key_vectors, self.value_vectors = self.vectors(), self.vectors()
 
-    def bias(
-        self, q: Float[Tensor, "batch head query d_head"], k: Float[Tensor, "batch kv_head key d_head"]
-    ) -> Float[Tensor, "batch head query key"]:
-        """q_i · a^K_ij / √d_head."""
-        check_pair(q, k, self.n_heads, self.d_head)
-        rows = rows_of_distances(q.shape[2], k.shape[2], self.max_distance, self.causal, q.device)
-        a = self.key_vectors.index_select(0, rows)  # (distance, d_head)
-        return relative_shift(q / math.sqrt(self.d_head) @ a.T, k.shape[2])
+    def scores(self, q: Q, k: K) -> Tensor:
+        return self.by_key(q, k, self.key_vectors)
 
     def values(self, weights: Float[Tensor, "batch head query key"]) -> Float[Tensor, "batch head query d_head"]:
         """Σ_j α_ij a^V_ij: the weights are summed by distance first, so that no vector per pair is needed."""
         if weights.ndim != 4 or weights.shape[1] != self.n_heads:
             raise ValueError(f"weights must have shape (batch, {self.n_heads}, query, key), got {tuple(weights.shape)}")
-        query_length, key_length = weights.shape[2:]
-        check_lengths(query_length, key_length)
-        offset = offsets(query_length, key_length, weights.device)
-        rows = rows_of_offsets(offset, self.max_distance, self.causal).expand(weights.shape)
-        by_row = weights.new_zeros(*weights.shape[:3], len(self.value_vectors)).scatter_add(3, rows, weights)
+        check_lengths(*weights.shape[2:])
+        rows = rows_of_offsets(offsets(*weights.shape[2:], weights.device), self.max_distance, self.causal)
+        by_row = weights.new_zeros(*weights.shape[:3], self.rows).scatter_add(3, rows.expand(weights.shape), weights)
         return by_row @ self.value_vectors
 
 
-class MusicTransformerPositions(nn.Module):
-    """`bias(q, k)`: q_i · E_{i−j} / √d_head, with max_distance (None: max_length − 1) the farthest told apart.
-
-    No length is too long.
-    """
+class MusicTransformerPositions(ClippedDistances):
+    """`bias(q, k)`: q_i · E_{i−j} / √d_head; max_distance: max_length − 1 unless given."""
 
     @door
     def __init__(
         self, n_heads: Size, d_head: Size, max_length: Size, causal: bool, *, max_distance: Size | None = None
     ) -> None:
-        super().__init__()
         max_distance = max(1, max_length - 1) if max_distance is None else max_distance
-        self.n_heads, self.d_head, self.causal, self.max_distance = n_heads, d_head, causal, max_distance
-        rows = number_of_rows(max_distance, causal)
-        self.weight = nn.Parameter(torch.empty(n_heads, rows, d_head).normal_(std=d_head**-0.5))
+        super().__init__(n_heads, d_head, max_length, causal, max_distance)
+        self.weight = self.vectors(n_heads)
 
-    def bias(
-        self, q: Float[Tensor, "batch head query d_head"], k: Float[Tensor, "batch kv_head key d_head"]
-    ) -> Float[Tensor, "batch head query key"]:
-        """q_i · E_{i−j} / √d_head."""
-        check_pair(q, k, self.n_heads, self.d_head)
-        rows = rows_of_distances(q.shape[2], k.shape[2], self.max_distance, self.causal, q.device)
-        E = self.weight.index_select(1, rows)  # (head, distance, d_head)
-        return relative_shift(q / math.sqrt(self.d_head) @ E.mT, k.shape[2])
+    def scores(self, q: Q, k: K) -> Tensor:
+        return self.by_key(q, k, self.weight)
+
+
+class TransformerXLPositions(BiasedScores):
+    """`bias(q, k)`: (u · k_j + (q_i + v) · W_R PE(i − j)) / √d_head.
+
+    Raises ValueError if n_heads · d_head, the width of the sinusoids, is odd.
+    """
+
+    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
+        super().__init__(n_heads, d_head, max_length, causal)
+        check_even("n_heads · d_head", n_heads * d_head, "sines and cosines come in pairs")
+        self.projection = nn.Linear(n_heads * d_head, n_heads * d_head, bias=False)
+        self.u, self.v = (nn.Parameter(torch.empty(n_heads, d_head).normal_(std=0.02)) for _ in range(2))
+
+    def scores(self, q: Q, k: K) -> Tensor:
+        """Terms (b), (c) and (d), divided by √d_head."""
+        (batch, _, query_length, _), key_length = q.shape, k.shape[2]
+        nearest = 0 if self.causal else 1 - query_length
+        PE = _sinusoids(key_length - 1, nearest, self.n_heads * self.d_head, q.dtype, q.device)  # (distance, width)
+        W = self.projection.weight.unflatten(0, (self.n_heads, self.d_head))  # (head, d_head, width)
+        sought = (q + self.v.unsqueeze(1)) / math.sqrt(self.d_head)  # (batch, head, query, d_head)
+        few = batch * query_length < self.d_head  # then (q W) PEᵀ is less work than q (W PEᵀ)
+        by_distance = sought @ W @ PE.T if few else sought @ (W @ PE.T)  # (batch, head, query, distance)
+        u = self.u.unflatten(0, (k.shape[1], -1)) / math.sqrt(self.d_head)  # (kv_head, group, d_head)
+        everywhere = (u @ k.mT).flatten(1, 2).unsqueeze(2)  # (batch, head, 1, key)
+        return relative_shift(by_distance, key_length) + everywhere
 
 
 def _sinusoids(farthest: int, nearest: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -199,35 +228,3 @@ def _table(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> 
     with torch.inference_mode(False), torch.no_grad():  # what is kept must serve later calls of any mode
         distance = torch.arange(reach, -reach - 1, -1, dtype=torch.float64).unsqueeze(1)
         return waves(distance * frequencies(width, 10_000.0)).to(device, dtype)
-
-
-class TransformerXLPositions(nn.Module):
-    """`bias(q, k)`: (u · k_j + (q_i + v) · W_R PE(i − j)) / √d_head. No length is too long.
-
-    Raises ValueError if n_heads · d_head, the width of the sinusoids, is odd.
-    """
-
-    @door
-    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
-        super().__init__()
-        check_even("n_heads · d_head", n_heads * d_head, "sines and cosines come in pairs")
-        self.n_heads, self.d_head, self.causal = n_heads, d_head, causal
-        self.projection = nn.Linear(n_heads * d_head, n_heads * d_head, bias=False)
-        self.u = nn.Parameter(torch.empty(n_heads, d_head).normal_(std=0.02))
-        self.v = nn.Parameter(torch.empty(n_heads, d_head).normal_(std=0.02))
-
-    def bias(
-        self, q: Float[Tensor, "batch head query d_head"], k: Float[Tensor, "batch kv_head key d_head"]
-    ) -> Float[Tensor, "batch head query key"]:
-        """Terms (b), (c) and (d), divided by √d_head."""
-        check_pair(q, k, self.n_heads, self.d_head)
-        (batch, _, query_length, _), key_length = q.shape, k.shape[2]
-        nearest = 0 if self.causal else 1 - query_length
-        PE = _sinusoids(key_length - 1, nearest, self.n_heads * self.d_head, q.dtype, q.device)  # (distance, width)
-        W = self.projection.weight.unflatten(0, (self.n_heads, self.d_head))  # (head, d_head, width)
-        sought = (q + self.v.unsqueeze(1)) / math.sqrt(self.d_head)  # (batch, head, query, d_head)
-        few = batch * query_length < self.d_head  # then (q W) PEᵀ is less work than q (W PEᵀ)
-        by_distance = sought @ W @ PE.T if few else sought @ (W @ PE.T)  # (batch, head, query, distance)
-        u = self.u.unflatten(0, (k.shape[1], -1)) / math.sqrt(self.d_head)  # (kv_head, group, d_head)
-        everywhere = (u @ k.mT).flatten(1, 2).unsqueeze(2)  # (batch, head, 1, key)
-        return relative_shift(by_distance, key_length) + everywhere

@@ -3,10 +3,8 @@
     (y_a, y_b) = (x_a cos mθ_i − x_b sin mθ_i,  x_b cos mθ_i + x_a sin mθ_i),   θ_i = base^{−2i/d_head}
                                                      Su et al. (2021), section 3.2.2, equations 14, 15 and 34
 
-for the i-th pair (a, b) of a vector at position m. Rotating both sides of a dot product by one angle changes
-nothing, so (R_m q) · (R_n k) = q · R_{n−m} k: the score depends on the distance alone.
-
-Two layouts of the same thing say which numbers are a pair:
+for the i-th pair (a, b) of a vector at position m. Rotating both sides of a dot product by one angle changes nothing,
+so (R_m q) · (R_n k) = q · R_{n−m} k, and the score depends only on the distance. Two layouts say what is a pair:
 
     "interleaved"   (2i, 2i + 1)             the paper, GPT-J, Llama's own code, GGUF files
     "half"          (i, i + d_head / 2)      GPT-NeoX, Hugging Face; one roll instead of a reshuffle
@@ -31,18 +29,13 @@ from nlmcore.positions.sinusoids import frequencies
 Layout = Literal["half", "interleaved"]
 
 
-def _half(a: Tensor, b: Tensor) -> Tensor:
-    return torch.cat([a, b], dim=-1)
-
-
-def _interleaved(a: Tensor, b: Tensor) -> Tensor:
-    return torch.stack([a, b], dim=-1).flatten(-2)
-
-
 # layout -> (lay two halves of pairs into one vector, swap the two numbers of every pair)
 _LAYOUTS: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], Callable[[Tensor], Tensor]]] = {
-    "half": (_half, lambda x: x.roll(x.shape[-1] // 2, -1)),
-    "interleaved": (_interleaved, lambda x: x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)),
+    "half": (lambda a, b: torch.cat([a, b], -1), lambda x: x.roll(x.shape[-1] // 2, -1)),
+    "interleaved": (
+        lambda a, b: torch.stack([a, b], -1).flatten(-2),
+        lambda x: x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2),
+    ),
 }
 
 
@@ -55,9 +48,7 @@ def rotary(
 ) -> Float[Tensor, "batch head time d_head"]:
     """Rotate the i-th pair of the vector at position m by the angle m · base^{−2i/d_head}.
 
-    x (batch, head, time, d_head); positions (time,), or (batch, time) where every row has its own.
-
-    Raises ValueError for an odd d_head, positions that do not fit, an unknown layout or base.
+    positions (time,), or (batch, time) each. Raises ValueError for an odd d_head, or positions that do not fit.
     """
     _check_options(x.shape[3], base)
     if positions.dtype == torch.bool or positions.is_complex():
@@ -104,10 +95,7 @@ def _check_options(d_head: int, base: float | int) -> None:
 class Rotary(nn.Module):
     """`rotary` for attention: `rotate(x, first)` rotates queries or keys. Nothing is learned, no length is too long.
 
-    The sines and cosines of a stretch of text are computed once and shared by all layers, so reading one more
-    token costs each layer three operations. n_heads, max_length and causal are not used.
-
-    Raises ValueError for an odd d_head, an unknown layout or base.
+    All layers share the sines and cosines of a stretch of text, so one more token costs each layer three operations.
     """
 
     @door

@@ -7,12 +7,11 @@
                                                      "learnable sinusoidal" position embeddings
     y_t = W [x_t; PE(t)] = W_x x_t + W_p PE(t)       e(w); pos(t), syllabus, lecture 12
 
-Each bit of a counter is a switch that flips half as often as the one before it; a sinusoid is the same switch made
-smooth, and its neighbour the cosine says which way it is moving.
+Each bit of a counter is a switch that flips half as often as the previous one; a sinusoid is a smooth switch, and the
+cosine next to it says which way it is moving.
 
-Adding is the special case W_x = W_p = I of the concatenation, which can learn to add, and can learn to keep the two
-apart, at the price of one matrix. What a first linear layer computes from a sum, A (x + p) = A x + A p, is a
-concatenation whose two halves are bound to share A.
+Adding is the special case W_x = W_p = I of the concatenation, which can learn to add or to keep the two apart, at the
+price of one matrix. A linear layer of a sum, A (x + p) = A x + A p, is a concatenation whose halves share A.
 
 Departs from the papers: nothing. (The authors' own code of 2017 lays all sines before all cosines; we
 interleave them, as their equations print it.) From the lecture: e(w); pos(t) itself is wider than e(w); we mix it back
@@ -36,13 +35,11 @@ def frequencies(d_model: int, base: float | int) -> Float[Tensor, " pair"]:
 
 @door
 def sinusoidal(length: Size, d_model: Size, base: float | int = 10_000.0) -> Float[Tensor, "length d_model"]:
-    """PE(pos, 2i) = sin(pos · base^{−2i/d_model}), PE(pos, 2i+1) = cos of the same angle; (length, d_model).
+    """PE(pos, 2i) = sin(pos · base^{−2i/d_model}), PE(pos, 2i+1) = cos of the same angle.
 
-    Column pairs are clock hands that turn ever more slowly: the first pair once in 2π positions, the last
-    once in nearly 2π · base. Because a shift by k positions turns every hand by a fixed angle, PE(pos + k)
-    is a linear function of PE(pos) (section 3.5).
-
-    Raises ValueError for an odd d_model, or a base that is not a finite number above 1.
+    Column pairs are clock hands that turn ever more slowly: the first pair once in 2π positions, the last once in
+    nearly 2π · base. A shift by k positions turns every hand by a fixed angle, so PE(pos + k) is a linear function of
+    PE(pos) (section 3.5). Raises ValueError for an odd d_model, or a base that is not a finite number above 1.
     """
     check_even("d_model", d_model, "sines and cosines come in pairs")
     check_base(base)
@@ -55,97 +52,87 @@ def waves(angle: Float[Tensor, "length pair"]) -> Float[Tensor, "length d_model"
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
 
 
-class SinusoidalPositions(nn.Module):
-    """x_t + PE(t), computed once for max_length positions. Nothing is learned.
+class PositionsByTable(nn.Module):
+    """The base of these three: `forward(x, first)`, with `first` tokens read before x (batch, time, d_model).
 
-    Raises ValueError for a text longer than max_length. There are sinusoids for every position, and a larger
-    max_length changes no other vector: it is the model that has not been trained that far.
+    Raises ValueError for a text longer than max_length. There are sinusoids for every position, and a larger max_length
+    changes no other vector; but the model was not trained that far.
     """
-
-    table: Tensor
 
     @door
     def __init__(self, max_length: Size, d_model: Size) -> None:
         super().__init__()
         self.max_length, self.d_model = max_length, d_model
-        self.register_buffer("table", sinusoidal(max_length, d_model), persistent=False)
 
     @door
     def forward(
         self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
     ) -> Float[Tensor, "batch time d_model"]:
-        """x_t + PE(first + t): `first` tokens were read before x."""
         check_length(first, x.shape[1], self.max_length)
-        return x + self.table[first : first + x.shape[1]]
+        return self.placed(x, first, first + x.shape[1])
+
+    def placed(self, x: Tensor, first: int, end: int) -> Tensor:
+        """x at positions first … end − 1."""
+        raise NotImplementedError
 
 
-class LearnableSinusoidal(nn.Module):
-    """x_t + PE(t) whose d_model / 2 frequencies ω are parameters: d_model / 2 numbers instead of a table.
+class SinusoidalPositions(PositionsByTable):
+    """x_t + PE(t), computed once for max_length positions. Nothing is learned."""
 
-    PE(pos) · PE(pos + k) = Σ_i cos(k ω_i) depends on the distance k alone, whatever ω becomes: the
-    frequencies decide which distances look alike (Wang et al. 2021). Symbols: ω is `frequency`. Angles are computed in
-    float32 at least: the numbers of a half-precision model do not tell position 257 from 256.
+    table: Tensor
 
-    Raises ValueError for a text longer than max_length, and for sizes as `sinusoidal` does.
+    def __init__(self, max_length: Size, d_model: Size) -> None:
+        super().__init__(max_length, d_model)
+        self.register_buffer("table", sinusoidal(max_length, d_model), persistent=False)
+
+    def placed(self, x: Tensor, first: int, end: int) -> Tensor:
+        return x + self.table[first:end]
+
+
+class LearnableSinusoidal(PositionsByTable):
+    """x_t + PE(t) whose d_model / 2 frequencies ω, `frequency`, are learned.
+
+    PE(pos) · PE(pos + k) = Σ_i cos(k ω_i) depends only on the distance k, whatever ω becomes: the frequencies decide
+    which distances look alike (Wang et al. 2021). Angles are computed in float32 at least, because half precision does
+    not tell position 257 from 256.
     """
 
     @door
     def __init__(self, max_length: Size, d_model: Size, base: float | int = 10_000.0) -> None:
-        super().__init__()
+        super().__init__(max_length, d_model)
         check_even("d_model", d_model, "sines and cosines come in pairs")
         check_base(base)
-        self.max_length, self.d_model = max_length, d_model
         self.frequency = nn.Parameter(frequencies(d_model, base).float())
 
-    @door
-    def forward(
-        self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
-    ) -> Float[Tensor, "batch time d_model"]:
-        """x_t + PE(first + t): `first` tokens were read before x."""
-        check_length(first, x.shape[1], self.max_length)
+    def placed(self, x: Tensor, first: int, end: int) -> Tensor:
         exact = torch.promote_types(self.frequency.dtype, torch.float32)
-        position = torch.arange(first, first + x.shape[1], device=x.device, dtype=exact).unsqueeze(1)
+        position = torch.arange(first, end, device=x.device, dtype=exact).unsqueeze(1)
         return x + waves(position * self.frequency).to(self.frequency.dtype)
 
 
-class ConcatenatedPositions(nn.Module):
-    """W [x_t; PE(t)] with sinusoids PE of width d_position (None: d_model); x (batch, time, d_model).
-
-    Raises ValueError for a text longer than max_length, and for a width that is no positive even number.
-    """
+class ConcatenatedPositions(PositionsByTable):
+    """W [x_t; PE(t)] with sinusoids PE of an even width d_position (None: d_model)."""
 
     table: Tensor
 
     @door
     def __init__(self, max_length: Size, d_model: Size, d_position: Size | None = None) -> None:
-        super().__init__()
+        super().__init__(max_length, d_model)
         d_position = d_model if d_position is None else d_position
-        self.max_length, self.d_model = max_length, d_model
         self.register_buffer("table", sinusoidal(max_length, d_position), persistent=False)
         self.mix = Linear(d_model + d_position, d_model, bias=False)
 
-    @door
-    def forward(
-        self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
-    ) -> Float[Tensor, "batch time d_model"]:
-        """W [x_t; PE(first + t)]: `first` tokens were read before x."""
-        check_length(first, x.shape[1], self.max_length)
-        positions = self.table[first : first + x.shape[1]].expand(len(x), -1, -1)
+    def placed(self, x: Tensor, first: int, end: int) -> Tensor:
+        positions = self.table[first:end].expand(len(x), -1, -1)
         return self.mix(torch.cat([x, positions], dim=-1))
 
 
 @door
 def binary_counter(length: Size, bits: Size | None = None) -> Int[Tensor, "length bits"]:
-    """The numbers 0 … length − 1 in binary, one per row, lowest bit first; (length, bits) of 0 and 1.
+    """The numbers 0 … length − 1 in binary, one per row, lowest bit first; bits: None, as many as the largest needs.
 
-    bits=None takes as many as the largest number needs. Compare with `sinusoidal(length, d_model)`:
-
-        column i of this one           flips every 2^i positions and returns every 2^{i+1}
-        columns 2i and 2i+1 of PE      return every 2π · base^{2i/d_model} positions
-
-    so both get slower by a constant factor from left to right: here 2, there base^{2/d_model} per pair.
-
-    Raises ValueError if `bits` are too few for length − 1.
+    Column i returns every 2^{i+1} positions, columns 2i and 2i + 1 of `sinusoidal` every 2π · base^{2i/d_model}: both
+    get slower by a constant factor from left to right. Raises ValueError if `bits` are too few for length − 1.
     """
     needed = max(1, (length - 1).bit_length())
     bits = needed if bits is None else bits

@@ -4,10 +4,9 @@
     TransformerEncoder   bidirectional: hidden vectors; MaskedLM is one with a head that guesses hidden tokens
     EncoderDecoder       2017: state = model.encode(source), then a language model of the target
 
-Which figure shows which: figure 1 of Vaswani et al. (2017) draws "Add & Norm" behind each sublayer, which is
-norm_position="post"; so does figure 1 of Radford et al. (2018), GPT, and BERT took over that block. GPT-2 moved the
-norm before each sublayer (Radford et al. 2019, section 2.3): "pre", the default here; Llama and most later models
-follow. Figure 1 of Xiong et al. (2020) has the two side by side.
+Figure 1 of Vaswani et al. (2017) and figure 1 of Radford et al. (2018), GPT, put the norm after each sublayer, which is
+norm_position="post", and so does BERT. GPT-2 put it before (Radford et al. 2019, section 2.3): "pre", the default here
+and in most later models. Figure 1 of Xiong et al. (2020) has the two side by side.
 """
 
 from nlmcore.transformer.block import Block, FeedForward, GatedFeedForward, PostNorm, PreNorm, Stack

@@ -11,10 +11,9 @@
     GLU(x) = W2 · (φ(W x + b) ⊙ (V x + c)) + b2                      Shazeer (2020), "GLU variants", section 2
 
 A residual rule is any module with `pre(x)`, what the sublayer f reads, and `post(x, y)`, the new x; `nlmcore.variants`
-has more of them. `block(x, mask)` sees the whole text, an encoder; `block.step(x, state)` what is before each position.
-
-BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016). The gated network is called GLU with φ = sigmoid (Dauphin et al.
-2017), ReGLU with ReLU, GEGLU with GELU, SwiGLU with Swish, bilinear with none.
+has more of them. In `block(x, mask)` a position sees the whole text, as in an encoder; in `block.step(x, state)` itself
+and those before it. BERT and GPT use φ = GELU (Hendrycks & Gimpel 2016). The gated network is GLU with φ = sigmoid
+(Dauphin et al. 2017), ReGLU with ReLU, GEGLU with GELU, SwiGLU with Swish.
 
 Departs from the papers: dropout falls on the attention weights as well, as in the authors' code of 2017; the default
 activation is GELU; W and V of the gated network lie in one matrix, `inner`.
@@ -62,10 +61,12 @@ class PostNorm(PreNorm):
 class FeedForward(nn.Module):
     """W2 φ(W1 x + b1) + b2, with hidden width d_ff, applied to every position by itself."""
 
+    matrices = 1  # how many lie in `inner`, one above the other
+
     @door
     def __init__(self, d_model: Size, d_ff: Size, activation: Callable = F.gelu, bias: bool = True) -> None:
         super().__init__()
-        self.inner = Linear(d_model, self.width(d_ff), bias=bias)
+        self.inner = Linear(d_model, self.matrices * d_ff, bias=bias)
         self.outer = Linear(d_ff, d_model, bias=bias)
         if isinstance(activation, type):
             raise TypeError(f"activation must be a function of a tensor, like F.gelu or nn.GELU(), got {activation!r}")
@@ -74,16 +75,14 @@ class FeedForward(nn.Module):
     def forward(self, x: X) -> X:
         return self.outer(self.activation(self.inner(x)))
 
-    def width(self, d_ff: int) -> int:
-        """How many rows `inner` has."""
-        return d_ff
-
 
 class GatedFeedForward(FeedForward):
-    """W2 (φ(W x + b) ⊙ (V x + c)) + b2; `inner` holds W above V. Its hidden width is d_ff as given.
+    """W2 (φ(W x + b) ⊙ (V x + c)) + b2; `inner` holds W above V.
 
     At equal d_ff it has half as many parameters again as FeedForward; Shazeer (2020) compares at d_ff · 2/3.
     """
+
+    matrices = 2
 
     def __init__(self, d_model: int, d_ff: int, activation: Callable = F.silu, bias: bool = True) -> None:
         super().__init__(d_model, d_ff, activation, bias)
@@ -92,12 +91,9 @@ class GatedFeedForward(FeedForward):
         gate, content = self.inner(x).chunk(2, dim=-1)
         return self.outer(self.activation(gate) * content)
 
-    def width(self, d_ff: int) -> int:
-        return 2 * d_ff
-
 
 class Block(nn.Module):
-    """Sublayers as a TransformerConfig `c` says, cross-attention if `cross`; `causal` if it is going to `step`."""
+    """The sublayers of a TransformerConfig `c`, with cross-attention if `cross`; `causal` if it is going to `step`."""
 
     def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
         super().__init__()
@@ -127,7 +123,7 @@ class Block(nn.Module):
         return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
-        """The encoder's output as this layer will attend to it: its keys and values, computed once."""
+        """Keys and values of the encoder's output, computed once."""
         return self.cross_attention.project_source(source)
 
     def last_matrices(self) -> list[nn.Linear]:
@@ -170,6 +166,6 @@ class Stack(nn.ModuleList):
         return x, tuple(new)
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> tuple[Memory | None, ...]:
-        """The encoder's output as every layer will attend to it; None for a layer that does not."""
+        """Keys and values of the encoder's output for every layer; None for a layer that does not attend to it."""
         layers: Iterable[Any] = self
         return tuple(layer.project_source(source) for layer in layers)

@@ -22,10 +22,7 @@ def self_attention(c: Any, causal: bool) -> Any:
 
 
 def encoder_only(build: Any) -> Any:
-    """Mark the builder of a part that sees the whole text: where a text is continued, it builds the usual one.
-
-    That is right in the decoder of an EncoderDecoder. A language model has no encoder, so it refuses the part.
-    """
+    """Mark the builder of a part that sees the whole text: a decoder gets the usual one, a language model refuses."""
     build.encoder_only = True
     return build
 
@@ -50,15 +47,12 @@ def check_part(name: str, part: Any, arguments: str) -> None:
         got = f"a finished {type(part).__name__}" if isinstance(part, nn.Module) else repr(part)
         raise TypeError(f"{name} must be a callable that builds a module, like a class or a partial, got {got}")
     try:
-        takes = signature(part)
-    except ValueError:  # some functions written in C do not say
+        signature(part).bind(*arguments.split(", "))
+    except ValueError:  # some functions written in C have no signature
         return
-    try:
-        takes.bind(*arguments.split(", "))
     except TypeError:
-        raise TypeError(
-            f"{name} must take ({arguments}), got {called(part)}, which takes ({', '.join(takes.parameters)})"
-        ) from None
+        takes = ", ".join(signature(part).parameters)
+        raise TypeError(f"{name} must take ({arguments}), got {called(part)}, which takes ({takes})") from None
 
 
 def check_tied(embedding: Any, weight: Tensor) -> None:

@@ -1,8 +1,7 @@
 """What makes one Transformer different from another: sizes, and the parts that are passed in.
 
 A published variant is a change of a few fields (`dataclasses.replace`; `nlmcore.variants` has the catalogue). A part
-is a callable that builds a module from the sizes it needs; nothing here is a string that a chain of ifs reads, except
-`norm_position`, which has two values for good. The usual parts are built by the functions above it.
+is a callable that builds a module from the sizes it needs. The functions at the top build the usual parts.
 """
 
 # ruff: noqa: RUF009  (`part` is a dataclass field)
@@ -26,13 +25,13 @@ from nlmcore.transformer.checks import check_part, check_tied
 def build_attention(c: Any, causal: bool) -> nn.Module:
     """Multi-head attention, with the positions inside it that the configuration names."""
     positions = c.attention_positions and c.attention_positions(c.n_heads, c.head_size, c.max_length, causal)
-    sizes = {"d_head": c.d_head, "positions": positions, "window": c.window if causal else None}
-    return MultiHeadAttention(c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, **sizes)
+    return build_cross_attention(c, positions, c.window if causal else None)
 
 
-def build_cross_attention(c: Any) -> nn.Module:
-    """Multi-head attention to the source, without positions: a source has no distance from a target."""
-    return MultiHeadAttention(c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head)
+def build_cross_attention(c: Any, positions: Any = None, window: Any = None) -> nn.Module:
+    """The same to a source, without positions and window: a source has no distance from a target."""
+    sizes = (c.d_model, c.n_heads, c.n_kv_heads, c.attention_bias, c.dropout, c.d_head)
+    return MultiHeadAttention(*sizes, positions, window)
 
 
 def build_residual(c: Any) -> nn.Module:

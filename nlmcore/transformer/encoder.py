@@ -6,9 +6,8 @@
 Source: Vaswani et al. (2017), section 3.1 (encoder); Devlin et al. (2019), section 3. MiniLM has the same shape. In a
 text that is all padding attention adds nothing, and its vectors are finite.
 
-A masked language model is no language model in this course's sense: it has no distribution over texts, and cannot
-write one. The layer φ(W h + b) with its norm, and the shift c, are in the authors' code; the paper prints only the
-softmax.
+A masked language model has no distribution over texts, so it is no language model in this course's sense. The layer
+φ(W h + b) with its norm, and the shift c, are in the authors' code; the paper prints only the softmax.
 
 Departs from BERT: pre-norm and no norm of the embeddings, unless the configuration says otherwise; no segment
 embedding (a text of one segment always adds the same vector, so `nlmcore.pretrained` folds it into the positions); no
@@ -49,10 +48,8 @@ class TransformerEncoder(Trunk):
     ) -> Float[Tensor, "batch seen d_model"]:
         """mask (batch, time), True = a real token; nothing attends to padding.
 
-        One vector per token (seen = time), unless the configuration's `stack` pools them.
-
-        Raises TypeError or ValueError for tokens outside the vocabulary, a text that is too long, or a
-        mask that does not fit the tokens.
+        One vector per token (seen = time), unless the configuration's `stack` pools them. Raises TypeError or
+        ValueError for tokens outside the vocabulary, a text that is too long, or a mask that does not fit the tokens.
         """
         check_tokens(tokens, self.config.vocab_size)
         check_token_mask(mask, tokens)

@@ -38,25 +38,20 @@ from nlmcore.transformer.model import TransformerState, Trunk
 class EncoderDecoderState:
     """A source that was read, and how far the target is."""
 
-    memories: tuple[Memory | None, ...] = field(repr=False)
-    """The source's keys and values in every decoder layer, (batch, kv_head, source, d_head), or None."""
-    source_mask: Bool[Tensor, "batch source"]
-    """True = a real token of the source; without a mask, everything that the encoder gives."""
+    memories: tuple[Memory | None, ...] = field(repr=False)  # the source's keys and values in every decoder layer
+    source_mask: Bool[Tensor, "batch source"]  # True = a real token; without a mask, all that the encoder gives
+    # the encoder's output: (batch, source, d_model), unless its `stack` pools tokens or gives every layer's
     encoded: Float[Tensor, "batch seen width"] = field(repr=False)
-    """The encoder's output: (batch, source, d_model), unless its `stack` pools tokens or gives every layer's."""
-    target: TransformerState | None = None
-    """What the decoder has read of the target."""
+    target: TransformerState | None = None  # what the decoder has read of the target
 
 
 class EncoderDecoder(nn.Module):
     """A language model of the target that has read a source. `vocab_size` is the target's.
 
-    config: the decoder's and the target's. encoder_config: the encoder's and the source's; None: the same, with one
-    embedding matrix for both where `tie_source` says so. An `encoder_config` gives the source a matrix of its own,
-    whatever `tie_source` says: its vocabulary is another. Both must have the same d_model.
-
-    encoder: a finished module instead of `encoder_config`, see above; its weights stay as they are. Unless it is a
-    TransformerEncoder, `source_vocab_size` is then None.
+    config: the decoder's and the target's. encoder_config: the encoder's and the source's, of the same d_model, with a
+    separate embedding matrix; None: `config`, with one matrix for both where `tie_source` says so. encoder: a finished
+    module instead, see above; its weights stay as they are, and `source_vocab_size` is None unless it is a
+    TransformerEncoder.
 
     Raises ValueError if the widths differ or there are two encoders.
     """
@@ -70,11 +65,13 @@ class EncoderDecoder(nn.Module):
         encoder: nn.Module | None = None,
     ) -> None:
         super().__init__()
+        if encoder is not None and encoder_config is not None:
+            raise ValueError("encoder_config or encoder, not both: encoder is finished, encoder_config is to build one")
         if encoder is None:
-            self.encoder: Any = TransformerEncoder(config if encoder_config is None else encoder_config)
+            self.encoder: Any = TransformerEncoder(encoder_config or config)
         self.decoder = Trunk(config, causal=True, cross=True)
-        source = self.encoder.config if encoder is None else _config_of(encoder, encoder_config)
-        if source is not None and source.d_model != config.d_model:
+        source = getattr(self.encoder if encoder is None else encoder, "config", None)
+        if isinstance(source, TransformerConfig) and source.d_model != config.d_model:
             raise ValueError(
                 f"encoder and decoder must have one d_model, got {source.d_model} for the encoder and"
                 f" {config.d_model} for the decoder"
@@ -106,11 +103,8 @@ class EncoderDecoder(nn.Module):
     def encode(self, source: Tensor, source_mask: Bool[Tensor, "batch source"] | None = None) -> EncoderDecoderState:
         """Read source (batch, source), or what a passed-in encoder reads, whose first dimension is the batch.
 
-        source_mask (batch, source), True = a real token, None: all are.
-
-        From a source that is all padding cross-attention gets zeros, as attention does everywhere.
-
-        Raises TypeError or ValueError as the encoder does.
+        source_mask (batch, source), True = a real token, None: all are. From a source that is all padding
+        cross-attention gets zeros. Raises TypeError or ValueError as the encoder does.
         """
         encoded = self.encoder(source, source_mask)
         mask = source_mask if source_mask is not None else encoded.new_ones(encoded.shape[:2]).bool()
@@ -144,11 +138,3 @@ class EncoderDecoder(nn.Module):
         x, layers = self.decoder.layers.step(x, layers, state.memories, keys_allowed)
         target = TransformerState(layers, position + tokens.shape[1])
         return self.decoder.final_norm(x), replace(state, target=target)
-
-
-def _config_of(encoder: nn.Module, encoder_config: object) -> TransformerConfig | None:
-    """What is known of the width of an encoder that was passed in."""
-    if encoder_config is not None:
-        raise ValueError("encoder_config or encoder, not both: encoder is finished, encoder_config is to build one")
-    config = getattr(encoder, "config", None)
-    return config if isinstance(config, TransformerConfig) else None

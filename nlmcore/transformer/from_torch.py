@@ -4,8 +4,8 @@
     nn.TransformerEncoder                                      TransformerEncoder.from_torch(module, embedding)
     nn.Transformer                                             EncoderDecoder.from_torch(module, source, target)
 
-PyTorch's modules begin at vectors, so the embedding comes with them; positions are in it, or there are none. Ours are
-batch first, and in their masks True = may attend, where PyTorch's padding masks say True = ignore.
+PyTorch's modules begin at vectors, so the embedding comes with them, and with it the positions, if any. Ours are batch
+first; in our masks True = may attend, where PyTorch's padding masks say True = ignore.
 
 Departs from PyTorch: nothing in what is computed. Logits are the target's hidden vectors times its embedding matrix.
 """
@@ -35,14 +35,10 @@ def config_from_torch(layer: Any, n_layers: int = 1, vocab_size: int = 1, norm: 
         attention_bias=bias,
         norm_position="pre" if layer.norm_first else "post",
         norm=partial(nn.LayerNorm, eps=layer.norm1.eps, bias=bias),
-        final_norm=build_no_norm if norm is None else partial(build_norm, norm.eps, norm.bias is not None),
+        final_norm=nn.Identity if norm is None else partial(build_norm, norm.eps, norm.bias is not None),
         feed_forward=partial(FeedForward, activation=layer.activation, bias=bias),
         positions=NoPositions,
     )
-
-
-def build_no_norm(c: Any) -> nn.Module:
-    return nn.Identity()
 
 
 def build_norm(eps: float, bias: bool, c: Any) -> nn.Module:

@@ -31,8 +31,7 @@ class Trunk(nn.Module):
     @door
     def __init__(self, config: TransformerConfig, causal: bool, cross: bool = False) -> None:
         super().__init__()
-        c = config
-        self.config = c
+        self.config = c = config
         self.embedding: Any = c.embedding(c.vocab_size, c.d_model)
         self.positions = c.positions(c.max_length, c.d_model)
         self.embedding_norm = c.embedding_norm(c.d_model)
@@ -84,6 +83,6 @@ class TransformerLM(Trunk):
         """
         check_tokens(tokens, self.vocab_size)
         check_state(state, TransformerState, len(tokens))
-        position = 0 if state is None else state.position
-        x, layers = self.layers.step(self.embed(tokens, position), None if state is None else state.layers)
+        position, layers = (0, None) if state is None else (state.position, state.layers)
+        x, layers = self.layers.step(self.embed(tokens, position), layers)
         return self.final_norm(x), TransformerState(layers, position + tokens.shape[1])
