@@ -1,6 +1,5 @@
 """What is done before grading and after it: preflight, report, feedback, release; and worker, which helps."""
 
-import argparse
 import os
 import sys
 from collections import Counter
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.commands import shared
+from autograder.commands.shared import option
 from autograder.launcher import lab
 from autograder.launcher.environment import Environment
 from autograder.launcher.say import count
@@ -16,21 +16,20 @@ from autograder.launcher.say import count
 if TYPE_CHECKING:
     from autograder.engine.course import Course
 
-
-def _preflight() -> argparse.ArgumentParser:
-    made = shared.parser(
-        "preflight",
-        "Say of every submission what would be repaired, left behind, or not be gradable. Runs none.",
-        "preflight attention",
-        "preflight attention --student ada",
-        "preflight attention --json",
-    )
-    shared.students(made)
-    made.add_argument("--json", action="store_true", help="everything that was found, for a program")
-    return made
+FILES = option("--json", action="store_true", help="the files that were written, for a program")
 
 
-@shared.command(_preflight)
+@shared.command(
+    "preflight",
+    "Say of every submission what would be repaired, left behind, or not be gradable. Runs none.",
+    "preflight attention",
+    "preflight attention --student ada",
+    "preflight attention --json",
+    options=[
+        shared.STUDENTS,
+        option("--json", action="store_true", help="everything that was found, for a program"),
+    ],
+)
 def preflight(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
     from dataclasses import asdict
 
@@ -54,22 +53,19 @@ def preflight(course: "Course", *, assignment: str, students: Sequence[str] | No
     return 1 if blocked else 0
 
 
-def _report() -> argparse.ArgumentParser:
-    made = shared.parser(
-        "report",
-        "Write the marks per student and question (what is ungraded stays empty), and the overview.",
-        "report attention                         grading/attention/report.csv and overview.html",
-        "report attention --format json",
-        "report attention --lms moodle --out marks.csv",
-    )
-    made.add_argument("--format", choices=("csv", "json"), default="csv")
-    made.add_argument("--lms", choices=("canvas", "moodle"), help="columns as this system takes them")
-    made.add_argument("--out", metavar="FILE", help="where to, if not grading/ASSIGNMENT/")
-    made.add_argument("--json", action="store_true", help="the files that were written, for a program")
-    return made
-
-
-@shared.command(_report)
+@shared.command(
+    "report",
+    "Write the marks per student and question (what is ungraded stays empty), and the overview.",
+    "report attention                         grading/attention/report.csv and overview.html",
+    "report attention --format json",
+    "report attention --lms moodle --out marks.csv",
+    options=[
+        option("--format", choices=("csv", "json"), default="csv"),
+        option("--lms", choices=("canvas", "moodle"), help="columns as this system takes them"),
+        option("--out", metavar="FILE", help="where to, if not grading/ASSIGNMENT/"),
+        FILES,
+    ],
+)
 def report(
     course: "Course",
     *,
@@ -99,19 +95,13 @@ def report(
     return 0
 
 
-def _feedback() -> argparse.ArgumentParser:
-    made = shared.parser(
-        "feedback",
-        "Write feedback/STUDENT/ASSIGNMENT/*.html from the marks in the gradebook.",
-        "feedback attention",
-        "feedback attention --student ada",
-    )
-    shared.students(made)
-    made.add_argument("--json", action="store_true", help="the files that were written, for a program")
-    return made
-
-
-@shared.command(_feedback)
+@shared.command(
+    "feedback",
+    "Write feedback/STUDENT/ASSIGNMENT/*.html from the marks in the gradebook.",
+    "feedback attention",
+    "feedback attention --student ada",
+    options=[shared.STUDENTS, FILES],
+)
 def feedback(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
     from autograder.feedback import write_feedback
 
@@ -129,22 +119,19 @@ def feedback(course: "Course", *, assignment: str, students: Sequence[str] | Non
     return 0
 
 
-def _release() -> argparse.ArgumentParser:
-    made = shared.parser(
-        "release",
-        "Write a zip for students: the course, the exercises, and data in place of answers. Every file of it is\n"
-        "searched for solutions, hidden tests and the like first; if any is found, nothing is written.",
-        "release                        every assignment, into release/",
-        "release attention              one; students unpack it over what they have",
-        "release --to /srv/course",
-        assignment=False,
-    )
-    made.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)")
-    made.add_argument("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)")
-    return made
-
-
-@shared.command(_release)
+@shared.command(
+    "release",
+    "Write a zip for students: the course, the exercises, and data in place of answers. Every file of it is\n"
+    "searched for solutions, hidden tests and the like first; if any is found, nothing is written.",
+    "release                        every assignment, into release/",
+    "release attention              one; students unpack it over what they have",
+    "release --to /srv/course",
+    options=[
+        option("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)"),
+        option("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)"),
+    ],
+    on_a_course=False,
+)
 def release(place: Environment, *, assignments: Sequence[str] = (), to: str | None = None) -> int:
     """The zip that students unpack; 1 if it is not fit to be released, and nothing is written."""
     from autograder.release.student_zip import write_zip
@@ -159,22 +146,19 @@ def release(place: Environment, *, assignments: Sequence[str] = (), to: str | No
     return 0
 
 
-def _worker() -> argparse.ArgumentParser:
-    made = shared.parser(
-        "worker",
-        "Join a Dask scheduler: this machine then grades submissions that it hands out, until Ctrl-C.\n"
-        "It needs the course (this checkout), not the submissions or the gradebook. Dask's connections are neither\n"
-        "encrypted nor protected: use them in a network that you trust.",
-        "worker tcp://10.0.0.5:8786",
-        "worker tcp://10.0.0.5:8786 --cores 4",
-        assignment=False,
-    )
-    made.add_argument("scheduler", metavar="URL", help="tcp://HOST:8786, as the scheduler says when it starts")
-    made.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="how many to lend (default: all)")
-    return made
-
-
-@shared.command(_worker)
+@shared.command(
+    "worker",
+    "Join a Dask scheduler: this machine then grades submissions that it hands out, until Ctrl-C.\n"
+    "It needs the course (this checkout), not the submissions or the gradebook. Dask's connections are neither\n"
+    "encrypted nor protected: use them in a network that you trust.",
+    "worker tcp://10.0.0.5:8786",
+    "worker tcp://10.0.0.5:8786 --cores 4",
+    options=[
+        option("scheduler", metavar="URL", help="tcp://HOST:8786, as the scheduler says when it starts"),
+        option("--cores", type=int, default=os.cpu_count() or 1, help="how many to lend (default: all)"),
+    ],
+    on_a_course=False,
+)
 def worker(place: Environment, *, scheduler: str, cores: int) -> int:
     line = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
     line += ["--nworkers", str(cores), "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]

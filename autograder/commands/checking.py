@@ -8,7 +8,6 @@ and checks are noted.
 The answer is written after every question, so that a notebook that is stopped has said how far it came.
 """
 
-import argparse
 import contextlib
 import json
 import os
@@ -19,29 +18,27 @@ from pathlib import Path
 from typing import Any
 
 from autograder.commands import shared
+from autograder.commands.shared import option
 from autograder.launcher.environment import Environment
 from autograder.launcher.say import count
 
 STATES = {True: "holds", False: "NOT YET"}
 
 
-def parser() -> argparse.ArgumentParser:
-    made = shared.parser(
-        "check",
-        "Run a notebook and say of every question whether its visible check holds. Exit code 0: all of it holds and\n"
-        "every question is answered; 1: something is missing; 2: there is no such notebook. Nothing is changed.",
-        "check exercises/attention/attention.ipynb",
-        "check exercises/attention/attention.ipynb --json",
-        assignment=False,
-    )
-    made.add_argument("notebook", metavar="NOTEBOOK", type=Path)
-    made.add_argument("--seconds", type=float, default=300, metavar="S", help="stop it after so long (default: 300)")
-    made.add_argument("--show", action="store_true", help="let the cells print what they print")
-    made.add_argument("--json", action="store_true", help="the result for a program")
-    return made
-
-
-@shared.command(parser)
+@shared.command(
+    "check",
+    "Run a notebook and say of every question whether its visible check holds. Exit code 0: all of it holds and\n"
+    "every question is answered; 1: something is missing; 2: there is no such notebook. Nothing is changed.",
+    "check exercises/attention/attention.ipynb",
+    "check exercises/attention/attention.ipynb --json",
+    options=[
+        option("notebook", metavar="NOTEBOOK", type=Path),
+        option("--seconds", type=float, default=300, metavar="S", help="stop it after so long (default: 300)"),
+        option("--show", action="store_true", help="let the cells print what they print"),
+        option("--json", action="store_true", help="the result for a program"),
+    ],
+    on_a_course=False,
+)
 def check(place: Environment, *, notebook: Path, seconds: float = 300, show: bool = False, json: bool = False) -> int:
     path = shared.here(notebook)
     if not path.is_file():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from autograder.commands import shared
+from autograder.commands.shared import option
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
@@ -19,42 +20,7 @@ if TYPE_CHECKING:
     from autograder.engine.course import Course
     from autograder.engine.run import Line
 
-EXAMPLES = (
-    "grade attention",
-    "grade attention --student ada --student bob",
-    "grade attention --jobs 4                             four cores of this machine",
-    "grade attention --db postgresql://grader@host/gradebook",
-    "grade attention --scheduler tcp://10.0.0.5:8786      after .venv/bin/dask scheduler --host 10.0.0.5",
-    "worker tcp://10.0.0.5:8786                           on every machine that lends its cores",
-)
 STATES = {"graded": "graded", "blocked": "NOT GRADED", "fault": "GRADER'S FAULT"}
-
-
-def parser() -> argparse.ArgumentParser:
-    made = shared.parser(
-        "grade", "Grade what was handed in: each notebook in a sandbox, marks into nbgrader's gradebook.", *EXAMPLES
-    )
-    shared.students(made)
-    made.add_argument("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)")
-    made.add_argument("--scheduler", metavar="URL", help="hand the work out to a Dask cluster")
-    anew = made.add_mutually_exclusive_group()
-    anew.add_argument("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)")
-    anew.add_argument(
-        "--resume", action="store_false", dest="again", help="go on where a run was stopped: what it does anyway"
-    )
-    made.add_argument(
-        "--isolation",
-        choices=("auto", "bubblewrap", "landlock", "none"),
-        default="auto",
-        help="how students' code is contained (default: the best that this machine has; none: not at all)",
-    )
-    made.add_argument(
-        "--pictures",
-        action="store_true",
-        help="draw the course's own pictures into the graded notebooks; without it their alternative text stands there",
-    )
-    made.add_argument("--json", action="store_true", help="one JSON object per submission, and one at the end")
-    return made
 
 
 def _positive(text: str) -> int:
@@ -62,6 +28,14 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be 1 or more")
     return number
+
+
+def _again(made: argparse.ArgumentParser) -> None:
+    anew = made.add_mutually_exclusive_group()
+    anew.add_argument("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)")
+    anew.add_argument(
+        "--resume", action="store_false", dest="again", help="go on where a run was stopped: what it does anyway"
+    )
 
 
 @dataclass
@@ -143,8 +117,37 @@ def grade(
     return _summary(told)
 
 
-main = shared.Command(parser, grade)  # as a function: Ctrl-C is heard between two submissions
-program = shared.Command(parser, functools.partial(grade, at_once=True))  # in a process of its own
+command = shared.command(
+    "grade",
+    "Grade what was handed in: each notebook in a sandbox, marks into nbgrader's gradebook.",
+    "grade attention",
+    "grade attention --student ada --student bob",
+    "grade attention --jobs 4                             four cores of this machine",
+    "grade attention --db postgresql://grader@host/gradebook",
+    "grade attention --scheduler tcp://10.0.0.5:8786      after .venv/bin/dask scheduler --host 10.0.0.5",
+    "worker tcp://10.0.0.5:8786                           on every machine that lends its cores",
+    options=[
+        shared.STUDENTS,
+        option("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)"),
+        option("--scheduler", metavar="URL", help="hand the work out to a Dask cluster"),
+        _again,
+        option(
+            "--isolation",
+            choices=("auto", "bubblewrap", "landlock", "none"),
+            default="auto",
+            help="how students' code is contained (default: the best that this machine has; none: not at all)",
+        ),
+        option(
+            "--pictures",
+            action="store_true",
+            help="draw the course's own pictures into the graded notebooks; without it their alternative text stands"
+            " there",
+        ),
+        option("--json", action="store_true", help="one JSON object per submission, and one at the end"),
+    ],
+)
+main = command(grade)  # as a function: Ctrl-C is heard between two submissions
+program = command(functools.partial(grade, at_once=True))  # in a process of its own
 
 
 def _kept(run: "Iterator[Line]", lines: "list[Line]") -> "Iterator[Line]":
@@ -211,14 +214,18 @@ def _as_json(line: "Line") -> None:
 
 
 def _summary(told: Told) -> int:
+    from autograder.preflight.finding import listed
+
+    def who(state: str) -> str:
+        return listed(sorted(line.record.student for line in lines if line.record.state == state), 12)
+
     lines, name = told.lines, told.assignment
     states = Counter(line.record.state for line in lines)
     looking = [line.record.student for line in lines if line.record.incidents and line.record.state == "graded"]
-    looks = len(looking)
     loose = sum(line.record.isolation == "none" for line in lines)
     new = sum(line.new for line in lines)
     if told.json:
-        shared.as_json({"summary": {**states, "new": new, "to look at": looks, "not isolated": loose}})
+        shared.as_json({"summary": {**states, "new": new, "to look at": len(looking), "not isolated": loose}})
         return 1 if states["fault"] or states["blocked"] else 0
     if not lines:
         print(f"Nothing was handed in for {name}: submitted/STUDENT/{name}/ is where it is looked for.")
@@ -228,22 +235,14 @@ def _summary(told: Told) -> int:
         f" {states['fault']} failed through the grader's fault; {new} of them in this run."
     )
     if states["blocked"]:
-        print(f"  Not gradable, which is no zero: {_who(lines, 'blocked')}. Why: python -m autograder preflight {name}")
+        print(f"  Not gradable, which is no zero: {who('blocked')}. Why: python -m autograder preflight {name}")
     if states["fault"]:
-        print(f"  The grader's fault, and no mark: {_who(lines, 'fault')}. Mended, the same command grades them, too.")
-    if looks:
-        print(f"  To be looked at by a person: {_some(looking)}. All of it: python -m autograder report {name}")
+        print(f"  The grader's fault, and no mark: {who('fault')}. Mended, the same command grades them, too.")
+    if looking:
+        looks = listed(sorted(looking), 12)
+        print(f"  To be looked at by a person: {looks}. All of it: python -m autograder report {name}")
     if loose:
         print(f"  {loose} ran WITHOUT ISOLATION: that code could read and write whatever you can.")
     print("  What a person marks, written answers above all: python -m autograder lab, then Nbgrader, Formgrader.")
     print(f"  Who waits for that, and the class: python -m autograder report {name}. Then feedback {name}.")
     return 1 if states["fault"] or states["blocked"] else 0
-
-
-def _who(lines: "Sequence[Line]", state: str) -> str:
-    return _some([line.record.student for line in lines if line.record.state == state])
-
-
-def _some(students: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(students) - most} more" if len(students) > most else ""
-    return ", ".join(sorted(students)[:most]) + more

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,55 +21,70 @@ class Misuse(Exception):  # noqa: N818 - said to the user
     """Exit code 2."""
 
 
-def parser(verb: str, does: str, *examples: str, assignment: bool = True) -> argparse.ArgumentParser:
-    """A parser with the options that every command on a course has."""
-    lines = "\n".join(f"  python -m autograder {line}" for line in examples)
-    made = argparse.ArgumentParser(
-        prog=f"python -m autograder {verb}",
-        description=does,
-        epilog=f"examples\n{lines}\n\nexit code: 0 done, 1 failed or something is missing, 2 misuse",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    if assignment:
-        made.add_argument("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT")
-        made.add_argument("--course", metavar="FOLDER", help="the course's folder (where nbgrader_config.py lies)")
-        made.add_argument("--db", metavar="URL", help="the gradebook, if it is not the course's own: postgresql://…")
-    return made
+Option = Callable[[argparse.ArgumentParser], object]
+"""Adds an option, or a group of them, to a parser."""
 
 
+def option(*names: str, **about: Any) -> Option:
+    return lambda made: made.add_argument(*names, **about)
+
+
+OF_A_COURSE = (
+    option("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT"),
+    option("--course", metavar="FOLDER", help="the course's folder (where nbgrader_config.py lies)"),
+    option("--db", metavar="URL", help="the gradebook, if it is not the course's own: postgresql://…"),
+)
+STUDENTS = option(
+    "--student", metavar="NAME", action="append", dest="students", help="only this one; may be given several times"
+)
+
+
+@dataclass(frozen=True)
 class Command:
-    """A command: its options, and a function that gets them as keyword arguments.
+    """A command: its words, its options, and a function that gets them as keyword arguments.
 
-    Called with (place, words) as the launcher does it. A command on a course gets the one that was named, or the one of
-    this checkout, as its first argument, and its errors are said in words; any other gets the place.
+    Called with (place, words) as the launcher does it. The first argument of the function is the place. If the command
+    is `on_a_course`, it is the course that was named, or the one of this checkout, and errors are said in words.
     """
 
-    def __init__(self, parser: Callable[[], argparse.ArgumentParser], main: Callable[..., int]) -> None:
-        self.parser, self.main = parser, main
+    verb: str
+    does: str
+    examples: Sequence[str]
+    options: Sequence[Option]
+    on_a_course: bool
+    main: Callable[..., int]
+
+    def parser(self) -> argparse.ArgumentParser:
+        lines = "\n".join(f"  python -m autograder {line}" for line in self.examples)
+        made = argparse.ArgumentParser(
+            prog=f"python -m autograder {self.verb}",
+            description=self.does,
+            epilog=f"examples\n{lines}\n\nexit code: 0 done, 1 failed or something is missing, 2 misuse",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        for add in (*(OF_A_COURSE if self.on_a_course else ()), *self.options):
+            add(made)
+        return made
 
     def __call__(self, place: Environment, words: Sequence[str]) -> int:
         given = vars(self.parser().parse_args(words))
-        if "course" not in given:
+        if not self.on_a_course:
             return self.main(place, **given)
         return run(lambda: self.main(course(place, given.pop("course"), given.pop("db")), **given))
 
 
-def command(parser: Callable[[], argparse.ArgumentParser]) -> Callable[[Callable[..., int]], Command]:
-    """Make a function the `main` of a command with this parser."""
-    return lambda main: Command(parser, main)
+def command(
+    verb: str, does: str, *examples: str, options: Sequence[Option] = (), on_a_course: bool = True
+) -> Callable[[Callable[..., int]], Command]:
+    """Make a function the `main` of a command."""
+    return lambda main: Command(verb, does, examples, options, on_a_course, main)
 
 
 def course(place: Environment, folder: str | None, db: str | None) -> "Course":
     from autograder.engine.course import Course
 
     return Course.load(here(folder) if folder else place.root, db)
-
-
-def students(made: argparse.ArgumentParser) -> None:
-    made.add_argument(
-        "--student", metavar="NAME", action="append", dest="students", help="only this one; may be given several times"
-    )
 
 
 def here(path: str | Path) -> Path:

@@ -145,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def help_of(name: str) -> str:
     verb = VERBS[name]
-    parser = getattr(verb.function, "parser", None) or getattr(sys.modules[verb.module], "parser", None)
+    parser = getattr(verb.function, "parser", None)
     return parser().format_help() if parser is not None else f"{name}: {verb.does}\n\n{usage()}"
 
 

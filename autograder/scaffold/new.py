@@ -9,15 +9,14 @@
 What is written is a small real assignment (a softmax with a temperature): it builds, releases and grades as it is.
 """
 
-import argparse
 import keyword
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.commands import shared
+from autograder.commands.shared import option
 
 if TYPE_CHECKING:
     from autograder.launcher.environment import Environment
@@ -33,23 +32,21 @@ FILES = {
 """Template -> where it goes. In a template NAME_ stands for the name, TITLE_ for the title."""
 
 
-def parser() -> argparse.ArgumentParser:
-    made = shared.parser(
-        "new",
-        "Begin an assignment: five small files with one worked question, to be changed into yours.",
-        "new temperature\nnew beam_search --title 'Beam search'",
-        assignment=False,
-    )
-    made.add_argument("name", metavar="NAME", help="small letters, digits and _: it names folders and a module")
-    made.add_argument("--title", help="the notebook's heading (default: from the name)")
-    return made
-
-
-def main(place: "Environment", words: Sequence[str]) -> int:
+@shared.command(
+    "new",
+    "Begin an assignment: five small files with one worked question, to be changed into yours.",
+    "new temperature",
+    "new beam_search --title 'Beam search'",
+    options=[
+        option("name", metavar="NAME", help="small letters, digits and _: it names folders and a module"),
+        option("--title", help="the notebook's heading (default: from the name)"),
+    ],
+    on_a_course=False,
+)
+def main(place: "Environment", *, name: str, title: str | None = None) -> int:
     """Exit codes: 0 written, 2 the name cannot be used (nothing is written)."""
-    given = parser().parse_args(words)
     try:
-        written = scaffold(place.root, given.name, given.title)
+        written = scaffold(place.root, name, title)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -58,7 +55,7 @@ def main(place: "Environment", words: Sequence[str]) -> int:
     print(
         "Now:\n"
         f"  1. change the question in {written[0]} and its declaration in {written[2]}\n"
-        f"  2. python -m autograder test -- tests/autograder/test_checks.py -k {given.name}\n"
+        f"  2. python -m autograder test -- tests/autograder/test_checks.py -k {name}\n"
         "  3. python -m autograder build, then work through the exercise as a student would\n"
         "The guide: INSTRUCTORS.md"
     )

@@ -16,7 +16,6 @@ import autograder.engine.run as run_module
 from autograder.commands import grade
 from autograder.commands.around import feedback, preflight, report, worker
 from autograder.commands.checking import check
-from autograder.commands.checking import parser as check_parser
 from autograder.engine.execute import Done
 from autograder.launcher import verbs
 from autograder.launcher.environment import Environment
@@ -26,8 +25,8 @@ from tests.autograder.engine import fake
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 ROOT = Path(__file__).resolve().parents[3]
 PARSERS = {
-    "check": check_parser,
-    "grade": grade.parser,
+    "check": check.parser,
+    "grade": grade.main.parser,
     "feedback": feedback.parser,
     "preflight": preflight.parser,
     "report": report.parser,
