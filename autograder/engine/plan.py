@@ -16,6 +16,7 @@ from typing import Any
 from autograder.box import Cell, Interview, Job
 from autograder.engine.seeds import hidden_seed
 from autograder.exercise.interview import Question, questions
+from autograder.exercise.questions import check_calls, is_dotted, is_text
 from autograder.exercise.specification import Exercise
 
 MODULES = "the course's own modules"
@@ -90,21 +91,15 @@ def plan_notebook(
 def check_in(source: str) -> tuple[str, str] | None:
     """(exercise, function) if a test cell's text calls `check` for the hidden inputs; None if it is something else."""
     try:
-        tree = ast.parse(source)
+        calls = list(check_calls(source))
     except SyntaxError:
         return None
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"):
-            continue
-        if len(node.args) == 2 and any(k.arg == "hidden" for k in node.keywords):
-            name, function = node.args
-            if isinstance(name, ast.Constant) and isinstance(name.value, str) and _is_name(function):
-                return name.value, ast.unparse(function)
+    for call in calls:
+        if len(call.args) == 2 and any(k.arg == "hidden" for k in call.keywords):
+            name, function = call.args
+            if is_text(name) and is_dotted(function):
+                return ast.literal_eval(name), ast.unparse(function)
     return None
-
-
-def _is_name(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_name(node.value))
 
 
 def _test(cell: str, exercise: Exercise, function: str, secret: bytes, place: Sequence[str]) -> Test:

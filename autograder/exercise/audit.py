@@ -15,7 +15,7 @@ from typing import Any
 from autograder.exercise.interview import answers, questions
 from autograder.exercise.mistakes import alike, known_mistakes
 from autograder.exercise.public import write
-from autograder.exercise.questions import stated
+from autograder.exercise.questions import check_calls, is_dotted, is_text, stated
 from autograder.exercise.specification import Exercise
 from autograder.exercise.travel import CannotTravel
 from autograder.exercise.verdict import Verdict, judge
@@ -159,38 +159,26 @@ def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[st
 
 def _checks(source: str) -> list[tuple[str, bool]]:
     """(exercise, hidden) for every call of `check` with a name."""
-    calls = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and node.args:
-            name = node.args[0]
-            if isinstance(name, ast.Constant) and isinstance(name.value, str):
-                calls.append((name.value, any(k.arg == "hidden" for k in node.keywords)))
-    return calls
+    named = [call for call in check_calls(source) if call.args and is_text(call.args[0])]
+    return [(ast.literal_eval(call.args[0]), any(k.arg == "hidden" for k in call.keywords)) for call in named]
 
 
 def _form_faults(source: str) -> Iterator[str]:
-    """Calls of `check` that the grader could not follow: in place of the cell it calls the named function itself."""
+    """Calls of `check` that the grader could not follow: it calls the named function itself instead of the cell."""
     hidden: set[str] = set()
     told: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"):
-            continue
-        keywords = [(k.arg, isinstance(k.value, ast.Constant) and k.value.value is True) for k in node.keywords]
-        good = len(node.args) == 2 and keywords in ([], [("hidden", True)])
-        good = good and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
-        if not good or not _is_dotted(node.args[1]):
+    for call in check_calls(source):
+        keywords = [(k.arg, isinstance(k.value, ast.Constant) and k.value.value is True) for k in call.keywords]
+        good = len(call.args) == 2 and keywords in ([], [("hidden", True)])
+        if not good or not is_text(call.args[0]) or not is_dotted(call.args[1]):
             yield (
-                f'{ast.unparse(node)} should have the form check("assignment.function", function) or'
+                f'{ast.unparse(call)} should have the form check("assignment.function", function) or'
                 ' check("assignment.function", function, hidden=True), with a plain name, dots allowed, as the function'
             )
         else:
-            (hidden if keywords else told).add(ast.unparse(node.args[1]))
+            (hidden if keywords else told).add(ast.unparse(call.args[1]))
     if len(hidden) > 1 or (hidden and told and hidden != told):
         yield f"it checks different functions: {', '.join(sorted(hidden | told))}"
-
-
-def _is_dotted(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_dotted(node.value))
 
 
 def _ends_with_hidden_check(source: str) -> bool:

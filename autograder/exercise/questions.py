@@ -11,8 +11,10 @@ becomes a table of all questions. Masters are texts with these lines; whatever r
 included, reads it opened.
 """
 
+import ast
 import copy
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,22 @@ def opened(notebook: Any) -> Any:
             cell.source = cell.source.replace(TABLE, "\n".join(rows))
     notebook.cells = cells
     return notebook
+
+
+def check_calls(source: str) -> Iterator[ast.Call]:
+    """Every call of `check` in the text of a cell. Raises SyntaxError."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check":
+            yield node
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_dotted(node: ast.expr) -> bool:
+    """A plain name, dots allowed."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and is_dotted(node.value))
 
 
 def _test(exercise: Exercise) -> Any:
