@@ -20,10 +20,11 @@ solution. A mistake is an edit of that solution:
     * text, every time that it occurs → what replaces it
     ^ a line that is put before the first one
 
-Several edits may follow one another. Text of several lines is several lines with the same mark, and what replaces it
-is lines with a `+`, instead of the arrow; `+` lines alone are a whole new solution. A line `or` begins another way of
-making the same mistake, a line `looks like: id, id` names mistakes that give the same answers everywhere. Blank lines
-separate mistakes. An edit that does not apply is an error when the declaration is imported.
+Several edits may follow one another. For text of several lines, repeat the mark on each line and put the replacement
+on lines with a `+` instead of the arrow; `+` lines alone are a whole new solution. A line `or` begins another way of
+making the same mistake. A line `after: id` applies the edits of that mistake first. A line `looks like: id, id` names
+mistakes that give the same answers everywhere. Blank lines separate mistakes. An edit that does not apply is an error
+when the declaration is imported.
 '''
 
 import importlib
@@ -31,6 +32,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,23 +50,22 @@ def shapes(points: float, cases: Cases, name: str = "the shapes are right", bool
     return lambda names: Property(name=name, points=points, cases=cases, judge=same_shapes(names, boolean))
 
 
+def judged(name: str, points: float, cases: Cases, judge: Judge, *results: str) -> Row:
+    """What a judge asks; a mistake is recognised by the named results (all results if none is named)."""
+
+    def row(names: tuple[str, ...]) -> Property:
+        outputs = tuple(names.index(result) for result in results) or None
+        return Property(name=name, points=points, cases=cases, judge=judge, outputs=outputs)
+
+    return row
+
+
 def values(name: str, points: float, cases: Cases, *results: str, tolerance: float = TOLERANCE) -> Row:
     """The named results are the reference's (all results if none is named)."""
 
     def row(names: tuple[str, ...]) -> Property:
         which = tuple(names.index(result) for result in results) or None
-        judge = same_values(names, which, tolerance)
-        return Property(name=name, points=points, cases=cases, judge=judge, outputs=which)
-
-    return row
-
-
-def judged(name: str, points: float, cases: Cases, judge: Judge, *results: str) -> Row:
-    """What a judge asks; a mistake is recognised by the named results (all results if none is named)."""
-
-    def row(names: tuple[str, ...]) -> Property:
-        which = tuple(names.index(result) for result in results) or None
-        return Property(name=name, points=points, cases=cases, judge=judge, outputs=which)
+        return judged(name, points, cases, same_values(names, which, tolerance), *results)(names)
 
     return row
 
@@ -80,7 +81,7 @@ def question(
     minutes: int,
     difficulty: Literal["easy", "medium", "hard"],
     returns: tuple[str, ...],
-    properties: Iterable[Row | Property],
+    properties: Iterable[Row],
     mistakes: str,
     closed: Sequence[str] = (),
     tolerance: float = TOLERANCE,
@@ -101,11 +102,16 @@ def question(
         minutes=minutes,
         difficulty=difficulty,
         reference=master.make(function),
-        properties=tuple(row if isinstance(row, Property) else row(returns) for row in properties),
+        properties=tuple(row(returns) for row in properties),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
         closed=tuple(closed),
         tolerance=tolerance,
     )
+
+
+def ways(edits: str, *values: object) -> str:
+    """Further ways of making the last mistake of a text: the edits with each of the values instead of {}."""
+    return "".join(f"or\n{edits.format(value).strip()}\n" for value in values)
 
 
 def exercises_in(package: str) -> Mapping[str, Exercise]:
@@ -126,23 +132,31 @@ MARKS = ("-", "*", "^", "+")
 
 def _misconceptions(text: str, master: Master, name: str) -> Iterator[Misconception]:
     function = name.rpartition(".")[2]
-    for block in re.split(r"\n\s*\n", text.strip("\n")):
-        head = re.match(r"([a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*): (.*)", block)
-        if head is None:
-            raise EditError(f"{name}: a mistake begins with “id: sentence”, and this one does not: {block[:60]!r}")
-        id_, (said, *lines) = head[1], head[2].split("\n") + block[head.end() :].split("\n")[1:]
+    blocks = [_block(block, name) for block in re.split(r"\n\s*\n", text.strip("\n"))]
+    lines_of = {id_: lines for id_, _, lines in blocks}
+    for id_, said, lines in blocks:
         try:
-            while lines and not re.match(r"[-*^+]( |$)|or$|looks like: ", lines[0]):
-                said += f" {lines.pop(0).strip()}"
-            looks_like, ways = _ways(lines)
+            looks_like, ways = _ways(lines, lines_of)
             first, *also = (master.make(function, edited(master.solution(function), way)) for way in ways)
-        except (EditError, SyntaxError) as error:
+        except (EditError, SyntaxError, RecursionError) as error:
             raise EditError(f"{name}, mistake {id_!r}: {error}") from None
         yield Misconception(id=id_, sentence=said, implementation=first, also=tuple(also), looks_like=looks_like)
 
 
-def _ways(lines: Iterable[str]) -> tuple[tuple[str, ...], list[list[Edit]]]:
-    """(ids of mistakes that look the same, the edits of each way) of a mistake's lines below its sentence."""
+def _block(block: str, name: str) -> tuple[str, str, list[str]]:
+    """(id, sentence, the lines below it) of one mistake."""
+    head = re.match(r"([a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*): (.*)", block)
+    if head is None:
+        raise EditError(f"{name}: a mistake begins with “id: sentence”, and this one does not: {block[:60]!r}")
+    said, lines = head[2], block.split("\n")[1:]
+    while lines and not re.match(r"[-*^+]( |$)|or$|after: |looks like: ", lines[0]):
+        said += f" {lines.pop(0).strip()}"
+    return head[1], said, lines
+
+
+def _ways(lines: Iterable[str], lines_of: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], list[list[Edit]]]:
+    """(ids of mistakes that look the same, the edits of each way) of a mistake's lines below its sentence. `lines_of`:
+    those of every mistake of the question, by id."""
     looks_like: tuple[str, ...] = ()
     ways: list[list[Edit]] = [[]]
     last = ""  # the mark of an edit that the next line may go on with
@@ -151,10 +165,15 @@ def _ways(lines: Iterable[str]) -> tuple[tuple[str, ...], list[list[Edit]]]:
         find, arrow, new = text.partition(" →")
         if line == "or":
             ways.append([])
+        elif line.startswith("after: "):
+            other = line.removeprefix("after: ")
+            if other not in lines_of:
+                raise EditError(f"there is no mistake {other!r} whose edits could come first")
+            way += _ways(takewhile(lambda line: line != "or", lines_of[other]), lines_of)[1][0]
         elif line.startswith("looks like: "):
             looks_like = tuple(line.removeprefix("looks like: ").split(", "))
         elif mark not in MARKS:
-            raise EditError(f"this line is neither an edit (- * ^ +), nor “or”, nor “looks like:”: {line!r}")
+            raise EditError(f"this line is neither an edit (- * ^ +), nor “or”, “after:” or “looks like:”: {line!r}")
         elif arrow and mark in "-*":
             way.append(Edit(mark, [find], [new[1:]]))
             mark = ""

@@ -62,6 +62,12 @@ def _public_questions(exercise: Exercise) -> tuple[Question, ...]:
     )
 
 
+@functools.cache
+def right_answers(exercise: Exercise) -> tuple[Answers, ...]:
+    """The reference's answers to the public questions, which every student is asked: it answers them once."""
+    return tuple(answers(exercise.reference, exercise, questions(exercise)))
+
+
 def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
     """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way. A
     `Recording` gives what it holds; raises ValueError if it is asked anything but the public questions."""

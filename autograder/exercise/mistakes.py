@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from autograder.exercise.interview import Answers, Question, answers, questions
+from autograder.exercise.interview import Answers, Question, answers, questions, right_answers
 from autograder.exercise.specification import Exercise, Misconception, Property
 
 
@@ -25,14 +25,9 @@ class Known:
 
 
 @functools.cache
-def _right(exercise: Exercise) -> list[Answers]:
-    return answers(exercise.reference, exercise, questions(exercise))
-
-
-@functools.cache
 def known_mistakes(exercise: Exercise) -> list[Known]:
     """Every way of writing every misconception, put to the public questions."""
-    asked, right = questions(exercise), _right(exercise)
+    asked, right = questions(exercise), right_answers(exercise)
     known = []
     for misconception in exercise.misconceptions:
         for number, implementation in enumerate((misconception.implementation, *misconception.also)):
@@ -84,7 +79,7 @@ def name_mistakes(
     public = len(questions(exercise))
     asked, given = asked[:public], given[:public]
     faulty = [any(outcome.fault is not None for outcome in row) for row in given]
-    right = _agreement(exercise, asked, given, _right(exercise))
+    right = _agreement(exercise, asked, given, right_answers(exercise))
     tables = [
         (known, _agreement(exercise, asked, given, known.given))
         for known in known_mistakes(exercise)

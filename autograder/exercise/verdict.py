@@ -4,11 +4,10 @@ The grader's side: reference, judges, misconceptions. It sees what the student's
 function itself.
 """
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from autograder.exercise.interview import Answers, Question, answers, questions
+from autograder.exercise.interview import Answers, Question, answers, questions, right_answers
 from autograder.exercise.mistakes import name_mistakes
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
@@ -82,17 +81,11 @@ def judge(
 
 
 def _right_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
-    """The reference's answers; to the public questions, which everybody is asked, it answers once."""
     known = questions(exercise)
     if len(asked) < len(known) or any(one is not other for one, other in zip(asked, known, strict=False)):
         return answers(exercise.reference, exercise, asked)
     fresh = asked[len(known) :]
-    return [*_public_answers(exercise), *(answers(exercise.reference, exercise, fresh) if fresh else ())]
-
-
-@functools.cache
-def _public_answers(exercise: Exercise) -> tuple[Answers, ...]:
-    return tuple(answers(exercise.reference, exercise, questions(exercise)))
+    return [*right_answers(exercise), *(answers(exercise.reference, exercise, fresh) if fresh else ())]
 
 
 def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], public: int) -> Finding:

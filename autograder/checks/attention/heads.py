@@ -159,15 +159,11 @@ mask-ignored: The mask changes nothing in your result. Every head needs it: do y
 mask-inverted: You read the mask the wrong way round: True means “may attend”.
 ^ mask = None if mask is None else ~mask
 or
-- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
-+ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(mask, -math.inf), -1)
-+ mixed = weights @ cut(x @ W_v)
+after: nan-where-nothing-is-allowed
+- ~mask → mask
 or
-- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
-+ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), -1)
-+ mixed = weights @ cut(x @ W_v)
+after: uniform-where-nothing-is-allowed
+- ~mask → mask
 
 nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exponentials are 0, and the softmax divides
 0 by 0. One NaN can spoil a whole training run. Return zeros for such a query.
@@ -178,23 +174,17 @@ nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exp
 
 uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large
 negative number such as −1e9 instead of −∞: where all scores are equal, the softmax is uniform. Return zeros.
-- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
-+ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e9), -1)
-+ mixed = weights @ cut(x @ W_v)
+after: nan-where-nothing-is-allowed
+- -math.inf → -1e9
 
 softmax-over-queries: You took the softmax over the queries. Each row of the weights belongs to one query and should sum
 to 1.
-- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
-+ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), -2).nan_to_num()
-+ mixed = weights @ cut(x @ W_v)
+after: nan-where-nothing-is-allowed
+- -math.inf), -1) → -math.inf), -2).nan_to_num()
 
 softmax-over-heads: You took the softmax over the heads. Every head has its own softmax over the keys: the last axis.
-- mixed, weights = scaled_dot_product_attention(cut(x @ W_q), cut(x @ W_k), cut(x @ W_v), mask)
-+ scores = cut(x @ W_q) @ cut(x @ W_k).mT / math.sqrt(W_q.shape[1] // n_heads)
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -math.inf), 1).nan_to_num()
-+ mixed = weights @ cut(x @ W_v)
+after: nan-where-nothing-is-allowed
+- -math.inf), -1) → -math.inf), 1).nan_to_num()
 
 weights-averaged: You averaged the weights over the heads, as torch.nn.MultiheadAttention does by default. Return those
 of every head: (batch, head, time, time).

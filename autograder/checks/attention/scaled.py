@@ -111,13 +111,11 @@ mask-ignored: The mask changes nothing in your result. Do you pass it on to atte
 mask-inverted: You read the mask the wrong way round: True means “may attend”.
 ^ mask = None if mask is None else ~mask
 or
-+ scores = q @ k.mT / math.sqrt(q.shape[-1])
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(mask, -math.inf), -1)
-+ return weights @ v, weights
+after: nan-where-nothing-is-allowed
+- ~mask → mask
 or
-+ scores = q @ k.mT / math.sqrt(q.shape[-1])
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(mask, -1e9), -1)
-+ return weights @ v, weights
+after: uniform-where-nothing-is-allowed
+- ~mask → mask
 
 mask-after-softmax: You applied the mask after the softmax: masked keys have weight 0, but the others no longer sum to
 1. Remove masked keys before it.
@@ -141,8 +139,7 @@ nan-where-nothing-is-allowed: A query with no key allowed gives NaN: all its exp
 
 uniform-where-nothing-is-allowed: A query with no key allowed attends to all keys equally. That happens with a large
 negative number such as −1e9 instead of −∞: where all scores are equal, the softmax is uniform. Return zeros.
-+ scores = q @ k.mT / math.sqrt(q.shape[-1])
-+ weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e9), -1)
-+ return weights @ v, weights
+after: nan-where-nothing-is-allowed
+- -math.inf → -1e9
 """,
 )

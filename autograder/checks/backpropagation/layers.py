@@ -3,10 +3,10 @@
 from torch import Tensor, tanh, zeros
 
 from autograder.checks.backpropagation.common import CLOSED
-from autograder.exercise.declare import question, shapes, values
+from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
-from autograder.exercise.specification import Case, Property, case
+from autograder.exercise.specification import Case, case
 
 
 def _number(draw: Draw) -> Tensor:
@@ -152,6 +152,8 @@ def _saturated(draw: Draw) -> list[Case]:
     ]
 
 
+KEPT = "units at their limits or off, h and d_h kept"
+
 TANH_BACKWARD = question(
     "backpropagation.tanh_backward",
     minutes=10,
@@ -159,12 +161,7 @@ TANH_BACKWARD = question(
     returns=("d_z",),
     properties=[
         values("the gradient", 1.25, _activations),
-        Property(
-            name="units at their limits or off, h and d_h kept",
-            points=0.75,
-            cases=_saturated,
-            judge=and_inputs_unchanged(same_values(("d_z",))),
-        ),
+        judged(KEPT, 0.75, _saturated, and_inputs_unchanged(same_values(("d_z",)))),
     ],
     closed=CLOSED,
     mistakes="""

@@ -3,7 +3,7 @@
 import torch
 
 from autograder.checks.backpropagation.common import LOSSES
-from autograder.exercise.declare import question, shapes, values
+from autograder.exercise.declare import question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -44,11 +44,11 @@ def _far_behind(draw: Draw) -> list[Case]:
     return [case("targets that are 1000 behind", logits, targets)]
 
 
-FROM_P = """or
+FROM_P = """
 + p = torch.softmax(logits, -1)
 + d_logits, examples = p.clone(), torch.arange(len(targets))
 + d_logits[examples, targets] -= 1
-+ return -(p[examples, targets] + 1e-{digits}).log().mean(), d_logits / len(targets)
++ return -(p[examples, targets] + 1e-{}).log().mean(), d_logits / len(targets)
 """
 """The usual cure of a logarithm of 0."""
 
@@ -104,7 +104,7 @@ log-of-zero: Your softmax is safe, but the logarithm after it is not: a tiny pro
 ln 0 is −∞. (Adding a small number makes the loss wrong, not right.) Do not take the logarithm of a quotient: write it
 as a difference, as the hint does.
 - torch.log_softmax(logits, dim=-1) → torch.softmax(logits, -1).log()
-{"".join(FROM_P.format(digits=digits) for digits in range(6, 16))}
+{ways(FROM_P, *range(6, 16))}
 keepdim-forgotten: The row maxima or the row sums have lost their axis, so a shape of (batch,) is broadcast along the
 *columns*. That is an error unless there are as many examples as classes, and then it is wrong. With `keepdim=True` the
 shape is (batch, 1).

@@ -137,23 +137,15 @@ or
 
 enough-have-ended: You stopped when as many texts had ended as the beam is wide. An open one may be more probable than
 all of them: continue until all *kept* hypotheses have ended.
-^ aside = []
-- held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
-+ grown.sort(key=lambda hypothesis: -hypothesis[1])
-+     aside += [hypothesis for hypothesis in grown[:beam] if hypothesis[0][-1] == eos]
-+     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
+after: ended-set-aside
+- grown if hypothesis[0][-1] == eos → grown[:beam] if hypothesis[0][-1] == eos
+- != eos][:beam]
++ != eos][:beam]
 +     if len(aside) >= beam:
 +         break
-- held[0] → max([*aside, *held], key=lambda hypothesis: hypothesis[1])
 or
-^ aside = []
-- held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
-+ grown.sort(key=lambda hypothesis: -hypothesis[1])
-+     aside += [hypothesis for hypothesis in grown[:beam] if hypothesis[0][-1] == eos]
-+     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
-+     if len(aside) >= beam:
-+         break
-- held[0] → max(aside or held, key=lambda hypothesis: hypothesis[1])
+after: enough-have-ended
+- [*aside, *held] → aside or held
 
 ended-set-aside: You set every ended text aside, where it takes no place in the beam and can never lose it. By rule 3 it
 competes with the others: it stays only while it is among the `beam` best, at its own step and later.
@@ -164,12 +156,8 @@ competes with the others: it stays only while it is among the `beam` best, at it
 +     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
 - held[0] → max([*aside, *held], key=lambda hypothesis: hypothesis[1])
 or
-^ aside = []
-- held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
-+ grown.sort(key=lambda hypothesis: -hypothesis[1])
-+     aside += [hypothesis for hypothesis in grown if hypothesis[0][-1] == eos]
-+     held = [hypothesis for hypothesis in grown if hypothesis[0][-1] != eos][:beam]
-- held[0] → max(aside or held, key=lambda hypothesis: hypothesis[1])
+after: ended-set-aside
+- [*aside, *held] → aside or held
 
 ended-preferred: At the end you prefer a text that has ended to one that was cut off. By rule 4 the answer is the best
 of all that are kept, ended or not.

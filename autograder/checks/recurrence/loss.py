@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.recurrence.common import DIFFERENTIATES
-from autograder.exercise.declare import judged, question, shapes, values
+from autograder.exercise.declare import judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.recurrence import nothing_at_padding
 from autograder.exercise.specification import Case, case
@@ -41,7 +41,7 @@ def _odd(draw: Draw) -> list[Case]:
     ]
 
 
-LOGARITHM = """or
+LOGARITHM = """
 - log_p.gather(-1, targets[..., None]).squeeze(-1)
 + (torch.softmax(logits, dim=-1).gather(-1, targets[..., None]).squeeze(-1) + 1e-{}).log()
 """
@@ -104,5 +104,5 @@ log-of-zero: You take the logarithm of a softmax. Very small probabilities have 
 - log_p.gather(-1, targets[..., None]).squeeze(-1)
 + torch.softmax(logits, dim=-1).gather(-1, targets[..., None]).squeeze(-1).log()
 """
-    + "".join(LOGARITHM.format(digits) for digits in range(6, 16)),
+    + ways(LOGARITHM, *range(6, 16)),
 )

@@ -2,11 +2,11 @@
 
 from torch import Tensor
 
-from autograder.exercise.declare import holds, question, shapes, values
+from autograder.exercise.declare import holds, judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.attention import boolean_mask
 from autograder.exercise.laws.self_attention import output_of_shared_values
-from autograder.exercise.specification import Case, Property, case
+from autograder.exercise.specification import Case, case
 
 
 def _short_windows(draw: Draw) -> list[Case]:
@@ -27,7 +27,7 @@ WINDOW_MASK = question(
     difficulty="easy",
     returns=("mask",),
     properties=[
-        Property(name="a boolean mask", points=0.5, cases=_short_windows, judge=boolean_mask),
+        judged("a boolean mask", 0.5, _short_windows, boolean_mask),
         values("short windows", 0.8, _short_windows),
         values("a window of one, and a long one", 0.7, _other_windows),
     ],
@@ -90,12 +90,7 @@ def _sure(draw: Draw) -> list[Case]:
     return [made]
 
 
-LOG_P = """- log_p = torch.log_softmax(logits[:, :-1], dim=-1)
-+ log_p = {}
-"""
-WITH_A_LITTLE = "".join(
-    "or\n" + LOG_P.format(f"(torch.softmax(logits[:, :-1], dim=-1) + 1e-{digits}).log()") for digits in range(6, 17)
-)
+WITH_A_LITTLE = "- torch.log_softmax(logits[:, :-1], dim=-1) → (torch.softmax(logits[:, :-1], dim=-1) + 1e-{}).log()"
 
 NEXT_TOKEN_LOSS = question(
     "self_attention.next_token_loss",
@@ -154,11 +149,15 @@ in-bits: Your losses are in bits, from log2. This course uses the natural logari
 logarithm-of-zero: You take the softmax first and then the logarithm. A very small probability is rounded to 0 on the
 way, and its loss is lost: ln 0 is −∞, and ln(0 + a little) only says how little. log_softmax does both in one step:
 ln softmax(z)ⱼ = zⱼ − ln Σ exp z.
-{LOG_P.format("torch.softmax(logits[:, :-1], dim=-1).log()")}{WITH_A_LITTLE}
+- torch.log_softmax(logits[:, :-1], dim=-1) → torch.softmax(logits[:, :-1], dim=-1).log()
+{ways(WITH_A_LITTLE, *range(6, 17))}
 overflow: exp overflows: e⁹⁰ is more than a float32 holds. Use log_softmax, or first subtract from each row of logits
 its largest.
-{LOG_P.format("(logits[:, :-1].exp() / logits[:, :-1].exp().sum(-1, keepdim=True)).log()")}or
-{LOG_P.format("logits[:, :-1] - logits[:, :-1].exp().sum(-1, keepdim=True).log()")}""",
+- torch.log_softmax(logits[:, :-1], dim=-1)
++ (logits[:, :-1].exp() / logits[:, :-1].exp().sum(-1, keepdim=True)).log()
+or
+- torch.log_softmax(logits[:, :-1], dim=-1) → logits[:, :-1] - logits[:, :-1].exp().sum(-1, keepdim=True).log()
+""",
 )
 
 

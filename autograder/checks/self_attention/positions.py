@@ -4,9 +4,8 @@ import torch
 
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import law, same_values
 from autograder.exercise.laws.self_attention import left_as_it_was, lengths_are_kept, scores_depend_on_the_distance
-from autograder.exercise.specification import Case, Property, case
+from autograder.exercise.specification import Case, case
 
 REFERENCE_ITSELF = ("nlmcore.positions",)
 """Closed: it is what the student writes."""
@@ -88,21 +87,16 @@ def _shifted(draw: Draw) -> list[Case]:
     return [Case(label="one query and one key at all positions", calls=calls)]
 
 
-def _about_the_result(name: str, points: float, cases: object, judge: object) -> Property:
-    """Whatever has happened to the caller's x."""
-    return Property(name=name, points=points, cases=cases, judge=judge, outputs=(0,))  # type: ignore[arg-type]
-
-
 ROTATE = question(
     "self_attention.rotate",
     minutes=30,
     difficulty="hard",
     returns=("rotated",),
     properties=[
-        _about_the_result("lengths are kept", 0.5, _vectors, law(lengths_are_kept)),
-        _about_the_result("scores depend only on the distance", 1.5, _shifted, law(scores_depend_on_the_distance)),
-        _about_the_result("the values", 1.5, _vectors, same_values(("rotated",))),
-        _about_the_result("other bases, one position", 1, _bases, same_values(("rotated",))),
+        holds("lengths are kept", 0.5, _vectors, lengths_are_kept, about=["rotated"]),
+        holds("scores depend only on the distance", 1.5, _shifted, scores_depend_on_the_distance, about=["rotated"]),
+        values("the values", 1.5, _vectors, "rotated"),
+        values("other bases, one position", 1, _bases, "rotated"),
         holds("x is unchanged", 0.5, _vectors, left_as_it_was),
     ],
     closed=REFERENCE_ITSELF,

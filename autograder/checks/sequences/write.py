@@ -2,8 +2,7 @@
 
 from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.laws.decoding import same_path
-from autograder.exercise.laws.sequences import words_follow_from_the_states
+from autograder.exercise.laws.decoding import same_path, words_follow_from_the_states
 from autograder.exercise.specification import Case, case
 
 

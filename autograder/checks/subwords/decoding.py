@@ -5,7 +5,7 @@ from autograder.checks.subwords.encoding import ENCODE
 from autograder.checks.subwords.learning import trained
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
-from autograder.exercise.laws.subwords import same_list
+from autograder.exercise.laws.lists import same_list
 from autograder.exercise.specification import Case, case
 
 

@@ -4,7 +4,7 @@ from autograder.checks.subwords.common import REFERENCE_ITSELF, different, how_o
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
-from autograder.exercise.laws.subwords import right_up_to, same_list
+from autograder.exercise.laws.lists import right_up_to, same_list
 from autograder.exercise.specification import Case, case
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from autograder.checks.vectors.common import REFERENCE_ITSELF, small_pairs, unit, usual_pairs
-from autograder.exercise.declare import question, values
+from autograder.exercise.declare import question, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -14,9 +14,7 @@ def _long(draw: Draw) -> list[Case]:
     return [case("dot products of about a thousand", centre, -0.9 * centre, noise)]
 
 
-EPSILON = """or
-- torch.nn.functional.logsigmoid → lambda x: (torch.sigmoid(x) + 1e-{}).log()
-"""
+GRAIN = "- torch.nn.functional.logsigmoid → lambda x: (torch.sigmoid(x) + 1e-{}).log()"
 
 PAIR_LOSS = question(
     "vectors.pair_loss",
@@ -66,5 +64,5 @@ grain-in-the-logarithm: A small number inside the logarithm, or a clipped σ, av
 costs the same however confident it is. `logsigmoid` needs neither.
 - torch.nn.functional.logsigmoid → lambda x: (torch.sigmoid(x) + 1e-7).log()
 """
-    + "".join(EPSILON.format(digits) for digits in (6, 8, 9, 10, 12, 15, 20)),
+    + ways(GRAIN, 6, 8, 9, 10, 12, 15, 20),
 )

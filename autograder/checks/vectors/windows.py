@@ -5,7 +5,7 @@ import re
 from autograder.checks.vectors.common import REFERENCE_ITSELF
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
-from autograder.exercise.laws.vectors import same_pairs
+from autograder.exercise.laws.lists import same_pairs
 from autograder.exercise.specification import Case, case
 
 

@@ -1,4 +1,4 @@
-"""Laws of what a search returns: a path through the student's own choice, and its own probability."""
+"""Laws of a generated text: its probability, or its words, follow from what the student's own function returned."""
 
 from itertools import pairwise
 
@@ -34,4 +34,21 @@ def same_path(case: Case, got: Outcomes, expected: Outcomes, name: str) -> str |
     for mine, right in zip(got, expected, strict=True):
         if mine.outputs[0].double().reshape(-1).tolist() != right.outputs[0].double().reshape(-1).tolist():
             return f"{name} are not the expected ones"
+    return None
+
+
+def words_follow_from_the_states(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
+    """Token i is the argmax of state i times V, with the states that came back, be they the right ones; the arguments
+    are (context, E, W, U, C, V, …). The states differ from step to step."""
+    for arguments, outcome in zip(case.calls, got, strict=True):
+        tokens, states = outcome.outputs[0].reshape(-1), outcome.outputs[1].double()
+        V = arguments[5].double()
+        if states.ndim != 2 or states.shape[1] != len(V):
+            return "the states should be a matrix with one row per token"
+        if len(tokens) != len(states) or len(states) == 0:
+            return "there should be one state per token, and at least one"
+        if len(states) > 1 and bool((states - states[:1]).abs().max() < 1e-6):
+            return "all states are the same"
+        if (states @ V).argmax(-1).tolist() != tokens.tolist():
+            return "a word is not the one that its state makes most probable"
     return None

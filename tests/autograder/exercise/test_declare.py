@@ -90,6 +90,13 @@ two-lines-for-one: They replace it.
 + y = y + 1
 +     return y + y
 
+after-another: More often, and each time by one more.
+after: in-front
+- y + y → y + 1
+or
+after: after-another
+- y + 1 → y + 2
+
 deleted: Nothing is left of it.
 - for _ in range(times):
 -     scores.append(twice(scores[-1]))
@@ -104,6 +111,8 @@ deleted: Nothing is left of it.
     assert mistakes["whole"].looks_like == ("deleted",)
     assert mistakes["one-after-the-other"].implementation(3) == 6
     assert mistakes["two-lines-for-one"].implementation(3) == 8
+    another = mistakes["after-another"]
+    assert [way(3) for way in (another.implementation, *another.also)] == [6, 8]
     assert mistakes["deleted"].implementation(3) == 3
     assert "return y + 1" in mistakes["once"].implementation.source
 
@@ -118,6 +127,8 @@ deleted: Nothing is left of it.
         ("twice: A b.\n- scores[-1]\n+ x", "mistake 'twice': .* exactly once in the solution and occurs 2 times"),
         ("none: A b.\n* zz → x", "mistake 'none': .* at least once in the solution and occurs 0 times"),
         ("broken: A b.\n- y + y → y +", "mistake 'broken': invalid syntax"),
+        ("lost: A b.\nafter: gone\n- y + y → y", "mistake 'lost': there is no mistake 'gone' whose edits"),
+        ("one: A b.\nafter: two\n\ntwo: A b.\nafter: one", "mistake 'one': maximum recursion depth"),
         ("no-edit: A sentence alone.", "mistake 'no-edit': there is no edit"),
         ("odd: A b.\n- y + y\n? y", "mistake 'odd': this line is neither an edit"),
         ("No id at all\n- y + y", "small.double: a mistake begins with “id: sentence”"),
