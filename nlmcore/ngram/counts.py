@@ -71,7 +71,8 @@ class Ngrams:
         """The ids of the n-grams (prefix, word), any shape; -1 for a prefix of -1 and for what was never seen."""
         if not len(self):
             return np.full(np.broadcast(prefix, word).shape, -1)
-        wanted, position = np.where(prefix >= 0, prefix * self.vocab_size + word, -1).ravel(), slice(None)
+        wanted = np.where(prefix >= 0, prefix * self.vocab_size + word, -1).ravel()
+        position: ndarray | slice = slice(None)
         if wanted.size > 1000:  # searching for sorted keys walks memory in order: over ten times as fast
             wanted, position = sort_with_positions(wanted + 1)
             wanted -= 1

@@ -51,7 +51,7 @@ class BackoffTable:
             contexts = [np.where(longest == i, context, -1) for i, context in enumerate(contexts)]
         contexts = [context[:, first:] for context in contexts]
         vocab = self.lowest.shape[1]
-        out = np.empty((contexts[0].size, vocab), dtype=dtype)
+        out: ndarray = np.empty((contexts[0].size, vocab), dtype=dtype)
         rows = max(1, CHUNK // vocab)
         for start in range(0, len(out), rows):
             part = slice(start, start + rows)

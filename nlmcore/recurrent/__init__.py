@@ -1,13 +1,10 @@
 """Recurrent networks: cells written as equations, layers of them, and the models built from them.
 
-    state_t = cell(x_t, state_{t-1})                     RNNCell, UGRNNCell, GRUCell, LSTMCell
-    outputs, state = recurrent(x, state)                 Recurrent: stacked, bidirectional, residual
-    logits, state = model(tokens, state)                 RecurrentLM
-    logits = tagger(tokens, mask)                        SequenceTagger: one answer per token
-    logits = classifier(tokens, mask)                    SequenceClassifier: one answer per text
-
-Masks are boolean and True means *a real token*; padded positions change nothing, and a text without a real token
-leaves the state as it was.
+state_t = cell(x_t, state_{t-1})                     RNNCell, UGRNNCell, GRUCell, LSTMCell
+outputs, state = recurrent(x, state)                 Recurrent: stacked, bidirectional, residual
+logits, state = model(tokens, state)                 RecurrentLM
+logits = tagger(tokens, mask)                        SequenceTagger: one answer per token
+logits = classifier(tokens, mask)                    SequenceClassifier: one answer per text
 """
 
 from nlmcore.recurrent.cell import Cell, CellState, Gates, LSTMState, Unrolled, unroll

@@ -141,7 +141,7 @@ class Cell(nn.Module, ABC):
         """
         check_not_empty(x)
         states, gates = self.through_time(x.transpose(0, 1), self.start(state, x), reverse=reverse)
-        return Unrolled(stack_states(states), stack_gates(gates))
+        return Unrolled(each(lambda *times: torch.stack(times, dim=1), *states), stack_gates(gates))
 
     def start(self, state: AnyState | None, x: Tensor) -> CellState:
         """The state to start from: the one given, once it is checked, or zeros like x (batch, …)."""
@@ -196,11 +196,6 @@ def each(function: Callable[..., Tensor], *states: CellState) -> CellState:
 
 unroll = Cell.unroll
 """unroll(cell, x, state, reverse): as the method."""
-
-
-def stack_states(states: list[CellState]) -> CellState:
-    """States at several times, or of several cells, in one: each tensor (batch, time or cell, hidden)."""
-    return each(lambda *parts: torch.stack(parts, dim=1), *states)
 
 
 def stack_gates(gates: list[Gates]) -> Gates:

@@ -3,13 +3,11 @@
     SequenceTagger        h_t = [forward_t ; backward_t],   P(tag_t | w_1 … w_T) = softmax(V h_t + b)
     SequenceClassifier    P(class | w_1 … w_T) = softmax(V s + b),   s = the last state or mean_t h_t
 
-The tagger is bidirectional by default, because a tag may depend on what follows: Graves & Schmidhuber (2005); for
-tagging of text Huang, Xu & Yu (2015). For the classifier, the last state (`last_state`; Dai & Le 2015, section 2) must
-carry all that matters through every later step; the mean (`mean_output`) has a short path to every token, which makes
-it easier to train on long texts.
+The tagger is bidirectional by default, because a tag may depend on what follows: Graves & Schmidhuber (2005); Huang, Xu
+& Yu (2015). The classifier's last state (Dai & Le 2015, section 2) must carry all that matters through every later
+step; the mean has a short path to every token, so it is easier to train on long texts.
 
-Departs from the papers: tags are predicted independently given h (Huang et al. have a CRF and spelling features); no
-pretraining.
+Departs from the papers: tags are independent given h (Huang et al. have a CRF and spelling features); no pretraining.
 """
 
 from collections.abc import Callable
@@ -52,10 +50,7 @@ class SequenceTagger(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
     ) -> Float[Tensor, "batch time tag"]:
-        """mask: True = a real token (None: all are).
-
-        Logits at padded positions are the output's bias: nothing to learn from; leave them out of the loss.
-        """
+        """mask: True = a real token (None: all are); leave the logits at padding, b, out of the loss."""
         check_tokens(tokens, self.vocab_size)
         embedded = F.dropout(self.embedding(tokens), self.dropout, self.training)
         hidden, _ = self.recurrent(embedded, mask=mask)

@@ -11,8 +11,8 @@ Symbols: e is `embedding`, V and b are `output`. Lecture 5's U and W are in the 
 
 Initialisation: embeddings N(0, 0.1²), small because with tied weights they are also V; b is 0.
 
-Departs from the papers: where the embedding is tied and its width differs from d_hidden, a linear map V' comes between
-(`to_embedding`), like Press & Wolf's projection but without their regulariser.
+Departs from the papers: between h_t and tied embeddings of another width is a linear map V' (`to_embedding`), like
+Press & Wolf's projection but without their regulariser.
 """
 
 import torch.nn.functional as F
@@ -28,9 +28,7 @@ from nlmcore.recurrent.recurrent import CellName, Recurrent, RecurrentState
 class RecurrentLM(nn.Module):
     """`logits, state = model(tokens, state)` with any recurrent cell. Its state is that of `Recurrent`.
 
-    d_embedding is d_hidden unless given.
-
-    Raises as `Recurrent` does.
+    d_embedding is d_hidden unless given. Raises as `Recurrent` does.
     """
 
     @door
@@ -51,9 +49,7 @@ class RecurrentLM(nn.Module):
         self.vocab_size, self.dropout = vocab_size, dropout
         self.embedding = nn.Embedding(vocab_size, d_embedding)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        self.recurrent = Recurrent(
-            cell, d_embedding, d_hidden, n_layers, residual=residual, dropout=dropout, fused=fused
-        )
+        self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, False, residual, dropout, fused)
         bridge = tie_embeddings and d_embedding != d_hidden
         self.to_embedding = nn.Linear(d_hidden, d_embedding, bias=False) if bridge else nn.Identity()
         self.output = nn.Linear(d_embedding if tie_embeddings else d_hidden, vocab_size)

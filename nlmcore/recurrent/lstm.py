@@ -9,11 +9,10 @@
 
 Symbols: weight_ih stacks W^i, W^f, W^g, W^o; weight_hh stacks the U's; b is bias_ih + bias_hh.
 
-Initialisation: b^f starts at 1, so that a new network remembers (Gers et al. 2000; Jozefowicz, Zaremba &
-Sutskever 2015 find that it matters).
+Initialisation: b^f starts at 1, so that a new network remembers (Jozefowicz, Zaremba & Sutskever 2015).
 
-Departs from the papers: no peephole connections; gradients are not truncated at the gates as in 1997. Two
-biases that are only ever added, because PyTorch has two.
+Departs from the papers: no peephole connections; gradients are not truncated at the gates as in 1997. b is the sum of
+two biases, because PyTorch has two.
 """
 
 import torch

@@ -14,6 +14,7 @@ Departs from the papers: dropout is only between layers (Zaremba, Sutskever & Vi
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import torch
@@ -24,17 +25,7 @@ from torch import Tensor, nn
 from nlmcore.checks import Rate, Size, check_sizes, door
 from nlmcore.fast.lstm import run_lstm
 from nlmcore.fast.recurrent import flatten_weights, run_kernel
-from nlmcore.recurrent.cell import (
-    AnyState,
-    Cell,
-    CellState,
-    Unrolled,
-    as_state,
-    check_not_empty,
-    each,
-    hidden_of,
-    stack_states,
-)
+from nlmcore.recurrent.cell import AnyState, Cell, CellState, Unrolled, as_state, check_not_empty, each, hidden_of
 from nlmcore.recurrent.gru import GRUCell
 from nlmcore.recurrent.lstm import LSTMCell
 from nlmcore.recurrent.rnn import RNNCell
@@ -50,10 +41,7 @@ RecurrentState = CellState
 
 
 def build_cell(cell: CellName, input_size: int, d_hidden: int) -> Cell:
-    """A cell by its name in CELLS, or from a function of (input_size, d_hidden).
-
-    Raises ValueError for an unknown name or a cell of different sizes, TypeError if no Cell is built.
-    """
+    """Raises ValueError for an unknown name or a cell of different sizes, TypeError if no Cell is built."""
     if isinstance(cell, str) and cell not in CELLS:
         raise ValueError(f"cell must be one of {sorted(CELLS)} or build a Cell, got {cell!r}")
     build = CELLS[cell] if isinstance(cell, str) else cell
@@ -109,14 +97,15 @@ class Recurrent(nn.Module):
         if mask is not None:
             x = x.masked_fill(~mask.unsqueeze(-1), 0.0)  # whatever is there, even NaN, is not read
             mask = None if bool(mask.all()) else mask.T  # (time, batch)
-        states, final = self._split(state, x), []
+        states = self._split(state, x)
+        final: list[CellState] = []
         hidden = x.transpose(0, 1)  # time first: each step's slice is then one piece of memory
         for layer, cells in enumerate(self._layers()):
             inputs = hidden if layer == 0 else F.dropout(hidden, self.dropout, self.training)
             outputs, last = self._layer(cells, inputs, states[len(final) : len(final) + self.directions], mask)
             hidden = hidden + outputs if self.residual and layer > 0 else outputs
             final += last
-        return hidden.transpose(0, 1), stack_states(final)
+        return hidden.transpose(0, 1), each(lambda *cells: torch.stack(cells, dim=1), *final)
 
     @door(like="cells.0.weight_hh")
     def unroll(self, x: Float[Tensor, "batch time {self.input_size}"], state: AnyState | None = None) -> list[Unrolled]:
@@ -125,7 +114,8 @@ class Recurrent(nn.Module):
         For pictures and measurements; without dropout. `unroll(x)[-1].states` of a one-directional network without
         residual connections are its outputs (for an LSTM, and its memory).
         """
-        states, seen = self._split(state, x), []
+        states = self._split(state, x)
+        seen: list[Unrolled] = []
         for layer, cells in enumerate(self._layers()):
             runs = [cell.unroll(x, states[len(seen) + k], reverse=k == 1) for k, cell in enumerate(cells)]
             outputs = torch.cat([hidden_of(run.states) for run in runs], dim=-1)
@@ -148,7 +138,7 @@ class Recurrent(nn.Module):
         Raises ValueError for a projected LSTM or one without biases, TypeError for anything else.
         """
         names: dict[str, Callable[[int, int], Cell]] = {"GRU": GRUCell, "LSTM": LSTMCell, "RNN_TANH": RNNCell}
-        names["RNN_RELU"] = lambda input_size, d_hidden: RNNCell(input_size, d_hidden, torch.relu)
+        names["RNN_RELU"] = partial(RNNCell, activation=torch.relu)
         if module.proj_size or not module.bias:
             raise ValueError(f"module must have biases and no projection, got {module}")
         sizes = (module.input_size, module.hidden_size, module.num_layers, module.bidirectional)

@@ -5,8 +5,8 @@
 Lecture 5 writes h_t = σ(U h_{t-1} + W x_t) with any squashing σ, and y_t = softmax(V h_t); V belongs to the
 language model, not to the cell. Here W is weight_ih, U is weight_hh, b is bias_ih + bias_hh.
 
-Departs from the paper: tanh, where Elman's units are logistic (`activation=torch.sigmoid` gives those;
-torch.relu gives those of Le, Jaitly & Hinton 2015). Two biases that are only ever added, because PyTorch has two.
+Departs from the paper: tanh, where Elman's units are logistic (`activation=torch.sigmoid` gives those; torch.relu those
+of Le, Jaitly & Hinton 2015). b is the sum of two biases, because PyTorch has two.
 """
 
 from collections.abc import Callable
@@ -28,8 +28,7 @@ class RNNCell(Cell):
     def __init__(self, input_size: int, d_hidden: int, activation: Callable[[Tensor], Tensor] = torch.tanh) -> None:
         super().__init__(input_size, d_hidden)
         self.activation = activation
-        kernels: dict[Callable, str] = {torch.tanh: "rnn_tanh", torch.relu: "rnn_relu"}
-        self.kernel = kernels.get(activation)
+        self.kernel = "rnn_tanh" if activation is torch.tanh else "rnn_relu" if activation is torch.relu else None
 
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)

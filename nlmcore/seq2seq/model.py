@@ -63,9 +63,7 @@ class Encoder(nn.Module):
         self.embedding = nn.Embedding(vocab_size, d_embedding)
         nn.init.normal_(self.embedding.weight, std=0.1)
         width = d_hidden // 2 if bidirectional else d_hidden
-        self.recurrent = Recurrent(
-            cell, d_embedding, width, n_layers, bidirectional=bidirectional, dropout=dropout, fused=fused
-        )
+        self.recurrent = Recurrent(cell, d_embedding, width, n_layers, bidirectional, False, dropout, fused)
 
     @door
     def forward(

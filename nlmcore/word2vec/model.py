@@ -82,7 +82,7 @@ class Word2Vec(ABC):
 
     @property
     def vectors(self) -> Float[Tensor, "vocab d_model"]:
-        """The word vectors e(w): the input vectors."""
+        """e(w)."""
         return self.input
 
     @door
@@ -106,8 +106,9 @@ class Word2Vec(ABC):
         20th batch. progress: show a bar. Raises ValueError if the vectors diverge.
         """
         if min_learning_rate > learning_rate:
-            least = f"at most learning_rate={learning_rate}"
-            raise ValueError(f"min_learning_rate must be {least}, got {min_learning_rate}")
+            raise ValueError(
+                f"min_learning_rate must be at most learning_rate={learning_rate}, got {min_learning_rate}"
+            )
         tokens, lengths = read(sequences, self.ids, self.vocab_size)
         counts = torch.bincount(tokens, minlength=self.vocab_size)
         keep, noise = keep_probability(counts, self.subsample), noise_distribution(counts)

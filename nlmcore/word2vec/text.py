@@ -19,9 +19,8 @@ def build_vocabulary(sequences: Iterable[Sequence[str]], min_count: Size = 5) ->
         if isinstance(sequence, str) or not isinstance(sequence, Iterable):
             raise TypeError(f"sequences must be lists of words, got {described(sequence)}")
         counts.update(sequence)
-    for word in counts:
-        if not isinstance(word, str):
-            raise TypeError(f"sequences must be lists of words, got {described(word)} in one")
+    if strangers := [word for word in counts if not isinstance(word, str)]:
+        raise TypeError(f"sequences must be lists of words, got {described(strangers[0])} in one")
     words = [word for word, count in counts.most_common() if count >= min_count]
     if not words:
         raise ValueError(f"sequences must hold a word at least min_count={min_count} times, got {len(counts)} words")
