@@ -19,10 +19,11 @@ import torch
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.filters import takes_filters
 from nlmcore.decoding.reading import Prompt
-from nlmcore.decoding.results import Generation, Hypothesis, Ranked, SearchTree, best_first, with_tree
+from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, with_tree
 from nlmcore.decoding.sampling import sample
-from nlmcore.language_model import LanguageModel, State, check_id, check_model
+from nlmcore.language_model import LanguageModel, State
 
+Text = tuple[int, ...]
 Utility = Callable[[list[int], list[int]], float]
 """(hypothesis, reference) -> how good the hypothesis is if the reference is right; higher is better."""
 
@@ -56,47 +57,39 @@ def minimum_bayes_risk(
     The paper samples without reshaping; temperature and filters are `sample`'s. `utility` gets token ids,
     without <eos>.
     """
-    check_model(model)
-    end = check_id(eos, model.vocab_size, "eos")
-    given = {"eos": end, "state": state, "num_samples": num_samples, "generator": generator}
-    sampled = sample(model, prompt, max_new_tokens, **given, **filters)
-    assert isinstance(sampled, Generation)  # no trace was asked for
+    given: dict[str, Any] = {"eos": eos, "state": state, "num_samples": num_samples, "generator": generator}
+    sampled: Any = sample(model, prompt, max_new_tokens, **given, **filters)
     tree = SearchTree(len(prompt)) if trace else None
     ranked = []
     for row in range(len(prompt)):
-        votes: Counter[tuple[int, ...]] = Counter()
-        log_probs: dict[tuple[int, ...], list[float]] = {}
+        votes: Counter[Text] = Counter()
+        log_probs: dict[Text, list[float]] = {}
         for i in range(row * num_samples, (row + 1) * num_samples):
-            tokens = sampled.tokens[i].tolist()
+            text = tuple(sampled.tokens[i].tolist())
             if sampled.finished[i]:
-                tokens = tokens[: tokens.index(end) + 1]
-            votes[tuple(tokens)] += 1
-            log_probs[tuple(tokens)] = sampled.log_probs[i, : len(tokens)].tolist()
-        ranked.append(best_first(_expected_utilities(votes, log_probs, end, utility)))
+                text = text[: text.index(eos) + 1]
+            votes[text] += 1
+            log_probs[text] = sampled.log_probs[i, : len(text)].tolist()
+        words = {text: list(text[:-1] if text and text[-1] == eos else text) for text in votes}
+        hypotheses = []
+        for text in votes:
+            score = float(sum(n * utility(words[text], words[other]) for other, n in votes.items()) / num_samples)
+            if math.isnan(score):
+                raise ValueError(f"utility must return numbers, got an average of nan for the hypothesis {words[text]}")
+            hypotheses.append(Hypothesis(list(text), math.fsum(log_probs[text]), score))
+        ranked.append(best_first(hypotheses))
         if tree is not None:
             _grow(tree, row, ranked[-1], log_probs)
     return with_tree(ranked, tree)
 
 
-def _expected_utilities(votes, log_probs, eos: int | None, utility: Utility) -> list[Hypothesis]:
-    words = {text: list(text[:-1] if text and text[-1] == eos else text) for text in votes}
-    hypotheses = []
-    for text in votes:
-        score = float(sum(n * utility(words[text], words[other]) for other, n in votes.items()) / votes.total())
-        if math.isnan(score):
-            raise ValueError(f"utility must return numbers, got an average of {score} for the hypothesis {words[text]}")
-        hypotheses.append(Hypothesis(list(text), math.fsum(log_probs[text]), score))
-    return hypotheses
-
-
-def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs) -> None:
+def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs: dict[Text, list[float]]) -> None:
     """The samples as one tree: shared prefixes are shared branches; `score` at the last token of each."""
-    nodes: dict[tuple[int, ...], int] = {(): tree.roots[row].id}
+    nodes: dict[Text, int] = {(): tree.roots[row].id}
     for hypothesis in hypotheses:
         text = tuple(hypothesis.tokens)
         for t, token in enumerate(text):
             if text[: t + 1] not in nodes:
                 last = t + 1 == len(text)
-                score = hypothesis.score if last else None
-                given = (nodes[text[:t]], token, log_probs[text][t])
-                nodes[text[: t + 1]] = tree.add(*given, "finished" if last else "kept", score=score)
+                given = (nodes[text[:t]], token, log_probs[text][t], "finished" if last else "kept")
+                nodes[text[: t + 1]] = tree.add(*given, score=hypothesis.score if last else None)

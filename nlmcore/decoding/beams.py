@@ -35,7 +35,7 @@ from torch import Tensor
 
 from nlmcore.checks import Amount, Count, Size, door
 from nlmcore.decoding.choosing import extend, highest
-from nlmcore.decoding.reading import Prompt, all_but_last, check_length_penalty, check_request, next_log_probs
+from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
 
@@ -96,11 +96,9 @@ def diverse_beam_search(
     size, prompts = beam_size // groups, len(prompt)
     pools = [Complete(size, length_penalty, max_new_tokens) for _ in range(prompts * groups)]
     tree = SearchTree(prompts) if trace else None
-    if max_new_tokens:  # read each prompt once, not once per group
-        prompt, state = all_but_last(model, prompt, state)
-    rows = torch.arange(prompts, device=prompt.device).repeat_interleave(groups)  # search = prompt * groups + group
+    prompt, state = copies(model, prompt, state, groups)  # search = prompt * groups + group
     pick = _hamming(prompts, groups, size, diversity)
-    run_beams(model, prompt[rows], end, select(state, rows), size, pools, pick=pick, tree=tree)
+    run_beams(model, prompt, end, state, size, pools, pick=pick, tree=tree)
     found = [[h for pool in pools[i : i + groups] for h in pool.best_first()] for i in range(0, len(pools), groups)]
     return with_tree([best_first(of_prompt) for of_prompt in found], tree)
 
@@ -123,8 +121,6 @@ def _hamming(prompts: int, groups: int, size: int, diversity: float | int) -> Pi
         chosen_before = objective.new_zeros(prompts, vocab_size)
         for group in range(groups):
             rows = (searches % groups == group).nonzero()[:, 0]
-            if len(rows) == 0:
-                continue
             of_prompt = searches[rows] // groups
             penalised = objective[rows] - diversity * chosen_before[of_prompt][:, None, :]
             indices[rows], values[rows] = most_probable_candidates(penalised, searches[rows], k)
@@ -210,8 +206,7 @@ def run_beams(
         ends = possible & (word == eos) if eos is not None else torch.zeros_like(possible)
         opens = possible & ~ends
         opens &= opens.cumsum(dim=1) <= beam_size
-        completes = ends.clone()
-        completes[:, beam_size:] = False
+        completes = ends & (torch.arange(ends.shape[1], device=ends.device) < beam_size)
         if length == max_length:
             completes |= opens
         for row, candidate in completes.nonzero().tolist():
@@ -225,11 +220,8 @@ def run_beams(
 
         beams = opens.sort(dim=1, descending=True, stable=True).indices[:, : int(opens.sum(dim=1).max())]
         best = log_prob.masked_fill(~opens, -math.inf).amax(dim=1).tolist()
-        rows = [
-            row
-            for row, search in enumerate(searches.tolist())
-            if best[row] > -math.inf and pools[search].can_be_reached_from(best[row], length)
-        ]
+        of_row = zip(best, searches.tolist(), strict=True)
+        rows = [i for i, (p, s) in enumerate(of_row) if p > -math.inf and pools[s].can_be_reached_from(p, length)]
         if not rows:
             return
         going = torch.tensor(rows, device=searches.device)

@@ -43,16 +43,15 @@ def exhaustive_search(
             f"exhaustive_search would score {len(prompt)} × {model.vocab_size} ** {max_new_tokens} texts, more than"
             f" limit={limit:,}; lower max_new_tokens, use a smaller vocabulary, or use beam_search"
         )
-    complete: list[list[Hypothesis]] = [[] for _ in range(len(prompt))]
-    if max_new_tokens == 0:
-        complete = [[Hypothesis([], 0.0, 0.0)] for _ in range(len(prompt))]
+    empty = [Hypothesis([], 0.0, 0.0)] if max_new_tokens == 0 else []
+    complete = [empty[:] for _ in prompt]
     tree = SearchTree(len(prompt)) if trace else None
     owner = torch.arange(len(prompt), device=prompt.device)  # the prompt that each open text continues
     node = owner.tolist()
-    texts, totals, unread = prompt[:, :0], None, prompt
+    texts, total, unread = prompt[:, :0], torch.zeros(len(prompt), device=prompt.device), prompt
     for length in range(1, max_new_tokens + 1):
         log_probs, state = next_log_probs(model, unread, state)  # (text, vocab)
-        totals = log_probs if totals is None else totals[:, None] + log_probs
+        totals = total[:, None] + log_probs
         parent, word = (totals > -math.inf).nonzero(as_tuple=True)
         texts = torch.cat([texts[parent], word[:, None]], dim=1)
         owner, total = owner[parent], totals[parent, word]
@@ -63,14 +62,13 @@ def exhaustive_search(
             rows = zip(parent.tolist(), word.tolist(), log_probs[parent, word].tolist(), done.tolist(), strict=True)
             node = [tree.add(node[p], w, lp, "finished" if over else "kept") for p, w, lp, over in rows]
             node = [n for n, over in zip(node, done.tolist(), strict=True) if not over]
-        for text, prompt_row, log_prob in zip(
-            texts[done].tolist(), owner[done].tolist(), total[done].tolist(), strict=True
-        ):
-            complete[prompt_row].append(Hypothesis(text, log_prob, score(log_prob, length, length_penalty)))
+        ended = (values[done].tolist() for values in (texts, owner, total))
+        for text, row, log_prob in zip(*ended, strict=True):
+            complete[row].append(Hypothesis(text, log_prob, score(log_prob, length, length_penalty)))
         going = (~done).nonzero()[:, 0]
         if len(going) == 0:
             break
-        texts, owner, totals = texts[going], owner[going], total[going]
+        texts, owner, total = texts[going], owner[going], total[going]
         state, unread = select(state, parent[going]), word[going, None]
 
     return with_tree([best_first(hypotheses)[:num_hypotheses] for hypotheses in complete], tree)

@@ -22,6 +22,7 @@ from nlmcore.language_model import (
     check_tokens,
     evaluation_mode,
     leaves,
+    select,
     shows_hidden,
 )
 
@@ -33,7 +34,7 @@ Prompt = Annotated[
 def check_request(
     model: LanguageModel, prompt: Tensor, eos: SupportsIndex | None, state: State, name: str = "model"
 ) -> tuple[Tensor, int | None]:
-    """Check what all algorithms share and return the prompt as int64, and eos as an int or None."""
+    """The prompt as int64, and eos as an int or None, after checking what all algorithms share."""
     check_model(model, name)
     check_tokens(prompt, model.vocab_size, "prompt")
     end = check_id(eos, model.vocab_size, "eos")
@@ -78,17 +79,22 @@ def prefill(
 
 
 def all_but_last(model: LanguageModel, prompt: Int[Tensor, "batch time"], state: State) -> tuple[Tensor, State]:
-    """Read a prompt up to its last token, so that copies of it need only read that one: (last token, state).
+    """Read a prompt up to its last token: (that token, the state before it).
 
     Where the model shows its hidden vectors, no logits are computed.
     """
-    if prompt.shape[1] > 1:
-        read = prompt[:, :-1]
-        if shows_hidden(model):
-            _, state = hidden_states(model, read, state)
-        else:
-            _, state = in_evaluation_mode(model, ask, model, read, state)
+    if prompt.shape[1] > 1 and shows_hidden(model):
+        _, state = hidden_states(model, prompt[:, :-1], state)
+    elif prompt.shape[1] > 1:
+        _, state = in_evaluation_mode(model, ask, model, prompt[:, :-1], state)
     return prompt[:, -1:], state
+
+
+def copies(model: LanguageModel, prompt: Int[Tensor, "batch time"], state: State, n: int) -> tuple[Tensor, State]:
+    """`n` copies of each prompt side by side: read once together, but for the last token, which every copy reads."""
+    last, state = all_but_last(model, prompt, state)
+    rows = torch.arange(len(prompt), device=prompt.device).repeat_interleave(n)
+    return last[rows], select(state, rows)
 
 
 def hidden_states(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -46,21 +46,21 @@ def best_first(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
     return sorted(hypotheses, key=lambda h: (-h.score, len(h.tokens), h.tokens))
 
 
-Status = Literal["root", "kept", "finished", "pruned"]
+Status = Literal["root", "pruned", "kept", "finished"]
 
 
 @dataclass(frozen=True)
 class Node:
-    """One candidate token that a search considered."""
+    """One candidate token that a search considered.
+
+    `id` is its index in `SearchTree.nodes`, `parent` the id of the node whose text it continues, `prompt` the row of
+    its prompt, and `step` the number of new tokens in its text. A root has step 0, no parent and no token.
+    """
 
     id: int
-    """Its index in `SearchTree.nodes`."""
     parent: int | None
-    """The id of the node whose text it continues; None for a root."""
     prompt: int
-    """The row of the prompt that it belongs to."""
     step: int
-    """How many new tokens its text has: 0 for a root."""
     token: int | None
     token_log_prob: float
     """ln P(token | its text so far) under the model."""
@@ -86,10 +86,8 @@ class SearchTree:
     def add(self, parent: int, token: int, token_log_prob: float, status: Status, *, score: float | None = None) -> int:
         """Add one candidate under `parent` and return its id."""
         new, above = len(self.nodes), self.nodes[parent]
-        log_prob = above.log_prob + token_log_prob
-        self.nodes.append(
-            Node(new, parent, above.prompt, above.step + 1, token, token_log_prob, log_prob, score, status)
-        )
+        place = (new, parent, above.prompt, above.step + 1)
+        self.nodes.append(Node(*place, token, token_log_prob, above.log_prob + token_log_prob, score, status))
         self._children.append([])
         self._children[parent].append(new)
         return new
@@ -105,16 +103,13 @@ class SearchTree:
     ) -> list[list[int]]:
         """Add the candidates of several searches, all (search, candidate); their ids, row by row.
 
-        Candidate c of a search continues its text `nodes[search][parent[search, c]]`. kinds: 0 is no candidate (its id
-        is its parent's), 1 pruned, 2 kept, 3 finished.
+        Candidate c of a search continues its text `nodes[search][parent[search, c]]`. kinds: 1 pruned, 2 kept,
+        3 finished; 0 is no candidate, and its id is its parent's.
         """
-        statuses: tuple[Status, ...] = ("root", "pruned", "kept", "finished")
         ids = [[texts[i] for i in which] for texts, which in zip(nodes, parent.tolist(), strict=True)]
         for row, c in kinds.nonzero().tolist():
-            score = None if scores is None else float(scores[row, c])
-            status = statuses[int(kinds[row, c])]
-            log_prob = float(token_log_probs[row, c])
-            ids[row][c] = self.add(ids[row][c], int(tokens[row, c]), log_prob, status, score=score)
+            given = (int(tokens[row, c]), float(token_log_probs[row, c]), get_args(Status)[kinds[row, c]])
+            ids[row][c] = self.add(ids[row][c], *given, score=None if scores is None else float(scores[row, c]))
         return ids
 
     @property
@@ -130,8 +125,7 @@ class SearchTree:
         """The new tokens of this node's text."""
         here = self.nodes[node] if isinstance(node, int) else node
         tokens: list[int] = []
-        while here.parent is not None:
-            assert here.token is not None  # only roots have none
+        while here.parent is not None and here.token is not None:
             tokens.append(here.token)
             here = self.nodes[here.parent]
         return tokens[::-1]
@@ -139,18 +133,6 @@ class SearchTree:
     def at_step(self, step: int, prompt: int = 0) -> list[Node]:
         """Everything that was considered for the `step`-th new token of one prompt."""
         return [node for node in self.nodes if node.step == step and node.prompt == prompt]
-
-    def mark_best(self, prompt: int, tokens: list[int]) -> None:
-        """Mark the winning text of a prompt, for `render` and for drawings."""
-        paths = [[self.roots[prompt].id]]  # several: two groups of a diverse beam may hold the same word side by side
-        for token in tokens:
-            paths = [
-                [*path, child.id]
-                for path in paths
-                for child in self.children(path[-1])
-                if child.token == token and child.status != "pruned"
-            ]
-        self.best.update(paths[0])
 
     def render(self, name: Callable[[int], str] = str, *, prompt: int | None = None) -> str:
         """The tree as plain text; `name` maps a token id to what to print, * marks the winner."""
@@ -160,22 +142,25 @@ class SearchTree:
     def _lines(self, node: Node, indent: str, name: Callable[[int], str]) -> Iterator[str]:
         children = self.children(node)
         for child in children:
-            assert child.token is not None  # a child is never a root
-            last = child is children[-1]
-            star = " *" if child.id in self.best else ""
+            corner, below = ("└─", "   ") if child is children[-1] else ("├─", "│  ")
             ranked = "" if child.score is None else f"  score {child.score:.3f}"
             numbers = f"{child.token_log_prob:.3f}  sum {child.log_prob:.3f}{ranked}"
-            yield f"{indent}{'└─' if last else '├─'} {name(child.token)}  {numbers}  {child.status}{star}"
-            yield from self._lines(child, indent + ("   " if last else "│  "), name)
+            star = " *" if child.id in self.best else ""
+            yield f"{indent}{corner} {name(child.token)}  {numbers}  {child.status}{star}"  # type: ignore[arg-type]
+            yield from self._lines(child, indent + below, name)
 
 
 Ranked = list[list[Hypothesis]]
 
 
 def with_tree(ranked: Ranked, tree: SearchTree | None) -> Ranked | tuple[Ranked, SearchTree]:
-    """The hypotheses of every prompt; with a tree, (hypotheses, tree), and the best ones are marked in it."""
+    """The hypotheses of every prompt; with a tree, (hypotheses, tree), and each prompt's best text is marked in it."""
     if tree is None:
         return ranked
-    for row, hypotheses in enumerate(ranked):
-        tree.mark_best(row, hypotheses[0].tokens)
+    for root, hypotheses in zip(tree.roots, ranked, strict=True):
+        paths = [[root]]  # several: two groups of a diverse beam may hold the same word side by side
+        for token in hypotheses[0].tokens:
+            ahead = [(path, child) for path in paths for child in tree.children(path[-1])]
+            paths = [[*path, child] for path, child in ahead if child.token == token and child.status != "pruned"]
+        tree.best.update(node.id for node in paths[0])
     return ranked, tree

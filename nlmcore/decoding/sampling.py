@@ -24,7 +24,7 @@ from torch import Tensor
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.choosing import most_probable
 from nlmcore.decoding.filters import chooser, takes_filters
-from nlmcore.decoding.reading import Prompt, all_but_last, check_request, next_log_probs
+from nlmcore.decoding.reading import Prompt, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Generation, SearchTree, Status
 from nlmcore.language_model import LanguageModel, State, select
 
@@ -78,10 +78,8 @@ def sample(
     """
     prompt, end = check_request(model, prompt, eos, state)
     choose = chooser(filters, generator)
-    if num_samples > 1:  # read each prompt once: every copy reads only its last token
-        last, state = all_but_last(model, prompt, state)
-        rows = torch.arange(len(prompt), device=prompt.device).repeat_interleave(num_samples)
-        prompt, state = last[rows], select(state, rows)
+    if num_samples > 1:
+        prompt, state = copies(model, prompt, state, num_samples)
     watch = Watcher(len(prompt), end) if trace else None
     return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 
@@ -141,11 +139,10 @@ def write(
         if eos is not None:
             ended = chosen == eos
             finished = finished.index_copy(0, going, ended)
-        if len(going) == batch:
-            yield Step(chosen, chosen_log_probs, finished)
-        else:
-            everywhere = chosen.new_zeros(batch).index_copy(0, going, chosen)
-            yield Step(everywhere, log_probs.new_zeros(batch).index_copy(0, going, chosen_log_probs), finished)
+        if len(going) < batch:
+            chosen = chosen.new_zeros(batch).index_copy(0, going, chosen)
+            chosen_log_probs = log_probs.new_zeros(batch).index_copy(0, going, chosen_log_probs)
+        yield Step(chosen, chosen_log_probs, finished)
         if eos is not None and ended.any():
             rest = (~ended).nonzero()[:, 0]
             if len(rest) == 0:
@@ -159,9 +156,8 @@ def collect(
     """All the steps side by side; with a watcher, (generation, its tree)."""
     written = list(steps)
     if written:
-        tokens = torch.stack([step.tokens for step in written], dim=1)
-        log_probs = torch.stack([step.log_probs for step in written], dim=1)
-        generation = Generation(tokens, log_probs, written[-1].finished)
+        columns = ([step.tokens for step in written], [step.log_probs for step in written])
+        generation = Generation(*(torch.stack(column, dim=1) for column in columns), written[-1].finished)
     else:
         nothing = prompt[:, :0]
         generation = Generation(nothing, nothing.float(), torch.zeros_like(prompt[:, 0], dtype=torch.bool))
@@ -169,7 +165,7 @@ def collect(
 
 
 class Watcher:
-    """Grows the tree of a text that is written token by token: what was chosen, and the alternatives to it."""
+    """Grows a tree while texts are written: every chosen token, and the alternatives to it."""
 
     def __init__(self, prompts: int, eos: int | None) -> None:
         self.tree = SearchTree(prompts)

@@ -27,7 +27,7 @@ from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.choosing import sample_index
 from nlmcore.decoding.filters import compose, takes_filters
 from nlmcore.decoding.reading import Prompt, all_but_last, check_request, next_log_probs, prefill
-from nlmcore.decoding.results import Generation, SearchTree, Status
+from nlmcore.decoding.results import Generation, SearchTree
 from nlmcore.language_model import LanguageModel, State, select
 
 
@@ -65,9 +65,10 @@ def speculative_sample(
     rows = []
     for row in range(len(prompt)):
         one = prompt.new_tensor([row])
-        target_reader = _Reader.after(model, prompt[one], select(state, one))
-        draft_reader = _Reader.after(draft, prompt[one], select(draft_state, one))
-        writer = _Writer(target_reader, draft_reader, reshaped, generator, end, tree, node=row)
+        # All but the prompt's last token is read here, so that a rejection never means reading the prompt again.
+        target_at = all_but_last(model, prompt[one], select(state, one))
+        draft_at = all_but_last(draft, prompt[one], select(draft_state, one))
+        writer = _Writer(model, draft, target_at, draft_at, reshaped, generator, end, tree, node=row)
         while len(writer.tokens) < max_new_tokens and not writer.finished:
             # The target adds one token itself, so drafting up to the limit would be in vain.
             writer.round(min(lookahead, max_new_tokens - len(writer.tokens) - 1))
@@ -81,26 +82,13 @@ def speculative_sample(
 
 
 @dataclass
-class _Reader:
-    """A model, the state after the text that is settled, and the text that it still has to read (1, time)."""
-
-    model: LanguageModel
-    state: State
-    unread: Tensor
-
-    @classmethod
-    def after(cls, model: LanguageModel, prompt: Tensor, state: State) -> "_Reader":
-        """Read all but the prompt's last token, so that a rejection never means reading the prompt again."""
-        unread, state = all_but_last(model, prompt, state)
-        return cls(model, state, unread)
-
-
-@dataclass
 class _Writer:
-    """One prompt's text as it grows."""
+    """One prompt's text as it grows. Each model is at (the text that it still has to read (1, time), its state)."""
 
-    target: _Reader
-    draft: _Reader
+    target: LanguageModel
+    draft: LanguageModel
+    target_at: tuple[Tensor, State]
+    draft_at: tuple[Tensor, State]
     reshaped: Callable[[Tensor], Tensor]
     generator: torch.Generator | None
     eos: int | None
@@ -113,17 +101,19 @@ class _Writer:
     def round(self, lookahead: int) -> None:
         """Draft up to `lookahead` tokens, check them all, keep the accepted ones and add one of the target's."""
         drafted, q, states = self._draft(lookahead)
-        unread = torch.cat([self.target.unread, self.target.unread.new_tensor([drafted])], dim=1)
-        log_probs, state = prefill(self.target.model, unread, self.target.state)
+        unread, state = self.target_at
+        read = torch.cat([unread, unread.new_tensor([drafted])], dim=1)
+        log_probs, after = prefill(self.target, read, state)
         log_probs = log_probs[0, -1 - len(drafted) :]  # (drafted + 1, vocab): after each drafted token, and before
         p = self.reshaped(log_probs).softmax(dim=-1)
 
         accepted = 0
         for x in drafted:
+            log_prob = float(log_probs[accepted, x])
             if not torch.rand((), generator=self.generator, device=p.device) * q[accepted][x] < p[accepted, x]:
-                self._note(x, float(log_probs[accepted, x]), accepted=False)
+                self.tree.add(self.node, x, log_prob, "pruned")
                 break
-            self._keep(x, float(log_probs[accepted, x]))
+            self._keep(x, log_prob)
             accepted += 1
         if self.finished:
             return
@@ -134,41 +124,37 @@ class _Writer:
         word = int(sample_index(weights[None], self.generator))
         self._keep(word, float(log_probs[accepted, word]))
 
-        # Advance both readers. We have the draft's states between its tokens; of the target's only the last.
+        # Advance both models. We have the draft's states between its tokens; of the target's only the last.
         new = unread.new_tensor([[*drafted[:accepted], word]])
         if drafted:
             known = min(accepted, len(drafted) - 1)
-            self.draft = _Reader(self.draft.model, states[known], new[:, known:])
+            self.draft_at = new[:, known:], states[known]
         else:
-            self.draft.unread = torch.cat([self.draft.unread, new], dim=1)
+            self.draft_at = torch.cat([self.draft_at[0], new], dim=1), self.draft_at[1]
         if accepted == len(drafted):
-            self.target = _Reader(self.target.model, state, new[:, -1:])
+            self.target_at = new[:, -1:], after
         else:
-            self.target.unread = torch.cat([self.target.unread, new], dim=1)
-            if self.target.unread.shape[1] > 2 * (lookahead + 1):  # so that what is read again stays short
-                self.target = _Reader.after(self.target.model, self.target.unread, self.target.state)
+            unread = torch.cat([unread, new], dim=1)
+            short = unread.shape[1] <= 2 * (lookahead + 1)  # what is read again must stay short
+            self.target_at = (unread, state) if short else all_but_last(self.target, unread, state)
 
     def _draft(self, lookahead: int) -> tuple[list[int], list[Tensor], list[State]]:
         """Up to `lookahead` tokens of the draft model, the distribution of each and the state before it."""
         drafted: list[int] = []
         distributions: list[Tensor] = []
         states: list[State] = []
-        unread, state = self.draft.unread, self.draft.state
+        unread, state = self.draft_at
         while len(drafted) < lookahead and (not drafted or drafted[-1] != self.eos):
-            log_probs, state = next_log_probs(self.draft.model, unread, state)
+            log_probs, state = next_log_probs(self.draft, unread, state)
             distributions.append(self.reshaped(log_probs).softmax(dim=-1)[0])
             states.append(state)
             drafted.append(int(sample_index(distributions[-1][None], self.generator)))
-            unread = self.draft.unread.new_tensor([drafted[-1:]])
+            unread = unread.new_tensor([drafted[-1:]])
         return drafted, distributions, states
 
     def _keep(self, token: int, log_prob: float) -> None:
         self.tokens.append(token)
         self.log_probs.append(log_prob)
         self.finished = token == self.eos
-        self.node = self._note(token, log_prob, accepted=True)
+        self.node = self.tree.add(self.node, token, log_prob, "finished" if self.finished else "kept")
         self.tree.best.add(self.node)
-
-    def _note(self, token: int, log_prob: float, *, accepted: bool) -> int:
-        status: Status = "pruned" if not accepted else "finished" if token == self.eos else "kept"
-        return self.tree.add(self.node, token, log_prob, status)
