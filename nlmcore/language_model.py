@@ -149,18 +149,20 @@ def leaves(state: State) -> list[Any]:
 
 
 @contextmanager
-def evaluation_mode(model: object) -> Iterator[None]:
-    """Dropout off meanwhile; afterwards every submodule is in its old mode. Anything but a module is left alone."""
-    if not isinstance(model, nn.Module):
-        yield
-        return
-    training = [module for module in model.modules() if module.training]
-    model.eval()
+def evaluation_mode(model: object, training: bool = False) -> Iterator[None]:
+    """Dropout off (with `training`, on) meanwhile; afterwards every submodule is in its old mode.
+
+    Anything but a module is left alone.
+    """
+    before: list[tuple[nn.Module, bool]] = []
+    if isinstance(model, nn.Module):
+        before = [(module, module.training) for module in model.modules()]
+        model.train(training)
     try:
         yield
     finally:
-        for module in training:
-            module.training = True
+        for module, mode in before:
+            module.training = mode
 
 
 def check_tokens(tokens: object, vocab_size: int, name: str = "tokens") -> None:

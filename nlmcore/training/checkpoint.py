@@ -143,9 +143,9 @@ def save_run(run: Run, path: str | Path) -> None:
                 numbers.setdefault(str(index), {})[name] = value
     carried = leaves(run.carried)
     tensors |= {f"carried.{i}": leaf for i, leaf in enumerate(carried) if isinstance(leaf, Tensor)}
-    random, python = RandomState.now().to_file("random")
-    lane_random, lane_python = run.stream.start.random.to_file("lane")
-    tensors |= random | lane_random
+    random, lane = RandomState.now(), run.stream.start.random
+    tensors |= {f"random.{name}": state for name, state in random.tensors.items()}
+    tensors |= {f"lane.{name}": state for name, state in lane.tensors.items()}
     for i, generator in enumerate(run.generators):
         tensors[f"generator.{i}.now"] = generator.get_state()
         tensors[f"generator.{i}.start"] = run.stream.start.generators[i]
@@ -160,8 +160,8 @@ def save_run(run: Run, path: str | Path) -> None:
         "last_batch": fingerprint(run.last_batch),
         "schedule_factor": run.schedule(history.steps) if history.steps else None,
         "optimizer": {"kind": type(run.optimizer).__name__, "groups": optimizer["param_groups"], "numbers": numbers},
-        "random": python,
-        "lane": lane_python,
+        "random": random.python,
+        "lane": lane.python,
         "carried": [None if isinstance(leaf, Tensor) else [leaf] for leaf in carried],
         "validation": list(history.validation.items()),
         "best_step": history.best_step,
@@ -195,9 +195,9 @@ def load_run(run: Run, path: str | Path) -> None:
             f"schedule must be the one that {path} was made with: at step {facts['step']} that gave"
             f" {facts['schedule_factor']}, this one gives {run.schedule(facts['step'])}"
         )
-    lane_random = RandomState.from_file("lane", tensors, facts["lane"])
+    lane = RandomState(_under("lane.", tensors), facts["lane"])
     starts = tuple(tensors[f"generator.{i}.start"] for i in range(len(run.generators)))
-    run.last_batch = run.stream.replay(EpochStart(facts["epoch"], lane_random, starts), facts["position"])
+    run.last_batch = run.stream.replay(EpochStart(facts["epoch"], lane, starts), facts["position"])
     if fingerprint(run.last_batch) != facts["last_batch"]:
         raise ValueError(f"batches must be those that {path} was made with: batch {facts['position']} differs")
     run.carried = _carried(run, run.last_batch, tensors, facts["carried"])
@@ -211,7 +211,7 @@ def load_run(run: Run, path: str | Path) -> None:
     run.history = History(**lists, validation=dict(facts["validation"]), **numbers)
     for i, generator in enumerate(run.generators):
         generator.set_state(tensors[f"generator.{i}.now"])
-    RandomState.from_file("random", tensors, facts["random"]).restore()
+    RandomState(_under("random.", tensors), facts["random"]).restore()
 
 
 def fingerprint(batch: Any) -> str:

@@ -4,25 +4,25 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Stopped = Literal["steps", "epochs", "patience", "interrupted"]
+"""Why training ended: steps or epochs were done, patience was out, or somebody pressed Ctrl-C."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One step, passed to `on_step`: enough to draw a live curve."""
+    """One step, passed to `on_step`: enough to draw a live curve.
+
+    `step` counts from 1, `epoch` from 0. The loss is that of the step's batch before its update, the gradient's norm
+    that before clipping, `validation` the held-out loss at steps that evaluate.
+    """
 
     step: int
-    """Updates made so far, this one included."""
     epoch: int
-    """Passes over the batches that were complete before this step."""
     loss: float
-    """Of this step's batch, before its update."""
     learning_rate: float
     gradient_norm: float
-    """Before clipping."""
     seconds: float
     """Since training began, interruptions not counted."""
     validation: float | None
-    """The held-out loss, at steps that evaluate."""
 
 
 @dataclass
@@ -38,7 +38,6 @@ class History:
     """The step with the lowest held-out loss."""
     seconds: float = 0.0
     stopped: Stopped | None = None
-    """Why training ended: steps or epochs were done, patience was out, or somebody pressed Ctrl-C."""
 
     @property
     def steps(self) -> int:

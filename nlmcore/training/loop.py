@@ -23,6 +23,7 @@ import torch
 from torch import nn
 
 from nlmcore.checks import Amount, Size, described, door
+from nlmcore.language_model import evaluation_mode
 from nlmcore.training.batches import BatchStream, RandomState
 from nlmcore.training.checkpoint import Run, load_run, save_run
 from nlmcore.training.history import History, Record, Stopped
@@ -104,37 +105,38 @@ def fit(
 
     from tqdm.auto import tqdm  # here, so that importing nlmcore loads torch and nothing heavier
 
-    bar = tqdm(total=steps, initial=run.history.steps, disable=not progress, unit="step", dynamic_ncols=True)
-    began = time.monotonic() - run.history.seconds
-    with _training_mode(model), _interruption() as ctrl_c, bar:
-        while (stopped := _reason(run, steps, epochs, patience, ctrl_c.wanted)) is None:
+    history = run.history
+    bar = tqdm(total=steps, initial=history.steps, disable=not progress, unit="step", dynamic_ncols=True)
+    began = time.monotonic() - history.seconds
+    with evaluation_mode(model, training=True), _interruption() as ctrl_c, bar:
+        while (stopped := _reason(run, steps, epochs, patience) or ctrl_c.wanted) is None:
             if stream.epoch_is_over:
                 stream.begin_epoch(stream.start.epoch + 1)
                 run.carried = None
-            value, norm = _update(run, parameters, clip_norm, carry_state)
-            run.history.seconds = time.monotonic() - began
-            step = run.history.steps
+            _update(run, parameters, clip_norm, carry_state)
+            history.seconds = time.monotonic() - began
+            due = stream.epoch_is_over if evaluate_every is None else history.steps % evaluate_every == 0
             held_out = None
-            if validation is not None and _evaluation_is_due(run, steps, epochs, evaluate_every):
+            if validation is not None and (due or _reason(run, steps, epochs) is not None):
                 held_out = _evaluate(run, validation, loss, carry_state, keep_best)
+            latest = history.losses[-1], history.learning_rates[-1], history.gradient_norms[-1]
             bar.update()
-            bar.set_postfix(loss=value, **{} if held_out is None else {"held out": held_out}, refresh=False)
+            bar.set_postfix(loss=latest[0], **{} if held_out is None else {"held out": held_out}, refresh=False)
             if on_step is not None:
-                rate = run.history.learning_rates[-1]
                 try:
-                    on_step(Record(step, stream.start.epoch, value, rate, norm, run.history.seconds, held_out))
+                    on_step(Record(history.steps, stream.start.epoch, *latest, history.seconds, held_out))
                 except KeyboardInterrupt:
-                    ctrl_c.wanted = True
-            if checkpoint is not None and checkpoint_every is not None and step % checkpoint_every == 0:
+                    ctrl_c.wanted = "interrupted"
+            if checkpoint is not None and checkpoint_every is not None and history.steps % checkpoint_every == 0:
                 save_run(run, checkpoint)
-        run.history.stopped = stopped
+        history.stopped = stopped
         if checkpoint is not None:
             save_run(run, checkpoint)
             if stopped == "interrupted":
-                bar.write(f"interrupted after step {run.history.steps}; saved to {checkpoint}")
+                bar.write(f"interrupted after step {history.steps}; saved to {checkpoint}")
     if run.best is not None and keep_best:
         model.load_state_dict(run.best)
-    return run.history
+    return history
 
 
 def _check(
@@ -159,10 +161,8 @@ def _check(
         raise IsADirectoryError(f"checkpoint must be the path of a file, got the folder {file}")
 
 
-def _update(
-    run: Run, parameters: list[nn.Parameter], clip_norm: float | int | None, carry_state: bool
-) -> tuple[float, float]:
-    """One step: return the loss before it and the gradient's norm before clipping."""
+def _update(run: Run, parameters: list[nn.Parameter], clip_norm: float | int | None, carry_state: bool) -> None:
+    """One step; the history gets the loss before it and the gradient's norm before clipping."""
     history = run.history
     step = history.steps + 1
     factor = run.schedule(step)
@@ -185,14 +185,6 @@ def _update(
     history.losses.append(value)
     history.learning_rates.append(float(run.optimizer.param_groups[0]["lr"]))
     history.gradient_norms.append(norm)
-    return value, norm
-
-
-def _evaluation_is_due(run: Run, steps: int | None, epochs: int | None, evaluate_every: int | None) -> bool:
-    """Every so many steps, or after every epoch; and always at the end."""
-    step, epoch_is_over = run.history.steps, run.stream.epoch_is_over
-    regular = epoch_is_over if evaluate_every is None else step % evaluate_every == 0
-    return regular or step == steps or (epoch_is_over and run.stream.start.epoch + 1 == epochs)
 
 
 def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, keep_best: bool) -> float:
@@ -214,15 +206,13 @@ def _evaluate(run: Run, validation, loss: Callable | None, carry_state: bool, ke
     return value
 
 
-def _reason(run: Run, steps: int | None, epochs: int | None, patience: int | None, interrupted: bool) -> Stopped | None:
-    """Why to stop now, if at all."""
+def _reason(run: Run, steps: int | None, epochs: int | None, patience: int | None = None) -> Stopped | None:
+    """Why training ends here, if it does."""
     if steps is not None and run.history.steps >= steps:
         return "steps"
     if epochs is not None and run.stream.epoch_is_over and run.stream.start.epoch + 1 >= epochs:
         return "epochs"
-    if patience is not None and run.stale >= patience:
-        return "patience"
-    return "interrupted" if interrupted else None
+    return "patience" if patience is not None and run.stale >= patience else None
 
 
 @contextmanager
@@ -230,14 +220,14 @@ def _interruption() -> Iterator[SimpleNamespace]:
     """Ctrl-C (or the notebook's stop button) as a request that is granted between two steps.
 
     A KeyboardInterrupt in the middle of an update would leave half of the weights new and half old. So meanwhile the
-    first Ctrl-C only sets `wanted`; a second one interrupts immediately, as usual.
+    first Ctrl-C only sets `wanted`, the reason to stop; a second one interrupts immediately, as usual.
     """
-    ctrl_c = SimpleNamespace(wanted=False)
+    ctrl_c = SimpleNamespace(wanted=None)
 
     def note(number: int, frame: Any) -> None:
         if ctrl_c.wanted:
             raise KeyboardInterrupt
-        ctrl_c.wanted = True
+        ctrl_c.wanted = "interrupted"
 
     if threading.current_thread() is not threading.main_thread():  # only there may handlers be set
         yield ctrl_c
@@ -247,15 +237,3 @@ def _interruption() -> Iterator[SimpleNamespace]:
         yield ctrl_c
     finally:
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
-
-
-@contextmanager
-def _training_mode(model: nn.Module) -> Iterator[None]:
-    """Dropout on; afterwards every submodule is in the mode it was in."""
-    before = {module: module.training for module in model.modules()}
-    model.train()
-    try:
-        yield
-    finally:
-        for module, training in before.items():
-            module.training = training

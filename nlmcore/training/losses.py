@@ -9,6 +9,8 @@ A text without a real token (its row of the mask is all False) adds nothing to t
 `nlmcore.metrics`. A mean over no target at all is not a number, so it is refused with ValueError.
 """
 
+from typing import NamedTuple
+
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional as F
@@ -37,9 +39,7 @@ def teacher_forcing_loss(
     For a sequence-to-sequence model give `source`: the state is then `model.encode(source, source_mask)`, and
     `tokens` is the target sentence from <bos> to <eos>.
     """
-    tokens, targets, mask = shift(model, tokens, targets, mask)
-    logits, _ = ask(model, tokens, initial_state(model, state, source, source_mask), ADVICE)
-    return mean_loss(logits, targets, mask)
+    return read(model, *prepare(model, tokens, targets, mask, state, source, source_mask)).loss
 
 
 @door
@@ -62,14 +62,34 @@ def mean_loss(logits: Tensor, targets: Tensor, mask: Tensor | None) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=-100)
 
 
+class Piece(NamedTuple):
+    """One stretch of text that was read, ready for `loss.backward()`."""
+
+    loss: Tensor
+    """Mean negative log-likelihood of its predictions, in nats."""
+    predictions: int
+    """How many real tokens that is the mean of: the weight of this piece in an average over the text."""
+    state: State
+    """What the model remembers at its end."""
+
+
+def read(model: LanguageModel, inputs: Tensor, targets: Tensor, mask: Tensor | None, state: State) -> Piece:
+    """Read `inputs` and predict `targets`, of arguments that were checked."""
+    logits, state = ask(model, inputs, state, ADVICE)
+    return Piece(mean_loss(logits, targets, mask), targets.numel() if mask is None else int(mask.sum()), state)
+
+
 @door
-def shift(
+def prepare(
     model: LanguageModel,
     tokens: Int[Tensor, "batch time"],
-    targets: Int[Tensor, "batch time"] | None,
-    mask: Bool[Tensor, "batch time"] | None,
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Return inputs, targets and loss mask, each (batch, time); arguments are checked."""
+    targets: Int[Tensor, "batch time"] | None = None,
+    mask: Bool[Tensor, "batch time"] | None = None,
+    state: State = None,
+    source: Int[Tensor, "batch source"] | None = None,
+    source_mask: Bool[Tensor, "batch source"] | None = None,
+) -> tuple[Tensor, Tensor, Tensor | None, State]:
+    """Inputs, targets and loss mask, each (batch, time), and the state to read from: `state`, or `source` encoded."""
     check_model(model)
     check_tokens(tokens, model.vocab_size)
     if targets is not None:
@@ -79,26 +99,15 @@ def shift(
     else:
         tokens, targets, mask = tokens[:, :-1], tokens[:, 1:], None if mask is None else mask[:, 1:]
     check_any(mask)
-    return tokens, targets, mask
-
-
-@door
-def initial_state(
-    model: LanguageModel,
-    state: State,
-    source: Int[Tensor, "batch source"] | None,
-    source_mask: Bool[Tensor, "batch source"] | None,
-) -> State:
-    """The state to read from: the one given, or the encoding of `source`."""
     if source is None:
         if source_mask is not None:
             raise ValueError("source_mask must come with source, got only a source_mask")
-        return state
+        return tokens, targets, mask, state
     if state is not None:
         raise ValueError("state and source exclude each other: the source's encoding is the state; got both")
     if not hasattr(model, "encode"):
         raise TypeError(f"source needs a model with an encode method, got {type(model).__name__}")
-    return model.encode(source, source_mask)
+    return tokens, targets, mask, model.encode(source, source_mask)
 
 
 def check_any(mask: Tensor | None) -> None:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from nlmcore.checks import Amount, Count, Probability, Range, door
 from nlmcore.language_model import LanguageModel, State, ask
-from nlmcore.training.losses import ADVICE, initial_state, mean_loss, shift
+from nlmcore.training.losses import ADVICE, mean_loss, prepare
 
 
 @door
@@ -44,8 +44,7 @@ def scheduled_sampling_loss(
     epsilon = 1 is `teacher_forcing_loss`; at epsilon = 0 the model reads only its own output. `greedy=True`
     reads the model's most probable word instead of a sampled one. Other arguments as in `teacher_forcing_loss`.
     """
-    tokens, targets, mask = shift(model, tokens, targets, mask)
-    state = initial_state(model, state, source, source_mask)
+    tokens, targets, mask, state = prepare(model, tokens, targets, mask, state, source, source_mask)
     coins = torch.rand(tokens.shape, generator=generator, device=tokens.device)
     is_true = coins < epsilon  # never 1: epsilon = 1 keeps all
     is_true[:, 0] = True

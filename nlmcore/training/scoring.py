@@ -16,9 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from nlmcore.checks import door
-from nlmcore.language_model import State, ask, evaluation_mode, map_leaves
-from nlmcore.training.losses import ADVICE, initial_state, mean_loss, shift
-from nlmcore.training.through_time import Piece
+from nlmcore.language_model import State, evaluation_mode, map_leaves
+from nlmcore.training.losses import Piece, prepare, read
 
 Score = Callable[[nn.Module, Any, State], Piece]
 """(model, batch, state carried from the previous batch) -> loss, how many predictions it is the mean of, state"""
@@ -28,11 +27,7 @@ ARGUMENTS = ("tokens", "targets", "mask", "source", "source_mask")
 
 def teacher_forcing(model: nn.Module, batch: Any, state: State) -> Piece:
     """`teacher_forcing_loss` of a batch, with the number of its predictions and the state after it."""
-    given = _arguments(batch)
-    source, source_mask = given.pop("source", None), given.pop("source_mask", None)
-    tokens, targets, mask = shift(model, given["tokens"], given.get("targets"), given.get("mask"))  # type: ignore[arg-type]
-    logits, state = ask(model, tokens, initial_state(model, state, source, source_mask), ADVICE)  # type: ignore[arg-type]
-    return Piece(mean_loss(logits, targets, mask), targets.numel() if mask is None else int(mask.sum()), state)
+    return read(model, *prepare(model, state=state, **_arguments(batch)))  # type: ignore[arg-type]
 
 
 def scorer(loss: Callable | None, carry_state: bool) -> Score:

@@ -12,30 +12,18 @@ Departs from the papers: pieces do not overlap (their k1 = k2 = length), as ever
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from nlmcore.checks import Size, door
-from nlmcore.language_model import LanguageModel, State, ask, map_leaves
-from nlmcore.training.losses import ADVICE, mean_loss, shift
+from nlmcore.language_model import LanguageModel, State, map_leaves
+from nlmcore.training.losses import Piece, prepare, read
 
 
 def detach(state: State) -> State:
     """The same values, but no gradient flows through them into the past."""
     return map_leaves(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, state)
-
-
-class Piece(NamedTuple):
-    """One stretch of the text, ready for `loss.backward()`."""
-
-    loss: Tensor
-    """Mean negative log-likelihood of its predictions, in nats."""
-    predictions: int
-    """How many real tokens that is the mean of: the weight of this piece in an average over the text."""
-    state: State
-    """What the model remembers at its end, cut from its past."""
 
 
 @door
@@ -48,23 +36,20 @@ def truncated_backpropagation(
     mask: Bool[Tensor, "batch time"] | None = None,
     state: State = None,
 ) -> Iterator[Piece]:
-    """Read `tokens` in pieces of `length` predictions (the last may be shorter) and yield each with its loss.
+    """Read `tokens` in pieces of `length` predictions (the last may be shorter); each ends in a state without a past.
 
     `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not
     yielded, but `mask` must be True for at least one.
     `state` is where to begin; it is cut as well. Arguments are checked immediately, not at the first piece.
     """
-    return _pieces(model, *shift(model, tokens, targets, mask), length, detach(state))
+    inputs, targets, mask, state = prepare(model, tokens, targets, mask, detach(state))
 
+    def pieces(state: State) -> Iterator[Piece]:
+        for start in range(0, inputs.shape[1], length):
+            here = slice(start, start + length)
+            piece = read(model, inputs[:, here], targets[:, here], None if mask is None else mask[:, here], state)
+            state = detach(piece.state)
+            if piece.predictions:
+                yield piece._replace(state=state)
 
-def _pieces(
-    model: LanguageModel, inputs: Tensor, targets: Tensor, mask: Tensor | None, length: int, state: State
-) -> Iterator[Piece]:
-    for start in range(0, inputs.shape[1], length):
-        here = slice(start, start + length)
-        logits, state = ask(model, inputs[:, here], state, ADVICE)
-        state = detach(state)
-        real = None if mask is None else mask[:, here]
-        predictions = targets[:, here].numel() if real is None else int(real.sum())
-        if predictions:
-            yield Piece(mean_loss(logits, targets[:, here], real), predictions, state)
+    return pieces(state)
