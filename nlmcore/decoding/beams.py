@@ -70,7 +70,7 @@ def beam_search(
     pools = [Complete(num_hypotheses or beam_size, length_penalty, max_new_tokens) for _ in range(len(prompt))]
     tree = SearchTree(len(prompt)) if trace else None
     run_beams(model, prompt, end, state, beam_size, pools, pick=most_probable_candidates, tree=tree)
-    return with_tree([pool.best_first() for pool in pools], tree)
+    return with_tree([pool.ranked for pool in pools], tree)
 
 
 @door
@@ -99,7 +99,7 @@ def diverse_beam_search(
     prompt, state = copies(model, prompt, state, groups)  # search = prompt * groups + group
     pick = _hamming(prompts, groups, size, diversity)
     run_beams(model, prompt, end, state, size, pools, pick=pick, tree=tree)
-    found = [[h for pool in pools[i : i + groups] for h in pool.best_first()] for i in range(0, len(pools), groups)]
+    found = [[h for pool in pools[i : i + groups] for h in pool.ranked] for i in range(0, len(pools), groups)]
     return with_tree([best_first(of_prompt) for of_prompt in found], tree)
 
 
@@ -139,17 +139,14 @@ class Complete:
     size: int
     length_penalty: float | int
     max_length: int
-    _hypotheses: list[Hypothesis] = field(default_factory=list)
+    ranked: list[Hypothesis] = field(default_factory=list)
+    """Best first."""
 
     def add(self, tokens: list[int], log_prob: float) -> None:
-        """Set a complete text aside."""
-        self._hypotheses.append(Hypothesis(tokens, log_prob, score(log_prob, len(tokens), self.length_penalty)))
-        if len(self._hypotheses) >= 2 * self.size:  # sorting now and then costs less than sorting always
-            self._hypotheses = self.best_first()
-
-    def best_first(self) -> list[Hypothesis]:
-        """The texts, best first."""
-        return best_first(self._hypotheses)[: self.size]
+        """Set a complete text aside, unless `size` are better."""
+        new = Hypothesis(tokens, log_prob, score(log_prob, len(tokens), self.length_penalty))
+        if len(self.ranked) < self.size or new.score >= self.ranked[-1].score:
+            self.ranked = best_first([*self.ranked, new])[: self.size]
 
     def can_be_reached_from(self, log_prob: float, length: int) -> bool:
         """Can an open text of this log-probability and length still become one of the best?
@@ -160,10 +157,10 @@ class Complete:
           at m = length + 1  for penalty < 0,
           at any m           for penalty = 0.
         """
-        if len(self._hypotheses) < self.size:
+        if len(self.ranked) < self.size:
             return True
         final_length = self.max_length if self.length_penalty > 0 else length + 1
-        return score(log_prob, final_length, self.length_penalty) > self.best_first()[-1].score
+        return score(log_prob, final_length, self.length_penalty) > self.ranked[-1].score
 
 
 def run_beams(

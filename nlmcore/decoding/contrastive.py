@@ -78,8 +78,8 @@ def contrastive_search(
         chosen = candidates[rows, winner]
         if watch is not None:
             for row in (~finished).nonzero()[:, 0].tolist():
-                shown = (candidates[row].tolist(), candidate_log_probs[row].tolist(), int(chosen[row]))
-                watch.add(row, *shown, scores=scores[row].tolist())
+                shown = (values[row].tolist() for values in (candidates, candidate_log_probs, scores))
+                watch.add(row, zip(*shown, strict=True), int(chosen[row]))
         chosen_log_probs = candidate_log_probs[rows, winner].masked_fill(finished, 0.0)
         ended = finished | (chosen == end) if end is not None else finished
         steps.append(Step(chosen.masked_fill(finished, 0), chosen_log_probs, ended))

@@ -72,6 +72,9 @@ class Node:
     """kept: extended further; finished: a complete text; pruned: considered and dropped."""
 
 
+Ids = list[list[int]]
+
+
 class SearchTree:
     """All candidates in the order they were considered; `best` holds the ids along each prompt's winning text.
 
@@ -93,14 +96,8 @@ class SearchTree:
         return new
 
     def extend(
-        self,
-        nodes: list[list[int]],
-        parent: Tensor,
-        tokens: Tensor,
-        token_log_probs: Tensor,
-        kinds: Tensor,
-        scores: Tensor | None = None,
-    ) -> list[list[int]]:
+        self, nodes: Ids, parent: Tensor, tokens: Tensor, log_probs: Tensor, kinds: Tensor, scores: Tensor | None
+    ) -> Ids:
         """Add the candidates of several searches, all (search, candidate); their ids, row by row.
 
         Candidate c of a search continues its text `nodes[search][parent[search, c]]`. kinds: 1 pruned, 2 kept,
@@ -108,7 +105,7 @@ class SearchTree:
         """
         ids = [[texts[i] for i in which] for texts, which in zip(nodes, parent.tolist(), strict=True)]
         for row, c in kinds.nonzero().tolist():
-            given = (int(tokens[row, c]), float(token_log_probs[row, c]), get_args(Status)[kinds[row, c]])
+            given = (int(tokens[row, c]), float(log_probs[row, c]), get_args(Status)[kinds[row, c]])
             ids[row][c] = self.add(ids[row][c], *given, score=None if scores is None else float(scores[row, c]))
         return ids
 

@@ -13,7 +13,7 @@ Departs from the literature: nothing. `log_probs` of the result are the model's 
 token once, and continues with only the unfinished rows.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
@@ -176,20 +176,13 @@ class Watcher:
         """The chosen token of every row and the most probable others."""
         best = log_probs.topk(min(ALTERNATIVES, log_probs.shape[1]), dim=1).indices
         for i, row in enumerate(rows.tolist()):
-            candidates = list(dict.fromkeys([int(chosen[i]), *best[i].tolist()]))
-            self.add(row, candidates, log_probs[i, candidates].tolist(), int(chosen[i]))
+            candidates = dict.fromkeys([int(chosen[i]), *best[i].tolist()])
+            self.add(row, [(token, float(log_probs[i, token]), None) for token in candidates], int(chosen[i]))
 
-    def add(
-        self,
-        row: int,
-        candidates: Sequence[int],
-        log_probs: Sequence[float],
-        chosen: int,
-        scores: Sequence[float | None] | None = None,
-    ) -> None:
-        """The candidates of one row; the text continues with the chosen one."""
+    def add(self, row: int, candidates: Iterable[tuple[int, float, float | None]], chosen: int) -> None:
+        """One row's candidates as (token, log-probability, score); the text continues with the chosen one."""
         parent = self._here[row]
-        for token, log_prob, score in zip(candidates, log_probs, scores or [None] * len(candidates), strict=True):
+        for token, log_prob, score in candidates:
             status: Status = "pruned" if token != chosen else "finished" if token == self.eos else "kept"
             node = self.tree.add(parent, token, log_prob, status, score=score)
             if token == chosen:

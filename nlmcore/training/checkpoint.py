@@ -23,10 +23,8 @@ from nlmcore.training.batches import BatchStream, EpochStart, RandomState
 from nlmcore.training.history import History
 from nlmcore.training.scoring import Score, to_device
 
-FORMAT = 1
-"""Of the file of a training run; others are refused."""
-LISTS = ("losses", "learning_rates", "gradient_norms")
-"""The fields of a history that have an entry for every step."""
+FORMAT = 1  # of the file of a training run; others are refused
+LISTS = ("losses", "learning_rates", "gradient_norms")  # the fields of a history with an entry for every step
 
 
 def save_checkpoint(path: str | Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
@@ -77,7 +75,7 @@ def _without_aliases(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dic
     """Contiguous copies on the CPU; a tensor that is another one's memory is named instead of copied."""
     own: dict[str, Tensor] = {}
     same_as: dict[str, str] = {}
-    seen: dict[tuple, str] = {}
+    seen: dict[Any, str] = {}
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"tensors[{name!r}] must be a tensor, got {type(tensor).__name__}")
@@ -104,12 +102,9 @@ def _memory(tensor: Tensor) -> Any:
     return flat.view(torch.uint8).numpy().data if len(flat) else b""
 
 
-# --- a whole training run -----------------------------------------------------------------------------------------
-
-
 @dataclass
 class Run:
-    """A training run."""
+    """A whole training run."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
@@ -131,37 +126,38 @@ class Run:
 
 def save_run(run: Run, path: str | Path) -> None:
     """Write the run to one file."""
-    tensors = {f"model.{name}": value for name, value in run.model.state_dict().items()}
-    tensors |= {f"best.{name}": value for name, value in (run.best or {}).items()}
+    history, start, random, carried = run.history, run.stream.start, RandomState.now(), leaves(run.carried)
     optimizer = run.optimizer.state_dict()
+    moments: dict[str, Tensor] = {}
     numbers: dict[str, dict[str, Any]] = {}
     for index, values in optimizer["state"].items():
         for name, value in values.items():
             if isinstance(value, Tensor):
-                tensors[f"optimizer.{index}.{name}"] = value
+                moments[f"{index}.{name}"] = value
             else:
                 numbers.setdefault(str(index), {})[name] = value
-    carried = leaves(run.carried)
-    tensors |= {f"carried.{i}": leaf for i, leaf in enumerate(carried) if isinstance(leaf, Tensor)}
-    random, lane = RandomState.now(), run.stream.start.random
-    tensors |= {f"random.{name}": state for name, state in random.tensors.items()}
-    tensors |= {f"lane.{name}": state for name, state in lane.tensors.items()}
-    for i, generator in enumerate(run.generators):
-        tensors[f"generator.{i}.now"] = generator.get_state()
-        tensors[f"generator.{i}.start"] = run.stream.start.generators[i]
-    history = run.history
-    for name in LISTS:
-        tensors[f"history.{name}"] = torch.tensor(getattr(history, name), dtype=torch.float64)
+    parts: dict[str, dict] = {
+        "model": run.model.state_dict(),
+        "best": run.best or {},
+        "optimizer": moments,
+        "carried": {i: leaf for i, leaf in enumerate(carried) if isinstance(leaf, Tensor)},
+        "random": random.tensors,
+        "lane": start.random.tensors,
+        "generator": {f"{i}.now": generator.get_state() for i, generator in enumerate(run.generators)}
+        | {f"{i}.start": state for i, state in enumerate(start.generators)},
+        "history": {name: torch.tensor(getattr(history, name), dtype=torch.float64) for name in LISTS},
+    }
+    tensors = {f"{part}.{name}": value for part, values in parts.items() for name, value in values.items()}
     facts = {
         "format": FORMAT,
         "step": history.steps,
-        "epoch": run.stream.start.epoch,
+        "epoch": start.epoch,
         "position": run.stream.position,
         "last_batch": fingerprint(run.last_batch),
         "schedule_factor": run.schedule(history.steps) if history.steps else None,
         "optimizer": {"kind": type(run.optimizer).__name__, "groups": optimizer["param_groups"], "numbers": numbers},
         "random": random.python,
-        "lane": lane.python,
+        "lane": start.random.python,
         "carried": [None if isinstance(leaf, Tensor) else [leaf] for leaf in carried],
         "validation": list(history.validation.items()),
         "best_step": history.best_step,
@@ -188,29 +184,30 @@ def load_run(run: Run, path: str | Path) -> None:
             f" {saved.get(names[0], 'absent')} in the file and {shapes.get(names[0], 'absent')} in the model"
         )
     optimizer = _optimizer_state(run.optimizer, tensors, facts["optimizer"], path)
-    if len(run.generators) != sum(name.startswith("generator.") and name.endswith(".now") for name in tensors):
+    generators = _under("generator.", tensors)
+    if 2 * len(run.generators) != len(generators):
         raise ValueError(f"generators must be those that {path} was made with, got {len(run.generators)} of them")
     if facts["step"] and run.schedule(facts["step"]) != facts["schedule_factor"]:
         raise ValueError(
             f"schedule must be the one that {path} was made with: at step {facts['step']} that gave"
             f" {facts['schedule_factor']}, this one gives {run.schedule(facts['step'])}"
         )
-    lane = RandomState(_under("lane.", tensors), facts["lane"])
-    starts = tuple(tensors[f"generator.{i}.start"] for i in range(len(run.generators)))
-    run.last_batch = run.stream.replay(EpochStart(facts["epoch"], lane, starts), facts["position"])
+    starts = tuple(generators[f"{i}.start"] for i in range(len(run.generators)))
+    start = EpochStart(facts["epoch"], RandomState(_under("lane.", tensors), facts["lane"]), starts)
+    run.last_batch = run.stream.replay(start, facts["position"])
     if fingerprint(run.last_batch) != facts["last_batch"]:
         raise ValueError(f"batches must be those that {path} was made with: batch {facts['position']} differs")
-    run.carried = _carried(run, run.last_batch, tensors, facts["carried"])
+    run.carried = _carried(run, tensors, facts["carried"])
 
     run.model.load_state_dict(weights)
     run.optimizer.load_state_dict(optimizer)
     run.best = _under("best.", tensors) or None
     run.stale = facts["stale"]
-    lists: dict[str, Any] = {name: tensors[f"history.{name}"].tolist() for name in LISTS}
-    numbers = {name: facts[name] for name in ("best_step", "seconds")}
-    run.history = History(**lists, validation=dict(facts["validation"]), **numbers)
+    lists: dict[str, Any] = {name: values.tolist() for name, values in _under("history.", tensors).items()}
+    validation, best_step, seconds = dict(facts["validation"]), facts["best_step"], facts["seconds"]
+    run.history = History(**lists, validation=validation, best_step=best_step, seconds=seconds)
     for i, generator in enumerate(run.generators):
-        generator.set_state(tensors[f"generator.{i}.now"])
+        generator.set_state(generators[f"{i}.now"])
     RandomState(_under("random.", tensors), facts["random"]).restore()
 
 
@@ -255,14 +252,14 @@ def _optimizer_state(
     return {"state": state, "param_groups": facts["groups"]}
 
 
-def _carried(run: Run, last: Any, tensors: dict[str, Tensor], others: list) -> State:
+def _carried(run: Run, tensors: dict[str, Tensor], others: list) -> State:
     """The carried state. Its structure cannot be read from a file; it is that of the state after the last batch."""
     saved = [tensors[f"carried.{i}"].to(run.device) if other is None else other[0] for i, other in enumerate(others)]
     if saved == [None]:
         return None
     before = RandomState.now()
     with torch.no_grad(), evaluation_mode(run.model):
-        template = run.score(run.model, to_device(last, run.device), None).state
+        template = run.score(run.model, to_device(run.last_batch, run.device), None).state
     before.restore()
     if [isinstance(leaf, Tensor) for leaf in leaves(template)] != [isinstance(leaf, Tensor) for leaf in saved]:
         raise ValueError("the carried state in the checkpoint has another structure than this model's state")
