@@ -5,27 +5,26 @@
 `tokens` is a LongTensor (batch, time). `logits[b, t]` scores the token that follows `tokens[b, :t+1]`.
 `state` is all that the model remembers of what it has read; None means nothing yet.
 
-**The chunking law.** Reading a text at once or in pieces is the same: for every k,
+**The chunking law.** Reading a text in one call or in pieces gives the same: for every k,
 
     model(tokens)  =  model(tokens[:, :k])  followed by  model(tokens[:, k:], state after k)
 
-**A state is a value.** Reading on twice from one state gives the same both times. It is a nested tuple of
-tensors, or a frozen dataclass of them, whose first dimension is the batch; so `select` can gather rows of
+**A state is a value.** Reading on twice from one state gives the same both times. A state is a nested tuple of
+tensors, or a frozen dataclass of them, whose first dimension is the batch, so `select` can gather rows of
 any model's state, and beam search needs to know nothing of the model.
 
-**Hidden vectors** are optional. Most neural models can also be asked in two halves, and say so by having both:
+**Hidden vectors** are optional. Most neural models can also be called in two halves, for code that needs few of the
+logits or the vectors themselves:
 
     hidden, state = model.hidden_states(tokens, state)      (batch, time, d_model)
     logits = model.output(hidden)                           each position separately
-
-Together they are the one function. Code that needs few of the logits, or the vectors themselves, calls these two.
 
 **Masks** are boolean, (batch, time), and True means a real token. A text without a real token is allowed in every model
 that takes a mask, and reads as nothing: a recurrent state is unchanged, a mean, a maximum and an attention over it are
 zero. Nothing becomes NaN, and the other texts of the batch do not change.
 
-Departs from the literature: nothing is claimed here beyond notation. Jurafsky & Martin (2024, chapter 3)
-write the same model as P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its logarithms up to a constant.
+Departs from the literature: in notation only. Jurafsky & Martin (2024, chapter 3) write the same model as
+P(w_t | w_1 ... w_{t-1}); our `logits[:, t-1]` are its logarithms up to a constant.
 """
 
 import dataclasses
@@ -57,7 +56,7 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class NeuralLanguageModel(LanguageModel, Protocol):
-    """A language model with hidden vectors: `output(hidden_states(tokens, state))` is what calling it gives."""
+    """A language model with hidden vectors: calling it gives `output(hidden_states(tokens, state))`."""
 
     def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: State = None
@@ -67,10 +66,10 @@ class NeuralLanguageModel(LanguageModel, Protocol):
 
 
 def shows_hidden(model: object) -> TypeGuard[NeuralLanguageModel]:
-    """Whether `hidden_states` and `output` may stand for the call of this model.
+    """Whether `hidden_states` and `output` may replace the call of this model.
 
     They may not where the call was changed and `hidden_states` was not: by a subclass, by a wrapper that passes
-    attributes on, by an assignment to the object, by a hook. Such a model must be called, or the change is lost.
+    attributes on, by an assignment to the object, by a hook.
     """
     kind, own = type(model), getattr(model, "__dict__", {})
     call = "__call__"
@@ -95,11 +94,10 @@ def check_model(model: object, name: str = "model") -> None:
 
 
 def select(state: State, indices: Tensor) -> State:
-    """Gather rows of a state: row i of the result is row `indices[i]` of `state`; `indices` has shape (chosen,).
+    """Gather rows of any model's state: row i of the result is row `indices[i]` of `state`; `indices` is (chosen,).
 
-    Works on every model's state: tensors are gathered along their first dimension, tuples, lists,
-    dictionaries and dataclasses are walked, and other values (None, a step count) are kept. A state
-    class that knows a better way (a key-value cache) may define its own `select(indices)`.
+    Values that are not tensors (None, a step count) are kept. A state class that knows a better way (a key-value
+    cache) may define its own `select(indices)`.
 
     Raises TypeError if `indices` is not a tensor of integers, IndexError if one lies outside the batch.
     """
@@ -120,17 +118,16 @@ def select(state: State, indices: Tensor) -> State:
 def map_leaves(
     function: Callable[[Any], Any], state: State, is_leaf: Callable[[Any], bool] = lambda part: False
 ) -> State:
-    """The same structure, with `function` applied to every leaf: tensors, other values without parts, `is_leaf`."""
+    """The same structure, with `function` applied to every leaf: tensors, whatever has no parts, `is_leaf`."""
     if is_leaf(state):
         return function(state)
     if dataclasses.is_dataclass(state) and not isinstance(state, type):
         names = [field.name for field in dataclasses.fields(state) if field.init]
         parts = {name: map_leaves(function, getattr(state, name), is_leaf) for name in names}
         return dataclasses.replace(state, **parts)
-    if isinstance(state, tuple) and hasattr(state, "_fields"):  # a named tuple
-        return type(state)(*(map_leaves(function, part, is_leaf) for part in state))
     if isinstance(state, tuple | list):
-        return type(state)(map_leaves(function, part, is_leaf) for part in state)
+        mapped = [map_leaves(function, part, is_leaf) for part in state]
+        return type(state)(*mapped) if hasattr(state, "_fields") else type(state)(mapped)  # a named tuple has _fields
     if isinstance(state, dict):
         return {key: map_leaves(function, part, is_leaf) for key, part in state.items()}
     return function(state)
@@ -150,13 +147,9 @@ def leaves(state: State) -> list[Any]:
 
 @contextmanager
 def evaluation_mode(model: object, training: bool = False) -> Iterator[None]:
-    """Dropout off (with `training`, on) meanwhile; afterwards every submodule is in its old mode.
-
-    Anything but a module is left alone.
-    """
-    before: list[tuple[nn.Module, bool]] = []
+    """Dropout off (or on) meanwhile; afterwards every submodule is in its old mode. Only modules have modes."""
+    before = [(module, module.training) for module in model.modules()] if isinstance(model, nn.Module) else []
     if isinstance(model, nn.Module):
-        before = [(module, module.training) for module in model.modules()]
         model.train(training)
     try:
         yield
@@ -166,10 +159,7 @@ def evaluation_mode(model: object, training: bool = False) -> Iterator[None]:
 
 
 def check_tokens(tokens: object, vocab_size: int, name: str = "tokens") -> None:
-    """Refuse what no model can read: anything but a non-empty (batch, time) tensor of ids in the vocabulary.
-
-    Raises TypeError for a wrong type or dtype, ValueError for a wrong shape, no tokens, or a foreign id.
-    """
+    """Refuse what no model can read: anything but a non-empty (batch, time) tensor of ids in the vocabulary."""
     if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be a LongTensor (batch, time), got {described(tokens)}")
     if tokens.ndim != 2:
@@ -186,21 +176,16 @@ def check_id(token: SupportsIndex | None, vocab_size: int, name: str) -> int | N
     if token is None:
         return None
     try:
-        found = None if isinstance(token, bool) else index(token)
+        found = index(None if isinstance(token, bool) else token)  # type: ignore[arg-type]
     except TypeError:
-        found = None
-    if found is None:
-        raise TypeError(f"{name} must be a token id or None, got {described(token)}")
+        raise TypeError(f"{name} must be a token id or None, got {described(token)}") from None
     if not 0 <= found < vocab_size:
         raise ValueError(f"{name} must be an id in [0, {vocab_size}), the vocabulary, or None, got {found}")
     return found
 
 
 def ask(model: LanguageModel, tokens: Tensor, state: State, advice: str = "") -> tuple[Tensor, State]:
-    """model(tokens, state), refused if that is not logits for every token and a state.
-
-    Two rows of logits alone would unpack too. `advice` ends the refusal: what to do instead.
-    """
+    """model(tokens, state), refused if that is not logits for every token and a state; `advice` ends the refusal."""
     answer = model(tokens, state)
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise TypeError(f"model must answer (logits, state) to model(tokens, state), got {described(answer)}{advice}")
@@ -209,7 +194,7 @@ def ask(model: LanguageModel, tokens: Tensor, state: State, advice: str = "") ->
 
 
 def check_logits(logits: object, tokens: Tensor, vocab_size: int) -> None:
-    """One number for every token of the vocabulary after every token read; checks only the shape."""
+    """Only their shape: one logit for every token of the vocabulary after every token read."""
     allowed = (*tokens.shape, vocab_size)
     if not isinstance(logits, Tensor) or logits.shape != allowed:
         got = f"shape {tuple(logits.shape)}" if isinstance(logits, Tensor) else type(logits).__name__

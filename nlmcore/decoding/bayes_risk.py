@@ -54,8 +54,7 @@ def minimum_bayes_risk(
 ) -> Ranked | tuple[Ranked, SearchTree]:
     """The distinct texts among `num_samples` samples, best first, for each prompt; `score` is the expected utility.
 
-    The paper samples without reshaping; temperature and filters are `sample`'s. `utility` gets token ids,
-    without <eos>.
+    The paper samples without filters; they are `sample`'s. `utility` gets token ids, without <eos>.
     """
     given: dict[str, Any] = {"eos": eos, "state": state, "num_samples": num_samples, "generator": generator}
     sampled: Any = sample(model, prompt, max_new_tokens, **given, **filters)

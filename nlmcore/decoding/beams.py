@@ -6,18 +6,17 @@
 Sources: Lowerre (1976); Sutskever, Vinyals & Le (2014, section 3.2) for neural models; length normalisation as
 in Wu et al. (2016, section 7), with their exponent alpha and without their (5 + |y|)/6.
 
-How texts end: a text that ends in <eos> among the b best candidates is complete and is set aside; the next best
-candidates refill the beam, so b open texts are always extended (a beam of 1 has no next best: it is greedy search).
-The search stops when no open text can still reach the best `num_hypotheses`, or at `max_new_tokens`, where open texts
-count as complete. Departs from the papers: Sutskever et al. let the beam shrink instead; the stopping rule is exact
-for every length penalty (`Complete.can_be_reached_from`).
+A text that ends in <eos> among the b best candidates is complete and is set aside; the next best candidates refill
+the beam, so b open texts are always extended (but a beam of 1 is greedy search). The search stops when no open text
+can still reach the best `num_hypotheses`, or at `max_new_tokens`, where open texts count as complete.
+Departs from the papers: Sutskever et al. let the beam shrink instead; the stopping rule is exact for every length
+penalty (`Complete.can_be_reached_from`).
 
-Diverse beam search: groups of beams, each penalised for choosing the words that earlier groups choose.
+Diverse beam search: plain beams differ in a word or two at the end. Here the beam is split into G groups, and at every
+step each is penalised for the words that the earlier groups have chosen (the paper's Hamming diversity).
 
     Y^g_t = the b/G best of  objective(y) + ln P(w | y) - diversity * #{earlier groups' beams that chose w at t}
 
-Plain beams differ in a word or two at the end. Here the beam is split into G groups that search in lockstep; group
-g chooses after groups 1 ... g-1 at every step. The penalty is the paper's Hamming diversity.
 Source: Vijayakumar et al. (2018, "Diverse Beam Search", section 4, algorithm 1).
 Departs from the paper: the penalty counts each group's b/G best candidates of the step, including those that end; a
 `Hypothesis` keeps the model's own log_prob and is ranked by log_prob / length ** length_penalty,
@@ -41,8 +40,7 @@ from nlmcore.language_model import LanguageModel, State, select
 
 Pick = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 """A seam for variants: (objective of every candidate (search, beam, vocab), searches (search), k) ->
-(flat indices of the k best (search, k), their objective). Candidates are chosen by the objective, which starts as
-the log-probability and stays it unless a variant changes it."""
+(flat indices of the k best (search, k), their objective). In plain beam search the objective is the log-probability."""
 
 
 @door
@@ -93,11 +91,11 @@ def diverse_beam_search(
     check_length_penalty(length_penalty, max_new_tokens)
     if beam_size % groups:
         raise ValueError(f"groups must divide beam_size, got groups={groups} and beam_size={beam_size}")
-    size, prompts = beam_size // groups, len(prompt)
-    pools = [Complete(size, length_penalty, max_new_tokens) for _ in range(prompts * groups)]
-    tree = SearchTree(prompts) if trace else None
+    size = beam_size // groups
+    pools = [Complete(size, length_penalty, max_new_tokens) for _ in range(len(prompt) * groups)]
+    tree = SearchTree(len(prompt)) if trace else None
+    pick = _hamming(len(prompt), groups, size, diversity)
     prompt, state = copies(model, prompt, state, groups)  # search = prompt * groups + group
-    pick = _hamming(prompts, groups, size, diversity)
     run_beams(model, prompt, end, state, size, pools, pick=pick, tree=tree)
     found = [[h for pool in pools[i : i + groups] for h in pool.ranked] for i in range(0, len(pools), groups)]
     return with_tree([best_first(of_prompt) for of_prompt in found], tree)
@@ -151,11 +149,9 @@ class Complete:
     def can_be_reached_from(self, log_prob: float, length: int) -> bool:
         """Can an open text of this log-probability and length still become one of the best?
 
-        Extending only lowers log_prob, to L' <= L <= 0, at a final length m of length + 1 ... max_length. So its
-        score L' / m ** penalty is at most L / m ** penalty, and that is largest
-          at m = max_length  for penalty > 0 (dividing a negative number by more brings it nearer 0),
-          at m = length + 1  for penalty < 0,
-          at any m           for penalty = 0.
+        Extending only lowers log_prob, to L' <= L <= 0, at a final length m of length + 1 ... max_length. So its score
+        L' / m ** penalty is at most L / m ** penalty. Since L is negative, that is largest at m = max_length for a
+        positive penalty, at m = length + 1 for a negative one, and at any m for 0.
         """
         if len(self.ranked) < self.size:
             return True

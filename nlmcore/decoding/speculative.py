@@ -15,8 +15,6 @@ a state is a value (nlmcore.language_model): we keep the one from before the dra
 together with the next draft. Rows accept different numbers of tokens, so each prompt runs separately.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
 import torch
@@ -50,8 +48,7 @@ def speculative_sample(
 ) -> Generation | tuple[Generation, SearchTree]:
     """Sample what `sample(model, ...)` would, with fewer calls of `model`. temperature=0 gives greedy search.
 
-    In the tree, a drafted token that was rejected is "pruned": kept / (kept + pruned) is the acceptance rate,
-    except for the one token per round that the target adds.
+    In the tree, a drafted token that was rejected is "pruned".
     """
     prompt, end = check_request(model, prompt, eos, state)
     check_request(draft, prompt, eos, draft_state, name="draft")
@@ -62,99 +59,77 @@ def speculative_sample(
     reshaped = compose(filters)
     tree = SearchTree(len(prompt))
     tree.best.update(range(len(prompt)))
-    rows = []
-    for row in range(len(prompt)):
-        one = prompt.new_tensor([row])
-        # All but the prompt's last token is read here, so that a rejection never means reading the prompt again.
-        target_at = all_but_last(model, prompt[one], select(state, one))
-        draft_at = all_but_last(draft, prompt[one], select(draft_state, one))
-        writer = _Writer(model, draft, target_at, draft_at, reshaped, generator, end, tree, node=row)
-        while len(writer.tokens) < max_new_tokens and not writer.finished:
-            # The target adds one token itself, so drafting up to the limit would be in vain.
-            writer.round(min(lookahead, max_new_tokens - len(writer.tokens) - 1))
-        rows.append(writer)
 
-    tokens = [prompt.new_tensor(writer.tokens) for writer in rows]
-    log_probs = [torch.tensor(writer.log_probs, device=prompt.device) for writer in rows]
-    finished = torch.tensor([writer.finished for writer in rows], device=prompt.device)
-    generation = Generation(pad_sequence(tokens, True), pad_sequence(log_probs, True), finished)
+    def propose(unread: Tensor, state: State, ahead: int) -> tuple[list[int], list[Tensor], list[State]]:
+        """Up to `ahead` tokens of the draft model, the distribution of each and the state before it."""
+        drafted: list[int] = []
+        q: list[Tensor] = []
+        states: list[State] = []
+        while len(drafted) < ahead and (not drafted or drafted[-1] != end):
+            log_probs, state = next_log_probs(draft, unread, state)
+            q.append(reshaped(log_probs).softmax(dim=-1)[0])
+            states.append(state)
+            drafted.append(int(sample_index(q[-1][None], generator)))
+            unread = unread.new_tensor([drafted[-1:]])
+        return drafted, q, states
+
+    texts: list[list[int]] = [[] for _ in prompt]
+    text_log_probs: list[list[float]] = [[] for _ in prompt]
+    for row, (text, its_log_probs) in enumerate(zip(texts, text_log_probs, strict=True)):
+        # A model is at (the text that it still has to read (1, time), its state before). All but the prompt's last
+        # token is read here, so that a rejection never means reading the prompt again.
+        one, node = prompt.new_tensor([row]), row
+        at = all_but_last(model, prompt[one], select(state, one))
+        draft_at = all_but_last(draft, prompt[one], select(draft_state, one))
+        while len(text) < max_new_tokens and (not text or text[-1] != end):
+            # The target adds one token itself, so drafting up to the limit would be in vain.
+            ahead = min(lookahead, max_new_tokens - len(text) - 1)
+            drafted, q, draft_states = propose(*draft_at, ahead)
+            unread, before = at
+            log_probs, after = prefill(model, torch.cat([unread, unread.new_tensor([drafted])], dim=1), before)
+            log_probs = log_probs[0, -1 - len(drafted) :]  # (drafted + 1, vocab): before each drafted token, and after
+            kept, own = accept(drafted, q, reshaped(log_probs).softmax(dim=-1), end, generator)
+            accepted, new = len(kept), kept + own
+            for i, token in enumerate(new):
+                if i == accepted < len(drafted):
+                    tree.add(node, drafted[i], float(log_probs[i, drafted[i]]), "pruned")
+                log_prob = float(log_probs[i, token])
+                node = tree.add(node, token, log_prob, "finished" if token == end else "kept")
+                tree.best.add(node)
+                text.append(token)
+                its_log_probs.append(log_prob)
+
+            # Advance both models. We have the draft's states between its tokens; of the target's only the last.
+            written = unread.new_tensor([new])
+            if drafted:
+                known = min(accepted, len(drafted) - 1)
+                draft_at = written[:, known:], draft_states[known]
+            else:
+                draft_at = torch.cat([draft_at[0], written], dim=1), draft_at[1]
+            if accepted == len(drafted):
+                at = written[:, -1:], after
+            else:
+                at = torch.cat([unread, written], dim=1), before
+                if at[0].shape[1] > 2 * (ahead + 1):  # so that what is read again stays short
+                    at = all_but_last(model, *at)
+
+    tokens = pad_sequence([prompt.new_tensor(text) for text in texts], batch_first=True)
+    log_probs = pad_sequence([torch.tensor(each, device=prompt.device) for each in text_log_probs], batch_first=True)
+    finished = torch.tensor([text[-1:] == [end] for text in texts], device=prompt.device)
+    generation = Generation(tokens, log_probs, finished)
     return (generation, tree) if trace else generation
 
 
-@dataclass
-class _Writer:
-    """One prompt's text as it grows. Each model is at (the text that it still has to read (1, time), its state)."""
+def accept(
+    drafted: list[int], q: list[Tensor], p: Tensor, eos: int | None, generator: torch.Generator | None
+) -> tuple[list[int], list[int]]:
+    """The drafted tokens that are accepted, and the target's own token after them (none after <eos>).
 
-    target: LanguageModel
-    draft: LanguageModel
-    target_at: tuple[Tensor, State]
-    draft_at: tuple[Tensor, State]
-    reshaped: Callable[[Tensor], Tensor]
-    generator: torch.Generator | None
-    eos: int | None
-    tree: SearchTree
-    node: int
-    tokens: list[int] = field(default_factory=list)
-    log_probs: list[float] = field(default_factory=list)
-    finished: bool = False
-
-    def round(self, lookahead: int) -> None:
-        """Draft up to `lookahead` tokens, check them all, keep the accepted ones and add one of the target's."""
-        drafted, q, states = self._draft(lookahead)
-        unread, state = self.target_at
-        read = torch.cat([unread, unread.new_tensor([drafted])], dim=1)
-        log_probs, after = prefill(self.target, read, state)
-        log_probs = log_probs[0, -1 - len(drafted) :]  # (drafted + 1, vocab): after each drafted token, and before
-        p = self.reshaped(log_probs).softmax(dim=-1)
-
-        accepted = 0
-        for x in drafted:
-            log_prob = float(log_probs[accepted, x])
-            if not torch.rand((), generator=self.generator, device=p.device) * q[accepted][x] < p[accepted, x]:
-                self.tree.add(self.node, x, log_prob, "pruned")
-                break
-            self._keep(x, log_prob)
-            accepted += 1
-        if self.finished:
-            return
-        weights = p[accepted]
-        if accepted < len(drafted):
-            left = (p[accepted] - q[accepted]).clamp(min=0)
-            weights = left if left.any() else weights  # nothing is left only by rounding, when p equals q
-        word = int(sample_index(weights[None], self.generator))
-        self._keep(word, float(log_probs[accepted, word]))
-
-        # Advance both models. We have the draft's states between its tokens; of the target's only the last.
-        new = unread.new_tensor([[*drafted[:accepted], word]])
-        if drafted:
-            known = min(accepted, len(drafted) - 1)
-            self.draft_at = new[:, known:], states[known]
-        else:
-            self.draft_at = torch.cat([self.draft_at[0], new], dim=1), self.draft_at[1]
-        if accepted == len(drafted):
-            self.target_at = new[:, -1:], after
-        else:
-            unread = torch.cat([unread, new], dim=1)
-            short = unread.shape[1] <= 2 * (lookahead + 1)  # what is read again must stay short
-            self.target_at = (unread, state) if short else all_but_last(self.target, unread, state)
-
-    def _draft(self, lookahead: int) -> tuple[list[int], list[Tensor], list[State]]:
-        """Up to `lookahead` tokens of the draft model, the distribution of each and the state before it."""
-        drafted: list[int] = []
-        distributions: list[Tensor] = []
-        states: list[State] = []
-        unread, state = self.draft_at
-        while len(drafted) < lookahead and (not drafted or drafted[-1] != self.eos):
-            log_probs, state = next_log_probs(self.draft, unread, state)
-            distributions.append(self.reshaped(log_probs).softmax(dim=-1)[0])
-            states.append(state)
-            drafted.append(int(sample_index(distributions[-1][None], self.generator)))
-            unread = unread.new_tensor([drafted[-1:]])
-        return drafted, distributions, states
-
-    def _keep(self, token: int, log_prob: float) -> None:
-        self.tokens.append(token)
-        self.log_probs.append(log_prob)
-        self.finished = token == self.eos
-        self.node = self.tree.add(self.node, token, log_prob, "finished" if self.finished else "kept")
-        self.tree.best.add(self.node)
+    q holds the draft's distribution (vocab) of every drafted token, p (drafted + 1, vocab) the target's.
+    """
+    for i, x in enumerate(drafted):
+        if not torch.rand((), generator=generator, device=p.device) * q[i][x] < p[i, x]:
+            left = (p[i] - q[i]).clamp(min=0)
+            weights = left if left.any() else p[i]  # nothing is left only by rounding, when p equals q
+            return drafted[:i], [int(sample_index(weights[None], generator))]
+    return drafted, [] if drafted[-1:] == [eos] else [int(sample_index(p[-1:], generator))]

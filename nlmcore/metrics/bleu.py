@@ -16,6 +16,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from nlmcore.checks import Size, described, door
@@ -60,21 +62,16 @@ def corpus_bleu(
         tokens = tokenize_13a(hypothesis)
         reference_tokens = [tokenize_13a(reference) for reference in of_it]
         hypothesis_length += len(tokens)
-        reference_length += min(
-            (len(r) for r in reference_tokens), key=lambda length: (abs(length - len(tokens)), length)
-        )
+        reference_length += min((abs(len(r) - len(tokens)), len(r)) for r in reference_tokens)[1]  # the closest
         for n in range(max_order):
             counts = _ngrams(tokens, n + 1)
-            allowed: Counter[tuple[str, ...]] = Counter()
-            for reference in reference_tokens:
-                allowed |= _ngrams(reference, n + 1)  # the larger of the two counts
-            matched[n] += (counts & allowed).total()  # the smaller of the two
+            allowed = reduce(or_, (_ngrams(r, n + 1) for r in reference_tokens))  # the larger of two counts
+            matched[n] += (counts & allowed).total()  # the smaller of two
             total[n] += counts.total()
 
     if not any(matched) or not all(total):
         return 0.0
-    misses = 0
-    log_precisions = 0.0
+    misses, log_precisions = 0, 0.0
     for right, all_of_them in zip(matched, total, strict=True):
         misses += right == 0
         log_precisions += math.log((right or 0.5**misses) / all_of_them)

@@ -6,11 +6,8 @@ Source: Jelinek, Mercer, Bahl & Baker (1977); Jurafsky & Martin (2024), section 
     bits per character = -1/C  Σ log2 P(w_t | w_1 ... w_{t-1})              C the characters that they spell
 
 The first token of a row is read, not predicted, so begin rows with `<bos>` if every word should count. Perplexities
-compare only over the same tokens; bits per character compare across tokenizers.
-
-A text without a real token adds nothing to a sum and no prediction to its number, here as in every loss
-(`nlmcore.training.losses`); a mean over no prediction at all is refused with ValueError.
-
+compare only over the same tokens; bits per character compare across tokenizers. A text without a real token counts
+for nothing, as in every loss (`nlmcore.training.losses`); a mean over no prediction at all is refused with ValueError.
 Departs from the source: nothing.
 """
 
@@ -47,8 +44,7 @@ def log_likelihood(
 
     The text is read `chunk` tokens at a time and the state is carried along, which by the chunking law changes
     nothing but the memory needed. For a model with a limited number of positions, `carry=False` starts every chunk
-    afresh from `state` (as before any text by default). Predictions *of* the id `ignore` do not count: 0 for
-    padding, which must come after the text. Modules are put in evaluation mode and back.
+    afresh from `state`. Predictions *of* the id `ignore` do not count: 0 for padding, which must come after the text.
     """
     check_model(model)
     check_tokens(tokens, model.vocab_size)
@@ -56,13 +52,12 @@ def log_likelihood(
     batch, time = tokens.shape
     if time < 2:
         raise ValueError(f"tokens must hold at least two tokens per row, the second to be predicted, got {batch} × 1")
-    inputs, targets = tokens[:, :-1], tokens[:, 1:]
     total, predicted = 0.0, 0
     carried = state
     with torch.no_grad(), evaluation_mode(model):
-        for start in range(0, time - 1, chunk):
-            logits, carried = _read(model, inputs[:, start : start + chunk], carried if carry else state)
-            target = targets[:, start : start + chunk].to(logits.device, torch.int64)
+        for inputs, targets in zip(tokens[:, :-1].split(chunk, 1), tokens[:, 1:].split(chunk, 1), strict=True):
+            logits, carried = _read(model, inputs, carried if carry else state)
+            target = targets.to(logits.device, torch.int64)
             log_probs = logits.log_softmax(-1).gather(-1, target.unsqueeze(-1)).squeeze(-1)  # (batch, chunk)
             if ignored is not None:
                 log_probs = log_probs[target != ignored]
@@ -87,10 +82,9 @@ def perplexity(model: LanguageModel, tokens: Int[Tensor, "batch time"], **option
 def bits_per_character(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], characters: Size, **options: Any
 ) -> float:
-    """-log2 P(text) / characters, where `characters` counts those that the predicted tokens spell.
+    """-log2 P(text) / characters, where `characters` counts those that the predicted tokens spell (not the first).
 
-    The first token of each row is not predicted, so do not count its characters: `len(tokenizer.decode(row[1:]))`.
-    Options as in `log_likelihood`.
+    For one row that is `len(tokenizer.decode(row[1:]))`. Options as in `log_likelihood`.
     """
     return -log_likelihood(model, tokens, **options).log_probability / math.log(2) / characters
 

@@ -9,7 +9,7 @@ fit                                               the loop, with checkpoints and
 from nlmcore.training.checkpoint import load_checkpoint, save_checkpoint
 from nlmcore.training.history import History, Record
 from nlmcore.training.loop import fit
-from nlmcore.training.losses import Piece, next_token_loss, teacher_forcing_loss
+from nlmcore.training.losses import Piece, evaluate, next_token_loss, teacher_forcing_loss
 from nlmcore.training.optimisation import clip_gradients, cosine_schedule, noam_schedule
 from nlmcore.training.scheduled_sampling import (
     exponential_decay,
@@ -17,5 +17,4 @@ from nlmcore.training.scheduled_sampling import (
     linear_decay,
     scheduled_sampling_loss,
 )
-from nlmcore.training.scoring import evaluate
 from nlmcore.training.through_time import detach, truncated_backpropagation

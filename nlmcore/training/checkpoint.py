@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from nlmcore.language_model import State, evaluation_mode, leaves, map_leaves
 from nlmcore.training.batches import BatchStream, EpochStart, RandomState
 from nlmcore.training.history import History
-from nlmcore.training.scoring import Score, to_device
+from nlmcore.training.losses import Score, to_device
 
 FORMAT = 1  # of the file of a training run; others are refused
 LISTS = ("losses", "learning_rates", "gradient_norms")  # the fields of a history with an entry for every step

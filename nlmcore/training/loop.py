@@ -27,8 +27,8 @@ from nlmcore.language_model import evaluation_mode
 from nlmcore.training.batches import BatchStream, RandomState
 from nlmcore.training.checkpoint import Run, load_run, save_run
 from nlmcore.training.history import History, Record, Stopped
+from nlmcore.training.losses import evaluate, scorer, to_device
 from nlmcore.training.optimisation import clip_gradients
-from nlmcore.training.scoring import evaluate, scorer, to_device
 from nlmcore.training.through_time import detach
 
 
@@ -60,7 +60,7 @@ def fit(
     """Train `model` in place until `steps` updates or `epochs` passes are done, whichever comes first.
 
     batches         an iterable that can be gone over again, or a function epoch -> iterable (for a different order
-                    each time); `nlmcore.training.scoring` says what a batch may be
+                    each time); `nlmcore.training.losses` says what a batch may be
     loss            loss(model, batch) -> tensor; None is teacher forcing
     optimizer       by default AdamW(learning_rate, weight_decay), fused
     schedule        step (from 1) -> factor of the learning rate, finite and at least 0
