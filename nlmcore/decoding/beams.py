@@ -218,8 +218,6 @@ def run_beams(
         if not rows:
             return
         going = torch.tensor(rows, device=searches.device)
-        beams_before = next_.shape[1]
-        rows_before = len(searches) * beams_before
         beams, searches = beams[going], searches[going]
         parent, word, log_prob, objective, opens = (
             values[going].gather(1, beams) for values in (parent, word, log_prob, objective, opens)
@@ -228,7 +226,7 @@ def run_beams(
         texts = texts[going].gather(1, beams[:, :, None].expand(-1, -1, length))
         if tree is not None:
             nodes = [[nodes[g][b] for b in row] for g, row in zip(rows, beams.tolist(), strict=True)]
-        read = (going[:, None] * beams_before + parent).flatten()
-        if len(read) != rows_before or not torch.equal(read, torch.arange(rows_before, device=read.device)):
+        read = (going[:, None] * next_.shape[1] + parent).flatten()
+        if not torch.equal(read, torch.arange(next_.shape[0] * next_.shape[1], device=read.device)):
             state = select(state, read)
         unread = word.reshape(-1, 1)

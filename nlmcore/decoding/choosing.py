@@ -8,11 +8,6 @@ ROUNDING = 1e-6
 """Masses that are equal on paper (0.5 + 0.4 and 0.9) count as equal."""
 
 
-def most_probable(log_probs: Float[Tensor, "row vocab"]) -> Int[Tensor, " row"]:
-    """argmax; the lower id wins a tie."""
-    return log_probs.argmax(dim=-1)
-
-
 def highest(values: Float[Tensor, "row candidate"], k: int) -> Int[Tensor, "row k"]:
     """Indices of the min(k, all) highest of each row, best first; equal values by lower index.
 

@@ -59,9 +59,9 @@ def exhaustive_search(
         if end is not None:
             done |= word == end
         if tree is not None:
-            rows = zip(parent.tolist(), word.tolist(), log_probs[parent, word].tolist(), done.tolist(), strict=True)
-            node = [tree.add(node[p], w, lp, "finished" if over else "kept") for p, w, lp, over in rows]
-            node = [n for n, over in zip(node, done.tolist(), strict=True) if not over]
+            kinds = torch.where(done, 3, 2)
+            added = (values[None] for values in (parent, word, log_probs[parent, word], kinds))
+            node = [n for n, over in zip(*tree.extend([node], *added, None), done.tolist(), strict=True) if not over]
         ended = (values[done].tolist() for values in (texts, owner, total))
         for text, row, log_prob in zip(*ended, strict=True):
             complete[row].append(Hypothesis(text, log_prob, score(log_prob, length, length_penalty)))

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from nlmcore.checks import Amount, Probability, Size, check_for, door
-from nlmcore.decoding.choosing import ROUNDING, first_holding, highest, most_probable, sample_index
+from nlmcore.decoding.choosing import ROUNDING, first_holding, highest, sample_index
 
 
 @door
@@ -75,9 +75,8 @@ def keep_typical(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Te
     q = log_q.exp()
     entropy = torch.special.entr(q).sum(dim=-1, keepdim=True)
     by_typicality = (log_q + entropy).abs().sort(dim=-1, stable=True).indices
-    return logits.masked_fill(
-        ~first_holding(by_typicality, q.gather(-1, by_typicality), p, logits.shape[-1]), -math.inf
-    )
+    kept = first_holding(by_typicality, q.gather(-1, by_typicality), p, logits.shape[-1])
+    return logits.masked_fill(~kept, -math.inf)
 
 
 def _nucleus(probabilities: Tensor, p: float | int, considered: int) -> Tensor:
@@ -123,12 +122,10 @@ def compose(filters: Mapping[str, Any]) -> Callable[[Tensor], Tensor]:
     parts: list[tuple[Filter, Any]] = []
     for name, keep in FILTERS.items():
         value = filters.get(name)
-        if name not in filters or (value is None and name != "temperature"):
-            continue
-        allowed = check_for(list(inspect.signature(keep).parameters.values())[1].annotation)
-        if allowed is not None:
-            allowed(name, value, {}, None)
-        parts.append((inspect.unwrap(keep), value))  # behind the door: checked once, applied at every step
+        if value is not None or (name == "temperature" and name in filters):
+            if allowed := check_for(list(inspect.signature(keep).parameters.values())[1].annotation):
+                allowed(name, value, {}, None)
+            parts.append((inspect.unwrap(keep), value))  # behind the door: checked once, applied at every step
 
     def reshaped(logits: Tensor) -> Tensor:
         for keep, value in parts:
@@ -142,7 +139,7 @@ def chooser(filters: Mapping[str, Any], generator: torch.Generator | None) -> Ca
     """The rule that samples from the reshaped distribution; temperature 0 needs no random number: it is greedy."""
     reshaped = compose(filters)
     if filters.get("temperature") == 0:
-        return most_probable
+        return lambda log_probs: log_probs.argmax(dim=-1)  # the lower id wins a tie
     return lambda log_probs: sample_index(reshaped(log_probs).softmax(dim=-1), generator)
 
 

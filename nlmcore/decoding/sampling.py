@@ -22,7 +22,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.choosing import most_probable
 from nlmcore.decoding.filters import chooser, takes_filters
 from nlmcore.decoding.reading import Prompt, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Generation, SearchTree, Status
@@ -52,8 +51,8 @@ def greedy(
     """Write up to `max_new_tokens` after each prompt, always the most probable one."""
     prompt, end = check_request(model, prompt, eos, state)
     watch = Watcher(len(prompt), end) if trace else None
-    steps = write(model, prompt, max_new_tokens, most_probable, eos=end, state=state, watch=watch)
-    return collect(steps, prompt, watch)
+    choose = chooser({"temperature": 0}, None)
+    return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 
 
 @takes_filters

@@ -134,18 +134,13 @@ Score = Callable[[nn.Module, Any, State], Piece]
 ARGUMENTS = ("tokens", "targets", "mask", "source", "source_mask")
 
 
-def teacher_forcing(model: nn.Module, batch: Any, state: State) -> Piece:
-    """`teacher_forcing_loss` of a batch, with the number of its predictions and the state after it."""
-    return read(model, *prepare(model, state=state, **_arguments(batch)))  # type: ignore[arg-type]
-
-
 def scorer(loss: Callable | None, carry_state: bool) -> Score:
     """How to score a batch: teacher forcing, or the user's loss(model, batch) -> loss, and with carry_state
     loss(model, batch, state) -> (loss, state)."""
-    if loss is None:
-        return teacher_forcing
 
-    def score(model: nn.Module, batch: Any, state: State) -> Piece:
+    def score(model: Any, batch: Any, state: State) -> Piece:
+        if loss is None:
+            return read(model, *prepare(model, state=state, **_arguments(batch)))
         value, state = loss(model, batch, state) if carry_state else (loss(model, batch), None)
         if not isinstance(value, Tensor) or value.numel() != 1:
             raise TypeError(f"loss must return a tensor with one number, got {value!r:.80}")
