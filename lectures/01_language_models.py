@@ -1,7 +1,7 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # What is a language model?
 #
-# *To be up after midnight, and to go to bed th* … Which letter comes next? You know it, though you have hardly read this line before. How
+# *All things are ready, if our minds be s* … Which letter comes next? You know it, though you have hardly read this line before. How
 # much of a language can be known before it is read, and how does one make a program know it?
 #
 # <img src="figures/01_surprise.svg" width="760" alt="A line of Shakespeare, one box per character; the darker the box, the more the character surprised a small network. Most letters inside words are pale; first letters of words are dark.">
@@ -276,7 +276,8 @@ for level in levels:
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - 80 percent of the test's 5-grams are new, 37 percent of its trigrams, and still 8.8 percent of its bigrams. A model that has
-#   only counts gives such a text the probability **zero**: one impossible word, and the whole product is 0.
+#   only counts gives such a text the probability **zero**: one impossible word, and the whole product is 0. After a *context* that was
+#   never seen it does not even say zero: the estimate is 0/0, undefined. (`nlmcore` then answers with equal probabilities.)
 # - 95 percent of the different 5-grams were seen once: their "probability" rests on a single event.
 # - With infinite data a larger $n$ would always be better. With a million words it is better *where the context was seen*, and
 #   has nothing to say elsewhere; and it costs: 983,679 different 5-grams to store, almost one per word of the text.
@@ -355,8 +356,10 @@ print({name: round(weight, 2) for name, weight in zip(names, mixture.weights, st
 # $$P(w \mid h) = \frac{\max(c(h\,w) - d,\, 0)}{c(h)} + \frac{d\; U(h)}{c(h)}\; P(w \mid h')$$
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Kneser–Ney** (1995) changes one thing: what the *shortest* context says. Two words that are about equally frequent in the
-# training plays:
+# **Kneser–Ney** (1995) is discounting that counts differently in every order but the highest: a shorter context is asked only
+# where the longer one has little to say, so its counts should suit that job. The classic example: "I can't see without my reading …".
+# "Kong" may be more frequent than "glasses", but only ever follows "Hong" (Jurafsky & Martin, chapter 3). In our training plays
+# "SYRACUSE" and "strange" are about equally frequent.
 #
 # > **Predict before you run.** After a context that was never seen, "a merry …", which of the two is the better guess?
 
@@ -374,11 +377,14 @@ for word, seen in before_word.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# "strange". SYRACUSE is as frequent, 222 times, but follows only "OF" and one other word ("ANTIPHOLUS OF SYRACUSE"): where the
-# bigram "OF SYRACUSE" was not asked for, it will not come. So Kneser and Ney do not ask *how often* a word occurred, but *after
-# how many different words*: 2 against 76.
+# "strange". SYRACUSE is as frequent, 222 times, but follows only "OF" and one other word ("ANTIPHOLUS OF SYRACUSE"): after
+# any other word, it hardly ever comes. So in the lower orders Kneser and Ney do not count *how often* a word occurred, but *after
+# how many different words*: 2 against 76. For the lowest order this is
 #
 # $$P_{\text{KN}}(w) = \frac{\text{number of different words seen before } w}{\text{number of different bigrams}}$$
+#
+# A trigram model counts its bigrams in the same way: after how many different words was the pair seen? Only the trigrams themselves
+# keep their raw counts.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
@@ -453,7 +459,8 @@ widgets.perplexity_playground(
 # ### Measured on Shakespeare
 #
 # Four smoothings, orders 1 to 5, the same vocabulary and the same three test plays for all (`python -m lectures.recipes
-# perplexity` measures them again).
+# perplexity` measures them again). Additive smoothing appears twice: with Laplace's $k = 1$, and with the $k$ that is best on the
+# development plays.
 #
 # > **Predict before you run.** Which curves go up again, and why? Where is the best 5-gram: near 10, 60 or 200?
 
@@ -461,9 +468,12 @@ widgets.perplexity_playground(
 measured = stored("perplexity")
 orders = ["1", "2", "3", "4", "5"]
 shown = {
-    name: name.replace("_", " ") for name in ("additive", "interpolation", "absolute_discounting")
+    "additive": "additive, k = 1",
+    "additive, tuned": "additive, k tuned",
+    "interpolation": "interpolation",
+    "absolute_discounting": "absolute discounting",
+    "kneser_ney": "Kneser–Ney",
 }
-shown["kneser_ney"] = "Kneser–Ney"
 lines = {shown[name]: [measured["ngram"][name][n] for n in orders] for name in shown}
 classic = {"Wall Street Journal (other text)": [962, 170, 109, math.nan, math.nan]}
 picture = show.curves(
@@ -472,8 +482,9 @@ picture = show.curves(
     x_title="order n",
     y_title="perplexity (lower is better)",
     log_y=True,
-    alt="Perplexity against the order, on a logarithmic axis. Additive falls to 167 at order 2, then climbs to 2923. Interpolation, absolute "
-    "discounting and Kneser–Ney fall from 204 to about 75 at order 2 and end between 58 and 69. The Wall Street Journal: 962, 170, 109.",
+    alt="Perplexity against the order, on a logarithmic axis. Additive with k = 1 falls to 167 at order 2, then climbs to 2923; with k tuned it "
+    "falls to 86 and climbs to 1466. Interpolation, absolute discounting and Kneser–Ney fall from 204 to about 75 at order 2 and end between "
+    "58 and 69. The Wall Street Journal: 962, 170, 109.",
 )
 picture.axes[0].set_xticks([1, 2, 3, 4, 5])
 picture
@@ -495,8 +506,9 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Additive smoothing is worse with every word of context from the trigram on, 2923.0 at order 5: most contexts were seen
-#   once, and it gives nearly everything away. Absolute discounting has its best order at 3, Kneser–Ney goes on to
+# - Additive smoothing is worse with every word of context from the trigram on, 2923.0 at order 5 with $k = 1$: most contexts were
+#   seen once, and it gives nearly everything away. Tuning helps: with $k = 0.01$ the bigram goes from 166.8 to 85.5. But no $k$
+#   saves the longer contexts (1465.8 at order 5), since every unseen word still gets the same share. Absolute discounting has its best order at 3, Kneser–Ney goes on to
 #   57.9 at order 5, but from 3 on it gains little.
 # - From no context to one word: 203.8 to 71.2. It is the *first* word of context that matters most.
 # - 962, 170 and 109 are the classic figures for uni-, bi- and trigrams on the *Wall Street Journal*: 38 million words to learn

@@ -89,7 +89,8 @@ for name, tokenizer in tokenizers.items():
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Byte-pair encoding
 #
-# **Byte-pair encoding** (BPE; Sennrich, Haddow & Birch 2016) learns the pieces from the training text:
+# **Byte-pair encoding** (BPE) learns the pieces from the training text. Gage (1994) invented it to compress files, Sennrich, Haddow &
+# Birch (2016) brought it to words and characters, and Radford et al. (2019) to bytes, for GPT-2:
 #
 # 1. Begin with the smallest pieces. Ours are **bytes**: every text is stored as bytes, 256 different ones, so nothing is unknown.
 # 2. Count all pairs of neighbours inside words. Take the most frequent pair.

@@ -19,8 +19,8 @@
 # - compute a receptive field, and check it by gradients;
 # - choose between a window, a chain and all-to-all by what each can see.
 #
-# **You need** from lecture 1: n-grams, smoothing, *perplexity* (the mean number of equally likely words that a model hesitates
-# between). From lecture 2: an *embedding* is a learned vector for each word. From lecture 3: layers, activation functions,
+# **You need** from lecture 1: n-grams, smoothing, *perplexity* (the exponential of the mean log loss: as uncertain as a choice
+# among so many equally likely words). From lecture 2: an *embedding* is a learned vector for each word. From lecture 3: layers, activation functions,
 # gradients, gradient descent. Vectors are rows: a matrix stands to their right, $xV$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |

@@ -145,8 +145,8 @@ widgets.matrix_powers(power_norms, matrices, steps=100)
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
 # - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|W^t\|$ first climbs to 214, at $t = 24$, and then dies: 0.015 at
-#   $t = 100$. Eigenvalues tell the end, not the way; for a text of 30 words the way is all there is. A matrix whose eigenvectors are not
-#   perpendicular to each other, a **non-normal matrix**, can do that.
+#   $t = 100$. Eigenvalues tell the end, not the way; for a text of 30 words the way is all there is. Only a **non-normal matrix** can do
+#   that: one without a full set of perpendicular eigenvectors ($W W^\top \ne W^\top W$). The chain has a single eigenvector.
 # - **Rotation**: at exactly 1, and there it is exactly 1 for ever. All three lines lie on each other: $\rho = \sigma$.
 # - **Random**: in between. Its $\sigma$ is 1.65 times its $\rho$; the true line soon runs parallel to $\rho^t$, a
 #   little above.
@@ -575,7 +575,7 @@ for slopes in ([1.0, 1.0], [1.0, 0.1]):
 # | against | remedy | where |
 # |---|---|---|
 # | exploding | clip by the norm | this lecture, and nearly every training since |
-# | both, at the start | orthogonal or identity initialisation (Saxe et al. 2014; Le, Jaitly & Hinton 2015) | section 4, next cell |
+# | both, at the start | orthogonal or identity initialisation (Saxe et al. 2014; Le, Jaitly & Hinton 2015, who pair the identity with ReLU; our cells use tanh) | section 4, next cell |
 # | vanishing | a path through time whose factor is a number near 1, learned: gates | lecture 7 |
 # | vanishing | a shorter path: look back directly | lecture 11 |
 # | the cost of length | cut the gradient after $k$ steps (truncation): it vanishes there *by decree* | lecture 5 |
@@ -672,7 +672,7 @@ widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours
 # - **singular value**: how much a matrix stretches one of its perpendicular directions; the largest is the matrix's norm.
 # - **norm**: the length of a vector; of a matrix, the most by which it can lengthen one.
 # - **orthogonal matrix**: a matrix that keeps every length; all its singular values, and the sizes of its eigenvalues, are 1.
-# - **non-normal matrix**: a matrix whose eigenvectors are not perpendicular; its powers may grow before they die out.
+# - **non-normal matrix**: a matrix without a full set of perpendicular eigenvectors; its powers may grow before they die out.
 # - **Jacobian**: the matrix of all derivatives of one vector with respect to another.
 # - **vanishing gradient**: a gradient that shrinks by a factor per step until nothing of it arrives.
 # - **exploding gradient**: a gradient that grows by a factor per step until one update ruins the weights.

@@ -204,8 +204,9 @@ widgets.cell_player(gru_step, show.CIRCUITS["GRU"], formulas, title="GRU")
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Two published forms.** Cho et al. (2014) reset *before* the product, $(r_t \odot h_{t-1})\, U^n$. PyTorch, and this course,
-# reset *after* it, $r_t \odot (h_{t-1} U^n + d^n)$: then all three products with $h_{t-1}$ are one, which is faster.
+# **Two published forms.** The printed paper of Cho et al. (2014; arXiv 1406.1078, version 3) resets *before* the product,
+# $(r_t \odot h_{t-1})\, U^n$. Its first version on arXiv, PyTorch and this course reset *after* it,
+# $r_t \odot (h_{t-1} U^n + d^n)$: then the three products with $h_{t-1}$ become one, which is faster.
 #
 # > **Predict before you run.** With *one* unit and no bias $d^n$: do the two give different numbers? With three units?
 

@@ -174,7 +174,7 @@ for way, row in names["rows"].items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - (a) Teacher forcing, 1.97, and its names are names. (b) No: free running ends at 2.54 and so does the frequency of letters by place,
+# - (a) Teacher forcing, 1.97; most of its names could be names, though "Macholee" or "Tiamabe" hardly are. (b) No: free running ends at 2.54 and so does the frequency of letters by place,
 #   2.55. It has learned *nothing else*.
 # - Why? What it reads is its own letter, which has nothing to do with the true name. So what it reads does not help to predict the true
 #   next letter, and it learns to ignore it. Only the place remains.

@@ -68,6 +68,12 @@ def test_smoothing(ran: dict, prose: str) -> None:
     assert f"The bigram, with {weights['bigram']:.2f}; the trigram gets {weights['trigram']:.2f}" in prose
 
 
+def test_no_passage_of_the_game_is_told_before_it(ran: dict, cells: list) -> None:
+    opening = cells[0].source.partition("*")[2].partition("*")[0].strip()[:20]
+    assert opening
+    assert not any(opening in passage.text for passage in ran["passages"].values())
+
+
 def test_kneser_neys_two_words(ran: dict, prose: str) -> None:
     syracuse, strange = ran["before_word"]["SYRACUSE"], ran["before_word"]["strange"]
     assert f"SYRACUSE is as frequent, {syracuse.total()} times" in prose
@@ -90,6 +96,11 @@ def test_the_table_of_perplexities(ran: dict, prose: str) -> None:
     ngram, neural = ran["measured"]["ngram"], ran["measured"]["neural"]
     assert f"the trigram on, {ngram['additive']['5']:.1f} at order 5" in prose
     assert ngram["additive"]["2"] < ngram["additive"]["3"] < ngram["additive"]["4"] < ngram["additive"]["5"]
+    tuned = ngram["additive, tuned"]
+    better = f"with $k = {tuned['2: k']}$ the bigram goes from {ngram['additive']['2']:.1f} to {tuned['2']:.1f}"
+    assert better in prose
+    assert f"({tuned['5']:.1f} at order 5)" in prose
+    assert all(tuned[n] <= ngram["additive"][n] for n in "12345"), "tuned on other plays, and better on the test plays"
     discounting = ngram["absolute_discounting"]
     assert min("12345", key=discounting.get) == "3"
     assert min("12345", key=ngram["kneser_ney"].get) == "5"
