@@ -135,6 +135,19 @@ def check_sizes(**sizes: object) -> None:
         _number(int, Range(1))(name, size, {}, None)
 
 
+def check_tokens(tokens: object, vocab_size: int, name: str = "tokens") -> None:
+    """Refuse what no model can read: anything but a non-empty (batch, time) tensor of ids in the vocabulary."""
+    if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be a LongTensor (batch, time), got {described(tokens)}")
+    if tokens.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions (batch, time), got shape {tuple(tokens.shape)}")
+    if tokens.numel() == 0:
+        raise ValueError(f"{name} must hold at least one token, got shape {tuple(tokens.shape)}")
+    low, high = int(tokens.min()), int(tokens.max())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(f"{name} must be ids in [0, {vocab_size}), the vocabulary, got ids from {low} to {high}")
+
+
 @functools.cache
 def check_for(annotation: Any) -> Check | None:
     """The check that an annotation asks for; None if it asks for nothing that is known here."""

@@ -4,11 +4,9 @@
         model(tokens)
     tape["layers.3.attention"]      # weights (batch, head, query, key)
 
-Outside the `with`, attention runs through PyTorch's fused kernel and keeps no weights; inside, each
-attention computes them explicitly and hands them over. The output is the same to float tolerance.
-
-Any module with an attribute `recorder` takes part: while `recorder` is not None, the module calls it with
-its weights.
+Outside the `with`, attention runs through PyTorch's fused kernel and keeps no weights; inside, each attention
+computes them. The output is the same to float tolerance. Any module with an attribute `recorder` takes part: while
+`recorder` is not None, the module calls it with its weights.
 
     with pathway(model) as branches:
         model(tokens)
@@ -67,19 +65,32 @@ def _modules(model: nn.Module, takes_part: Callable[[nn.Module], bool], what: st
 
 
 @contextmanager
+def _listening(modules: dict[Any, list[str]], method: str, listener: Callable[..., Any]) -> Iterator[None]:
+    """Meanwhile each module's `method` is what `listener` makes of it and of the module's names in turn."""
+    before = {module: vars(module)[method] for module in modules if method in vars(module)}
+    for module, names in modules.items():
+        setattr(module, method, listener(getattr(module, method), cycle(names)))
+    try:
+        yield
+    finally:
+        for module in modules:
+            if module in before:
+                setattr(module, method, before[module])
+            else:
+                delattr(module, method)
+
+
+@contextmanager
 def capture(model: nn.Module) -> Iterator[Tape]:
     """Record the attention weights of every layer that runs inside the `with`. Captures may be nested.
 
-    An attention that stands at several places (layers that share it) is taped under each of its names in turn, in the
-    model's order, which is the order of its calls in a stack.
-
-    Raises TypeError for what is no module, ValueError if it has no attention to look at.
+    An attention that several layers share is taped under each of its names in turn, in the model's order, which is the
+    order of its calls in a stack. Raises TypeError if `model` is no module, ValueError if it has no attention.
     """
     watched = _modules(model, lambda module: hasattr(module, "recorder"), "attention that can be captured")
     tape = Tape([name for names in watched.values() for name in names])
-    before = {module: module.recorder for module in watched}
 
-    def listener(turns: Iterator[str], outer: Any) -> Callable[[Tensor], None]:
+    def listener(outer: Any, turns: Iterator[str]) -> Callable[[Tensor], None]:
         def record(weights: Tensor) -> None:
             tape.record(next(turns), weights)
             if callable(outer):
@@ -87,34 +98,25 @@ def capture(model: nn.Module) -> Iterator[Tape]:
 
         return record
 
-    for module, names in watched.items():
-        module.recorder = listener(cycle(names), before[module])
-    try:
+    with _listening(watched, "recorder", listener):
         yield tape
-    finally:
-        for module, outer in before.items():
-            module.recorder = outer
 
 
 @dataclass(frozen=True, eq=False)
 class Branch:
     """One sublayer's turn: what came along the residual pathway, what the sublayer made, what goes on."""
 
-    name: str
-    """The rule's name in the model, like layers.3.residual_attention."""
+    name: str  # the rule's in the model, like layers.3.residual_attention
     x: Tensor
     y: Tensor
-    result: Tensor
-    """x + y for pre-norm, norm(x + y) for post-norm, (batch, time, d_model) like the other two."""
+    result: Tensor  # x + y for pre-norm, norm(x + y) for post-norm, (batch, time, d_model) like the other two
 
 
 @contextmanager
 def pathway(model: nn.Module) -> Iterator[list[Branch]]:
     """Record, in the order of the calls, what every sublayer adds to the residual pathway. May be nested.
 
-    A rule that stands at several places (layers that share it) is named by each of its names in turn.
-
-    Raises TypeError for what is no module, ValueError if it has no rule around a sublayer.
+    A rule that several layers share is named by each of its names in turn. Raises as `capture` does.
     """
     rules = _modules(
         model,
@@ -123,7 +125,7 @@ def pathway(model: nn.Module) -> Iterator[list[Branch]]:
     )
     seen: list[Branch] = []
 
-    def listening(after: Callable[[Tensor, Tensor], Tensor], turns: Iterator[str]) -> Callable[..., Tensor]:
+    def listener(after: Callable[[Tensor, Tensor], Tensor], turns: Iterator[str]) -> Callable[..., Tensor]:
         def listen(x: Tensor, y: Tensor) -> Tensor:
             result = after(x, y)
             seen.append(Branch(next(turns), x.detach(), y.detach(), result.detach()))
@@ -131,14 +133,5 @@ def pathway(model: nn.Module) -> Iterator[list[Branch]]:
 
         return listen
 
-    before = {rule: vars(rule).get("post") for rule in rules}
-    for rule, names in rules.items():
-        rule.post = listening(rule.post, cycle(names))
-    try:
+    with _listening(rules, "post", listener):
         yield seen
-    finally:
-        for rule, outer in before.items():
-            if outer is None:
-                del rule.post
-            else:
-                rule.post = outer

@@ -7,8 +7,8 @@ from typing import Any, Protocol, SupportsIndex, runtime_checkable
 import torch
 from torch import Tensor
 
-from nlmcore.checks import described
-from nlmcore.language_model import LanguageModel, check_id, check_model, check_tokens
+from nlmcore.checks import described, check_tokens
+from nlmcore.language_model import LanguageModel, check_id, check_model
 
 
 @runtime_checkable

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from nlmcore.attention.cache import KeyValueCache
 from nlmcore.attention.checks import check_cache, check_heads, check_mask, check_memory, check_positions, check_text
 from nlmcore.attention.masks import window_mask
-from nlmcore.attention.scores import attend
+from nlmcore.attention.scores import masked_softmax
 from nlmcore.checks import Rate, Size, door
 from nlmcore.fast import Linear, fused_attention
 from nlmcore.fast.rows import view_of_rows
@@ -172,10 +172,8 @@ class MultiHeadAttention(nn.Module):
         sharing = self.n_heads // self.n_kv_heads
         k, v = (x.repeat_interleave(sharing, dim=1) for x in (k, v)) if sharing > 1 else (k, v)
         scores = q @ k.mT * self.d_head**-0.5
-        output, weights = attend(scores if bias is None else scores + bias, v, mask)
+        weights = masked_softmax(scores if bias is None else scores + bias, mask)
         if self.recorder is not None:
             self.recorder(weights)
-        if self.training and self.dropout:
-            weights = F.dropout(weights, self.dropout)
-            output = weights @ v
-        return output + self.positions.values(weights) if self._adds else output
+        weights = F.dropout(weights, self.dropout, self.training)
+        return weights @ v + self.positions.values(weights) if self._adds else weights @ v

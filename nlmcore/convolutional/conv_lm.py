@@ -20,9 +20,8 @@ from collections.abc import Sequence
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_sizes, door
+from nlmcore.checks import Rate, Size, check_sizes, check_tokens, door
 from nlmcore.convolutional.gated import GatedConvolution, causal_inputs
-from nlmcore.language_model import check_tokens
 
 
 class ConvLM(nn.Module):

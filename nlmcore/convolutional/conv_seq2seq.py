@@ -38,9 +38,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, door
+from nlmcore.checks import Rate, Size, check_tokens, door
 from nlmcore.convolutional.gated import GatedConvolution, causal_inputs
-from nlmcore.language_model import check_tokens
 
 HALF = math.sqrt(0.5)
 """√½: the sum of two independent values of variance 1, times this, has variance 1."""

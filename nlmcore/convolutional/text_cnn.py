@@ -24,8 +24,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, check_sizes, door
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import Rate, Size, check_sizes, check_tokens, door
 
 
 class TextCNN(nn.Module):

@@ -24,8 +24,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import door
-from nlmcore.language_model import LanguageModel, State, check_tokens, evaluation_mode, leaves, map_leaves
+from nlmcore.checks import check_tokens, door
+from nlmcore.language_model import LanguageModel, State, evaluation_mode, leaves, map_leaves
 
 Step = Callable[[Tensor, State], State]
 """state_t = step(x_t, state_{t-1}), x_t of shape (batch, features): a recurrent cell."""

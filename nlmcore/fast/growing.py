@@ -3,9 +3,9 @@
 Buffers are allocated ahead and doubled when full, so n tokens are copied O(n) times in all, not O(n²) as by torch.cat.
 
 **A state is a value.** Several states may share one buffer: a beam that continues in two ways keeps one past. Only the
-newest reader, whose length is all that was ever written, writes behind it in place; a state that is read on from
-later moves to its own buffer first. The `Ledger` is how it knows. While autograd records, tensors are concatenated and
-never written, because the backward pass needs them as they were.
+newest, whose length is all that was ever written (its `Ledger` says so), writes behind it in place; an older state
+moves to another buffer first. While autograd records, tensors are concatenated and never written, because the backward
+pass needs them as they were.
 """
 
 from dataclasses import dataclass, replace
@@ -32,11 +32,6 @@ class Ledger:
 class GrowingPair:
     """What a dataclass of such buffers does besides its mathematics: pieces of text, rows of the batch, a repr."""
 
-    keys: Tensor
-    values: Tensor
-    length: int
-    first: int
-
     def extend(self: Any, keys: Tensor, values: Tensor, window: int | None, recorded: bool) -> tuple[Pair, Any]:
         """What new positions see, [old; new] or as much as the window shows them; and the cache after them."""
         if keys.shape[2] == 1 or window is None:  # all of it lies side by side in the buffer
@@ -48,19 +43,22 @@ class GrowingPair:
 
     @door
     def select(self: Any, indices: Int[Tensor, " chosen"]) -> Any:
-        """Rows of the batch, in a buffer of their own. The same rows in the same order are the same state.
-
-        Raises IndexError if an index lies outside the batch.
-        """
+        """Rows of the batch, in a buffer of their own; all rows in the same order are the same state."""
         chosen, batch = indices.tolist(), len(self.keys)
         if chosen == list(range(batch)):
             return self
         if chosen and not 0 <= min(chosen) <= max(chosen) < batch:
             raise IndexError(f"indices must lie in [0, {batch}), the state's batch, got {min(chosen)} to {max(chosen)}")
-        keys, values = rows((self.keys, self.values), indices.to(self.keys.device), self.length)
+        indices, old = indices.to(self.keys.device), (self.keys, self.values)
+        if _recorded(self.keys):
+            keys, values = (x[:, :, : self.length].index_select(0, indices) for x in old)
+        else:
+            keys, values = _buffers(old, len(indices), self.keys.shape[2])
+            for a, b in zip((keys, values), old, strict=True):
+                torch.index_select(b[:, :, : self.length], 0, indices, out=a[:, :, : self.length])
         return replace(self, keys=keys, values=values, ledger=Ledger(self.length))
 
-    def __repr__(self) -> str:
+    def __repr__(self: Any) -> str:
         """Its shape: a state at the end of a notebook's cell should not print every number."""
         batch, heads, capacity, width = self.keys.shape
         return (
@@ -91,22 +89,10 @@ def grow(old: Pair, new: Pair, length: int, kept: int, ledger: Ledger, recorded:
         for a, b in zip(moved, old, strict=True):
             a[:, :, :kept] = b[:, :, begin:length]
         old, length, ledger = moved, kept, Ledger(kept)
-    end = length + time
+    ledger.filled = end = length + time
     old[0][:, :, length:end] = new[0]
     old[1][:, :, length:end] = new[1]
-    ledger.filled = end
     return old, end, ledger
-
-
-def rows(old: Pair, indices: Tensor, length: int) -> Pair:
-    """Rows of the batch, with the same room behind them."""
-    if _recorded(old[0]):
-        keys, values = (x[:, :, :length].index_select(0, indices) for x in old)
-        return keys, values
-    new = _buffers(old, len(indices), old[0].shape[2])
-    for a, b in zip(new, old, strict=True):
-        torch.index_select(b[:, :, :length], 0, indices, out=a[:, :, :length])
-    return new
 
 
 def _may_write(buffer: Tensor, length: int, end: int, ledger: Ledger) -> bool:
@@ -119,6 +105,5 @@ def _recorded(x: Tensor) -> bool:
 
 
 def _buffers(like: Pair, batch: int, capacity: int) -> Pair:
-    room = max(capacity, SMALLEST)
-    keys, values = (x.new_empty(batch, x.shape[1], room, x.shape[3]) for x in like)
+    keys, values = (x.new_empty(batch, x.shape[1], max(capacity, SMALLEST), x.shape[3]) for x in like)
     return keys, values

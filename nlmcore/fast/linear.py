@@ -2,12 +2,10 @@
 
     y = W x + b,  that is  y = b + Σ_j x_j w_j  with w_j the j-th column of W
 
-It is torch.nn.Linear. A large product in single precision takes one of two other ways than F.linear, whose BLAS packs
-W anew before it multiplies by few rows, and on processors of another maker than its own leaves half of their width
-unused:
+It is torch.nn.Linear. A large product in single precision avoids F.linear, whose BLAS packs W anew before it multiplies
+by few rows, and leaves half of another maker's processor unused. It takes one of two other ways:
 
-    one row, W stored (in, out)    the sum above, literally: columns lie one after the other, weighted and added
-                                   as an EmbeddingBag does it, which fetches them ahead
+    one row, W stored (in, out)    the sum above: an EmbeddingBag adds the weighted columns, and fetches them ahead
     anything else                  oneDNN, which PyTorch brings along; with gradients too, `Product`
 
 Measured on one core (AMD, AVX-512), W (3072, 576), times as fast as F.linear with W stored (out, in):
@@ -16,7 +14,7 @@ Measured on one core (AMD, AVX-512), W (3072, 576), times as fast as F.linear wi
     W stored (out, in)        1.50   1.36   1.43   2.03
     W stored (in, out)        1.80   1.88   1.68   1.99        1.30 by F.linear in the first column, 1 in the others
 
-Departs from the literature: nothing, y is y; sums are added in another order, so the last digits differ.
+Departs from the literature: nothing; sums are added in another order, so the last digits differ.
 """
 
 import math
@@ -29,14 +27,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-WORTH = 2**18
-"""Multiplications from which the other ways pay for their call of 10 µs."""
-
-WORTH_WITH_GRADIENT = 2**22
-"""The same where a gradient is recorded: an autograd function in Python costs 50 µs."""
-
-FBGEMM = "fbgemm" in torch.backends.quantized.supported_engines
-"""Whether EmbeddingBag has its fast kernel here."""
+WORTH = 2**18  # multiplications from which the other ways pay for their call of 10 µs
+WORTH_WITH_GRADIENT = 2**22  # with a gradient: an autograd function in Python costs 50 µs
+FBGEMM = "fbgemm" in torch.backends.quantized.supported_engines  # whether EmbeddingBag has its fast kernel here
 
 
 class Linear(nn.Linear):
@@ -49,8 +42,6 @@ class Linear(nn.Linear):
         numbers = x.numel()
         worth = WORTH_WITH_GRADIENT if torch.is_grad_enabled() else WORTH
         if numbers * self.out_features < worth or not _single_on_cpu(x, weight) or (multiply := _onednn()) is None:
-            return F.linear(x, weight, bias)
-        if torch.is_autocast_enabled("cpu"):  # which knows F.linear, and no other way
             return F.linear(x, weight, bias)
         if torch.is_grad_enabled():
             return Product.apply(x, weight, bias)
@@ -118,7 +109,9 @@ def _order(n_in: int, parts: int) -> tuple[Tensor, Tensor]:
 
 
 def _single_on_cpu(x: Tensor, weight: Tensor) -> bool:
-    return x.dtype is weight.dtype is torch.float32 and x.is_cpu and weight.is_cpu
+    """Where the other ways apply. Autocast knows only F.linear."""
+    single = x.dtype is weight.dtype is torch.float32
+    return single and x.is_cpu and weight.is_cpu and not torch.is_autocast_enabled("cpu")
 
 
 @lru_cache(maxsize=1)

@@ -4,11 +4,11 @@ It replaces `nlmcore.recurrent.recurrent.through_time`, with equal outputs and g
 torch.nn.RNN, GRU and LSTM; they are given the cells' own parameters, so nothing is copied. Time is the first dimension
 here. A layer is one direction or two (forward, backward); of each come its four weights and its state (h,) or (h, c).
 
-A padded batch. Padding must change nothing, neither outputs nor the last state. So real tokens are moved to the front
-of their row, in reading order. Then the outputs at real tokens are right, and the last h is the output at the last
-real token. The LSTM's last c is in no output; so the LSTM is made to hold it: one more input, 1 at padding, closes the
-input gate (i = 0) and opens the forget gate (f = 1), and c_t = f ⊙ c_{t-1} + i ⊙ g = c_{t-1} exactly. On a GPU, cuDNN
-does this itself with a packed sequence; on a CPU, packing would lose the fast kernel and three quarters of the speed.
+Padding must change nothing, neither outputs nor the last state. So real tokens are moved to the front of their row, in
+reading order. Then the outputs at real tokens are right, and the last h is the output at the last real token. The
+LSTM's last c is in no output, so the LSTM is made to hold it: one more input, 1 at padding, closes the input gate
+(i = 0) and opens the forget gate (f = 1), and c_t = f ⊙ c_{t-1} + i ⊙ g = c_{t-1} exactly. On a GPU, cuDNN does this
+with a packed sequence; on a CPU, packing would lose the fast kernel and three quarters of the speed.
 """
 
 from typing import Any, cast
@@ -17,15 +17,10 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-CUDNN_MODES = ("rnn_relu", "rnn_tanh", "lstm", "gru")
-"""The kernels by name, in the order of cuDNN's numbers."""
-
+CUDNN_MODES = ("rnn_relu", "rnn_tanh", "lstm", "gru")  # the kernels, in the order of cuDNN's numbers
 KERNELS: dict[str, Any] = {name: getattr(torch._VF, name) for name in CUDNN_MODES}
-
-Parts = tuple[Tensor, ...]
-"""The state of one direction, (h,) or (h, c), each (batch, hidden)."""
-
 CLOSED, OPEN = -1e4, 1e4  # σ is exactly 0 and 1 there
+Parts = tuple[Tensor, ...]  # the state of one direction, (h,) or (h, c), each (batch, hidden)
 
 
 def run_kernel(

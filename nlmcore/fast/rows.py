@@ -15,9 +15,7 @@ class Rows:
 
     def __init__(self, whole: nn.Linear, begin: int, end: int) -> None:
         self.weight: Tensor = whole.weight[begin:end]
-        """(out, d_model), a view."""
         self.bias: Tensor | None = None if whole.bias is None else whole.bias[begin:end]
-        """(out,), a view, or None."""
 
     def __call__(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
@@ -28,7 +26,7 @@ def view_of_rows(part: int) -> Any:
 
     def view(attention: Any) -> Rows:
         own, shared = attention.n_heads * attention.d_head, attention.n_kv_heads * attention.d_head
-        begin, end = ((0, own), (own, own + shared), (own + shared, own + 2 * shared))[part]
-        return Rows(attention.projection, begin, end)
+        edges = (0, own, own + shared, own + 2 * shared)
+        return Rows(attention.projection, edges[part], edges[part + 1])
 
     return property(view)

@@ -4,10 +4,10 @@
 the module then takes the given tensors for its own, in their layout. Initialisation is skipped altogether: on "meta" it
 would do nothing, but PyTorch imports 800 modules, for a second, to do it.
 
-**Stored (in, out).** y = x Wᵀ, W (out, in). For one token, the product is bound by reading W once. Row by row of
-(out, in), as PyTorch creates it, every output is a dot product that has to be summed; column by column, that is as
-(in, out), every input adds a multiple of one long row to all outputs, which a processor does as fast as memory
-delivers. Measured on one core, SmolLM2's matrices, times as fast as the usual layout:
+**Stored (in, out).** y = x Wᵀ, W (out, in). For one token, reading W once takes the time. Stored (out, in), as PyTorch
+creates it, every output is a dot product to be summed; stored (in, out), every input adds a multiple of one long row to
+all outputs, which a processor does as fast as memory delivers. Measured on one core, SmolLM2's matrices, times as fast
+as the usual layout:
 
     one token       1.45 (960 × 576), 1.08 (576 × 576), 1.37 (3072 × 576), 1.16 (576 × 1536), 1.69 (49152 × 576)
                     all together 1.30 to 1.36

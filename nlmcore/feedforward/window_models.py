@@ -38,8 +38,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, door
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import Size, check_tokens, door
 
 
 class WindowLM(nn.Module, ABC):

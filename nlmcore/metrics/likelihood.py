@@ -19,8 +19,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from nlmcore.checks import Size, door
-from nlmcore.language_model import LanguageModel, State, ask, check_id, check_model, check_tokens, evaluation_mode
+from nlmcore.checks import Size, check_tokens, door
+from nlmcore.language_model import LanguageModel, State, ask, check_id, check_model, evaluation_mode
 
 
 class Likelihood(NamedTuple):

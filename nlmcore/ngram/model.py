@@ -24,8 +24,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 from torch import Tensor
 
-from nlmcore.checks import described
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import check_tokens, described
 from nlmcore.ngram.backoff import KatzBackoff, StupidBackoff
 from nlmcore.ngram.counts import as_sequences, count_ngrams, load_counts, save_counts
 from nlmcore.ngram.smoothing import MLE, AbsoluteDiscounting, Additive, Interpolation, KneserNey, Smoothing, WittenBell

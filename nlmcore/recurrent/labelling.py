@@ -17,8 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, door
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import Rate, Size, check_tokens, door
 from nlmcore.recurrent.cell import hidden_of
 from nlmcore.recurrent.recurrent import CellName, Recurrent, RecurrentState
 

@@ -19,8 +19,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.checks import Rate, Size, door
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import Rate, Size, check_tokens, door
 from nlmcore.recurrent.cell import AnyState
 from nlmcore.recurrent.recurrent import CellName, Recurrent, RecurrentState
 

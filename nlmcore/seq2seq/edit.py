@@ -23,8 +23,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import Size, check_sizes, door
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import Size, check_sizes, check_tokens, door
 from nlmcore.seq2seq.attention import SCORES
 from nlmcore.seq2seq.decoders import AttentionDecoder, Seq2SeqState
 from nlmcore.seq2seq.model import Seq2Seq

@@ -25,8 +25,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from nlmcore.checks import door
-from nlmcore.language_model import LanguageModel, State, ask, check_model, check_tokens, evaluation_mode, map_leaves
+from nlmcore.checks import check_tokens, door
+from nlmcore.language_model import LanguageModel, State, ask, check_model, evaluation_mode, map_leaves
 
 ADVICE = "; to train any other model give fit a loss, loss(model, batch) -> tensor"
 

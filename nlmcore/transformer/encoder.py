@@ -20,8 +20,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention.checks import check_mask
-from nlmcore.checks import Count, Positive, Size, door
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import Count, Positive, Size, check_tokens, door
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.from_torch import config_of_stack, copy_stack
 from nlmcore.transformer.model import Trunk

@@ -25,8 +25,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
-from nlmcore.checks import door
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import check_tokens, door
 from nlmcore.transformer.checks import check_state
 from nlmcore.transformer.config import TransformerConfig
 from nlmcore.transformer.encoder import TransformerEncoder

@@ -19,8 +19,7 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from nlmcore.checks import door
-from nlmcore.language_model import check_tokens
+from nlmcore.checks import check_tokens, door
 from nlmcore.transformer.checks import check_causal, check_state
 from nlmcore.transformer.config import PARTS, TransformerConfig
 

@@ -5,7 +5,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from nlmcore.language_model import LanguageModel, check_model, check_tokens, evaluation_mode, select, shows_hidden
+from nlmcore.checks import check_tokens
+from nlmcore.language_model import LanguageModel, check_model, evaluation_mode, select, shows_hidden
 from tests.test_laws import RunningSum
 
 
