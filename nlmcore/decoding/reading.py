@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from nlmcore.checks import check_tokens
 from nlmcore.language_model import (
     LanguageModel,
     NeuralLanguageModel,
@@ -19,7 +20,6 @@ from nlmcore.language_model import (
     check_id,
     check_logits,
     check_model,
-    check_tokens,
     evaluation_mode,
     leaves,
     select,

@@ -32,6 +32,9 @@ class Ledger:
 class GrowingPair:
     """What a dataclass of such buffers does besides its mathematics: pieces of text, rows of the batch, a repr."""
 
+    length: int
+    first: int
+
     def extend(self: Any, keys: Tensor, values: Tensor, window: int | None, recorded: bool) -> tuple[Pair, Any]:
         """What new positions see, [old; new] or as much as the window shows them; and the cache after them."""
         if keys.shape[2] == 1 or window is None:  # all of it lies side by side in the buffer

@@ -64,7 +64,8 @@ from nlmcore.checks import Size, door
 from nlmcore.positions.checks import check_even, check_lengths, check_pair
 from nlmcore.positions.sinusoids import frequencies, waves
 
-Q, K = Float[Tensor, "batch head query d_head"], Float[Tensor, "batch kv_head key d_head"]
+Q = Float[Tensor, "batch head query d_head"]
+K = Float[Tensor, "batch kv_head key d_head"]
 
 
 @door
@@ -169,8 +170,9 @@ class ShawPositions(ClippedDistances):
         """Σ_j α_ij a^V_ij: the weights are summed by distance first, so that no vector per pair is needed."""
         if weights.ndim != 4 or weights.shape[1] != self.n_heads:
             raise ValueError(f"weights must have shape (batch, {self.n_heads}, query, key), got {tuple(weights.shape)}")
-        check_lengths(*weights.shape[2:])
-        rows = rows_of_offsets(offsets(*weights.shape[2:], weights.device), self.max_distance, self.causal)
+        query_length, key_length = weights.shape[2:]
+        check_lengths(query_length, key_length)
+        rows = rows_of_offsets(offsets(query_length, key_length, weights.device), self.max_distance, self.causal)
         by_row = weights.new_zeros(*weights.shape[:3], self.rows).scatter_add(3, rows.expand(weights.shape), weights)
         return by_row @ self.value_vectors
 
