@@ -21,13 +21,11 @@ A template is a program; we read the one sentence in it that differs between mod
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import SupportsIndex, final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, SupportsIndex, final
 
 from nlmcore.tokens.bytepairs import BYTE_ORDER
-from nlmcore.tokens.tokenizer import checked_ids, split_special
-
-Turn = Mapping[str, str]
+from nlmcore.tokens.tokenizer import checked_ids, encode_around
 
 ROLES = ("system", "user", "assistant")
 
@@ -84,12 +82,9 @@ class BytePairTokenizer:
         Raises TypeError for what is no str, ValueError for one that is no Unicode text (half of a surrogate pair).
         """
         check_unicode(text)
-        if not allow_special or not self.special:
-            return self._tokenizer.encode(text).ids
-        ids: list[int] = []
-        for n, part in enumerate(split_special(text, list(self.special))):
-            ids += [self.special[part]] if n % 2 else self._tokenizer.encode(part).ids
-        return ids
+        if allow_special and self.special:
+            return encode_around(self.special, text, self.encode)
+        return self._tokenizer.encode(text).ids
 
     def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
         """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped.
@@ -108,7 +103,7 @@ class BytePairTokenizer:
         ids = self.encode(text, allow_special) if isinstance(text, str) else checked_ids(text, self.vocab_size)
         return [self._bytes[i].decode("utf-8", "backslashreplace") for i in ids]
 
-    def chat(self, messages: Sequence[Turn], reply: bool = True) -> list[int]:
+    def chat(self, messages: Sequence[Mapping[str, str]], reply: bool = True) -> list[int]:
         """The ids of a conversation, up to where the model is to write; what people wrote holds no special ids.
 
             tokenizer.chat([{"role": "user", "content": "Who was Hamlet?"}])
@@ -119,14 +114,17 @@ class BytePairTokenizer:
         beginning the model's own is put there. reply: ask for an answer (False: only what was said). The answer
         ends with `eos`.
 
-        Raises ValueError if the model was not trained to chat, and for messages that are none.
+        Raises ValueError if the model was not trained to chat; TypeError or ValueError for messages that are none.
         """
         if self.system is None:
             raise ValueError("this model was not trained to chat; encode a text that it can continue")
+        check_messages(messages)
+        if messages[0]["role"] != "system":
+            messages = [{"role": "system", "content": self.system}, *messages]
         start, end = self.special["<|im_start|>"], self.special["<|im_end|>"]
         ids: list[int] = []
-        for role, content in turns_of(messages, self.system):
-            ids += [start, *self.encode(f"{role}\n{content}"), end, *self.encode("\n")]
+        for message in messages:
+            ids += [start, *self.encode(f"{message['role']}\n{message['content']}"), end, *self.encode("\n")]
         return [*ids, start, *self.encode("assistant\n")] if reply else ids
 
     def __repr__(self) -> str:
@@ -152,21 +150,15 @@ def system_message(template: str) -> str:
     return match[1]
 
 
-def turns_of(messages: Sequence[Turn], system: str) -> Iterator[tuple[str, str]]:
-    """(role, content) of each message, `system` first if no message says otherwise.
-
-    Raises TypeError or ValueError if messages are not a non-empty list of roles and contents.
-    """
+def check_messages(messages: Any) -> None:
+    """Refuse what is no list of roles and contents: TypeError for another kind of thing, ValueError for its value."""
     if isinstance(messages, str | Mapping) or not all(isinstance(message, Mapping) for message in messages):
         raise TypeError(f'messages must be a list of {{"role": …, "content": …}}, got {messages!r:.60}')
     if not messages:
         raise ValueError("messages must hold at least one message, got none")
-    if messages[0].get("role") != "system":
-        yield "system", system
     for message in messages:
         role, content = message.get("role"), message.get("content")
         if role not in ROLES:
             raise ValueError(f"a message's role must be one of {', '.join(ROLES)}, got {role!r}")
         if not isinstance(content, str):
             raise TypeError(f"a message's content must be a str, got {content!r:.60}")
-        yield role, content

@@ -23,7 +23,7 @@ symbol gets the next id.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from operator import add
 from typing import Any, NamedTuple, final
@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, final
 import regex
 
 from nlmcore.checks import Count, door
-from nlmcore.tokens.tokenizer import Tokenizer, check_texts, split_special
+from nlmcore.tokens.tokenizer import Tokenizer, check_texts, encode_around
 
 # GPT-2's split: English clitics; letters, digits or other signs, each with one space before them; white space.
 SPLIT = regex.compile(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
@@ -134,9 +134,9 @@ class BPETokenizer(Tokenizer):
     def __init__(self, merges: Iterable[tuple[bytes, bytes]]):
         self.merges: list[tuple[bytes, bytes]] = []
         """The merges, first learnt first: what this tokenizer is."""
-        self._vocabulary = [name.encode() for name in self.special] + [bytes([b]) for b in BYTE_ORDER]
+        self.vocabulary = [name.encode() for name in self.special] + [bytes([b]) for b in BYTE_ORDER]
         first_byte = len(self.special)
-        ids = {token: i for i, token in enumerate(self._vocabulary) if i >= first_byte}
+        ids = {token: i for i, token in enumerate(self.vocabulary) if i >= first_byte}
         self._byte_symbols = {b: chr(ids[bytes([b])]) for b in range(256)}
         self._symbol_of: dict[str, str] = {}  # "xy" -> z
         self._pair_of: dict[str, str] = {}  # z -> "xy"
@@ -146,10 +146,10 @@ class BPETokenizer(Tokenizer):
                     f"merges must join two tokens that exist into one that does not, got {left!r} + {right!r}"
                     f" as number {len(self.merges)}"
                 )
-            pair, new = chr(ids[left]) + chr(ids[right]), chr(len(self._vocabulary))
+            pair, new = chr(ids[left]) + chr(ids[right]), chr(len(self.vocabulary))
             self._symbol_of[pair], self._pair_of[new] = new, pair
-            ids[left + right] = len(self._vocabulary)
-            self._vocabulary.append(left + right)
+            ids[left + right] = len(self.vocabulary)
+            self.vocabulary.append(left + right)
             self.merges.append((left, right))
         self._cache: dict[str, list[int]] = {}
 
@@ -163,15 +163,11 @@ class BPETokenizer(Tokenizer):
         learner = learn_merges(count_words(check_texts(texts)))
         return cls((left, right) for _, (left, right, _) in zip(range(vocab_size - smallest), learner, strict=False))
 
-    @property
-    def vocabulary(self) -> Sequence[bytes]:
-        return self._vocabulary
-
     def trace(self, word: str) -> list[list[bytes]]:
         """How one word is encoded: its bytes, then its pieces after each merge that applies; for the lecture."""
         if not isinstance(word, str) or len(SPLIT.findall(word)) != 1:
             raise ValueError(f"word must be a single word (it may begin with one space), got {word!r:.60}")
-        return [[self._vocabulary[ord(s)] for s in symbols] for symbols in self._merge_steps(word)]
+        return [[self.vocabulary[ord(s)] for s in symbols] for symbols in self._merge_steps(word)]
 
     def _merge_steps(self, word: str) -> Iterator[str]:
         """The word as symbols: its bytes, then after each merge that applies, in the order they were learnt."""
@@ -201,18 +197,16 @@ class BPETokenizer(Tokenizer):
         return ids
 
     def _encode(self, text: str, allow_special: bool) -> list[int]:
+        if allow_special:
+            return encode_around({token: i for i, token in enumerate(self.special)}, text, self.encode)
         ids: list[int] = []
         known = self._cache.get
-        for n, part in enumerate(split_special(text, self.special) if allow_special else [text]):
-            if n % 2:
-                ids.append(self.special.index(part))
-                continue
-            for word in SPLIT.findall(part):
-                ids += known(word) or self._encode_word(word)
+        for word in SPLIT.findall(text):
+            ids += known(word) or self._encode_word(word)
         return ids
 
     def _decode(self, ids: list[int]) -> str:
-        data = b"".join([self._vocabulary[i] for i in ids])
+        data = b"".join([self.vocabulary[i] for i in ids])
         try:
             return data.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:

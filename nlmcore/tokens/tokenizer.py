@@ -9,7 +9,7 @@ never turns into a special id unless `allow_special=True`: "<eos>" in a student'
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, ClassVar, SupportsIndex, TypeVar
 
@@ -25,13 +25,10 @@ class Tokenizer(ABC):
     """The part that all tokenizers share. A subclass says how plain text becomes ids and ids become text."""
 
     special: ClassVar[tuple[str, ...]] = SPECIAL
-    """The special tokens: the first entries of the vocabulary."""
+    """The first entries of the vocabulary."""
     pad, bos, eos = PAD, BOS, EOS
-
-    @property
-    @abstractmethod
-    def vocabulary(self) -> Sequence[str] | Sequence[bytes]:
-        """What each id stands for, special tokens included."""
+    vocabulary: Sequence[Any]
+    """What each id stands for, special tokens included: strings, or bytes."""
 
     @abstractmethod
     def _encode(self, text: str, allow_special: bool) -> list[int]: ...
@@ -40,11 +37,12 @@ class Tokenizer(ABC):
     def _decode(self, ids: list[int]) -> str: ...
 
     @abstractmethod
-    def _fields(self) -> dict[str, Any]: ...
+    def _fields(self) -> dict[str, Any]:
+        """What the class is called with to make the tokenizer again; `_from_fields` calls it."""
 
     @classmethod
-    @abstractmethod
-    def _from_fields(cls: type[T], fields: dict[str, Any]) -> T: ...
+    def _from_fields(cls: type[T], fields: dict[str, Any]) -> T:
+        return cls(**fields)
 
     @property
     def vocab_size(self) -> int:
@@ -111,9 +109,12 @@ def checked_ids(ids: Iterable[SupportsIndex], vocab_size: int) -> list[int]:
     return checked
 
 
-def split_special(text: str, special: Sequence[str]) -> list[str]:
-    """Cut a text around special tokens: plain, special, plain, ..., plain; plain parts may be empty."""
-    return re.split("(" + "|".join(map(re.escape, special)) + ")", text)
+def encode_around(special: Mapping[str, int], text: str, encode: Callable[[str], list[int]]) -> list[int]:
+    """The ids of a text in which special tokens are written out; `encode` reads the plain text around them."""
+    ids: list[int] = []
+    for n, part in enumerate(re.split("(" + "|".join(map(re.escape, special)) + ")", text)):
+        ids += [special[part]] if n % 2 else encode(part)
+    return ids
 
 
 def check_texts(texts: str | Iterable[str]) -> list[str]:

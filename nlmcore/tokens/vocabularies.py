@@ -17,13 +17,13 @@ is dropped.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, final
 
 import regex
 
 from nlmcore.checks import Size, described, door
-from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_texts, split_special
+from nlmcore.tokens.tokenizer import SPECIAL, UNK, Tokenizer, check_texts, encode_around
 
 _LETTER = r"[\p{L}\p{M}\p{N}]"
 _SPECIAL = "|".join(SPECIAL)
@@ -53,8 +53,8 @@ class CharTokenizer(Tokenizer):
             raise ValueError(f"characters must be different single characters, got {characters!r:.60}")
         if not characters:
             raise ValueError("characters must hold at least one character, got none")
-        self._vocabulary = (*SPECIAL, *characters)
-        self._ids = {c: i for i, c in enumerate(self._vocabulary)}
+        self.vocabulary = (*SPECIAL, *characters)
+        self._ids = {c: i for i, c in enumerate(self.vocabulary)}
 
     @classmethod
     @door
@@ -66,25 +66,16 @@ class CharTokenizer(Tokenizer):
         _check_min_count(min_count, counts)
         return cls(sorted(c for c, count in counts.items() if count >= min_count))
 
-    @property
-    def vocabulary(self) -> Sequence[str]:
-        return self._vocabulary
-
     def _encode(self, text: str, allow_special: bool) -> list[int]:
-        ids: list[int] = []
-        for n, part in enumerate(split_special(text, self.special) if allow_special else [text]):
-            ids += [self._ids[part]] if n % 2 else [self._ids.get(c, UNK) for c in part]
-        return ids
+        if allow_special:
+            return encode_around({c: self._ids[c] for c in SPECIAL}, text, self.encode)
+        return [self._ids.get(c, UNK) for c in text]
 
     def _decode(self, ids: list[int]) -> str:
-        return "".join([self._vocabulary[i] for i in ids])
+        return "".join([self.vocabulary[i] for i in ids])
 
     def _fields(self) -> dict[str, Any]:
-        return {"characters": list(self._vocabulary[len(SPECIAL) :])}
-
-    @classmethod
-    def _from_fields(cls, fields: dict[str, Any]) -> "CharTokenizer":
-        return cls(fields["characters"])
+        return {"characters": list(self.vocabulary[len(SPECIAL) :])}
 
 
 @final
@@ -98,16 +89,16 @@ class WordTokenizer(Tokenizer):
 
     def __init__(self, words: Iterable[str], lowercase: bool = False):
         words = list(words)
-        self._vocabulary = (*SPECIAL, *_SILENT, *words)
-        self._ids = {token: i for i, token in enumerate(self._vocabulary)}
-        if not all(isinstance(word, str) for word in words) or len(self._ids) < len(self._vocabulary):
+        self.vocabulary = (*SPECIAL, *_SILENT, *words)
+        self._ids = {token: i for i, token in enumerate(self.vocabulary)}
+        if not all(isinstance(word, str) for word in words) or len(self._ids) < len(self.vocabulary):
             raise ValueError(f"words must be different strings, none of {(*SPECIAL, *_SILENT)}, got {words!r:.60}")
         if (never := next((word for word in words if not _ONE_TOKEN.fullmatch(word)), None)) is not None:
             raise ValueError(f"words must be single words, marks or white space, got {never!r:.60}")
         # Per token, whether a space is expected before it and after it: asked for at every word of every text.
-        silent = {token for token in self._vocabulary if token in SPECIAL[:UNK] or token.isspace() or not token}
-        self._space_before = {t: t not in silent and t[0] not in _NO_SPACE_BEFORE for t in self._vocabulary}
-        self._space_after = {t: t not in silent and t[-1] not in _NO_SPACE_AFTER for t in self._vocabulary}
+        silent = {token for token in self.vocabulary if token in SPECIAL[:UNK] or token.isspace() or not token}
+        self._space_before = {t: t not in silent and t[0] not in _NO_SPACE_BEFORE for t in self.vocabulary}
+        self._space_after = {t: t not in silent and t[-1] not in _NO_SPACE_AFTER for t in self.vocabulary}
         self.lowercase = lowercase
 
     @classmethod
@@ -133,10 +124,6 @@ class WordTokenizer(Tokenizer):
         words.sort(key=lambda word: (-counts[word], word))
         return cls(words if vocab_size is None else words[: vocab_size - fixed], lowercase)
 
-    @property
-    def vocabulary(self) -> Sequence[str]:
-        return self._vocabulary
-
     def id(self, word: str) -> int:
         """The id of one word, mark or white space; that of `<unk>` if it is not in the vocabulary."""
         if not isinstance(word, str):
@@ -161,17 +148,13 @@ class WordTokenizer(Tokenizer):
         parts: list[str] = []
         before = "<bos>"
         for i in ids:
-            token = self._vocabulary[i]
+            token = self.vocabulary[i]
             parts += (" " if self._space_after[before] and self._space_before[token] else "", token)
             before = token
         return "".join(parts)
 
     def _fields(self) -> dict[str, Any]:
-        return {"words": list(self._vocabulary[len(SPECIAL) + len(_SILENT) :]), "lowercase": self.lowercase}
-
-    @classmethod
-    def _from_fields(cls, fields: dict[str, Any]) -> "WordTokenizer":
-        return cls(fields["words"], fields["lowercase"])
+        return {"words": list(self.vocabulary[len(SPECIAL) + len(_SILENT) :]), "lowercase": self.lowercase}
 
 
 def _check_min_count(min_count: int, counts: Counter[str]) -> None:
