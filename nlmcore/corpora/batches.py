@@ -135,14 +135,11 @@ class PairBatches:
             batches += [near[i : i + self.batch_size] for i in range(0, len(near), self.batch_size)]
         if self.generator is not None:
             batches = [batches[i] for i in torch.randperm(len(batches), generator=self.generator).tolist()]
-        return (_pair_batch([self.pairs[i] for i in batch]) for batch in batches)
-
-
-def _pair_batch(pairs: list[tuple[list[int], list[int]]]) -> PairBatch:
-    source, source_mask = pad([[*source, EOS] for source, _ in pairs])
-    tokens, mask = pad([[BOS, *target] for _, target in pairs])
-    targets, _ = pad([[*target, EOS] for _, target in pairs])
-    return PairBatch(source, source_mask, tokens, targets, mask)
+        for batch in batches:
+            source, source_mask = pad([[*self.pairs[i][0], EOS] for i in batch])
+            tokens, mask = pad([[BOS, *self.pairs[i][1]] for i in batch])
+            targets, _ = pad([[*self.pairs[i][1], EOS] for i in batch])
+            yield PairBatch(source, source_mask, tokens, targets, mask)
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:

@@ -16,11 +16,8 @@ from torch import Tensor
 class Encoder(Protocol):
     """All that a corpus asks of a tokenizer."""
 
-    @property
-    def bos(self) -> int: ...
-
-    @property
-    def eos(self) -> int: ...
+    bos: int
+    eos: int
 
     def encode(self, text: str) -> list[int]: ...
 

@@ -185,8 +185,8 @@ def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> Alignment:
             between = SequenceMatcher(None, a[before_i:i], b[before_j:j], autojunk=False)
             for kind, i_start, i_end, j_start, j_end in between.get_opcodes():
                 if kind == "equal":
-                    for k in range(i_end - i_start):
-                        matches[before_i + i_start + k] = before_j + j_start + k
+                    here = range(before_i + i_start, before_i + i_end)
+                    matches.update(zip(here, range(before_j + j_start, before_j + j_end), strict=True))
                 elif kind == "replace":
                     replaced.append((before_i + i_start, before_i + i_end, before_j + j_start, before_j + j_end))
         before_i, before_j = i + 1, j + 1
@@ -222,10 +222,6 @@ def _pins(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]
 
 def _runs_seen_once(words: Sequence[Hashable]) -> dict[tuple[Hashable, ...], int]:
     """Each run of words that occurs exactly once, and where."""
-    where: dict[tuple[Hashable, ...], int] = {}
-    again = set()
-    for i, run in enumerate(zip(*(words[k:] for k in range(_RUN)), strict=False)):
-        if run in where:
-            again.add(run)
-        where[run] = i
-    return {run: i for run, i in where.items() if run not in again}
+    runs = list(zip(*(words[k:] for k in range(_RUN)), strict=False))
+    counts = Counter(runs)
+    return {run: i for i, run in enumerate(runs) if counts[run] == 1}

@@ -1,23 +1,21 @@
 """Tokenizers of published models: GPT-2's byte-level byte pairs, with those models' own vocabularies and ids.
 
     text  ->  cut around special tokens, if they are allowed
-          ->  cut into words: GPT-2's pattern (" ?letters", " ?digits", "'s", spaces, …);
-              with `split_digits`, every digit is a word of its own first
-          ->  bytes of each word, merged pair by pair in the order in which the merges were learnt
-          ->  ids
+          ->  cut into words by GPT-2's pattern; with `split_digits`, every digit is a word of its own first
+          ->  the bytes of each word, merged pair by pair in the order in which the merges were learnt
 
-Source: Radford et al. (2019, GPT-2), section 2.2; `nlmcore.tokens.BPETokenizer` is the same algorithm, in Python, for
-vocabularies that we train. The merging is done by the library `tokenizers`.
+Source: Radford et al. (2019, GPT-2), section 2.2. `nlmcore.tokens.BPETokenizer` is the same algorithm in Python, for
+vocabularies that we train; here the library `tokenizers` does the merging.
 
-Departs from the paper: nothing. Where a published vocabulary lacks a byte (SmolLM2's has no token for 21 of them, all
-control characters or no part of common text), that byte is left out, as the original does.
+Departs from the paper: nothing. Where a published vocabulary lacks a byte (SmolLM2's lacks 21, control characters and
+parts of rare ones), that byte is left out, as the original does.
 
-**Chat.** The form in which a model was taught conversations: who speaks, and what was said.
+**Chat.** The form in which a model was taught conversations:
 
     <|im_start|>ROLE⏎CONTENT<|im_end|>⏎   for every message, then   <|im_start|>assistant⏎
 
-Source: the template that SmolLM2's file carries (Jinja, `tokenizer.chat_template`), known as ChatML (OpenAI 2023).
-A template is a program; we read the one sentence in it that differs between models and refuse any other program.
+Source: the template in SmolLM2's file (Jinja, `tokenizer.chat_template`), known as ChatML (OpenAI 2023). A template is
+a program; we read the one sentence in it that differs between models and refuse any other program.
 """
 
 import re
@@ -110,9 +108,8 @@ class BytePairTokenizer:
 
             <|im_start|>system⏎You are …<|im_end|>⏎<|im_start|>user⏎Who was Hamlet?<|im_end|>⏎<|im_start|>assistant⏎
 
-        A message is {"role": "system" | "user" | "assistant", "content": text}. Without a system message at the
-        beginning the model's own is put there. reply: ask for an answer (False: only what was said). The answer
-        ends with `eos`.
+        A role is "system", "user" or "assistant". Without a system message at the beginning the model's own is put
+        there. reply: ask for an answer (False: only what was said). The answer ends with `eos`.
 
         Raises ValueError if the model was not trained to chat; TypeError or ValueError for messages that are none.
         """

@@ -1,11 +1,11 @@
-"""A GGUF file: one file that holds a model's sizes, its tokenizer and its weights, as llama.cpp reads them.
+"""A GGUF file: one file with a model's sizes, its tokenizer and its weights, as llama.cpp reads them.
 
     metadata   "llama.block_count" -> 30, "tokenizer.ggml.merges" -> ["Ġ t", …]
     weights    "blk.0.attn_q.weight" -> a matrix (out, in), in single precision
 
-The library `gguf` (of llama.cpp's authors) reads the file. Its matrices are kept in 4 or 8 bits; here they become
-floating point again, whole tensors at a time. A row of a matrix is cut into blocks of 32 weights. A block stores
-integers q and, in half precision, one scale d (and one minimum m):
+The library `gguf`, by llama.cpp's authors, reads the file. Its matrices are kept in 4 or 8 bits and become floating
+point again here. A row of a matrix is cut into blocks of 32 weights; a block stores integers q and, in half precision,
+one scale d (and one minimum m):
 
     Q8_0   x_i = d · q_i           q_i in −128 … 127          d (2 bytes), q (32 bytes)
     Q4_1   x_i = d · q_i + m       q_i in 0 … 15              d, m (2 bytes each), q (16 bytes, two to a byte:
@@ -13,8 +13,7 @@ integers q and, in half precision, one scale d (and one minimum m):
 
 Source: ggml (Gerganov et al.), the structs `block_q8_0` and `block_q4_1` of ggml-common.h. No paper describes them.
 
-Departs from ggml: nothing; the numbers are the same to the last bit. Only the kinds that occur in SmolLM2's file are
-here.
+Departs from ggml: nothing; the numbers are the same to the last bit. Only the kinds in SmolLM2's file are read.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,8 +25,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-BLOCK = 32
-"""Numbers in a block."""
+BLOCK = 32  # numbers in a block
 
 
 def from_q8_0(data: UInt8[Tensor, "row bytes"]) -> Float[Tensor, "row column"]:

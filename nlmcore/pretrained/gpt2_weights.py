@@ -2,19 +2,20 @@
 
     model, tokenizer = gpt2("~/models/gpt2")
 
-The folder is as Hugging Face lays it out: config.json, model.safetensors (or several files and their index), and
-vocab.json with merges.txt, or tokenizer.json. Nothing is fetched.
+It is as Hugging Face lays it out: config.json, model.safetensors (or several such files and their index), and the
+tokenizer: tokenizer.json, or the same in vocab.json, merges.txt and added_tokens.json. Where a folder has both,
+tokenizer.json is read, as Hugging Face's loader does. Nothing is fetched, and nothing in it is run: safetensors holds
+only numbers, and pytorch_model.bin, which may hold a program, is not read.
 
 Source: Radford et al. (2019), "Language models are unsupervised multitask learners", section 2.3: pre-norm, learned
-positions, GELU, output tied to the embedding.
-
-The files keep each matrix as (in, out), the transpose of what nn.Linear names its shape: GPT-2 was written with
-one-dimensional convolutions of width 1. Transposed, they lie in memory as decoding wants them
+positions, GELU, output tied to the embedding. The files keep each matrix as (in, out), the transpose of what nn.Linear
+takes: GPT-2 was written with convolutions of width 1. Transposed, they lie in memory as decoding wants them
 (`nlmcore.fast.weights`).
 
 Departs from the paper: nothing.
 """
 
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -26,8 +27,7 @@ from torch import Tensor, nn
 
 from nlmcore.fast.weights import filled, for_decoding
 from nlmcore.pretrained.byte_pairs import BytePairTokenizer
-from nlmcore.pretrained.folder import read_json, read_tokenizer, read_weights
-from nlmcore.pretrained.weights import renamed
+from nlmcore.pretrained.weights import read_safetensors, renamed
 from nlmcore.transformer import FeedForward, TransformerConfig, TransformerLM
 
 _tanh_gelu = partial(F.gelu, approximate="tanh")
@@ -59,6 +59,8 @@ _SIZES = ("vocab_size", "n_embd", "n_head", "n_layer", "n_positions")
 
 # fields of config.json that would change what is computed, and the only value that is computed here
 _USUAL = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False}
+
+END = "<|endoftext|>"
 
 
 def gpt2(folder: str | Path) -> tuple[TransformerLM, BytePairTokenizer]:
@@ -116,8 +118,12 @@ def convert(theirs: dict[str, Tensor], config: TransformerConfig) -> dict[str, T
     Raises ValueError for one that is missing, and for one of a layer for which config.json has no place.
     """
     left = {name.removeprefix("transformer."): value for name, value in theirs.items()}
-    if config.tie_embeddings:
-        keep_once(left)
+    head = left.pop("lm_head.weight", None) if config.tie_embeddings else None
+    if head is not None and not torch.equal(left.setdefault("wte.weight", head), head):  # a file has either, or both
+        raise ValueError(
+            "the weights have an lm_head.weight that is not wte.weight, but config.json says tie_word_embeddings=true:"
+            " one of them is wrong. Write false there if the output shall have its own weights"
+        )
 
     def take(name: str) -> Tensor:
         if name not in left:
@@ -136,14 +142,89 @@ def convert(theirs: dict[str, Tensor], config: TransformerConfig) -> dict[str, T
     return ours
 
 
-def keep_once(weights: dict[str, Tensor]) -> None:
-    """One matrix is embedding and output: keep it under the embedding's name, whichever of the two the file has.
+# --- the folder ---
 
-    Raises ValueError if the file has both and they differ.
+
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    """Everything in model.safetensors; where that is missing, in the files that model.safetensors.index.json names."""
+    index = folder / "model.safetensors.index.json"
+    names = {"model.safetensors"}
+    if index.is_file() and not (folder / "model.safetensors").is_file():
+        files = read_json(index).get("weight_map")
+        if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
+            raise ValueError(f"{index.name} has no weight_map that says where each weight is, got {files!r:.60}")
+        names = set(files.values())
+    weights: dict[str, Tensor] = {}
+    for name in sorted(names):
+        if not (folder / name).is_file():
+            other = " (pytorch_model.bin is not read: it may run code; save it as safetensors)"
+            hint = other if (folder / "pytorch_model.bin").is_file() else ""
+            raise FileNotFoundError(f"{folder} has no {name}{hint}")
+        weights |= read_safetensors(folder / name, "Copy it again from where you have it")
+    return weights
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object. Raises FileNotFoundError if there is none, ValueError if it is broken."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path.parent} has no {path.name}: it is no folder of a Hugging Face model")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} is no whole JSON file: {error}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path.name} must hold an object, got {type(content).__name__}")
+    return content
+
+
+def read_tokenizer(folder: Path, sizes: dict[str, Any]) -> BytePairTokenizer:
+    """The folder's tokenizer; `sizes` is its config.json, which says where a text begins and ends.
+
+    Raises FileNotFoundError if there is none, ValueError if it is broken or is not GPT-2's kind.
     """
-    head = weights.pop("lm_head.weight", None)
-    if head is not None and not torch.equal(weights.setdefault("wte.weight", head), head):
-        raise ValueError(
-            "the weights have an lm_head.weight that is not wte.weight, but config.json says tie_word_embeddings=true:"
-            " one of them is wrong. Write false there if the output shall have its own weights"
-        )
+    try:
+        vocabulary, merges, special = _vocabulary(folder)
+        pairs = [(left, right) for left, right in (m.split(" ") if isinstance(m, str) else m for m in merges)]
+        end = vocabulary.get(END, max(vocabulary.values()))
+        bos, eos = (_id(sizes, f"{name}_token_id", vocabulary, end) for name in ("bos", "eos"))
+        pad = _id(sizes, "pad_token_id", vocabulary, eos)
+        return BytePairTokenizer(vocabulary, pairs, special=special, bos=bos, eos=eos, pad=pad)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the tokenizer in {folder} is not GPT-2's, or is damaged: {error!r}") from error
+
+
+def _id(sizes: dict[str, Any], name: str, vocabulary: dict[str, int], otherwise: int) -> int:
+    """The id that config.json gives, if the vocabulary has it: a small model's config often keeps GPT-2's 50256."""
+    given = sizes.get(name)
+    if given is not None and (not isinstance(given, int) or isinstance(given, bool)):
+        raise ValueError(f"config.json says {name}={given!r}; it must be one id, or null")
+    return given if given is not None and 0 <= given <= max(vocabulary.values()) else otherwise
+
+
+def _vocabulary(folder: Path) -> tuple[dict[str, int], list[Any], list[str]]:
+    """(token -> id, merges: "a b" or ["a", "b"], special tokens)."""
+    if (folder / "tokenizer.json").is_file():
+        return _from_one_file(read_json(folder / "tokenizer.json"))
+    if not (folder / "vocab.json").is_file() or not (folder / "merges.txt").is_file():
+        raise FileNotFoundError(f"{folder} has no tokenizer.json, and no vocab.json with merges.txt")
+    vocabulary = read_json(folder / "vocab.json")
+    lines = (folder / "merges.txt").read_text(encoding="utf-8").split("\n")
+    special = [END] if END in vocabulary else []
+    if (folder / "added_tokens.json").is_file():
+        added = read_json(folder / "added_tokens.json")
+        vocabulary, special = vocabulary | added, [*special, *(token for token in added if token not in special)]
+    return vocabulary, [line for line in lines if line and not line.startswith("#version")], special
+
+
+def _from_one_file(document: dict[str, Any]) -> tuple[dict[str, int], list[Any], list[str]]:
+    model, added = document["model"], document.get("added_tokens", [])
+    before = document.get("pre_tokenizer") or {"type": None}
+    if model["type"] != "BPE" or before["type"] != "ByteLevel":
+        raise ValueError(f"{model['type']} after {before['type']}, expected BPE after ByteLevel")
+    for name, usual in (("add_prefix_space", False), ("use_regex", True)):
+        if before.get(name, usual) != usual:
+            raise ValueError(f"{name}={before[name]!r}; GPT-2's is {usual}")
+    if document.get("normalizer") is not None:
+        raise ValueError(f"it rewrites texts first ({document['normalizer']!r:.60}), which GPT-2's does not")
+    vocabulary = model["vocab"] | {token["content"]: token["id"] for token in added}
+    return vocabulary, model["merges"], [token["content"] for token in added]

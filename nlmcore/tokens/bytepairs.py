@@ -8,18 +8,17 @@ with GPT-2's pattern, as Radford et al. (2019), section 2.2.
 
 To encode a word, start from its bytes and apply the merges in the order in which they were learnt.
 
-Counting all pairs afresh after every merge (the textbook's loop) takes merges × text steps. Three facts save
-almost all of it: equal words change alike, so each *distinct* word is kept once, with its count; a merge
-changes only the pairs beside the places where it happened, so counts are corrected there; and a heap knows
-the most frequent pair, if an entry whose count has gone stale is put back with its true count when met.
+Counting all pairs afresh after every merge (the textbook's loop) takes merges × text steps. Three facts save almost
+all of it: equal words change alike, so each *distinct* word is kept once, with its count; a merge changes only the
+pairs beside the places where it happened, so counts are corrected there; and a heap knows the most frequent pair, if
+an entry whose count has gone stale is put back with its true count when met.
 
 Symbols: a symbol is one character, chr(its id), so a word is a str, a pair is a str of two characters, to find
 a pair is `word.find(pair)`, to merge "xy" to z is `word.replace("xy", "z")`, and pairs sort by their ids.
 `pair_counts["xy"]` is count(x y); `where["xy"]` lists the words that the pair came to stand in.
 
-Departs from the papers: ties, which they leave open, are broken as the Hugging Face trainer breaks them: the
-pair of smaller ids first, where the 256 bytes come in the order of GPT-2's printable alphabet and each new
-symbol gets the next id.
+Departs from the papers: ties, which they leave open, are broken as the Hugging Face trainer breaks them, the pair of
+smaller ids first: the 256 bytes in the order of GPT-2's printable alphabet, then each new symbol.
 """
 
 from collections import Counter, defaultdict
@@ -232,18 +231,11 @@ class TrainingStep(NamedTuple):
 def trace_training(texts: str | Iterable[str], steps: Count) -> Iterator[TrainingStep]:
     """Train one merge at a time, for the lecture. Ask for it on a few lines of text, not on a library."""
     word_counts = count_words(check_texts(texts))
-    words = {word: [bytes([b]) for b in word] for word in word_counts}
+    symbols = [bytes([b]) for b in range(256)]
+    words = {word: word.decode("latin-1") for word in word_counts}
     for _, (left, right, frequency) in zip(range(steps), learn_merges(word_counts), strict=False):
-        words = {word: _join(pieces, left, right) for word, pieces in words.items()}
-        yield TrainingStep((left, right), frequency, words)
-
-
-def _join(pieces: list[bytes], left: bytes, right: bytes) -> list[bytes]:
-    """Write every left, right as one piece, from the left."""
-    joined: list[bytes] = []
-    n = 0
-    while n < len(pieces):
-        here = pieces[n : n + 2] == [left, right]
-        joined.append(left + right if here else pieces[n])
-        n += 2 if here else 1
-    return joined
+        pair, new = chr(symbols.index(left)) + chr(symbols.index(right)), chr(len(symbols))
+        symbols.append(left + right)
+        words = {word: shown.replace(pair, new) for word, shown in words.items()}
+        pieces = {word: [symbols[ord(symbol)] for symbol in shown] for word, shown in words.items()}
+        yield TrainingStep((left, right), frequency, pieces)

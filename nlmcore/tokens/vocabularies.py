@@ -63,8 +63,7 @@ class CharTokenizer(Tokenizer):
         counts: Counter[str] = Counter()
         for text in check_texts(texts):
             counts.update(text)
-        _check_min_count(min_count, counts)
-        return cls(sorted(c for c, count in counts.items() if count >= min_count))
+        return cls(sorted(_frequent(counts, min_count)))
 
     def _encode(self, text: str, allow_special: bool) -> list[int]:
         if allow_special:
@@ -119,9 +118,7 @@ class WordTokenizer(Tokenizer):
             counts.update([token for _, token, _ in _PLAIN.findall(text)])
             counts.update(_RARE_SPACE.findall(text))
         del counts[""]  # the end of each text
-        _check_min_count(min_count, counts)
-        words = [word for word, count in counts.items() if count >= min_count]
-        words.sort(key=lambda word: (-counts[word], word))
+        words = sorted(_frequent(counts, min_count), key=lambda word: (-counts[word], word))
         return cls(words if vocab_size is None else words[: vocab_size - fixed], lowercase)
 
     def id(self, word: str) -> int:
@@ -157,8 +154,9 @@ class WordTokenizer(Tokenizer):
         return {"words": list(self.vocabulary[len(SPECIAL) + len(_SILENT) :]), "lowercase": self.lowercase}
 
 
-def _check_min_count(min_count: int, counts: Counter[str]) -> None:
-    """Above the largest count, nothing would be left."""
+def _frequent(counts: Counter[str], min_count: int) -> list[str]:
+    """What occurs at least so often. Raises ValueError if nothing does."""
     most = max(counts.values(), default=min_count)
     if min_count > most:
         raise ValueError(f"min_count must be in [1, {most}], got {min_count}")
+    return [token for token, count in counts.items() if count >= min_count]
