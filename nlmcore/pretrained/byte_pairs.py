@@ -65,14 +65,10 @@ class BytePairTokenizer:
         self.system = system
         """What `chat` tells the model about itself if no message does; None: the model was not trained to chat."""
         byte_of = dict(zip(sorted(pre_tokenizers.ByteLevel.alphabet()), BYTE_ORDER, strict=True))
-        self._bytes = [b""] * (max(vocabulary.values()) + 1)
+        self.vocab_size = max(vocabulary.values()) + 1  # special tokens included
+        self._bytes = [b""] * self.vocab_size
         for token, i in vocabulary.items():
             self._bytes[i] = token.encode() if token in self.special else bytes([byte_of[c] for c in token])
-
-    @property
-    def vocab_size(self) -> int:
-        """How many ids there are, special tokens included."""
-        return len(self._bytes)
 
     def encode(self, text: str, allow_special: bool = False) -> list[int]:
         """The ids of a text. With `allow_special`, "<|im_end|>" written out in it becomes the id of that token.

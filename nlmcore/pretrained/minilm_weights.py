@@ -61,11 +61,7 @@ class WordPieceTokenizer:
         self._tokenizer = Tokenizer.from_file(str(path))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-
-    @property
-    def vocab_size(self) -> int:
-        """How many ids there are, special tokens included."""
-        return self._tokenizer.get_vocab_size()
+        self.vocab_size = self._tokenizer.get_vocab_size()  # special tokens included
 
     def encode(self, text: str, allow_special: bool = False) -> list[int]:
         """[CLS], the pieces of the text, [SEP]. With `allow_special`, "[MASK]" written out becomes that token's id.
