@@ -2,8 +2,8 @@
 
     ∂f/∂xᵢ ≈ (f(x + h eᵢ) − f(x − h eᵢ)) / 2h        the central difference; its error shrinks as h²
 
-Source: any text on numerical analysis. Too large an h errs by curvature, too small a one by rounding;
-h near the cube root of the machine's precision, 1e-16^(1/3) ≈ 5e-6, balances the two.
+Source: any text on numerical analysis. A large h errs by curvature, a small one by rounding; the cube root of the
+machine's precision, 1e-16^(1/3) ≈ 5e-6, balances the two.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,8 +48,7 @@ def check_gradient(
 ) -> GradientCheck:
     """Differentiate `function` at `point` twice, through its graph and by difference quotients.
 
-    A right gradient of a smooth function has an `.error` below about 1e-8; a wrong one is far from it. At a
-    kink (relu at 0) the two disagree, rightly.
+    The `.error` of a right gradient is below about 1e-8, except at a kink (relu at 0).
     """
     inputs = [Value(x) for x in point]
     result = function(*inputs)

@@ -125,7 +125,7 @@ class Value:
         return Value.of("relu", "relu({})", max(0.0, self.data), (self, 1.0 if self.data > 0 else 0.0))
 
     def sigmoid(self) -> "Value":
-        """σ(x) = 1/(1 + e⁻ˣ) as one node, with derivative (1 − σ)σ. Composed, it is `1 / (1 + (-x).exp())`."""
+        """σ(x) = 1/(1 + e⁻ˣ) as one node; derivative (1 − σ)σ. Composed, it is `1 / (1 + (-x).exp())`."""
         e = exp(-abs(self.data))  # never overflows; σ(−x) = e⁻ˣ/(1 + e⁻ˣ)
         s = (1.0 if self.data >= 0 else e) / (1 + e)
         return Value.of("σ", "σ({})", s, (self, e / (1 + e) ** 2))

@@ -56,12 +56,10 @@ def rescale(matrix: Float[Tensor, "n n"], radius: float | int) -> Tensor:
 
 
 def recurrent_matrices(model: nn.Module) -> dict[str, Tensor]:
-    """Every square matrix that multiplies a previous hidden state, by its name in the model.
+    """Every square matrix that multiplies a previous hidden state, by its name in the model; ValueError if none.
 
     Cells with a method `recurrent_matrices()` name their blocks ("cells.0.forget"); torch.nn's recurrent layers
     and cells are cut into square blocks and numbered in PyTorch's order ("weight_hh_l0.1").
-
-    Raises ValueError if the model has none.
     """
     found: dict[str, Tensor] = {}
     for name, module in model.named_modules():

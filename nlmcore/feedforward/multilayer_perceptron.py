@@ -88,10 +88,7 @@ def backward(h: Sequence[Tensor], delta: Tensor, weights: Sequence[Tensor], f: A
 
 
 class MultiLayerPerceptron(nn.Module):
-    """Layers of `sizes`, as (d_in, d_hidden, …, d_out), with the activation f between them.
-
-    `backpropagate` fills `.grad` by the equations above, so that any optimiser of PyTorch can follow it.
-    """
+    """Layers of `sizes`, as (d_in, d_hidden, …, d_out), with the activation f between them."""
 
     @door
     def __init__(self, sizes: Sequence[int], activation: Activation = SIGMOID) -> None:
@@ -113,7 +110,7 @@ class MultiLayerPerceptron(nn.Module):
     @door
     @torch.no_grad()
     def backpropagate(self, x: Float[Tensor, "batch {self.d_in}"], targets: Int[Tensor, " batch"]) -> Tensor:
-        """Mean log loss of labels `targets`; adds its gradient to every parameter's `.grad`, by hand."""
+        """Mean log loss of labels `targets`; adds its gradient to every `.grad`, as loss.backward() would."""
         _check_not_empty(x)
         weights, biases = list(self.weights), list(self.biases)
         h = forward(x, weights, biases, self.activation)
@@ -121,7 +118,7 @@ class MultiLayerPerceptron(nn.Module):
         gradients = backward(h, delta, weights, self.activation)
         for parameter, gradient in zip(weights + biases, gradients.weights + gradients.biases, strict=True):
             gradient = gradient.to(parameter.dtype)  # under autocast it is in half precision
-            parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad + gradient  # as backward()
+            parameter.grad = gradient.clone() if parameter.grad is None else parameter.grad + gradient
         return loss
 
 

@@ -47,10 +47,9 @@ MAX_ORDER = 7
 class NGramLM:
     """`NGramLM(order, vocab_size, smoothing).fit(tokens)`; then a language model like any other.
 
-    order: 1 to 7, how many words an n-gram has. smoothing: a name in SMOOTHINGS. options, each for its smoothing:
-    `pseudocount` (additive), `weights` (interpolation, lowest order first), `discount` (absolute_discounting,
-    kneser_ney), `factor` (stupid_backoff), and for all `base="uniform" | "unigram"`, what the lowest order falls
-    back to.
+    order: 1 to 7, how many words an n-gram has. smoothing: a name in SMOOTHINGS. options: `pseudocount` (additive),
+    `weights` (interpolation, lowest order first), `discount` (absolute_discounting, kneser_ney), `factor`
+    (stupid_backoff), and for all `base="uniform" | "unigram"`, what the lowest order falls back to.
     """
 
     def __init__(self, order: int, vocab_size: int, smoothing: str = "kneser_ney", **options: Any) -> None:
@@ -81,11 +80,9 @@ class NGramLM:
         return getattr(self.rule, "weights", None)
 
     def fit(self, tokens: object, heldout: object = None) -> "NGramLM":
-        """Count and estimate. tokens: a sequence of ids, or a list of sequences (n-grams never cross from one to the
-        next); a LongTensor (batch, time) is a list of its rows. What was fitted before is forgotten.
-
-        heldout: text of the same form, on which interpolation without given `weights` fits them; without it every
-        word of the training text is held out in turn.
+        """Count and estimate anew. tokens: a sequence of ids, or a list of sequences (n-grams never cross from one to
+        the next); a LongTensor (batch, time) is a list of its rows. heldout: text of the same form, on which
+        interpolation without given `weights` fits them; None: every word of the training text is held out in turn.
         """
         if heldout is not None and (self._weights_given or not isinstance(self.rule, Interpolation)):
             given = " with given weights" if self._weights_given else ""
@@ -143,7 +140,7 @@ class NGramLM:
             raise TypeError(f"context must be a sequence of ids, got {type(context).__name__} {context!r}")
         given = context.tolist() if isinstance(context, Tensor | ndarray) else list(context)
         words = [_as_integer(f"context[{i}]", word, 0, self.vocab_size - 1) for i, word in enumerate(given)]
-        return words[len(words) - (self.order - 1) :] if len(words) >= self.order else words
+        return words[max(0, len(words) - (self.order - 1)) :]
 
     def _read(self, tokens: Tensor, state: Tensor | None) -> tuple[ndarray, int]:
         """State and tokens in one matrix, and where the tokens begin."""

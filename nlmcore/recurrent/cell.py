@@ -132,12 +132,9 @@ class Cell(nn.Module, ABC):
     def unroll(
         self, x: Float[Tensor, "batch time {self.input_size}"], state: AnyState | None = None, reverse: bool = False
     ) -> Unrolled:
-        """Read x and keep everything: all states and all gates.
+        """Read x and keep all states and all gates, for pictures and measurements. Raises as `forward` does.
 
-        With `reverse` the cell reads from the last time to the first, and `states[:, t]` is what it knows when it
-        has read x[:, t:]. For pictures and measurements; `Recurrent` runs the same loop and keeps less.
-
-        Raises as `forward` does.
+        With `reverse` the cell reads from the last time to the first: `states[:, t]` is its state after x[:, t:].
         """
         check_not_empty(x)
         states, gates = self.through_time(x.transpose(0, 1), self.start(state, x), reverse=reverse)
@@ -161,9 +158,8 @@ class Cell(nn.Module, ABC):
             if part.shape != shape:
                 raise ValueError(f"{name} of the state must be ({axes}) = {shape}, got {tuple(part.shape)}")
             if part.dtype != self.weight_hh.dtype and not torch.is_autocast_enabled(part.device.type):
-                raise TypeError(
-                    f"{name} of the state must be {self.weight_hh.dtype}, like the weights, got {part.dtype}"
-                )
+                ours = self.weight_hh.dtype
+                raise TypeError(f"{name} of the state must be {ours}, like the weights, got {part.dtype}")
         return as_state(parts)
 
     def recurrent_matrices(self) -> dict[str, Tensor]:

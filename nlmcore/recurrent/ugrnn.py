@@ -14,7 +14,7 @@ Departs from the paper: b^G starts at 1 (the gate starts mostly open); there it 
 from typing import cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, Gates
 
@@ -26,7 +26,7 @@ class UGRNNCell(Cell):
 
     def __init__(self, input_size: int, d_hidden: int) -> None:
         super().__init__(input_size, d_hidden, two_biases=False)
-        torch.nn.init.ones_(self.bias_ih[d_hidden:])
+        nn.init.ones_(self.bias_ih[d_hidden:])
 
     def step(self, projected: Tensor, state: AnyState, U: Tensor) -> tuple[CellState, Gates]:
         h = cast(Tensor, state)

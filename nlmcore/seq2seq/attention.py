@@ -46,8 +46,8 @@ class DotScore(Score):
         return dot_score(query, keys)
 
 
-class BilinearScore(Score):
-    """s · W h_j."""
+class BilinearScore(DotScore):
+    """s · W h_j, a dot product with the projected source."""
 
     def __init__(self, d_hidden: int) -> None:
         super().__init__(d_hidden)
@@ -55,9 +55,6 @@ class BilinearScore(Score):
 
     def project_source(self, states: Tensor) -> Tensor:
         return states @ self.W.T
-
-    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        return dot_score(query, keys)
 
 
 class AdditiveScore(Score):

@@ -14,15 +14,12 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from nlmcore.checks import Probability, Size, door
 
-Words = Sequence[Hashable]
+Words = Sequence[Hashable] | frozenset[Hashable]
 
 
 def jaccard(a: Words, b: Words) -> float:
     """|A ∩ B| / |A ∪ B| of the two sets of words; 1 for two empty texts."""
-    return _overlap(frozenset(a), frozenset(b))
-
-
-def _overlap(A: frozenset[Hashable], B: frozenset[Hashable]) -> float:
+    A, B = frozenset(a), frozenset(b)
     return len(A & B) / len(A | B) if A | B else 1.0
 
 
@@ -57,7 +54,7 @@ class Retriever:
         needed = max(1, math.ceil(at_least * len(words) - 1e-9))
         rarest = sorted(words, key=lambda word: (self._frequency[word], str(word)))[: len(words) - needed + 1]
         candidates = {index for word in rarest for index in self._holders.get(word, ())} - set(exclude)
-        scored = [(index, _overlap(words, self._sets[index])) for index in candidates]
+        scored = [(index, jaccard(words, self._sets[index])) for index in candidates]
         found = sorted((pair for pair in scored if pair[1] >= at_least), key=lambda pair: (-pair[1], pair[0]))
         return found[:k]
 

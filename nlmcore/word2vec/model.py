@@ -33,6 +33,7 @@ from nlmcore.word2vec.vectors import analogy, nearest
 Word = int | str
 LearningRate = Annotated[float | int, Range(0, 1, above=True, closed=True)]
 
+FORMAT = "nlmcore.word2vec "
 MAX_BATCH = 1024
 MAX_STEP = 3.0
 """Learning rate times pairs that one word may have in a batch; 10 and more diverge on a vocabulary of 28 words."""
@@ -185,7 +186,8 @@ class Word2Vec(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Both tables as safetensors; the kind of model, its settings and its words in the header."""
-        header = {"format": self._format(), "settings": json.dumps(self.settings), "words": json.dumps(self.words)}
+        kind, settings, words = FORMAT + type(self).__name__, json.dumps(self.settings), json.dumps(self.words)
+        header = {"format": kind, "settings": settings, "words": words}
         save_file({"input": self.input, "output": self.output}, os.fspath(path), metadata=header)
 
     @classmethod
@@ -198,7 +200,7 @@ class Word2Vec(ABC):
                 tables = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file, no dictionary)
         except SafetensorError as error:
             raise ValueError(f"path must be a whole safetensors file, got {path!r}: {error}") from error
-        wanted, found = cls._format(), header.get("format")
+        wanted, found = FORMAT + cls.__name__, header.get("format")
         if found != wanted or set(tables) != {"input", "output"}:
             raise ValueError(f"path must be a file of format {wanted!r}, got {found!r} in {path!r}")
         words = json.loads(header["words"])
@@ -209,10 +211,6 @@ class Word2Vec(ABC):
         model = cls(shapes[0][0] if words is None else words, shapes[0][1], **json.loads(header["settings"]))
         model.input, model.output = tables["input"], tables["output"]
         return model
-
-    @classmethod
-    def _format(cls) -> str:
-        return f"nlmcore.word2vec {cls.__name__}"
 
 
 class SkipGram(Word2Vec):
