@@ -92,10 +92,11 @@ class SequenceClassifier(nn.Module):
         fused: bool = True,
     ) -> None:
         super().__init__()
-        self.pool = POOLS.get(pool) if isinstance(pool, str) else pool
-        if not callable(self.pool):
+        chosen = POOLS.get(pool) if isinstance(pool, str) else pool
+        if not callable(chosen):
             refusal = ValueError if isinstance(pool, str) else TypeError
             raise refusal(f"pool must be one of {sorted(POOLS)} or a function, got {pool!r}")
+        self.pool = chosen
         self.vocab_size, self.n_classes, self.dropout = vocab_size, n_classes, dropout
         self.embedding = nn.Embedding(vocab_size, d_embedding)
         self.recurrent = Recurrent(cell, d_embedding, d_hidden, n_layers, bidirectional, residual, dropout, fused)
