@@ -18,11 +18,10 @@ Two names that begin with "+" in that table, below "Block sharing", here begin w
 The equations of all other rows are in the files that their parts come from.
 
 **What is held equal.** Narang et al. hold either the parameters or the operations of the vanilla Transformer constant
-(section 3). Here, by construction: gated rows have d_ff · 2/3, so that three matrices have the parameters of two; depth
-rows trade layers for width; activations, norms and residual rules change few parameters or none. Untied embeddings add
-matrices: more parameters, the same operations. Block sharing has the same operations with fewer parameters; factorised
-embeddings have fewer of both. An Evolved cell has about the parameters of two layers; Funnel saves only operations, and
-Weighted spends them. At the paper's sizes each row from it has the parameters in its column "Params", to a million.
+(section 3). Here, by construction: gated rows have d_ff · 2/3, depth rows trade layers for width; activations, norms or
+residual rules change few parameters or none. Untied embeddings and block sharing change only parameters, Funnel only
+operations, factorised embeddings and Weighted both. An Evolved cell has about the parameters of two layers. At the
+paper's sizes each of its rows has the parameters in its column "Params", to a million.
 """
 
 from fractions import Fraction
@@ -31,7 +30,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from nlmcore.norms import RMSNorm
 from nlmcore.positions import NoPositions, SinusoidalPositions, TransformerXLPositions
@@ -52,7 +51,7 @@ from nlmcore.variants import (
     synthesizer,
     transformer_xl,
 )
-from nlmcore.variants.variant import RELU, Catalogue, Times, Variant
+from nlmcore.variants.variant import RELU, Catalogue, Times, Variant, share_positions
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 SHAZEER, LAN, TAY = "Shazeer (2020), section 2", "Lan et al. (2020), section 3.1", "Tay et al. (2021), section 3"
@@ -69,9 +68,10 @@ ADAPTIVE = {"embedding": embeddings.AdaptiveEmbedding, "initialise": embeddings.
 UNPROJECTED = {"embedding": partial(embeddings.AdaptiveEmbedding, narrowing=(1, 1, 1))}
 USUAL_SOFTMAX, ADAPTIVE_SOFTMAX = {"output": embeddings.AdaptiveOutput}, {"output": embeddings.AdaptiveSoftmax}
 TRANSPARENT = {"stack": encoders.build_transparent, "final_norm": encoders.NormOfEach}
-EVOLVED = {"block": evolved.build_evolved, "n_layers": Times(HALF), "share": evolved.share_cell_positions}
+SHARED_BIAS = partial(share_positions, names=("attention", "wide_attention"))
+EVOLVED = {"block": evolved.build_evolved, "n_layers": Times(HALF), "share": SHARED_BIAS}
 WEIGHTED = {
-    "block": sublayers.WeightedLayer,
+    "block": sublayers.AttentionLayer,
     "attention": partial(sublayers.branched, build_attention),
     "cross_attention": partial(sublayers.branched, build_cross_attention),
 }
@@ -123,11 +123,6 @@ def mixed(name: str, part: Any, source: str, **changes: Any) -> Variant:
     return other(name, {"attention": partial(mixing.in_encoder, part)} | changes, source, EncoderDecoder)
 
 
-def linear(x: Tensor) -> Tensor:
-    """φ(x) = x."""
-    return x
-
-
 ROWS = (
     Variant("Vanilla Transformer", {}, "Vaswani et al. (2017); Raffel et al. (2020)"),
     Variant("GeLU", plain(F.gelu), "Hendrycks & Gimpel (2016)"),
@@ -138,7 +133,7 @@ ROWS = (
     Variant("ReGLU", gated(F.relu), SHAZEER),
     Variant("SeLU", plain(F.selu), "Klambauer et al. (2017)"),
     Variant("SwiGLU", gated(F.silu), SHAZEER),
-    Variant("LiGLU", gated(linear), SHAZEER + " (there called bilinear)"),
+    Variant("LiGLU", gated(nn.Identity()), SHAZEER + " (there called bilinear)"),
     Variant("Sigmoid", plain(torch.sigmoid), NARANG + "2.1"),
     Variant("Softplus", plain(F.softplus), "Dugas et al. (2001)"),
     Variant("RMS Norm", {"norm": RMSNorm}, "Zhang & Sennrich (2019), equation 4"),
@@ -195,4 +190,3 @@ ROWS = (
 )
 
 CATALOGUE: dict[str, Variant] = Catalogue({row.name: row for row in ROWS})
-"""Every row by its printed name."""

@@ -8,15 +8,13 @@
     dynamic        w_t = W^Q v_t: each token makes its own kernel
 
 In an encoder the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Padding, and anything beyond the ends
-of a text, is zero. The softmax makes the kernel a weighted mean, as in attention, but the operations grow with the
-length of a text and not with its square, and the state is k − 1 vectors. In training some weights are dropped after the
-softmax (the paper's DropConnect).
+of a text, is zero. As in attention, this is a weighted mean, but the operations grow with the length of a text and not
+with its square. In training some weights are dropped after the softmax (the paper's DropConnect).
 
 Symbols: W^I and W^O are `inner` and `output`; w, or W^Q, is `kernel`.
 
 Departs from the paper: all layers have one k (theirs widens with depth). Kernels start at N(0, 1), so that heads differ
-from the start. Narang et al. (2021) have rows of these names with one more matrix after the sum, and a kernel for every
-channel, so more parameters.
+from the start. The rows of Narang et al. (2021) have one more matrix after the sum, and a kernel for every channel.
 
 **Separable**: first the neighbours of each channel by itself, then the channels of each position.
 
@@ -42,10 +40,7 @@ from nlmcore.variants.shapes import Mask, Vectors, without_padding
 
 
 class LightweightConvolution(nn.Module):
-    """A part `attention`; c: a TransformerConfig. size: k.
-
-    Raises ValueError for a configuration with n_kv_heads, window or attention_positions.
-    """
+    """A part `attention`; size: k. Raises ValueError if c has n_kv_heads, window or attention_positions."""
 
     @door
     def __init__(self, c: Any, causal: bool, size: Size = 9) -> None:
@@ -58,7 +53,6 @@ class LightweightConvolution(nn.Module):
         self.inner = Linear(c.d_model, 2 * width, bias=c.attention_bias)
         self.kernel: Any = self._kernel(width)
         self.output = Linear(width, c.d_model, bias=c.attention_bias)
-        self.positions = None
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         """Every position with its neighbours on both sides."""

@@ -8,8 +8,7 @@ A new network of any depth is the identity: signals and gradients pass unchanged
 of the learning rate. The first gradient reaches only the α; the branches follow once α ≠ 0. The paper has no norm, so
 the row "Rezero" has nn.Identity; the rows "Rezero + …" of Narang et al. (2021) keep both.
 
-Departs from the paper: each branch has its own α, as in Narang's code; the paper's Transformer has one α for both
-branches of a layer (section 5).
+Departs from the paper: each branch has its own α, as in Narang's code; the paper has one per layer (section 5).
 
 **Fixup**: no norm either, but first weights that depend on the depth. Zhang, Dauphin & Ma (2019), section 3.
 
@@ -21,11 +20,9 @@ branches of a layer (section 5).
 
 L is the number of branches in the whole model, m how many matrices multiply one another in a branch: 2 in the
 feed-forward branch, 4 in attention, whose input passes W^Q, W^K, W^V (once each, to first order) and W^O. One step of
-gradient descent then changes the output by the same amount at every depth, which is what a norm was for. The first
-gradient reaches only the last matrix of each branch.
-
-"As usual" is Glorot & Bengio (2010) in attention and He et al. (2015) before φ, both uniform: the defaults in the code
-of Narang et al. (2021). (The runs of their table use He's rule in both, from a truncated normal distribution.)
+gradient descent then changes the output by the same amount at every depth, which is what a norm was for. "As usual" is
+Glorot & Bengio (2010) in attention and He et al. (2015) before φ, both uniform: the defaults in the code of Narang et
+al. (2021). (The runs of their table use He's rule in both, from a truncated normal distribution.)
 
 Departs from the paper: the softmax's matrix starts at 0 only where it is not tied to the embedding, which must tell
 tokens apart; there is no scalar before W^O. Narang's code also shifts and scales the output of each stack.
@@ -43,8 +40,7 @@ tokens apart; there is no scalar before W^O. Narang's code also shifts and scale
     decoder of M                               (3 M)^(1/4)          (12 M)^(−1/4)
 
 One step of gradient descent then changes the output by an amount that does not grow with the depth (section 4), which
-is what a warm-up was for. α and β depend on the depth of both sides, so they are set with the first weights, when the
-whole model is known.
+is what a warm-up was for. α and β need the depth of both sides, so they are set with the first weights.
 
 Departs from the paper: embeddings start from N(0, 0.02²), as everywhere here.
 """
@@ -92,8 +88,7 @@ class FixupFeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.relu) -> None:
         super().__init__()
-        self.inner = nn.Linear(d_model, d_ff, bias=False)
-        self.outer = nn.Linear(d_ff, d_model, bias=False)
+        self.inner, self.outer = nn.Linear(d_model, d_ff, bias=False), nn.Linear(d_ff, d_model, bias=False)
         self.inner_bias, self.outer_bias = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))
         self.activation = activation
 

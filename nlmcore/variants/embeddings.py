@@ -5,12 +5,11 @@
     E = A B,   A (vocab, inner),  B (inner, d_model),  inner « d_model      Lan et al. (2020), section 3.1
     logits = (h Bᵀ) Aᵀ                                                      "shared": the softmax has the same A and B
 
-What a token means takes fewer dimensions than what a context means, they argue; vocab · inner + inner · d_model
-parameters instead of vocab · d_model. Narang et al. (2021), appendix B, have inner = 128 at d_model = 768: a sixth,
-which is the rule here. First weights: both factors from N(0, s²) with s⁴ · inner = 0.02², so that E starts with the
-variance of an embedding that is not factorised. (Two factors of 0.02 each would give vectors ten times too short.)
+The meaning of a token takes fewer dimensions than that of a context, they argue. Narang et al. (2021), appendix B, have
+inner = 128 at d_model = 768: a sixth, which is the rule here.
 
-Departs from the papers: those first weights; Narang's code has the same rule for a variance of 1.
+Departs from the papers: first weights of both factors are N(0, s²) with s⁴ · inner = 0.02², so that E starts with the
+usual variance (two factors of 0.02 would make vectors ten times too short). Narang's code does so for a variance of 1.
 
 **Adaptive**: the vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first. Rare tokens have narrow
 vectors, and are scored only where they may occur.
@@ -23,11 +22,10 @@ vectors, and are scored only where they may occur.
     tail_i = softmax of h B_iᵀ A_iᵀ over V_i
 
 Where d_i = d_model there is no B_i; "without projection" has none at all. The adaptive softmax saves operations in
-training, which needs one P per position: `adaptive_loss` scores V_i only where a token of V_i follows.
-
-Sizes: Narang et al. (2021) have clusters of 2,500, 6,000 and 23,628 tokens, the first of which covers about 80 % of
-their texts (their code), and d_i = d_model, d_model / 3, d_model / 12. The same fractions are the rule here. Ids must
-run from frequent to rare, as those of a `WordTokenizer` do after its special tokens.
+training, which needs one P per position: `adaptive_loss` scores V_i only where a token of V_i follows. Narang et al.
+(2021) have clusters of 2,500, 6,000 and 23,628 tokens, the first of which covers about 80 % of their texts (their
+code), and d_i = d_model, d_model / 3, d_model / 12: these fractions are the rule here. Ids must run from frequent to
+rare, as those of a `WordTokenizer` do after its special tokens.
 
 Departs from the papers: Baevski & Auli have d_model, d_model / 4, d_model / 16 (`narrowing=(1, 4, 16)`) and a B_1; in
 Grave et al. the embedding has separate matrices; Narang's code has a fourth cluster for T5's 128 sentinels.
@@ -39,11 +37,8 @@ Grave et al. the embedding has separate matrices; Narang's code has a fourth clu
 
 ln P of one softmax is E h minus a constant for each context: for N contexts, a matrix (N, vocab) of rank d_model + 1 at
 most, whatever h is. If language needs a higher rank, one softmax cannot be right: "the softmax bottleneck". The
-logarithm of a mean of several is not linear in the h_k, and its rank has no such bound.
-
-All softmaxes have the same E, which is the embedding's where they are tied. Each costs d_model² + d_model parameters
-and a product with all of E, so K of them take K times the output's operations and memory. The paper has 15 on its
-smaller corpora, and so has the row of Narang et al. (2021).
+logarithm of a mean of several has no such bound. All have the same E, tied or not; each costs d_model² + d_model
+parameters and another product with all of E. There are 15, as in the paper on its smaller corpora and in Narang's row.
 
 Departs from the paper: W_k has a bias in the authors' code, but not in the equations or here.
 
@@ -185,10 +180,8 @@ class AdaptiveSoftmax(nn.Module):
 
     def forward(self, hidden: Vectors) -> Logits:
         frequent, doors = self._head(hidden).split([self.embedding.sizes[0], self.doors.out_features], -1)
-        tails = [
-            doors[..., i - 1, None] + self.embedding.scores(hidden, i).log_softmax(-1)
-            for i in range(1, len(self.embedding.sizes))
-        ]
+        each = enumerate(doors.split(1, -1), 1)
+        tails = [door + self.embedding.scores(hidden, i).log_softmax(-1) for i, door in each]
         return torch.cat([frequent, *tails], -1)
 
     def log_prob(self, hidden: Vectors, tokens: Tokens) -> Float[Tensor, "batch time"]:

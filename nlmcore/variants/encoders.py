@@ -4,10 +4,9 @@
 
     z^j = Σ_i s_ij h^i,     s_ij = exp w_ij / Σ_k exp w_kj            Bapna et al. (2018)
 
-h^0 is the encoder's embeddings, h^1 … h^N are its layers; layer j of the decoder attends to z^j instead of h^N. With M
-layers in the decoder, (N + 1) · M parameters are new. The gradient reaches every layer of the encoder in one step: it
-was proposed for training deep encoders. The encoder returns all its vectors side by side, (batch, source,
-(N + 1) · d_model); they are mixed once per source, where the decoder computes its keys and values.
+h^0 is the encoder's embeddings, h^1 … h^N are its layers; layer j of the decoder attends to z^j instead of h^N. The
+gradient reaches every layer of the encoder in one step: it was proposed for training deep encoders. The encoder returns
+all its vectors side by side; they are mixed once per source, where the decoder computes its keys and values.
 
 Departs from the paper: w starts at 0, so that every z is the mean; the final norm of the encoder, which pre-norm needs,
 is applied to each of its layers, so that they are mixed at one length.
@@ -17,16 +16,12 @@ is applied to each of its layers, so that they are mixed at one length.
     x_t ← (x_{2t} + x_{2t+1}) / 2                              Dai et al. (2020), section 2.2 (mean pooling, stride 2)
 
 between the attention and the feed-forward network of the first layer of every block of layers but the first. Three
-blocks, the rule here, leave a quarter of the vectors: Narang et al. (2021) pool their 12 layers every 4. The layers and
-their parameters are those of the usual stack; there are fewer operations, also in cross-attention.
-
-Padding is left out of a mean, an unpaired last token is its own mean, and a pooled vector is real if one of its two
-tokens was. The decoder is the usual one; it shortens the mask of the source as the encoder did. Positions inside
-attention count the vectors that are left.
+blocks, the rule here, leave a quarter of the vectors: Narang et al. (2021) pool their 12 layers every 4. Parameters are
+those of the usual stack; there are fewer operations, also in cross-attention. Padding is left out of a mean, and a
+pooled vector is real if one of its two tokens was. Positions inside attention count the vectors that are left.
 
 Departs from the paper, with Narang et al.: it is the encoder of an encoder-decoder, so nothing restores the length of
-the text; attention is computed in full and then pooled, where the paper pools only the queries; no token, like [CLS],
-is kept out of the pooling.
+the text; attention is computed in full and then pooled, where the paper pools only the queries; [CLS] is no exception.
 """
 
 from collections.abc import Iterable, Sequence

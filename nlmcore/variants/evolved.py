@@ -12,11 +12,9 @@
              x ← x + W2 LN(W1 h · σ(W1 h))                                      W1 to d_ff
 
 So, Liang & Le (2019), figure 3. The subscript is the width of a convolution; pad appends zeros to a vector until it is
-as wide as the other term; sep is a separable convolution. Its window is centred on a token in the encoder, and ends in
-it in the decoder. One cell is as deep as two layers, so there are half as many.
-
-A language model has the decoder's cell without cross-attention. The state of a cell: both attentions' keys and values,
-and the last inputs of the convolutions.
+as wide as the other term; sep is a separable convolution. Their windows are centred on a token in the encoder, and end
+at it in the decoder. One cell is as deep as two layers, so there are half as many. A language model has the decoder's
+cell without cross-attention.
 
 Departs from the paper: no biases; the first attention of a decoder's cell has twice the heads at their usual size,
 which gives the 217 M parameters of Narang et al. (2021), table 1 (the authors' code: 16 heads of half the size). First
@@ -32,12 +30,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.attention import Memory
+from nlmcore.convolutional import causal_inputs
 from nlmcore.fast import Linear
 from nlmcore.transformer.block import last_matrices
 from nlmcore.transformer.checks import self_attention
 from nlmcore.variants.convolution import SeparableConvolution
 from nlmcore.variants.shapes import Mask, Vectors, without_padding
-from nlmcore.variants.variant import share_positions
 
 
 class EncoderCell(nn.Module):
@@ -116,9 +114,9 @@ class DecoderCell(nn.Module):
             y = y + self.first_cross_attention.cross_attend(h, first, memory_mask)
         x = self.residual_wide_attention.post(x, y)
 
-        h = _after(self.residual_convolution.pre(x), inputs, self.left.width)
+        h, inputs = _after(self.residual_convolution.pre(x), inputs, self.left.width)
         right = self.right(h[:, self.left.width - self.right.width :])
-        both = _after(self.norm(_padded_sum(F.relu(self.left(h)), right)), sums, self.last.width)
+        both, sums = _after(self.norm(_padded_sum(F.relu(self.left(h)), right)), sums, self.last.width)
         x = self.residual_convolution.post(x, self.last(both))
 
         y, seen = self.attention.step(self.residual_attention.pre(x), seen)
@@ -128,7 +126,7 @@ class DecoderCell(nn.Module):
             x = self.residual_cross_attention.post(x, y)
         y = self.outer(self.inner_norm(F.silu(self.inner(self.residual_feed_forward.pre(x)))))
         x = self.residual_feed_forward.post(x, y)
-        return x, CellState(wide, h[:, 1 - self.left.width :], both[:, 1 - self.last.width :], seen)
+        return x, CellState(wide, inputs, sums, seen)
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
         """The source for both cross-attentions: the heads of the first, then those of the second."""
@@ -145,12 +143,6 @@ def build_evolved(c: Any, causal: bool, cross: bool) -> nn.Module:
     return DecoderCell(c, cross) if causal else EncoderCell(c)
 
 
-def share_cell_positions(stack: nn.Module) -> None:
-    """All cells use the positions of the first, for each of their attentions; a part `share`."""
-    share_positions(stack)
-    share_positions(stack, "wide_attention")
-
-
 def _apart(memory: Memory) -> tuple[Memory, Memory]:
     """The two memories that `DecoderCell.project_source` joined."""
     (k1, k2), (v1, v2) = (part.chunk(2, dim=1) for part in memory)
@@ -161,7 +153,6 @@ def _padded_sum(x: Tensor, narrow: Tensor) -> Tensor:
     return x + F.pad(narrow, (0, x.shape[-1] - narrow.shape[-1]))
 
 
-def _after(x: Tensor, past: Tensor | None, width: int) -> Tensor:
-    """x after the width − 1 vectors before it, zeros where the text starts."""
-    before = x.new_zeros(len(x), width - 1, x.shape[-1]) if past is None else past
-    return torch.cat([before, x], dim=1)
+def _after(x: Tensor, past: Tensor | None, width: int) -> tuple[Tensor, Tensor]:
+    """x after the width − 1 vectors before it, zeros where the text starts; and the past of the next x."""
+    return causal_inputs(x, x.new_zeros(len(x), width - 1, x.shape[-1]) if past is None else past)

@@ -26,11 +26,10 @@ one mixture, and each has its own norms, which send a token to different experts
     h ← h + attention(norm_l(h)),   h ← h + experts(norm'_l(h)),   l = 1 … N          Xue et al. (2022), section 2
 
 **Capacity.** On an accelerator an expert is a table of fixed size. A token whose expert is full is dropped: the branch
-adds nothing, and only the residual pathway carries it on. Whether it is dropped depends on the tokens served before it,
-so the queue can let the future in: Lepikhin et al. serve all first choices of a group of tokens before any second one,
-so the first choice of a later token may displace the second choice of an earlier one. Here each text is a group, and
-its tokens are served from left to right, each with all its choices. The limit holds only in training: since it depends
-on how many tokens are read together, a text read in pieces would otherwise give other results.
+adds nothing to it. The queue can let the future in: Lepikhin et al. serve all first choices of a group of tokens before
+any second one, so a later token may displace an earlier one. Here each text is a group, and its tokens are served from
+left to right, each with all its choices. The limit holds only in training: since it depends on how many tokens are read
+together, a text read in pieces would otherwise give other results.
 
 Departs from the papers: that; the noise of the mixture has a fixed deviation, 1 / n, and the second expert is always
 used (Lepikhin et al.: at random, by its gate); both rows have the balance above; WideNet's experts have no limit.
@@ -114,8 +113,7 @@ class MixtureOfExperts(nn.Module):
         return last_matrices(*self.experts)
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy or a file has no graph to keep."""
-        return self.__dict__ | {"balance": self.balance.detach()}
+        return self.__dict__ | {"balance": self.balance.detach()}  # a copy or a file keeps no graph
 
 
 def balance_loss(model: nn.Module) -> Float[Tensor, ""]:
@@ -156,32 +154,26 @@ def stack_of_two_kinds(c: Any, causal: bool, cross: bool, other: Any, places: Co
     return Stack(each.block(each, causal, cross) for each in layers)
 
 
-def last_of_every(n_layers: int, every: int) -> range:
-    """The last of every `every` layers; of fewer layers, the last one."""
-    every = min(every, n_layers)
-    return range(every - 1, n_layers, every)
-
-
 @door
 def build_mixture(
     c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 2.0
 ) -> nn.Module:
-    """A part `stack`: 2 of n_experts networks of half the width d_ff, in every fourth layer."""
+    """A part `stack`: 2 of n_experts networks of half the width d_ff in the last of every four layers."""
     limit = Capacity(capacity)
     part = partial(MixtureOfExperts, n_experts=n_experts, k=2, expert=c.feed_forward, normalise=True, limit=limit)
     with_experts = replace(c, feed_forward=part, d_ff=max(1, c.hidden_size // 2))
-    return stack_of_two_kinds(c, causal, cross, with_experts, last_of_every(c.n_layers, every))
+    return stack_of_two_kinds(c, causal, cross, with_experts, range(min(every, c.n_layers) - 1, c.n_layers, every))
 
 
 @door
 def build_switch(
     c: Any, causal: bool, cross: bool, n_experts: int = 32, every: Size = 4, capacity: float | int = 1.2
 ) -> nn.Module:
-    """A part `stack`: 1 of n_experts networks, in every fourth layer."""
+    """A part `stack`: 1 of n_experts networks in the last of every four layers."""
     limit = Capacity(capacity)
     part = partial(MixtureOfExperts, n_experts=n_experts, k=1, expert=c.feed_forward, noise=jitter, limit=limit)
     with_experts = replace(c, feed_forward=part)
-    return stack_of_two_kinds(c, causal, cross, with_experts, last_of_every(c.n_layers, every))
+    return stack_of_two_kinds(c, causal, cross, with_experts, range(min(every, c.n_layers) - 1, c.n_layers, every))
 
 
 def share_all_but_norms(stack: Any) -> None:

@@ -15,18 +15,14 @@ parameters and takes N log N operations by the fast transform; MLP-Mixer has 2 �
 d_model / 2 as in the paper's table 1.
 
 The weights belong to positions, so a text has at most max_length tokens; and they cannot hide the future, so a decoder
-keeps its attention. Such a part is built by `part(config)` and called `y = part(x, mask)`, mask (batch, 1, 1, time),
-True = a real token; `partial(in_encoder, part)` is what the field `attention` of `TransformerConfig` takes. Without
-scores for pairs of positions there is nothing to add a bias by distance to, so a row that needs positions has the part
-`positions`; the decoder then has them as well as its distances. Padding counts as zero, or is not attended to, so the
-vectors of real tokens are those of the text alone.
+keeps its attention. There are no scores of pairs for a bias by distance, so rows that need positions add sinusoids to
+the embeddings. Padding counts as zero, or is not attended to, so real tokens get the vectors of the text alone.
 
-Departs from the papers: Linformer's first weights. FNet's sum is divided by √(max_length · d_model), so that a layer
-keeps the length of its input: theirs is not, because a norm follows it, where the baseline's norm comes first.
-Positions of Linformer and FNet, in the rows of the catalogue, are sinusoids (theirs are learned). Linformer leaves
-padding out of the sums; in FNet and MLP-Mixer a text shorter than max_length is padded with zeros, since a transform of
-the text's own length would let padding change every frequency. So FNet always takes the operations of max_length
-positions; MLP-Mixer leaves out the rows and columns that meet zeros.
+Departs from the papers: Linformer's first weights, and its positions and FNet's (theirs are learned). FNet's sum is
+divided by √(max_length · d_model), so that a layer keeps the length of its input; theirs is followed by a norm instead.
+Linformer leaves padding out of the sums; in FNet and MLP-Mixer a text shorter than max_length is padded with zeros,
+since a transform of the text's own length would let padding change every frequency. So FNet always takes the operations
+of max_length positions; MLP-Mixer leaves out the rows and columns that meet zeros.
 """
 
 import math

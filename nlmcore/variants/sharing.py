@@ -4,10 +4,9 @@
 
     h^l = layer(h^{l−1}),  the same layer for every l          Lan et al. (2020), section 3.1
 
-As deep and as slow as the stack that it replaces, with the parameters of one layer: at the sizes of Narang et al.
-(2021), table 1, 65 M instead of 223 M, most of them in the embeddings. There, encoder and decoder have a layer each;
-two rows share on one side only. In these rows the softmax has its own matrix (section 2.5), unless the row says "shared
-embeddings". Every depth has its own cache.
+The operations of the whole stack, the parameters of one layer: at the sizes of Narang et al. (2021), table 1, 65 M
+instead of 223 M, most of them in the embeddings. There, encoder and decoder have a layer each; two rows share on one
+side only; the softmax has its own matrix (section 2.5) unless the row says "shared". Every depth has its own cache.
 
 Departs from the papers: nothing.
 
@@ -23,16 +22,13 @@ with the block of 2017, post-norm. Adaptive computation time, section 2.2, after
     N   = the first t with p^1 + … + p^t ≥ 1 − ε, at most T;   R = 1 − (p^1 + … + p^{N−1})
     y   = Σ_{t<N} p^t x^t + R x^N                ponder = N + R, whose mean may be added to the loss, times a small τ
 
-A position decides by what it has seen, so the future has no influence. After a position has halted it is still
-computed, which does not change its own result: positions that continue attend to it, and a later position of the text
-may continue longer. So `step` always makes T loops and keeps a state for each; an encoder, which has the whole text,
-stops when every position has halted. T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T: all loops count the
-same.
+A position that has halted keeps its result, but is still computed for those that continue and attend to it. A later
+token may continue longer, so `step` always makes T loops and keeps a state for each; an encoder, which has the whole
+text, stops when every position has halted. T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T, for equal p^t.
 
 Departs from the papers: those first weights. The weights of the loops sum to one, as in Graves (2016); the listing of
-Dehghani et al. (2019), appendix, blends each x^t with the previous ones. Positions i count from 0. The model of Narang
-et al. (2021) differs (84 M parameters: 24 loops, no halting, gates like a GRU's around each branch, in their code), so
-the row is not theirs.
+Dehghani et al. (2019), appendix, blends each x^t with the previous ones. Positions i count from 0. The row is not that
+of Narang et al. (2021), whose code has 24 loops, no halting, and gates like a GRU's around each branch (84 M).
 """
 
 import math
@@ -138,8 +134,7 @@ class Universal(Stack):
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy or a file has no graph to keep."""
-        return self.__dict__ | {"pondering": self.pondering.detach()}
+        return self.__dict__ | {"pondering": self.pondering.detach()}  # a copy or a file keeps no graph
 
 
 def ponder_cost(model: nn.Module) -> Float[Tensor, ""]:

@@ -11,15 +11,14 @@ Sizes unless given, by the ratios of the papers, both of 4096 tokens: w = max_le
 token; blocks of max_length / 64 (theirs 64 tokens), of which each sees two global, three neighbours and three drawn.
 
 **What is computed.** No matrix (n, n). The text is cut into blocks, of BigBird's size or of w/2; a block gathers the
-keys of c others and the g global tokens, and its queries score them all: g + c · block scores each, c = 3 for
+keys of c blocks and the g global tokens, and its queries score them all: g + c · block scores each, c = 3 for
 Longformer and 6 for BigBird, and n for a global query. `scores(n)` is their sum; `pattern(n).sum()` counts the pairs of
-the papers' equations, for Longformer two thirds of it, because the corners of three blocks lie outside the window and
-are masked. Gathering copies each key c times, which a kernel like Longformer's own avoids. On one core, d_model 96, six
-heads, n = max_length = 4096, a layer takes 52 ms (Longformer) or 40 ms (BigBird), full attention 123 ms; at n = 1024
-all three take 7 to 10 ms.
+the equations, for Longformer two thirds of it, because the corners of three blocks lie outside the window. Gathering
+copies each key c times, which a kernel like Longformer's own avoids. On one core, d_model 96, six heads, n = max_length
+= 4096, a layer takes 52 ms (Longformer) or 40 ms (BigBird), full attention 123 ms; at n = 1024 all take 7 to 10 ms.
 
-For encoders: in the papers' encoder-decoders, Longformer's LED and BigBird for summaries, the decoder keeps its full
-attention. For a language model with just a window, `TransformerConfig` has `window`.
+For encoders: in the papers' encoder-decoders, the decoder keeps its full attention. For a language model with just a
+window, `TransformerConfig` has `window`.
 
 Departs from the papers: positions, in the rows of the catalogue, are sinusoids (theirs are learned); random blocks are
 drawn once per layer, for max_length positions and all heads, and kept with the weights, so a shorter text has fewer;

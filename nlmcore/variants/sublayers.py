@@ -5,9 +5,8 @@
     s^k (s f)^(n − k) f^k                                 Press, Smith & Levy (2020), section 4
 
 s is self-attention, f a feed-forward network, each around the residual pathway; k = 0 is the usual order of n layers.
-In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, which is the rule here. Parameters and
-operations are those of the usual stack. The paper reports gains in language modelling, but none in translation.
-A decoder's cross-attention c directly follows its self-attention: (s c)^k (s c f)^(n − k) f^k.
+In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, the rule here. The paper reports gains in
+language modelling, but none in translation. Cross-attention c follows self-attention: (s c)^k (s c f)^(n − k) f^k.
 
 Departs from the paper: nothing.
 
@@ -19,13 +18,11 @@ Departs from the paper: nothing.
 head_i is that of Vaswani et al. (2017), section 3.2.2, and W^O_i the rows of W^O that it meets there: 2 M parameters
 are new, and a branch that matters more gets more of the gradient. All M branches share one feed-forward network, which
 runs M times: few more parameters, many more operations. It ends the layer; no other feed-forward network follows. Where
-it is W2 max(0, W1 x), as in the table, FFN(κ x) is κ FFN(x), and only the products κ_i α_i count.
+it is W2 max(0, W1 x), as in the table, FFN(κ x) is κ FFN(x), and only the products κ_i α_i count. A decoder's
+cross-attention is also branched, with a second network, as in Narang et al. (2021), whose table prints 280 M: the 223 M
+of the vanilla Transformer, and 12 networks of 4.7 M.
 
-A decoder's cross-attention is also branched, with a second network, as in Narang et al. (2021), whose table prints
-280 M parameters: the 223 M of the vanilla Transformer, and 12 networks of 4.7 M.
-
-Departs from the paper: κ and α are softmaxes of free parameters, where the paper projects onto the same simplex after
-each step; they start at 1/M.
+Departs from the paper: κ and α are softmaxes, which start at 1/M; the paper projects onto the simplex after each step.
 """
 
 from collections.abc import Callable
@@ -44,7 +41,7 @@ from nlmcore.variants.shapes import Mask, Vectors
 
 
 class AttentionLayer(nn.Module):
-    """s, or s c: the attention of a block. Its state is that of self-attention."""
+    """s, or s c: the attention of a block, with the state of self-attention. A part `block`."""
 
     def __init__(self, c: Any, causal: bool, cross: bool) -> None:
         super().__init__()
@@ -70,7 +67,8 @@ class AttentionLayer(nn.Module):
         return self.cross_attention.project_source(source)
 
     def last_matrices(self) -> list[nn.Linear]:
-        return last_matrices(self.attention, getattr(self, "cross_attention", None))
+        attentions = (self.attention, getattr(self, "cross_attention", None))
+        return last_matrices(*(getattr(part, "output", part) for part in attentions))  # `Branches` has its own
 
 
 class FeedForwardLayer(nn.Module):
@@ -84,9 +82,7 @@ class FeedForwardLayer(nn.Module):
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
         return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
 
-    def step(
-        self, x: Vectors, state: None = None, memory: None = None, memory_mask: Any = None
-    ) -> tuple[Vectors, None]:
+    def step(self, x: Vectors, *unused: Any) -> tuple[Vectors, None]:
         return self(x), None
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> None:
@@ -128,7 +124,6 @@ class Branches(nn.Module):
         return self.alpha_logits.softmax(0)
 
     def forward(self, heads: Float[Tensor, "batch time width"]) -> Vectors:
-        """heads: side by side, width = n_heads · d_head."""
         each = heads.unflatten(-1, (self.n_heads, -1)) * self.kappa[:, None]
         read = torch.einsum("btmh,dmh->btmd", each, self.matrix.weight.unflatten(1, (self.n_heads, -1)))
         added = self.feed_forward(read.flatten(1, 2)).unflatten(1, (-1, self.n_heads))
@@ -136,14 +131,6 @@ class Branches(nn.Module):
 
     def last_matrices(self) -> list[nn.Linear]:
         return last_matrices(self.feed_forward)
-
-
-class WeightedLayer(AttentionLayer):
-    """A layer of attentions that are `branched`; a part `block`."""
-
-    def last_matrices(self) -> list[nn.Linear]:
-        parts = (self.attention, getattr(self, "cross_attention", None))
-        return last_matrices(*(getattr(part, "output", None) for part in parts))
 
 
 def branched(build: Callable[..., Any], c: Any, *causal: bool) -> nn.Module:

@@ -11,11 +11,8 @@
     plus alpha          α S + (1 − α) q_t · k_s / √d_head   α = σ(a), a = 0 at the start
 
 S is for max_length positions. T5's bias is added to it as to other scores. A random S has neither queries nor keys, a
-dense one has queries, "plus" both. A part `scores` is built by (n_heads, d_head, max_length), and called with the
-queries, which belong to the last of the keys, and the number of keys.
-
-The rows of Narang et al. (2021), table 1, have 8 heads of 128 where the model has 12 of 64: with these, the default of
-their code, all seven have the parameters that its column "Params" prints. Its "factorized" is factorised random.
+dense one has queries, "plus" both. The rows of Narang et al. (2021), table 1, have 8 heads of 128 and not 12 of 64, the
+default of their code, which gives all seven the parameters printed there. Its "factorized" is factorised random.
 
 Symbols: R is `table`, R1 and R2 are `queries` and `keys`; W2 is `outer`, W_A and W_B are `block` and `within`; α is the
 sigmoid of `alpha`.
@@ -44,9 +41,8 @@ from nlmcore.variants.shapes import Mask, Vectors
 from nlmcore.variants.variant import Times
 
 Queries = Float[Tensor, "batch head query d_head"]
-Scores = Float[Tensor, "batch head query key"]
-AnyScores = Float[Tensor, "#batch head query key"]
-SharedScores = Float[Tensor, "1 head query key"]
+Scores = Float[Tensor, "#batch head query key"]
+Build = Callable[..., nn.Module]
 
 
 class RandomScores(nn.Module):
@@ -63,7 +59,7 @@ class RandomScores(nn.Module):
         else:
             self.register_buffer("table", table)
 
-    def forward(self, q: Queries, keys: int) -> SharedScores:
+    def forward(self, q: Queries, keys: int) -> Scores:
         return self.table[None, :, keys - q.shape[2] : keys, :keys]
 
 
@@ -78,7 +74,7 @@ class FactorisedRandomScores(nn.Module):
         std = math.sqrt(0.02) * rank**-0.25
         self.queries, self.keys = (nn.Parameter(torch.empty(n_heads, max_length, rank).normal_(std=std)) for _ in "qk")
 
-    def forward(self, q: Queries, keys: int) -> SharedScores:
+    def forward(self, q: Queries, keys: int) -> Scores:
         return (self.queries[:, keys - q.shape[2] : keys] @ self.keys[:, :keys].mT).unsqueeze(0)
 
 
@@ -114,7 +110,7 @@ class FactorisedDenseScores(nn.Module):
 class Plus(nn.Module):
     """S + q · k / √d_head."""
 
-    def forward(self, scores: AnyScores, dots: Scores) -> Scores:
+    def forward(self, scores: Scores, dots: Scores) -> Scores:
         return scores + dots
 
 
@@ -125,7 +121,7 @@ class PlusAlpha(nn.Module):
         super().__init__()
         self.alpha = nn.Parameter(torch.zeros(()))
 
-    def forward(self, scores: AnyScores, dots: Scores) -> Scores:
+    def forward(self, scores: Scores, dots: Scores) -> Scores:
         alpha = self.alpha.sigmoid()
         return alpha * scores + (1 - alpha) * dots
 
@@ -133,19 +129,13 @@ class PlusAlpha(nn.Module):
 class Synthesizer(nn.Module):
     """A part `attention`; c: a TransformerConfig.
 
-    scores: (n_heads, d_head, max_length) -> S, called with (queries, number of keys).
+    scores: (n_heads, d_head, max_length) -> S, called with (queries, number of keys); the last keys are the queries'.
     joined: () -> how S and dot products are joined; None: only S.
 
     Raises ValueError for a configuration with n_kv_heads, TypeError for positions that are not a bias of the scores.
     """
 
-    def __init__(
-        self,
-        c: Any,
-        causal: bool,
-        scores: Callable[[int, int, int], nn.Module],
-        joined: Callable[[], nn.Module] | None = None,
-    ) -> None:
+    def __init__(self, c: Any, causal: bool, scores: Build, joined: Build | None = None) -> None:
         super().__init__()
         if c.n_kv_heads is not None:
             raise ValueError(f"n_kv_heads must be None: every head has values of its own, got {c.n_kv_heads}")
@@ -166,10 +156,7 @@ class Synthesizer(nn.Module):
         self.recorder: Callable[[Tensor], None] | None = None  # set by nlmcore.inspect.capture
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        """mask broadcasts to (batch, head, query, key), True = may attend.
-
-        Raises ValueError for more than max_length tokens, TypeError or ValueError for a mask that does not fit.
-        """
+        """Raises ValueError for more than max_length tokens, TypeError or ValueError for a mask that does not fit."""
         if mask is not None:
             check_mask(mask, (len(x), self.n_heads, x.shape[1], x.shape[1]))
         return self._mix(*self._project(x), mask)
@@ -214,9 +201,7 @@ class Synthesizer(nn.Module):
         return self.output(output.transpose(1, 2).flatten(2))
 
 
-def build_synthesizer(
-    c: Any, causal: bool, scores: Callable[[int, int, int], nn.Module], joined: Callable[[], nn.Module] | None = None
-) -> nn.Module:
+def build_synthesizer(c: Any, causal: bool, scores: Build, joined: Build | None = None) -> nn.Module:
     """A Synthesizer of two thirds of the heads, each twice as wide: 8 of 128 instead of 12 of 64."""
     sizes = {"n_heads": Times(Fraction(2, 3))(c.n_heads), "d_head": 2 * c.head_size}
     return Synthesizer(replace(c, **sizes), causal, scores, joined)

@@ -15,9 +15,7 @@ pre-norm, and T5's relative bias for positions, one table for all layers. ReLU, 
 (T5's code), one embedding matrix for the encoder, the decoder and the softmax.
 
     theirs      12 + 12 layers, d_model 768, 12 heads of 64, d_ff 3072; 223 M parameters
-    default     6 layers, d_model 96, 6 heads of 16, d_ff 384; 0.7 M parameters without the embeddings
-
-The default trains on a laptop, and 6 layers, 6 heads and d_ff = 384 can be multiplied by 2/3 and 3/2.
+    default     6 layers, d_model 96, 6 heads of 16, d_ff 384 (2/3 and 3/2 of them are integers), for a laptop; 0.7 M
 
 Departs from the paper: scores are divided by √d_head, and embeddings multiplied by √d_model, both as in 2017, where T5
 has other first weights instead; encoder and decoder each have a table of the bias.
@@ -65,12 +63,13 @@ def vanilla(vocab_size: int, **sizes: Any) -> TransformerConfig:
     return replace(c, d_head=c.head_size, d_ff=c.hidden_size)  # for rows that multiply them
 
 
-def share_positions(stack: nn.Module, name: str = "attention") -> None:
-    """All layers of a stack share one `positions`, if they have any: Raffel et al. (2020), section 2.1."""
-    parts: list[Any] = [getattr(layer, name, None) for layer in stack.children()]
-    first, *others = [part for part in parts if hasattr(part, "positions")] or [None]
-    for attention in others:
-        attention.positions = first.positions
+def share_positions(stack: nn.Module, names: Sequence[str] = ("attention",)) -> None:
+    """The attentions of one name share one `positions`, if they have any: Raffel et al. (2020), section 2.1."""
+    for name in names:
+        parts: list[Any] = [getattr(layer, name, None) for layer in stack.children()]
+        with_positions = [part for part in parts if hasattr(part, "positions")]
+        for attention in with_positions:
+            attention.positions = with_positions[0].positions
 
 
 @dataclass(frozen=True)
