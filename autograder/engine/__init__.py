@@ -6,7 +6,7 @@
     execute    the seam: nbgrader's own Execute replaced, by one line of its configuration; one submission as a task
     course     a course as nbgrader sees it: configuration, folders, masters
     pool       workers: in this process, on several cores, on a cluster
-    run        a class: what is to be graded, in turn; gone on with wherever it was stopped
+    run        a class: each submission in turn; resumed wherever it was stopped
     write      graded notebooks, gradebook, record, in this order, by one process
     records    what became of a notebook and of a submission, as plain data that can be kept and sent
 

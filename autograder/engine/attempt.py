@@ -29,7 +29,7 @@ class Attempt:
 
 
 def attempt(box: Runs, job: Job) -> Attempt:
-    """The best of up to 1 + AGAIN runs: each leaves out what stopped the one before."""
+    """The best of up to 1 + AGAIN runs: each leaves out the cell that stopped the previous one."""
     stopped: dict[str, str] = {}
     incidents: list[str] = []
     seconds = 0.0

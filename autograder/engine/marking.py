@@ -111,7 +111,7 @@ def _answers(test: Test, found: CellResult | None, stopped: str) -> list[Answers
 
 
 def tame(outputs: Outputs, most: float) -> Outputs:
-    """Outputs of a plain test cell in which nbgrader can read no mark that is none."""
+    """Outputs of a plain test cell in which nbgrader can read nothing but its mark."""
     kept = []
     for output in outputs:
         output = dict(output)

@@ -1,7 +1,7 @@
 """What is to be done with a submitted notebook: which cells run, which functions are asked what, and where.
 
 A test cell of ours, `check("attention.attend", attend)`, is not run: at its place the student's function is called on
-the public and on hidden inputs, and what comes back is judged outside. Every other code cell runs as it stands.
+the public and on hidden inputs, and its results are judged outside. Every other code cell runs as it is.
 The test cells' own text is the master's (nbgrader puts it back before), so what it names can be relied on.
 """
 
@@ -35,7 +35,7 @@ class Test:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A job for the box, and what the grader must know to judge what comes back."""
+    """A job for the box, and what the grader must know to judge the results."""
 
     job: Job
     places: tuple[int, ...]  # for each cell of the job, the number of the notebook's cell; -1 for none

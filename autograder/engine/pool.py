@@ -176,7 +176,7 @@ def _handing_out(client: Any) -> Run:
 
 
 class _Room:
-    """How many tasks may be on their way: workers come and go, and are counted anew every second."""
+    """How many tasks may be on their way: workers come and go, and are counted again every second."""
 
     def __init__(self, client: Any) -> None:
         self.client, self.many, self.asked = client, 0, 0.0

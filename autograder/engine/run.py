@@ -1,4 +1,4 @@
-"""Grade an assignment for a class: look, run, judge, write. Stopped at any moment, it is gone on with.
+"""Grade an assignment for a class: look, run, judge, write. Stopped at any moment, it can be resumed.
 
     for line in grade(course, "attention", jobs=8): print(line.words)
 
@@ -72,7 +72,7 @@ def grade(
     pictures: bool = False,
 ) -> Iterator[Line]:
     """Grade what is not graded yet (`again`: everything), and yield a line for every submission. `pictures`: draw the
-    course's own pictures into the graded notebooks, where otherwise their alternative text stands.
+    course's own pictures into the graded notebooks, instead of their alternative text.
 
     Raises NotACourse for an assignment that the gradebook does not know, ValueError for a student who has not handed
     in anything; IsolationMissing where students' code could not be contained and nobody said that it need not be;

@@ -107,7 +107,7 @@ def pair(got: Tensor, expected: Tensor) -> tuple[Grid, Grid]:
 
 def difference(got: Tensor, expected: Tensor) -> list[list[float | None]] | None:
     """got − expected in the matrix where they differ most, for a picture; None where a picture would say nothing. At
-    most 12 rows and columns; None in the place of a number that is no finite one."""
+    most 12 rows and columns; None instead of a value that is not finite."""
     if got.shape != expected.shape or got.ndim < 2 or got.numel() == 0:
         return None
     leading = worst_slice(got, expected)

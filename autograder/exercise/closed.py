@@ -1,7 +1,7 @@
 """Which closed names does a function use? Read from its bytecode, without running it.
 
 For the student's eyes: it says early that a shortcut does not count. It follows plain names, attributes of
-modules and classes, imports inside the function, and the student's own helpers; it is no lock.
+modules and classes, imports inside the function, and the student's own helpers. It is not a lock.
 """
 
 import dis
@@ -25,7 +25,7 @@ def closed_names_used(function: Callable[..., Any], closed: Sequence[str]) -> li
 
 
 def _codes(function: Callable[..., Any]) -> Iterator[tuple[types.CodeType, dict[str, Any]]]:
-    """The code of the function, of what is defined inside it, and of the helpers that it names."""
+    """The code of the function, of the functions defined inside it, and of the helpers that it names."""
     waiting: list[Any] = [function]
     seen: set[int] = set()
     home: dict[str, Any] | None = None

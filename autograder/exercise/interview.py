@@ -34,8 +34,8 @@ Answers = tuple[Outcome, ...]  # the outcomes of one question's calls
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Stands where a function stood: it gives the answers that the function gave to the public questions. Students have
-    exercises in this form: neither the reference nor a misconception is with them as code."""
+    """Replaces a function: it holds the answers that the function gave to the public questions. Students have exercises
+    in this form, so they get neither the reference nor a misconception as code."""
 
     given: tuple[Answers, ...]
 

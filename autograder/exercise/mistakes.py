@@ -71,7 +71,7 @@ def name_mistakes(
     """For each failed property, by its name, the misconception that explains it, if there is exactly one.
 
     It must give the student's own numbers in every public case of that property in which the student has
-    numbers, and in one of them other numbers than the reference: that both raise an exception says nothing.
+    numbers, and in one of them differ from the reference: that both raise an exception says nothing.
     In no public case, of any property, may the student be right where that mistake is not. Of several, one that
     has no other mistake; of those, the one that agrees with the student in the most cases overall. What is left
     may be explained by a mistake that was recognised elsewhere, exceptions included.

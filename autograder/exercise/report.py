@@ -26,7 +26,7 @@ _STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")  # not 
 
 
 def coded(escaped: str) -> Markup:
-    """A sentence that is escaped already, with `what stands so` as code and *what stands so* stressed."""
+    """A sentence that is escaped already, with `backticks` as code and *stars* as emphasis."""
     parts = re.split(r"`([^`\n]+)`", escaped)  # text, code, text, …
     return Markup(
         "".join(

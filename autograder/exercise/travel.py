@@ -19,7 +19,7 @@ HOMES = ("autograder.exercise.judges", "autograder.exercise.laws")
 
 
 class CannotTravel(ValueError):  # noqa: N818 - said to the instructor
-    """Something in an exercise that cannot be handed to students as data. The text says what, and what to do."""
+    """Something in an exercise that students cannot get as data. The text says what, and what to do."""
 
 
 @dataclass(frozen=True, eq=False)

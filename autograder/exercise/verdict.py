@@ -43,7 +43,7 @@ class Verdict:
 
     @property
     def points(self) -> float:
-        """Points earned. Whoever uses a closed name earns none."""
+        """Points earned; none if a closed name is used."""
         return 0.0 if self.closed else sum(f.about.points for f in self.findings if f.holds)
 
     @property

@@ -41,8 +41,8 @@ UNIFORM = "the weights are all alike, whatever the scores"
 
 @travels
 def weighted_sum_of(case: Case, got: Outcomes, values: int) -> str | None:
-    """output = weights @ values, with the weights that came back; `values` is that argument's number. If there is a
-    second call, its scores are others."""
+    """output = weights @ values, with the returned weights; `values` is that argument's index. A second call, if any,
+    has different scores."""
     if _deaf(got):
         return DEAF
     for arguments, outcome in zip(case.calls, got, strict=True):
@@ -57,7 +57,7 @@ def weighted_sum_of(case: Case, got: Outcomes, values: int) -> str | None:
 @travels
 def mask_renormalises(case: Case, got: Outcomes, mask: int) -> str | None:
     """Two calls, without and with a mask: the second's weights are the first's, cut down to the allowed keys and
-    rescaled to sum to 1. `mask` is that argument's number; it allows every query something."""
+    rescaled to sum to 1. `mask` is that argument's index; it allows every query something."""
     free, masked = got[0].outputs[1].double(), got[1].outputs[1].double()
     allowed = case.calls[1][mask].expand(free.shape)
     if masked.isnan().any():
@@ -75,7 +75,7 @@ def mask_renormalises(case: Case, got: Outcomes, mask: int) -> str | None:
 @travels
 def zero_where_nothing_is_allowed(case: Case, got: Outcomes, mask: int, output_too: bool = True) -> str | None:
     """A query without a single allowed key gets weights of exactly zero; nobody gets NaN. `output_too`: the same
-    of the output, whose rows are then the queries. `mask` is that argument's number."""
+    of the output, whose rows are then the queries. `mask` is that argument's index."""
     for arguments, outcome in zip(case.calls, got, strict=True):
         output, weights = outcome.outputs
         if weights.isnan().any() or (output_too and output.isnan().any()):
@@ -93,8 +93,8 @@ def zero_where_nothing_is_allowed(case: Case, got: Outcomes, mask: int, output_t
 
 
 def output_follows_over_heads(case: Case, got: Outcomes) -> str | None:
-    """output[b, q, o] = Σ_h Σ_k weights[b, h, q, k] M[b, h, k, o], with the weights that came back. One M per call is
-    known: what each key of each head contributes. If there is a second call, its scores are others."""
+    """output[b, q, o] = Σ_h Σ_k weights[b, h, q, k] M[b, h, k, o], with the returned weights. One M per call is known:
+    what each key of each head contributes. A second call, if any, has different scores."""
     if _deaf(got):
         return DEAF
     for mixed, outcome in zip(case.known, got, strict=True):
@@ -109,8 +109,8 @@ def output_follows_over_heads(case: Case, got: Outcomes) -> str | None:
 
 
 def inputs_left_alone(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
-    """A judge: the caller's tensors are as they were, after a function that looked at them: if there is a second call,
-    its scores are others."""
+    """A judge: the caller's tensors are unchanged, after a function that used them. A second call, if any, has
+    different scores."""
     return inputs_unchanged(case, got, expected) or (DEAF if _deaf(got) else None)
 
 

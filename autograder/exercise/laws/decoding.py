@@ -10,8 +10,7 @@ from autograder.exercise.travel import travels
 
 
 def scores_its_own_path(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
-    """log_prob = Σ table[last, next] along the tokens that came back, be they the right ones; the first `last` is the
-    start.
+    """log_prob = Σ table[last, next] along the returned tokens, right or wrong; the first `last` is the start.
 
     The arguments are (table, start, …); the outputs (tokens, log_prob).
     """
@@ -38,8 +37,8 @@ def same_path(case: Case, got: Outcomes, expected: Outcomes, name: str) -> str |
 
 
 def words_follow_from_the_states(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
-    """Token i is the argmax of state i times V, with the states that came back, be they the right ones; the arguments
-    are (context, E, W, U, C, V, …). The states differ from step to step."""
+    """Token i is the argmax of state i times V, with the returned states, right or wrong. The arguments are (context,
+    E, W, U, C, V, …); the states differ from step to step."""
     for arguments, outcome in zip(case.calls, got, strict=True):
         tokens, states = outcome.outputs[0].reshape(-1), outcome.outputs[1].double()
         V = arguments[5].double()

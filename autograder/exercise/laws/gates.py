@@ -18,7 +18,7 @@ def mixes(case: Case, got: Outcomes, gate: int, candidate: int) -> str | None:
 
 
 def remembers(case: Case, got: Outcomes) -> str | None:
-    """c = f ⊙ c_before + i ⊙ g, with the gates that came back and `known[0]` the memory before."""
+    """c = f ⊙ c_before + i ⊙ g, with the returned gates; `known[0]` is the memory before."""
     c, (i, f, g, _) = got[0].outputs[1].double(), got[0].outputs[2].double().unbind(0)
     if complaint := _no_gate(i) or _no_gate(f):
         return complaint
@@ -27,7 +27,7 @@ def remembers(case: Case, got: Outcomes) -> str | None:
 
 
 def shows(case: Case, got: Outcomes) -> str | None:
-    """h = o ⊙ tanh(c), with the c and o that came back."""
+    """h = o ⊙ tanh(c), with the returned c and o."""
     h, c, o = got[0].outputs[0].double(), got[0].outputs[1].double(), got[0].outputs[2].double()[3]
     if complaint := _no_gate(o):
         return complaint

@@ -38,7 +38,7 @@ def uniform_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str
 
 
 def shares_out_what_discounting_frees(case: Case, got: Outcomes) -> str | None:
-    """probabilities[a, w] = known[0][a, w] + known[1][a] continuation[w], with the continuation that came back."""
+    """probabilities[a, w] = known[0][a, w] + known[1][a] continuation[w], with the returned continuation."""
     continuation, table = got[0].outputs[0].double(), got[0].outputs[1].double()
     if _even(continuation) and continuation.numel() > 1:
         return "the continuation is the same for every word"
@@ -47,7 +47,7 @@ def shares_out_what_discounting_frees(case: Case, got: Outcomes) -> str | None:
 
 
 def exponential_of_the_mean(case: Case, got: Outcomes) -> str | None:
-    """perplexity = exp(log_loss / known[0]), with the log loss that came back, or the right one, known[1]. known[0]:
+    """perplexity = exp(log_loss / known[0]), with the returned log loss, or the right one, known[1]. known[0]:
     how many words are predicted."""
     log_loss, perplexity = (output.double().reshape(()) for output in got[0].outputs)
     if not (log_loss.isfinite() and log_loss > 0):

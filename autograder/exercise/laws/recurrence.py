@@ -1,4 +1,4 @@
-"""Laws of recurrence: a state that stays where its text is over, a loss that padding is no part of, a clipped norm."""
+"""Laws of recurrence: a state is kept after its text has ended, a loss ignores padding, a norm is clipped."""
 
 import torch
 
@@ -7,7 +7,7 @@ from autograder.exercise.specification import Case
 
 
 def held(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
-    """Output 0 (batch, time, hidden) stands still where `known[0]` (batch, time) is True, and moves before."""
+    """Output 0 (batch, time, hidden) stays the same where `known[0]` (batch, time) is True, and changes before."""
     states, over = got[0].outputs[0].double(), case.known[0]
     if states.shape != expected[0].outputs[0].shape:
         return "the shape of states is not the expected one"
@@ -35,7 +35,7 @@ def nothing_at_padding(case: Case, got: Outcomes, expected: Outcomes) -> str | N
 
 
 def follows_from_its_own_norm(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
-    """Output 1 is `known[0]`, shortened by the norm that came back as output 0 to the limit `known[1]`."""
+    """Output 1 is `known[0]`, shortened by the norm returned as output 0 to the limit `known[1]`."""
     norm, clipped = got[0].outputs[0].double().reshape(-1), got[0].outputs[1].double()
     gradient, limit = case.known[0].double(), float(case.known[1])
     if clipped.shape != gradient.shape:

@@ -18,7 +18,7 @@ def lengths_are_kept(case: Case, got: Outcomes) -> str | None:
 
 
 def left_as_it_was(case: Case, got: Outcomes) -> str | None:
-    """The caller's rows are as they were, and those that came back are not all the same."""
+    """The caller's rows are unchanged, and the returned ones are not all the same."""
     for outcome in got:
         after = outcome.outputs[0]
         if outcome.changed:
@@ -42,8 +42,8 @@ def scores_depend_on_the_distance(case: Case, got: Outcomes) -> str | None:
 
 
 def output_of_shared_values(case: Case, got: Outcomes) -> str | None:
-    """output = weights @ values, with the weights that came back; known: the values that each head reads. The first two
-    calls have other queries."""
+    """output = weights @ values, with the returned weights; known: the values that each head reads. The first two calls
+    have different queries."""
     if close(got[0].outputs[1], got[1].outputs[1]):
         return "other queries gave the same weights"
     for values, outcome in zip(case.known, got, strict=True):
