@@ -746,7 +746,8 @@ HTML(
             both=True,
             weights=False,
             title="bidirectional",
-            alt="Two rows of states: one is read from left to right, the other from right to left; both go to the output.",
+            alt="Two rows of states. Every word has an arrow to both. One row is read from left to right, the other from right to left; "
+            "both lead to the output.",
         ),
     )
 )

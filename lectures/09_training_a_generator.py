@@ -204,7 +204,8 @@ HTML(
             ["a", "man", "was", "gone"],
             title="in use: reads its own words",
             weights=False,
-            alt="In use each input is the output of the step before: a, man, was.",
+            feedback=True,
+            alt="In use an arrow leads from each output to the next input: a, man, was.",
         ),
     )
 )

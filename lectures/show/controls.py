@@ -8,6 +8,7 @@ rebuilt and no image is encoded. Where no kernel runs (a web page, a printout) t
 
 import html
 import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = ["Live", "choice", "choose_or_type", "field", "live", "menu", "slider"
 
 Control = Any  # any ipywidget with a `value`
 Draw = Callable[..., str]
+_NUMBER = re.compile(r"-?(?<![\w#])\d+(?:\.\d+)?")
 
 
 class Live(ipywidgets.VBox):
@@ -88,7 +90,7 @@ def _compared(reference: str, yours: Draw, values: dict[str, Any]) -> str:
     """Two pictures side by side, and whether they are the same. What a student's function raises is said in words."""
     try:
         other = yours(**values)
-        verdict = "yours draws the same picture" if other == reference else "yours draws another picture"
+        verdict = "yours draws the same picture" if _alike(reference, other) else "yours draws another picture"
     except Exception as error:  # the student's function: anything may come out of it
         other = _alert(f"{type(error).__name__}: {error}")
         verdict = "yours raised an error"
@@ -100,6 +102,20 @@ def _compared(reference: str, yours: Draw, values: dict[str, Any]) -> str:
         f'<div style="display:flex;flex-wrap:wrap;gap:16px">{halves}</div>'
         f'<p role="status" style="font-size:16px">{verdict}</p>'
     )
+
+
+def _alike(reference: str, other: str) -> bool:
+    """The same picture, but for the last digit of its numbers: two right solutions may round differently."""
+    if _NUMBER.split(reference) != _NUMBER.split(other):
+        return False
+    pairs = zip(_NUMBER.findall(reference), _NUMBER.findall(other), strict=True)
+    return all(abs(float(one) - float(two)) <= 1.01 * max(_last_digit(one), _last_digit(two)) for one, two in pairs)
+
+
+def _last_digit(written: str) -> float:
+    """What one step of the last decimal is worth; whole numbers must be equal."""
+    decimals = len(written.partition(".")[2])
+    return 10.0**-decimals if decimals else 0.0
 
 
 def _answering(yours: Any) -> Any:

@@ -38,12 +38,12 @@ CIRCUITS: dict[str, Sequence[Part]] = {
     "GRU": (
         Part("h", 0, 0, "h[t−1]", kind="state"),
         Part("x", 0, 3, "x[t]", kind="state"),
-        Part("z", 1, 1, "z = σ(…)", ("x", "h"), "gate"),
-        Part("r", 1, 2, "r = σ(…)", ("x", "h"), "gate"),
-        Part("reset", 2, 2, "r ⊙ (U h + d)", ("r",)),
+        Part("z", 1, 1.35, "z = σ(…)", ("x", "h"), "gate"),
+        Part("r", 1, 2.35, "r = σ(…)", ("x", "h"), "gate"),
+        Part("reset", 2, 1.15, "r ⊙ (U h + d)", ("r", "h")),
         Part("n", 2, 3, "n = tanh(…)", ("x", "reset"), "tanh"),
         Part("kept", 2, 0, "z ⊙ h[t−1]", ("h", "z")),
-        Part("written", 3, 1.5, "(1 − z) ⊙ n", ("n", "z")),
+        Part("written", 3, 2.2, "(1 − z) ⊙ n", ("n", "z")),
         Part("new", 3, 0, "h[t] = sum", ("kept", "written"), "state"),
     ),
     "LSTM": (
@@ -114,24 +114,27 @@ def unrolled_svg(
     alt: str,
     layers: int = 1,
     both: bool = False,
+    feedback: bool = False,
     weights: bool = True,
     title: str = "",
 ) -> str:
     """One column per input, read from left to right; outputs are above, None where there is none.
 
-    both: each layer has a second row of states that reads from right to left. weights: write U, W and V at the first
-    arrows of their kind.
+    both: a second row of states reads the same inputs from right to left, and both rows lead to the output. feedback:
+    an arrow leads from each output to the next input. weights: write U, W and V at the first arrows of their kind.
 
-    Raises ValueError if there is not one output (or None) per input, or no layer.
+    Raises ValueError if there is not one output (or None) per input, no layer, or both directions in several layers.
     """
     if len(inputs) != len(outputs) or not inputs:
         raise ValueError(f"unrolled_svg needs one output or None per input, got {len(inputs)} and {len(outputs)}")
     if layers < 1:
         raise ValueError(f"layers must be at least 1, got {layers}")
+    if both and layers > 1:
+        raise ValueError(f"both directions are drawn for one layer, got layers={layers}")
     said = {t: word for t, word in enumerate(outputs) if word is not None}
     wide, tall, pitch_y = 54.0, 40.0, 92.0
     pitch = max(wide + 42, label_width(inputs, 17) + 6, label_width(said.values(), 16) + 6)
-    rows = 2 * layers if both else layers
+    rows = 2 if both else layers
     canvas = Canvas(title)
     above = canvas.top + 48 + 0.75 * pitch_y  # the highest row of states
     first = above + (rows - 1) * pitch_y
@@ -139,21 +142,39 @@ def unrolled_svg(
     def arrow(x: float, y: float, to_x: float, to_y: float) -> None:
         canvas.line((x, y), (to_x, to_y), "#555555", 2, arrow=True)
 
+    def around(x: float, y: float, lane: float, turn: float, end: tuple[float, float], **look: str) -> None:
+        """An arrow from (x, y) that passes the boxes in a lane between two columns."""
+        canvas.polyline([(x, y), (lane, y - 10 if turn < y else y + 10), (lane, turn)], "#555555", 2, **look)
+        canvas.line((lane, turn), end, "#555555", 2, arrow=True)
+
     for t, word in enumerate(inputs):
         x = 40 + pitch * (t + 0.5)
         canvas.text(x, first + pitch_y, word, 17, "middle")
         for row in range(rows):
             y, backward = first - pitch_y * row, both and row % 2 == 1
             name = f"{'h′' if backward else 'h'}{subscript(t + 1)}"
+            bottom = y + tall / 2 + 3
             colour = DARK_ORANGE if backward else BLUE
             canvas.box(x - wide / 2, y - tall / 2, wide, tall, name, colour, size=18, ink="#ffffff", radius=7)
-            shift = 16 if both and row else 0
-            arrow(x + shift, y + pitch_y - (tall / 2 + 2 if row else 18), x + shift, y + tall / 2 + 3)
+            if backward:  # past the row below, from the word itself
+                around(x + 10, first + pitch_y - 18, x + wide / 2 + 13, y + tall / 2 + 16, (x + 12, bottom))
+            else:
+                arrow(x, y + pitch_y - (tall / 2 + 2 if row else 18), x, bottom)
             if t:
                 ends = x - pitch + wide / 2 + 2, x - wide / 2 - 3
                 arrow(ends[backward], y, ends[not backward], y)
         if t in said:
             arrow(x, above - tall / 2 - 2, x, above - pitch_y * 0.75 + 14)
+            if both:  # the lower row's state, past the upper row
+                end = (x - 12, above - pitch_y * 0.75 + 14)
+                around(x - 10, first - tall / 2 - 2, x - wide / 2 - 13, above - tall / 2 - 6, end)
+            if feedback and t + 1 < len(inputs):
+                lane, end = x + pitch / 2, (x + pitch - label_width([inputs[t + 1]], 17) / 2 - 4, first + pitch_y - 5)
+                canvas.polyline([(x + 16, above - pitch_y * 0.75 - 3), (lane, above - pitch_y * 0.75 - 3)], ORANGE, 2)
+                canvas.polyline(
+                    [(lane, above - pitch_y * 0.75 - 3), (lane, first + pitch_y - 5)], ORANGE, 2, dashes="6 4"
+                )
+                canvas.line((lane, first + pitch_y - 5), end, ORANGE, 2, arrow=True)
             room = max(wide, label_width([said[t]], 16))
             canvas.box(x - room / 2, above - pitch_y * 0.75 - 18, room, 30, said[t], AMBER, radius=6)
     if weights:

@@ -55,3 +55,14 @@ def test_the_example_of_contributing_works_as_it_stands() -> None:
     made["widgets"] = SimpleNamespace(memory_playground=made["memory_playground"])
     made["test_a_gate_of_zero_forgets"]()
     assert not nameless_in_html(made["memory_svg"]([1.0, 0.5], title="a gate"))
+
+
+@pytest.mark.parametrize(
+    ("theirs", "verdict"),
+    [("0.333", "same"), ("0.334", "same"), ("0.335", "another"), ("0.3333", "same"), ("1", "another")],
+)
+def test_the_last_digit_does_not_make_another_picture(theirs: str, verdict: str) -> None:
+    widget = show.live(
+        lambda f: f(), lambda: '<p fill="#333333">0.333</p>', yours=lambda: f'<p fill="#333333">{theirs}</p>'
+    )
+    assert f"yours draws {'the same' if verdict == 'same' else 'another'} picture" in widget.picture.value
