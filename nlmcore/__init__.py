@@ -7,8 +7,7 @@ One idea carries it: **every language model is the same function**,
 (`nlmcore.language_model`), so decoding, perplexity, widgets and experiments are each written once.
 
 `import nlmcore` loads torch and nothing heavier. Submodules load when they are first named, so
-`nlmcore.attention.attend` works without a second import, and matplotlib and ipywidgets are loaded by
-`lectures.show` alone.
+`nlmcore.attention.attend` works without a second import.
 """
 
 import importlib

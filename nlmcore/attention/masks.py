@@ -18,7 +18,7 @@ from nlmcore.checks import Count, Size, door
 
 @door
 def causal_mask(n: Size, past_length: Count = 0, device: torch.device | str | None = None) -> Bool[Tensor, "query key"]:
-    """True where query i may look, at key j ≤ i. Shape (n, past_length + n), with `past_length` keys read before."""
+    """True where query i may look, at key j ≤ i; (n, past_length + n), with `past_length` keys before query 0."""
     return torch.ones(n, past_length + n, dtype=torch.bool, device=device).tril(past_length)
 
 
@@ -26,31 +26,20 @@ def causal_mask(n: Size, past_length: Count = 0, device: torch.device | str | No
 def window_mask(
     n: Size, window: Size | None, past_length: Count = 0, device: torch.device | str | None = None
 ) -> Bool[Tensor, "query key"]:
-    """True where query i may look: at the `window` keys that end with itself (None: all, `causal_mask`).
-
-    Shape (n, past_length + n), with `past_length` keys read before. A window of n or more changes nothing.
-    """
+    """True where query i may look: at the `window` keys that end with itself; None: `causal_mask(n, past_length)`."""
     mask = torch.ones(n, past_length + n, dtype=torch.bool, device=device).tril(past_length)
     return mask if window is None else mask & ~mask.tril(past_length - window)
 
 
 @door
 def prefix_mask(lengths: Int[Tensor, " batch"], n: Size) -> Bool[Tensor, "batch query key"]:
-    """Causal, but the first lengths[b] positions see one another both ways; lengths (batch,) gives (batch, n, n).
-
-    Pass it to `MultiHeadAttention` as `prefix_mask(lengths, n)[:, None]`. Raises ValueError for lengths outside [0, n].
-    """
+    """Causal, but the first lengths[b] positions see one another both ways. Raises ValueError outside [0, n]."""
     return causal_mask(n, device=lengths.device) | padding_mask(lengths, n)[:, None, :]
 
 
 @door
 def padding_mask(lengths: Int[Tensor, " batch"], length: Count | None = None) -> Bool[Tensor, "batch time"]:
-    """True where a token is real: lengths (batch,) gives (batch, length), by default the largest of them.
-
-    Pass it to `MultiHeadAttention` as `padding_mask(lengths)[:, None, None, :]`.
-
-    Raises ValueError if there is no length, or one lies outside [0, length].
-    """
+    """True where a token is real; length: the largest unless given. Raises ValueError outside [0, length]."""
     if not len(lengths):
         raise ValueError("lengths must hold at least one length, got none")
     largest = int(lengths.max())

@@ -17,8 +17,7 @@ from torch import Tensor
 
 from nlmcore.checks import door
 
-SMALLEST = 16
-
+SMALLEST = 16  # the least capacity of a buffer
 Pair = tuple[Tensor, Tensor]
 
 
@@ -87,7 +86,8 @@ def grow(old: Pair, new: Pair, length: int, kept: int, ledger: Ledger, recorded:
     if recorded or _recorded(new[0]) or _recorded(old[0]):
         keys, values = (torch.cat([a[:, :, begin:length], b], dim=2) for a, b in zip(old, new, strict=True))
         return (keys, values), kept + time, Ledger(kept + time)
-    if not _may_write(old[0], length, length + time, ledger):
+    newest = ledger.filled == length and length + time <= old[0].shape[2]
+    if not newest or (old[0].is_inference() and not torch.is_inference_mode_enabled()):
         moved = _buffers(old, len(old[0]), 2 * (kept + time))
         for a, b in zip(moved, old, strict=True):
             a[:, :, :kept] = b[:, :, begin:length]
@@ -96,11 +96,6 @@ def grow(old: Pair, new: Pair, length: int, kept: int, ledger: Ledger, recorded:
     old[0][:, :, length:end] = new[0]
     old[1][:, :, length:end] = new[1]
     return old, end, ledger
-
-
-def _may_write(buffer: Tensor, length: int, end: int, ledger: Ledger) -> bool:
-    newest = ledger.filled == length and end <= buffer.shape[2]
-    return newest and (torch.is_inference_mode_enabled() or not buffer.is_inference())
 
 
 def _recorded(x: Tensor) -> bool:

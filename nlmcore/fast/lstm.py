@@ -5,9 +5,8 @@
     ∂L/∂a_t: each gate's upstream ⊙ local gradient       a_t = W x_t + U h_{t-1} + b; σ' = σ (1 − σ), tanh' = 1 − tanh²
     ∂L/∂U = Σ_t (∂L/∂a_t) h_{t-1}ᵀ                        Werbos (1990), "Backpropagation through time"
 
-U is used at every time, so its gradient is a sum over times, which is one product after the loop. The forward pass is
-`LSTMCell.step`, and the tests hold this to the gradients that PyTorch's graph gives. It is what `Recurrent` uses for
-an LSTM with `fused=False`, where it trains 1.5 to 2 times as fast as a loop around torch.nn.LSTMCell.
+U's gradient is a sum over times, which is one product after the loop. The forward pass is `LSTMCell.step`. `Recurrent`
+uses this for an LSTM with `fused=False`, where it trains 1.5 to 2 times as fast as a loop around torch.nn.LSTMCell.
 """
 
 from collections.abc import Callable

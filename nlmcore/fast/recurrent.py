@@ -1,8 +1,8 @@
 """A layer of recurrent cells through PyTorch's fused kernels: the whole loop over time in one call.
 
-It replaces `nlmcore.recurrent.recurrent.through_time`, with equal outputs and gradients. The kernels are those of
-torch.nn.RNN, GRU and LSTM; they are given the cells' own parameters, so nothing is copied. Time is the first dimension
-here. A layer is one direction or two (forward, backward); of each come its four weights and its state (h,) or (h, c).
+It replaces `nlmcore.recurrent.recurrent.through_time`, with equal outputs and gradients. The kernels of torch.nn.RNN,
+GRU and LSTM take the cells' own parameters, so nothing is copied. Time is the first dimension here. A layer is one
+direction or two (forward, backward), each with its four weights and its state (h,) or (h, c).
 
 Padding must change nothing, neither outputs nor the last state. So real tokens are moved to the front of their row, in
 reading order. Then the outputs at real tokens are right, and the last h is the output at the last real token. The
@@ -26,39 +26,35 @@ Parts = tuple[Tensor, ...]  # the state of one direction, (h,) or (h, c), each (
 def run_kernel(
     kernel: str, weights: list[list[Tensor]], x: Tensor, states: list[Parts], mask: Tensor | None = None
 ) -> tuple[Tensor, list[Parts]]:
-    """One layer over x (time, batch, input); weights and states are those of each direction.
+    """All hidden states (time, batch, directions · hidden) of a layer, and each direction's last state.
 
-    mask (time, batch), True = a real token; outputs at padding are zero, and a text without a real token keeps its
-    state. Returns all hidden states (time, batch, directions · hidden) and each direction's last state.
+    weights, states: of each direction. mask (time, batch), True = a real token; outputs at padding are zero, and a text
+    without a real token keeps its state.
     """
     if mask is not None:
         return _run_padded(kernel, weights, x, states, mask)
     initial = [torch.stack(part) for part in zip(*states, strict=True)]  # each (directions, batch, hidden)
-    outputs, *final = KERNELS[kernel](x, _given(initial), _flat(weights), *_options(len(weights)), False)
+    outputs, *final = _call(kernel, weights, initial, x)
     return outputs, list(zip(*final, strict=True))
 
 
 def flatten_weights(kernel: str, weights: list[list[Tensor]]) -> None:
     """Lay a layer's weights out in one piece of GPU memory, as cuDNN wants them. Elsewhere: nothing."""
-    flat = _flat(weights)
+    flat = [w for direction in weights for w in direction]
     if all(w.is_cuda and torch.backends.cudnn.is_acceptable(w) and w.dtype == flat[0].dtype for w in flat):
         sizes = (flat[0].shape[1], CUDNN_MODES.index(kernel), flat[1].shape[1], 0)
         with torch.no_grad(), torch.cuda.device_of(flat[0]):
             torch._cudnn_rnn_flatten_weight(flat, 4, *sizes, 1, False, len(weights) == 2)
 
 
-def _flat(weights: list[list[Tensor]]) -> list[Tensor]:
-    return [w for direction in weights for w in direction]
-
-
-def _given(state: list[Tensor]) -> list[Tensor] | Tensor:
-    """As the kernels want it: of an LSTM [h, c], of the others h."""
-    return state if len(state) == 2 else state[0]
-
-
-def _options(directions: int) -> tuple[bool, int, float, bool, bool]:
-    """Biases, one layer, no dropout (so "train" only means: keep what the backward pass needs), bidirectional."""
-    return True, 1, 0.0, torch.is_grad_enabled(), directions == 2
+def _call(kernel: str, weights: list[list[Tensor]], initial: list[Tensor], *x: Tensor) -> tuple[Tensor, ...]:
+    """Run a kernel over x (time, batch, input), or over a packed sequence's data and batch sizes."""
+    state = initial if len(initial) == 2 else initial[0]  # of an LSTM [h, c], of the others h
+    flat = [w for direction in weights for w in direction]
+    # biases, one layer, no dropout (so "train" only means: keep what the backward pass needs), bidirectional
+    options = (True, 1, 0.0, torch.is_grad_enabled(), len(weights) == 2)
+    batch_first = (False,) if len(x) == 1 else ()
+    return KERNELS[kernel](*x, state, flat, *options, *batch_first)
 
 
 def _run_padded(
@@ -84,7 +80,7 @@ def run_held(kernel: str, weights: list[Tensor], x: Tensor, state: Parts, length
         hold = x.new_tensor([CLOSED, OPEN, 0.0, 0.0]).repeat_interleave(state[0].shape[1])
         weights = [torch.cat([weights[0], hold.unsqueeze(-1)], dim=-1), *weights[1:]]
     initial = [part.unsqueeze(0) for part in state]
-    outputs, *final = KERNELS[kernel](x, _given(initial), weights, *_options(1), False)
+    outputs, *final = _call(kernel, [weights], initial, x)
     h = outputs[lengths.clamp(min=1) - 1, torch.arange(x.shape[1], device=x.device)]
     return outputs, (h, *(part.squeeze(0) for part in final[1:]))
 
@@ -94,7 +90,7 @@ def run_packed(kernel: str, weights: list[Tensor], x: Tensor, state: Parts, leng
     packed = pack_padded_sequence(x, lengths.clamp(min=1).cpu(), enforce_sorted=False)
     there, back = cast(Tensor, packed.sorted_indices), cast(Tensor, packed.unsorted_indices)
     initial = [part.index_select(0, there).unsqueeze(0) for part in state]
-    data, *final = KERNELS[kernel](packed.data, packed.batch_sizes, _given(initial), weights, *_options(1))
+    data, *final = _call(kernel, [weights], initial, packed.data, packed.batch_sizes)
     outputs, _ = pad_packed_sequence(PackedSequence(data, *packed[1:]), total_length=len(x))
     return outputs, tuple(part.squeeze(0).index_select(0, back) for part in final)
 

@@ -1,8 +1,8 @@
 """Given weights into a module without initialising it first, and stored so that one token is decoded soonest.
 
 **Without initialising.** `filled` builds a module on PyTorch's device "meta", where tensors have shapes but no values;
-the module then takes the given tensors for its own, in their layout. Initialisation is skipped altogether: on "meta" it
-would do nothing, but PyTorch imports 800 modules, for a second, to do it.
+the module then takes the given tensors, in their layout. Initialisation is skipped: on "meta" it would do nothing, but
+PyTorch imports 800 modules, for a second, to do it.
 
 **Stored (in, out).** y = x Wᵀ, W (out, in). For one token, reading W once takes the time. Stored (out, in), as PyTorch
 creates it, every output is a dot product to be summed; stored (in, out), every input adds a multiple of one long row to
@@ -14,8 +14,7 @@ as the usual layout:
     4 to 10         0.92 to 1.15
     64 and more     0.98 to 1.04
 
-Looking up 512 embeddings in it takes 4 ms instead of 1; a pass over them takes seconds. So every matrix is stored this
-way, the tied output matrix as well.
+Looking up 512 embeddings takes 4 ms instead of 1, a pass over them seconds. So every matrix is stored this way.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -51,5 +51,4 @@ class NoPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch time {self.d_model}"], first: Count = 0
     ) -> Float[Tensor, "batch time d_model"]:
-        """x. Raises what the other modules raise, but for the length."""
         return x

@@ -15,16 +15,14 @@ authors suggest for encoders in their repository).
 
     score_ij = q_i · k_j + b_h[bucket(j − i)]       Raffel et al. (2020), section 2.1
 
-Near distances have a bucket each; farther ones share buckets that widen geometrically; from max_distance on
-there is only one. With n buckets for one direction, half of them near:
+Near distances have a bucket each; farther ones share buckets that widen geometrically; from max_distance on there is
+only one. With n buckets for one direction, half of them near:
 
     bucket(d) = d                                                             for d < n/2
     bucket(d) = n/2 + ⌊ln(d / (n/2)) / ln(max_distance / (n/2)) · n/2⌋        at most n − 1
 
-In both directions each has half of the buckets, the keys behind first; a causal model spends all of them on
-the keys behind.
-
-Symbols: the table is (bucket, head), as T5 stores it.
+In both directions each has half of the buckets, the keys behind first; a causal model spends all of them on the keys
+behind. Symbols: the table is (bucket, head), as T5 stores it.
 
 Departs from the paper: the scores here are divided by √d_head (T5 puts it into the initialisation), and every layer has
 its own table unless the model's `share` ties them (T5 has one for all).
@@ -54,10 +52,7 @@ def alibi_slopes(n_heads: Size) -> Float[Tensor, " head"]:
 
 @door
 def alibi(n_heads: Size, query_length: Size, key_length: Size) -> Float[Tensor, "1 head query key"]:
-    """−m_h |i − j|, to be added to the scores; (1, head, query, key). The queries are the last of the keys.
-
-    Raises ValueError if there are more queries than keys.
-    """
+    """−m_h |i − j|, to be added to the scores. The queries are the last of the keys, and no more of them."""
     check_lengths(query_length, key_length)
     return _linear(alibi_slopes(n_heads), query_length, key_length)
 
@@ -86,10 +81,8 @@ def relative_buckets(
 ) -> Int[Tensor, "*shape"]:
     """The bucket, 0 … n_buckets − 1, of each offset j − i; negative: the key lies before the query.
 
-    If not bidirectional, all keys ahead are in the bucket of distance 0 (they are masked anyway).
-
-    Raises ValueError for too few buckets, an odd number of them for two directions, or a max_distance within
-    the buckets that hold one distance each.
+    If not bidirectional, all keys ahead are in the bucket of distance 0 (they are masked anyway). Raises ValueError for
+    too few buckets, an odd number of them for two directions, or a max_distance within the near ones.
     """
     _check_buckets(n_buckets, bidirectional, max_distance)
     n = n_buckets // 2 if bidirectional else n_buckets
@@ -110,10 +103,7 @@ def relative_bias(
     bidirectional: bool = True,
     max_distance: Size = 128,
 ) -> Float[Tensor, "1 head query key"]:
-    """table[bucket(j − i)], to be added to the scores; (1, head, query, key). The queries are the last of the keys.
-
-    Raises ValueError for more queries than keys, or what `relative_buckets` refuses.
-    """
+    """table[bucket(j − i)], to be added to the scores. The queries are the last of the keys."""
     check_lengths(query_length, key_length)
     _check_buckets(len(table), bidirectional, max_distance)
     return _bias(table, query_length, key_length, bidirectional, max_distance)

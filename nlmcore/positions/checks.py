@@ -15,14 +15,10 @@ def check_length(first: int, time: int, max_length: int) -> None:
         )
 
 
-def check_even(name: str, size: int, why: str) -> None:
-    """A positive even number."""
+def check_waves(name: str, size: int, base: float | int = 2, why: str = "sines and cosines come in pairs") -> None:
+    """An even number of waves, and the base of their lengths."""
     if size % 2:
         raise ValueError(f"{name} must be a positive even number ({why}), got {size}")
-
-
-def check_base(base: float | int) -> None:
-    """The base of the wavelengths."""
     if not 1 < base < math.inf:
         raise ValueError(f"base must be a finite number above 1, got {base}")
 

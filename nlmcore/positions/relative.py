@@ -61,7 +61,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, door
-from nlmcore.positions.checks import check_even, check_lengths, check_pair
+from nlmcore.positions.checks import check_lengths, check_pair, check_waves
 from nlmcore.positions.sinusoids import frequencies, waves
 
 Q = Float[Tensor, "batch head query d_head"]
@@ -74,11 +74,9 @@ def relative_shift(
 ) -> Float[Tensor, "*batch query key"]:
     """y[i, j] = x[i, j + query_length − 1 − i], or 0 where x has no such column.
 
-    x (…, query, distance) holds one column per distance, from the farthest, key_length − 1, downwards: to 0
-    (causal; `key_length` may be left out), or to −(query_length − 1) (both directions; distance is then
-    key_length + query_length − 1). The queries are the last of the keys.
-
-    Raises ValueError if there are fewer keys than queries, or another number of columns.
+    x holds one column per distance, from the farthest, key_length − 1, down to 0 (causal; `key_length` may be left
+    out), or down to −(query_length − 1) (both directions). The queries are the last of the keys. Raises ValueError if
+    there are fewer keys than queries, or another number of columns.
     """
     query_length, columns = x.shape[-2:]
     key_length = columns if key_length is None else key_length
@@ -200,7 +198,7 @@ class TransformerXLPositions(BiasedScores):
 
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
         super().__init__(n_heads, d_head, max_length, causal)
-        check_even("n_heads · d_head", n_heads * d_head, "sines and cosines come in pairs")
+        check_waves("n_heads · d_head", n_heads * d_head)
         self.projection = nn.Linear(n_heads * d_head, n_heads * d_head, bias=False)
         self.u, self.v = (nn.Parameter(torch.empty(n_heads, d_head).normal_(std=0.02)) for _ in range(2))
 

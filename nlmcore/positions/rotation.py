@@ -23,10 +23,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Size, door
-from nlmcore.positions.checks import check_base, check_even
+from nlmcore.positions.checks import check_waves
 from nlmcore.positions.sinusoids import frequencies
 
 Layout = Literal["half", "interleaved"]
+PAIRS = "rotary positions rotate pairs of numbers"
 
 
 # layout -> (lay two halves of pairs into one vector, swap the two numbers of every pair)
@@ -50,7 +51,7 @@ def rotary(
 
     positions (time,), or (batch, time) each. Raises ValueError for an odd d_head, or positions that do not fit.
     """
-    _check_options(x.shape[3], base)
+    check_waves("d_head", x.shape[3], base, PAIRS)
     if positions.dtype == torch.bool or positions.is_complex():
         raise TypeError(f"positions must be a tensor of numbers, got {positions.dtype}")
     if positions.shape not in ((x.shape[2],), (x.shape[0], x.shape[2])):
@@ -87,11 +88,6 @@ def _cos_sin_of_a_stretch(
         return _cos_sin(torch.arange(first, first + time, device=device), d_head, base, layout, dtype)
 
 
-def _check_options(d_head: int, base: float | int) -> None:
-    check_even("d_head", d_head, "rotary positions rotate pairs of numbers")
-    check_base(base)
-
-
 class Rotary(nn.Module):
     """`rotary` for attention: `rotate(x, first)` rotates queries or keys. Nothing is learned, no length is too long.
 
@@ -110,7 +106,7 @@ class Rotary(nn.Module):
         layout: Layout = "half",
     ) -> None:
         super().__init__()
-        _check_options(d_head, base)
+        check_waves("d_head", d_head, base, PAIRS)
         self.d_head, self.base, self.layout = d_head, base, layout
 
     def rotate(

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import Count, Size, door
 from nlmcore.fast import Linear
-from nlmcore.positions.checks import check_base, check_even, check_length
+from nlmcore.positions.checks import check_length, check_waves
 
 
 def frequencies(d_model: int, base: float | int) -> Float[Tensor, " pair"]:
@@ -41,8 +41,7 @@ def sinusoidal(length: Size, d_model: Size, base: float | int = 10_000.0) -> Flo
     nearly 2π · base. A shift by k positions turns every hand by a fixed angle, so PE(pos + k) is a linear function of
     PE(pos) (section 3.5). Raises ValueError for an odd d_model, or a base that is not a finite number above 1.
     """
-    check_even("d_model", d_model, "sines and cosines come in pairs")
-    check_base(base)
+    check_waves("d_model", d_model, base)
     position = torch.arange(length, dtype=torch.float64).unsqueeze(1)  # (length, 1)
     return waves(position * frequencies(d_model, base)).float()
 
@@ -100,8 +99,7 @@ class LearnableSinusoidal(PositionsByTable):
     @door
     def __init__(self, max_length: Size, d_model: Size, base: float | int = 10_000.0) -> None:
         super().__init__(max_length, d_model)
-        check_even("d_model", d_model, "sines and cosines come in pairs")
-        check_base(base)
+        check_waves("d_model", d_model, base)
         self.frequency = nn.Parameter(frequencies(d_model, base).float())
 
     def placed(self, x: Tensor, first: int, end: int) -> Tensor:

@@ -140,12 +140,10 @@ class TransformerConfig:
 
     @property
     def head_size(self) -> int:
-        """d_head, given or d_model / n_heads."""
         return self.d_model // self.n_heads if self.d_head is None else self.d_head
 
     @property
     def hidden_size(self) -> int:
-        """d_ff, given or 4 · d_model."""
         return 4 * self.d_model if self.d_ff is None else self.d_ff
 
 

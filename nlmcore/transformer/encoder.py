@@ -45,10 +45,10 @@ class TransformerEncoder(Trunk):
     def forward(
         self, tokens: Int[Tensor, "batch time"], mask: Bool[Tensor, "batch time"] | None = None
     ) -> Float[Tensor, "batch seen d_model"]:
-        """mask (batch, time), True = a real token; nothing attends to padding.
+        """One vector per token (seen = time), unless the configuration's `stack` pools them.
 
-        One vector per token (seen = time), unless the configuration's `stack` pools them. Raises TypeError or
-        ValueError for tokens outside the vocabulary, a text that is too long, or a mask that does not fit the tokens.
+        mask: True = a real token; nothing attends to padding. Raises TypeError or ValueError for tokens outside the
+        vocabulary, a text that is too long, or a mask that does not fit the tokens.
         """
         check_tokens(tokens, self.config.vocab_size)
         check_token_mask(mask, tokens)
@@ -112,9 +112,6 @@ def hide_tokens(
     if mask is not None:
         guess &= mask
     fate = torch.rand(tokens.shape, generator=generator)
-    random = torch.randint(vocab_size, tokens.shape, generator=generator)
-    read = tokens.clone()
-    read[guess & (fate < 0.8)] = hidden_id
-    replaced = guess & (fate >= 0.8) & (fate < 0.9)
-    read[replaced] = random[replaced]
-    return read, guess
+    random = torch.randint(vocab_size, tokens.shape, generator=generator).to(tokens)
+    read = tokens.masked_fill(guess & (fate < 0.8), hidden_id)
+    return random.where(guess & (fate >= 0.8) & (fate < 0.9), read), guess

@@ -112,17 +112,17 @@ class EncoderDecoder(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "batch time"], state: EncoderDecoderState | None = None
     ) -> tuple[Float[Tensor, "batch time vocab"], EncoderDecoderState]:
-        """tokens (batch, time) of the target, `<bos>` first; state from `encode` or from an earlier call.
-
-        Raises TypeError for a state without a source, ValueError for one of another batch or another model.
-        """
+        """tokens of the target, `<bos>` first; state from `encode` or an earlier call. Raises as `hidden_states`."""
         hidden, state = self.hidden_states(tokens, state)
         return self.output(hidden), state
 
     def hidden_states(
         self, tokens: Int[Tensor, "batch time"], state: EncoderDecoderState | None = None
     ) -> tuple[Float[Tensor, "batch time d_model"], EncoderDecoderState]:
-        """The decoder's last vectors, of which `output` makes the logits, and the state after them."""
+        """The decoder's last vectors, of which `output` makes the logits, and the state after them.
+
+        Raises TypeError for a state without a source, ValueError for one of another batch or another model.
+        """
         check_tokens(tokens, self.vocab_size)
         if not isinstance(state, EncoderDecoderState):
             raise TypeError(f"state must come from encode(source): no source has been read, got {type(state).__name__}")

@@ -47,7 +47,7 @@ def build_norm(eps: float, bias: bool, c: Any) -> nn.Module:
 
 
 def block_from_torch(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> Block:
-    """One layer: an encoder's sees all that its mask allows; a decoder's reads on, and attends to a source."""
+    """One layer: an encoder's for `forward`; a decoder's for `step`, with cross-attention."""
     cross = isinstance(layer, nn.TransformerDecoderLayer)
     block = Block(config_from_torch(layer), causal=cross, cross=cross).to(layer.linear1.weight)
     copy_layer(block, layer)
