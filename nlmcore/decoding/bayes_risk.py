@@ -19,7 +19,7 @@ import torch
 from nlmcore.checks import Count, Size, door
 from nlmcore.decoding.filters import takes_filters
 from nlmcore.decoding.reading import Prompt
-from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, with_tree
+from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, Status, best_first, with_tree
 from nlmcore.decoding.sampling import sample
 from nlmcore.language_model import LanguageModel, State
 
@@ -90,5 +90,6 @@ def _grow(tree: SearchTree, row: int, hypotheses: list[Hypothesis], log_probs: d
         for t, token in enumerate(text):
             if text[: t + 1] not in nodes:
                 last = t + 1 == len(text)
-                given = (nodes[text[:t]], token, log_probs[text][t], "finished" if last else "kept")
+                status: Status = "finished" if last else "kept"
+                given = (nodes[text[:t]], token, log_probs[text][t], status)
                 nodes[text[: t + 1]] = tree.add(*given, score=hypothesis.score if last else None)

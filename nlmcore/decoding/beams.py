@@ -33,7 +33,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from nlmcore.checks import Amount, Count, Size, door
-from nlmcore.decoding.choosing import extend, highest
+from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import Prompt, check_length_penalty, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, score, with_tree
 from nlmcore.language_model import LanguageModel, State, select
@@ -157,6 +157,15 @@ class Complete:
             return True
         final_length = self.max_length if self.length_penalty > 0 else length + 1
         return score(log_prob, final_length, self.length_penalty) > self.ranked[-1].score
+
+
+def extend(
+    texts: Int[Tensor, "search beam length"], indices: Int[Tensor, "search candidate"], vocab_size: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Flat indices into (beam, vocab) as beams and words, and each such beam's text with its word at the end."""
+    parent, word = indices // vocab_size, indices % vocab_size
+    before = texts.gather(1, parent[:, :, None].expand(-1, -1, texts.shape[2]))
+    return parent, word, torch.cat([before, word[:, :, None]], dim=2)
 
 
 def run_beams(

@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from nlmcore.checks import Count, Probability, Size, door
-from nlmcore.decoding.choosing import highest
+from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import (
     Prompt,
     check_request,

@@ -26,9 +26,8 @@ from nlmcore.language_model import (
     shows_hidden,
 )
 
-Prompt = Annotated[
-    Int[Tensor, "batch time"], "prompts of different lengths are decoded in one call per length"
-]  # a rectangle: every model reads (batch, time), and no mask says where a shorter prompt would end
+# A rectangle: every model reads (batch, time), and no mask says where a shorter prompt would end.
+Prompt = Annotated[Int[Tensor, "batch time"], "prompts of different lengths are decoded in one call per length"]
 
 
 def check_request(
@@ -60,8 +59,7 @@ def next_log_probs(
 ) -> tuple[Float[Tensor, "batch vocab"], State]:
     """ln P(next token) after the last position only, and the state there.
 
-    A model that shows its hidden vectors computes the logits of only that position: 2,000 tokens of a vocabulary of
-    49,152 would be 393 MB of them.
+    Where the model shows its hidden vectors, no other logits are computed: those of 2,000 tokens may be 400 MB.
     """
     if tokens.shape[1] > 1 and shows_hidden(model):
         hidden, state = hidden_states(model, tokens, state)
@@ -130,10 +128,7 @@ def log_probabilities(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*
 
 
 def in_evaluation_mode(model: LanguageModel, function, *arguments):
-    """Call `function` with dropout off, then put every submodule back into the mode it was in.
-
-    A text sampled with dropout on is almost always a forgotten `model.eval()`.
-    """
+    """function(*arguments) with dropout off: a text sampled with dropout on is almost always a forgotten eval()."""
     if not isinstance(model, nn.Module) or not model.training:
         return function(*arguments)
     with evaluation_mode(model):

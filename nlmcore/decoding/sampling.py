@@ -155,11 +155,11 @@ def collect(
     """All the steps side by side; with a watcher, (generation, its tree)."""
     written = list(steps)
     if written:
-        columns = ([step.tokens for step in written], [step.log_probs for step in written])
-        generation = Generation(*(torch.stack(column, dim=1) for column in columns), written[-1].finished)
+        tokens = torch.stack([step.tokens for step in written], dim=1)
+        log_probs = torch.stack([step.log_probs for step in written], dim=1)
+        generation = Generation(tokens, log_probs, written[-1].finished)
     else:
-        nothing = prompt[:, :0]
-        generation = Generation(nothing, nothing.float(), torch.zeros_like(prompt[:, 0], dtype=torch.bool))
+        generation = Generation(prompt[:, :0], prompt[:, :0].float(), torch.zeros_like(prompt[:, 0], dtype=torch.bool))
     return generation if watch is None else (generation, watch.tree)
 
 

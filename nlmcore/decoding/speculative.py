@@ -22,8 +22,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.choosing import sample_index
-from nlmcore.decoding.filters import compose, takes_filters
+from nlmcore.decoding.filters import compose, sample_index, takes_filters
 from nlmcore.decoding.reading import Prompt, all_but_last, check_request, next_log_probs, prefill
 from nlmcore.decoding.results import Generation, SearchTree
 from nlmcore.language_model import LanguageModel, State, select

@@ -23,7 +23,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.choosing import extend, highest
+from nlmcore.decoding.beams import extend
+from nlmcore.decoding.filters import highest
 from nlmcore.decoding.reading import Prompt, check_request, next_log_probs
 from nlmcore.decoding.results import Hypothesis, Ranked, SearchTree, best_first, with_tree
 from nlmcore.language_model import LanguageModel, State, select

@@ -1,8 +1,8 @@
 """Batches in an order that can be replayed, epoch after epoch: an exact resume needs the same random numbers.
 
-Batches have their own random state. Shuffling and cutting the data uses the same global generators as dropout; if both
-took turns on them, a resumed run could not replay the data without replaying the dropout in between. So `fit`
-lends the global generators to the data while it makes a batch, and takes them back.
+Shuffling and cutting the data uses the same global generators as dropout; if both took turns on them, a resumed run
+could not replay the data without replaying the dropout in between. So batches have their own random state: `fit`
+lends the global generators to the data while it makes a batch.
 """
 
 import random
@@ -69,8 +69,7 @@ class BatchStream:
     ) -> None:
         self.batches, self.generators = batches, generators
         self.start = EpochStart(-1, random, ())
-        self.position = 0
-        """How many batches of this epoch were returned."""
+        self.position = 0  # how many batches of this epoch were returned
         self._random = random
         self._iterator: Iterator[Any] = iter(())
         self._ahead: Any = _NOTHING

@@ -45,10 +45,7 @@ def save_checkpoint(path: str | Path, tensors: dict[str, Tensor], facts: dict[st
 
 
 def load_checkpoint(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and facts that were saved. FileNotFoundError without a file, ValueError if it is not whole.
-
-    IsADirectoryError if `path` is a folder.
-    """
+    """The tensors and facts that were saved; FileNotFoundError, IsADirectoryError, ValueError if it is not whole."""
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"path must name a checkpoint, which is one file, got the folder {path}")
@@ -104,7 +101,12 @@ def _memory(tensor: Tensor) -> Any:
 
 @dataclass
 class Run:
-    """A whole training run."""
+    """A whole training run.
+
+    `carried` is the state from which the next batch continues, `best` the weights with the lowest held-out loss, and
+    `stale` counts the evaluations since then. The file holds a fingerprint of `last_batch`, so that a run is not
+    resumed on other data.
+    """
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
@@ -115,13 +117,9 @@ class Run:
     device: torch.device
     history: History = field(default_factory=History)
     carried: State = None
-    """The state from which the next batch continues."""
     best: dict[str, Tensor] | None = None
-    """The weights with the lowest held-out loss."""
     stale: int = 0
-    """Evaluations since then."""
     last_batch: Any = None
-    """Its fingerprint goes into the file, so that a run is not resumed on other data."""
 
 
 def save_run(run: Run, path: str | Path) -> None:

@@ -73,14 +73,15 @@ def mean_loss(logits: Tensor, targets: Tensor, mask: Tensor | None) -> Tensor:
 
 
 class Piece(NamedTuple):
-    """One stretch of text that was read, ready for `loss.backward()`."""
+    """One stretch of text that was read, ready for `loss.backward()`.
+
+    `loss` is the mean negative log-likelihood of its predictions, in nats; `predictions` is their number, the weight
+    of the piece in an average over the text; `state` is what the model remembers at its end.
+    """
 
     loss: Tensor
-    """Mean negative log-likelihood of its predictions, in nats."""
     predictions: int
-    """How many real tokens that is the mean of: the weight of this piece in an average over the text."""
     state: State
-    """What the model remembers at its end."""
 
 
 def read(model: LanguageModel, inputs: Tensor, targets: Tensor, mask: Tensor | None, state: State) -> Piece:

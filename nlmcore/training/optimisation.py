@@ -2,11 +2,10 @@
 
     g <- n_max g / |g|    when |g| > n_max,         |g| over all parameters together
 
-A step that is too long keeps its direction and loses its length: Pascanu, Mikolov & Bengio (2013, "On the difficulty
-of training recurrent neural networks", algorithm 1). Departs from the paper: nothing.
+Source: Pascanu, Mikolov & Bengio (2013, "On the difficulty of training recurrent neural networks", algorithm 1).
+Departs from the paper: nothing.
 
-Schedules are pure functions, so a resumed run needs nothing but the step. `fit` calls a schedule with 1 before the
-first update. Bind the other arguments with functools.partial:
+`fit` calls a schedule with 1 before the first update. Bind the other arguments with functools.partial:
 
     fit(..., learning_rate=1.0, schedule=partial(noam_schedule, d_model=128, warmup=400))
     fit(..., learning_rate=3e-4, schedule=partial(cosine_schedule, total=2_000, warmup=100))

@@ -41,8 +41,8 @@ def scheduled_sampling_loss(
 ) -> Float[Tensor, ""]:
     """Mean negative log-likelihood when only a fraction `epsilon` of the input is true; the first token always is.
 
-    epsilon = 1 is `teacher_forcing_loss`; at epsilon = 0 the model reads only its own output. `greedy=True`
-    reads the model's most probable word instead of a sampled one. Other arguments as in `teacher_forcing_loss`.
+    `greedy=True` reads the model's most probable word instead of a sampled one. Other arguments as in
+    `teacher_forcing_loss`, which epsilon = 1 is.
     """
     tokens, targets, mask, state = prepare(model, tokens, targets, mask, state, source, source_mask)
     coins = torch.rand(tokens.shape, generator=generator, device=tokens.device)

@@ -39,8 +39,7 @@ def truncated_backpropagation(
     """Read `tokens` in pieces of `length` predictions (the last may be shorter); each ends in a state without a past.
 
     `tokens`, `targets` and `mask` as in `teacher_forcing_loss`; pieces without a real target are read, not
-    yielded, but `mask` must be True for at least one.
-    `state` is where to begin; it is cut as well. Arguments are checked immediately, not at the first piece.
+    yielded. `state` is where to begin; it is cut as well. Arguments are checked immediately, not at the first piece.
     """
     inputs, targets, mask, state = prepare(model, tokens, targets, mask, detach(state))
 
