@@ -37,8 +37,6 @@ class Step:
     finished: Bool[Tensor, " batch"]
 
 
-@door
-@torch.no_grad()
 def greedy(
     model: LanguageModel,
     prompt: Prompt,
@@ -49,10 +47,7 @@ def greedy(
     trace: bool = False,
 ) -> Generation | tuple[Generation, SearchTree]:
     """Write up to `max_new_tokens` after each prompt, always the most probable one."""
-    prompt, end = check_request(model, prompt, eos, state)
-    watch = Watcher(len(prompt), end) if trace else None
-    choose = chooser({"temperature": 0}, None)
-    return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
+    return sample(model, prompt, max_new_tokens, eos=eos, state=state, trace=trace, temperature=0)
 
 
 @takes_filters
