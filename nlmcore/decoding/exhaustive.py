@@ -59,9 +59,9 @@ def exhaustive_search(
         if end is not None:
             done |= word == end
         if tree is not None:
-            kinds = torch.where(done, 3, 2)
-            added = (values[None] for values in (parent, word, log_probs[parent, word], kinds))
-            node = [n for n, over in zip(*tree.extend([node], *added, None), done.tolist(), strict=True) if not over]
+            kinds, word_log_probs = torch.where(done, 3, 2), log_probs[parent, word]
+            [node] = tree.extend([node], parent[None], word[None], word_log_probs[None], kinds[None], None)
+            node = [n for n, over in zip(node, done.tolist(), strict=True) if not over]
         ended = (values[done].tolist() for values in (texts, owner, total))
         for text, row, log_prob in zip(*ended, strict=True):
             complete[row].append(Hypothesis(text, log_prob, score(log_prob, length, length_penalty)))

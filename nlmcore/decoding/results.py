@@ -54,7 +54,7 @@ class Node:
     """One candidate token that a search considered.
 
     `id` is its index in `SearchTree.nodes`, `parent` the id of the node whose text it continues, `prompt` the row of
-    its prompt, and `step` the number of new tokens in its text. A root has step 0, no parent and no token.
+    its prompt, and `step` the number of new tokens in its text. A root is a prompt itself: step 0, no parent, no token.
     """
 
     id: int
@@ -76,10 +76,7 @@ Ids = list[list[int]]
 
 
 class SearchTree:
-    """All candidates in the order they were considered; `best` holds the ids along each prompt's winning text.
-
-    Every node is one token after its parent's text. The root of each prompt represents the prompt itself.
-    """
+    """All candidates in the order they were considered; `best` holds the ids along each prompt's winning text."""
 
     def __init__(self, prompts: int) -> None:
         self.nodes = [Node(row, None, row, 0, None, 0.0, 0.0, None, "root") for row in range(prompts)]

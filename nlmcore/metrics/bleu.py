@@ -53,8 +53,7 @@ def corpus_bleu(
 
     `references` holds one string per hypothesis, or, as in sacrebleu, several lists of such strings: the first
     reference of every sentence, the second of every sentence, and so on; None where a sentence has no more of them.
-    An n-gram then counts as often as in the reference that has most of it, and r adds up the reference lengths
-    closest to the hypotheses'.
+    An n-gram then counts as often as in the reference that has most of it, and r adds up the closest lengths.
     """
     matched, total = [0] * max_order, [0] * max_order
     hypothesis_length = reference_length = 0
