@@ -65,7 +65,8 @@ def ngram_perplexities(run: Run, documents: dict[str, list[list[int]]], vocab_si
             if impossible:
                 found[smoothing][f"{order}: share of test words with probability 0"] = round(impossible / count, 4)
         run.say(f"{smoothing}: {found[smoothing]}")
-    found["additive, tuned"] = tuned = {}
+    tuned: dict[str, float] = {}
+    found["additive, tuned"] = tuned
     for order in run.size(ORDERS, range(1, 3)):
         losses = {}
         for k in PSEUDOCOUNTS:
