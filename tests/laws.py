@@ -72,10 +72,10 @@ def assert_branches_do_not_meet(
             text = torch.cat([tokens[:, :t], branch[:, t : t + 1]], dim=1)
             seen.append((text, model(branch[:, t : t + 1], carried)[1]))
         carried = seen[-3][1]  # the eldest of the three is no longer the newest reader
-    for text, reached in [*seen, *reversed(seen)]:
-        expected, _ = model(torch.cat([text, other[:, -1:]], dim=1), state)
+    expected = [model(torch.cat([text, other[:, -1:]], dim=1), state)[0][:, -1:] for text, _ in seen]
+    for (text, reached), after in [*zip(seen, expected, strict=True), *zip(seen[::-1], expected[::-1], strict=True)]:
         logits, _ = model(other[:, -1:], reached)
-        assert_close(logits, expected[:, -1:], f"a branch read on after {text.shape[1]} tokens", tolerance)
+        assert_close(logits, after, f"a branch read on after {text.shape[1]} tokens", tolerance)
 
 
 def assert_selectable(model: LanguageModel, tokens: Tensor, state: State = None, tolerance: float = 1e-5) -> None:

@@ -22,7 +22,6 @@ from nlmcore.seq2seq import NeuralEditor, Seq2Seq
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerConfig, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
 from tests.laws import assert_close
-from tests.shapes import shapes_unchecked
 from tests.transformer_grid import CHANGES
 
 VOCAB = 29
@@ -114,7 +113,7 @@ def write(name: str, model: Any, batch: int) -> Tensor:
 @pytest.mark.parametrize("width", [SMALL, pytest.param(WIDE, marks=pytest.mark.everything)])
 @pytest.mark.parametrize("way", ["autocast", "bfloat16"])
 @pytest.mark.parametrize("name", MODELS)
-def test_every_model_runs_in_half_precision(name: str, way: str, width: int):
+def test_every_model_runs_in_half_precision(unchecked, name: str, way: str, width: int):
     torch.manual_seed(0)
     model = MODELS[name](width).eval()
     with torch.no_grad():
@@ -124,7 +123,7 @@ def test_every_model_runs_in_half_precision(name: str, way: str, width: int):
         precision = torch.autocast("cpu", torch.bfloat16)
     else:
         model.bfloat16()
-    with precision, shapes_unchecked():
+    with precision:
         assert_close(output(name, model).detach().float(), exact, "in half precision", tolerance=0.1)
         if name not in OTHERS:
             assert write(name, model, 1).shape == (1, 3)

@@ -145,6 +145,7 @@ def test_the_staged_package_holds_no_answers() -> None:
     assert not staging.root.exists()
 
 
+@pytest.mark.everything
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize(

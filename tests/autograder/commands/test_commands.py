@@ -257,9 +257,6 @@ def test_check_of_nothing_is_misuse(place, capsys, tmp_path):
 
 def test_check_of_the_courses_own(place, own, capsys):
     released = own / "exercises" / "attention" / "attention.ipynb"
-    code, found = checked(place, capsys, released)
-    assert code == 1
-    assert sum("not written yet" in q["words"] for q in found["questions"]) == 7
     notebook = nbformat.read(released, as_version=4)
     notebook.cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != "check_attend"]
     for cell in notebook.cells:
@@ -269,6 +266,7 @@ def test_check_of_the_courses_own(place, own, capsys):
     code, found = checked(place, capsys, released)
     states = {q["name"]: (q["holds"], q["words"]) for q in found["questions"]}
     assert code == 1
+    assert sum("not written yet" in words for _, words in states.values()) == 5
     assert states["attention.dot_score"][0]
     assert states["attention.attend"] == (False, "Its check is not in the notebook, or was not reached.")
 

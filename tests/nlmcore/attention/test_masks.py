@@ -129,7 +129,9 @@ def test_attention_is_its_definition(kinds: tuple[str, ...], n_kv_heads: int) ->
 
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("kinds", COMBINATIONS, ids=lambda kinds: " & ".join(kinds) or "no mask")
-def test_fused_and_explicit_give_the_same_numbers_and_gradients(kinds: tuple[str, ...], positions: str) -> None:
+def test_fused_and_explicit_give_the_same_numbers_and_gradients(
+    unchecked: None, kinds: tuple[str, ...], positions: str
+) -> None:
     build, mask = POSITIONS[positions], combined(kinds)
     n_kv_heads = 1 + len(kinds) % 2
     part = None if build is None else build(4, 6, 6, False)
@@ -164,7 +166,9 @@ def test_fused_and_explicit_give_the_same_numbers_and_gradients(kinds: tuple[str
 @pytest.mark.parametrize("n_kv_heads", [1, 2, 4])
 @pytest.mark.parametrize("window", [None, 1, 3])
 @pytest.mark.parametrize("positions", POSITIONS)
-def test_reading_on_is_attention_under_a_mask(positions: str, window: int | None, n_kv_heads: int, time: int) -> None:
+def test_reading_on_is_attention_under_a_mask(
+    unchecked: None, positions: str, window: int | None, n_kv_heads: int, time: int
+) -> None:
     """`step` in pieces = one bidirectional call with the mask that `step` implies."""
     build = POSITIONS[positions]
     part = None if build is None else build(4, 6, 6, True)

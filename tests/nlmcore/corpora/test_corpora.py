@@ -18,7 +18,7 @@ QUICK = [name for name in names() if name != "shakespeare_folio"]
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_every_corpus(name):
+def test_every_corpus(unchecked, name):
     corpus = load(name, **SMALL.get(name, {}))
     assert corpus.name == name
     for field in (corpus.about, corpus.licence, corpus.source, corpus.split_rule):
@@ -61,7 +61,7 @@ def test_shakespeare():
     assert hamlet.endswith("ordnance is shot off.]\n")
 
 
-def test_cmudict():
+def test_cmudict(unchecked):
     corpus = load("cmudict")
     assert len(corpus) == 126_052
     found = {d.text: d for d in corpus.documents}
@@ -107,7 +107,7 @@ def test_dates():
         load("dates", locales=[])
 
 
-def test_people():
+def test_people(unchecked):
     corpus = load("names")
     sex = {d.text: d.label for d in corpus.documents}
     assert (sex["Mary"], sex["James"], sex["Zulma"]) == ("female", "male", "female")

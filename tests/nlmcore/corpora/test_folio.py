@@ -52,7 +52,7 @@ def test_pairs_say_the_same():
     assert 0.1 < different / sum(len(p.words) for p in pairs) < 0.3  # there is something to learn
 
 
-def test_the_corpus_by_lines_and_by_words(monkeypatch):
+def test_the_corpus_by_lines_and_by_words(unchecked, monkeypatch):
     some = {"comedy": "twelfth_night", "history": "richard_ii", "tragedy": "hamlet"}
     monkeypatch.setattr(folio, "GENRES", {genre: {work: GENRES[genre][work]} for genre, work in some.items()})
     lines = folio.load("line")

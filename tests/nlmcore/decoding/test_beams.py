@@ -46,7 +46,7 @@ def naive_beam(model, prompt, longest: int, eos, beam_size: int, penalty: float,
 @pytest.mark.parametrize("eos", [None, 2])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("model", [SMALL, Markov(3, seed=8)])
-def test_a_beam_of_everything_is_exhaustive(model, eos: int | None, penalty: float) -> None:
+def test_a_beam_of_everything_is_exhaustive(unchecked: None, model, eos: int | None, penalty: float) -> None:
     prompts = SMALL_PROMPTS % model.vocab_size
     exhaustive = exhaustive_search(model, prompts, 4, eos=eos, length_penalty=penalty)
     beam = beam_search(model, prompts, 4, eos=eos, length_penalty=penalty, beam_size=model.vocab_size**4)
@@ -71,7 +71,9 @@ def test_a_beam_of_one_is_greedy(model, eos: int | None, penalty: float) -> None
 @pytest.mark.parametrize("eos", [None, EOS])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize(("beam_size", "wanted"), [(2, 2), (3, 1), (5, 5)])
-def test_beam_search_is_the_naive_beam_on_each_prompt_alone(model, eos, penalty, beam_size: int, wanted: int) -> None:
+def test_beam_search_is_the_naive_beam_on_each_prompt_alone(
+    unchecked: None, model, eos, penalty, beam_size: int, wanted: int
+) -> None:
     """The naive one never stops early: so stopping early loses nothing."""
     options = {"eos": eos, "beam_size": beam_size, "length_penalty": penalty, "num_hypotheses": wanted}
     ranked = beam_search(model, PROMPTS, 5, **options)

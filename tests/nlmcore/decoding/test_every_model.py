@@ -95,7 +95,7 @@ def test_laws(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BUILD)
-def test_a_batch_is_each_prompt_alone(name: str) -> None:
+def test_a_batch_is_each_prompt_alone(unchecked: None, name: str) -> None:
     model, state = build(name)
     for search in (beam_search, functools.partial(diverse_beam_search, diversity=0.7)):
         together = search(model, PROMPTS, 5, eos=EOS, state=state, beam_size=4)

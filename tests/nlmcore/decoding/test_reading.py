@@ -67,7 +67,7 @@ def test_the_last_position_costs_the_logits_of_the_last_position(model) -> None:
 
 
 @pytest.mark.parametrize("name", [*BUILD, *SHOW])
-def test_every_algorithm_gives_what_it_gives_a_model_that_hides_its_vectors(name: str) -> None:
+def test_every_algorithm_gives_what_it_gives_a_model_that_hides_its_vectors(unchecked: None, name: str) -> None:
     if name in BUILD:
         model, state = build(name)
     else:

@@ -14,7 +14,7 @@ def _seed() -> None:
     torch.manual_seed(0)
 
 
-def test_lstm_gradient_by_hand_is_the_gradient() -> None:
+def test_lstm_gradient_by_hand_is_the_gradient(unchecked: None) -> None:
     network = Recurrent("lstm", 3, 4, bidirectional=True, fused=False).double()
     x = torch.randn(2, 5, 3, dtype=torch.double, requires_grad=True)
     h, c = (torch.randn(2, 2, 4, dtype=torch.double, requires_grad=True) for _ in range(2))

@@ -79,7 +79,7 @@ def test_prior_edits_fill_the_ball_of_directions() -> None:
     assert (z / lengths.unsqueeze(1)).mean(0).abs().max() < 0.05
 
 
-def test_it_learns_to_replace_a_word_as_the_edit_says() -> None:
+def test_it_learns_to_replace_a_word_as_the_edit_says(unchecked: None) -> None:
     """Prototype: three words. Edit: delete one, insert another. The edited text is the prototype with that change."""
     generator = torch.Generator().manual_seed(0)
     model = NeuralEditor(12, d_embedding=24, d_hidden=48, concentration=1e4)

@@ -70,7 +70,7 @@ def test_every_parameter_gets_a_gradient(options: dict) -> None:
 
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
-def test_padding_of_the_source_changes_nothing(options: dict) -> None:
+def test_padding_of_the_source_changes_nothing(unchecked: None, options: dict) -> None:
     model = build(**options).eval()
     source, mask, tokens = batch()
     logits, _ = model(tokens, model.encode(source, mask))
@@ -262,7 +262,7 @@ def test_step_by_step_equals_fused(context: str) -> None:
     assert_close(a, b, "logits")
 
 
-def test_a_few_steps_of_training_teach_it_to_reverse() -> None:
+def test_a_few_steps_of_training_teach_it_to_reverse(unchecked: None) -> None:
     """The whole thing learns: a task that needs to look at the source, token by token."""
     generator = torch.Generator().manual_seed(0)
     model = Seq2Seq(SOURCE_VOCAB, SOURCE_VOCAB, d_embedding=16, d_hidden=32, bidirectional=True)

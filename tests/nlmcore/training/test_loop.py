@@ -309,7 +309,7 @@ def start(name: str, *, steps: int, **more):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_resumed_run_is_the_uninterrupted_one_to_the_bit(name: str, tmp_path) -> None:
+def test_a_resumed_run_is_the_uninterrupted_one_to_the_bit(unchecked: None, name: str, tmp_path) -> None:
     whole_model, whole = start(name, steps=20)
     for stop in (1, 4, 7, 8, random.Random(name).randrange(9, 20)):
         path = tmp_path / f"{stop}.safetensors"

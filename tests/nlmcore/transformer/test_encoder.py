@@ -19,7 +19,7 @@ PADDED = torch.cat([TOKENS, TOKENS[:, :2]], dim=1) * REAL
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_padding_changes_nothing(name: str) -> None:
+def test_padding_changes_nothing(unchecked: None, name: str) -> None:
     model = lively(TransformerEncoder(config_of(name)))
     with torch.no_grad():
         together = model(PADDED, REAL)
@@ -50,7 +50,7 @@ def test_every_parameter_gets_a_gradient_with_and_without_padding(name: str) -> 
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_fused_and_explicit_attention_give_the_same_vectors(name: str) -> None:
+def test_fused_and_explicit_attention_give_the_same_vectors(unchecked: None, name: str) -> None:
     model = lively(TransformerEncoder(config_of(name)))
     with torch.no_grad():
         fused = model(PADDED, REAL)

@@ -35,7 +35,7 @@ def test_every_parameter_gets_a_gradient(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_padding_of_the_source_changes_nothing(name: str) -> None:
+def test_padding_of_the_source_changes_nothing(unchecked: None, name: str) -> None:
     model = lively(EncoderDecoder(config_of(name)))
     with torch.no_grad():
         together, _ = model(TOKENS, model.encode(SOURCE, REAL))
@@ -47,7 +47,7 @@ def test_padding_of_the_source_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_fused_and_explicit_attention_give_the_same_logits(name: str) -> None:
+def test_fused_and_explicit_attention_give_the_same_logits(unchecked: None, name: str) -> None:
     model = lively(EncoderDecoder(config_of(name)))
     with torch.no_grad():
         fused, _ = model(TOKENS, model.encode(SOURCE, REAL))

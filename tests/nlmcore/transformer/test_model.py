@@ -31,7 +31,7 @@ def test_every_parameter_gets_a_gradient(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_pieces_read_while_autograd_records_give_the_gradients_of_one_pass(name: str) -> None:
+def test_pieces_read_while_autograd_records_give_the_gradients_of_one_pass(unchecked: None, name: str) -> None:
     model = lively(TransformerLM(config_of(name)))
     projection = torch.randn(*TOKENS.shape, 11, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     (model(TOKENS)[0] * projection).sum().backward()
@@ -47,7 +47,7 @@ def test_pieces_read_while_autograd_records_give_the_gradients_of_one_pass(name:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_fused_and_explicit_attention_give_the_same_logits(name: str) -> None:
+def test_fused_and_explicit_attention_give_the_same_logits(unchecked: None, name: str) -> None:
     model = lively(TransformerLM(config_of(name)))
     with torch.no_grad():
         fused, state = model(TOKENS)
@@ -164,7 +164,7 @@ def test_it_agrees_with_pytorch(norm_position: str) -> None:
 # --- state ----------------------------------------------------------------------------------------------
 
 
-def test_the_state_says_how_far_it_is_and_takes_no_more_room_than_a_window() -> None:
+def test_the_state_says_how_far_it_is_and_takes_no_more_room_than_a_window(unchecked: None) -> None:
     full, narrow = (lively(TransformerLM(config_of(name, max_length=200))) for name in ("pre", "window 3"))
     states: list[TransformerState | None] = [None, None]
     with torch.no_grad():

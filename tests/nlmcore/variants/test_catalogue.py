@@ -5,6 +5,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -22,6 +23,7 @@ from nlmcore.variants.depth import Fixup, FixupFeedForward, ReZero
 from nlmcore.variants.mixing import FourierMixing
 from nlmcore.variants.variant import DEFAULT_SIZES, Times, vanilla
 from tests.laws import assert_causal, assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
+from tests.shapes import shapes_unchecked
 
 VOCAB = 11
 SIZES = {"d_model": 20, "n_heads": 6, "d_head": 4, "n_layers": 2, "max_length": 9, "d_ff": 36}
@@ -115,8 +117,9 @@ def logits(model: Any, tokens: Tensor = TOKENS) -> Tensor:
 def train(model: Any, steps: int, learning_rate: float) -> list[float]:
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate)
     losses = []
-    for _ in range(steps):
-        loss = F.cross_entropy(logits(model, TOKENS[:, :-1]).flatten(0, 1), TOKENS[:, 1:].flatten())
+    for step in range(steps):
+        with shapes_unchecked() if step else nullcontext():
+            loss = F.cross_entropy(logits(model, TOKENS[:, :-1]).flatten(0, 1), TOKENS[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -153,8 +156,10 @@ def test_rows_have_their_printed_names() -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in AS_THE_PAPER_RAN_IT if "Narang" in row.paper], ids=lambda row: row.name)
-def test_at_the_papers_sizes_a_row_has_the_papers_parameters(row: Variant) -> None:
+def test_at_the_papers_sizes_a_row_has_the_papers_parameters(row: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     """The column "Params" of table 1, rounded in more than one way; T5's vocabulary of 32,128."""
+    for draw in ("normal_", "uniform_"):  # slow on tensors without numbers, and changes nothing about them
+        monkeypatch.setattr(Tensor, draw, lambda self, *args, **kwargs: self)
     with torch.device("meta"):
         model = row.build(32_128, d_model=768, n_heads=12, n_layers=12, d_ff=3072, max_length=512)
     assert abs(sum(p.numel() for p in model.parameters()) / 1e6 - MILLIONS[row.name]) < 1
@@ -450,7 +455,7 @@ class ReadsAnew:
         "Weighted Transformer",
     ],
 )
-def test_beams_and_samples_are_those_of_a_model_that_reads_everything_anew(name: str) -> None:
+def test_beams_and_samples_are_those_of_a_model_that_reads_everything_anew(unchecked: None, name: str) -> None:
     model = awake(CATALOGUE[name])
     found, expected = (beam_search(m, TOKENS[:2, :3], 4, eos=2, beam_size=3) for m in (model, ReadsAnew(model)))
     for ours, theirs in zip(found, expected, strict=True):
@@ -475,7 +480,7 @@ class Peeking(nn.Module):
 
 
 @each_row
-def test_a_leaking_model_is_found(row: Variant) -> None:
+def test_a_leaking_model_is_found(unchecked: None, row: Variant) -> None:
     model = awake(row)
     layers = model.layers if isinstance(model, TransformerLM) else model.decoder.layers
     layers[0].attention = Peeking(layers[0].attention)
@@ -485,7 +490,7 @@ def test_a_leaking_model_is_found(row: Variant) -> None:
 
 
 @each_encoder_decoder
-def test_padding_of_the_source_changes_nothing(row: Variant) -> None:
+def test_padding_of_the_source_changes_nothing(unchecked: None, row: Variant) -> None:
     model = awake(row)
     with torch.no_grad():
         alone, _ = model(TOKENS, model.encode(SOURCE))
@@ -540,8 +545,8 @@ def test_the_first_gradient_of_fixup_reaches_the_last_matrices() -> None:
 
 @each_row
 def test_a_few_steps_lower_the_loss(row: Variant) -> None:
-    losses = train(build(row), 25, 0.02)
-    assert losses[-1] < 0.7 * losses[0]
+    losses = train(build(row), 15, 0.04)
+    assert losses[-1] < 0.8 * losses[0]
 
 
 # --- the parts ---

@@ -105,7 +105,7 @@ def test_widenet_shares_everything_but_the_norms() -> None:
         assert len({id(layer.feed_forward) for layer in stack}) == 3, "each has a balance of its own"
 
 
-def test_a_widenet_learns_and_its_experts_are_balanced() -> None:
+def test_a_widenet_learns_and_its_experts_are_balanced(unchecked: None) -> None:
     tokens = torch.randint(0, VOCAB, (8, 9), generator=torch.Generator().manual_seed(5))
 
     def with_balance(model: nn.Module, tokens: torch.Tensor) -> torch.Tensor:
@@ -255,7 +255,7 @@ def test_jitter_shakes_what_the_router_reads_by_a_hundredth() -> None:
 
 @pytest.mark.parametrize(("layers", "places"), [(12, [3, 7, 11]), (6, [3]), (4, [3]), (3, [2]), (1, [0])])
 @each_row
-def test_every_fourth_layer_has_experts(name: str, layers: int, places: list[int]) -> None:
+def test_every_fourth_layer_has_experts(unchecked: None, name: str, layers: int, places: list[int]) -> None:
     model = CATALOGUE[name].build(VOCAB, **{**SIZES, "n_layers": layers})
     found = [i for i, layer in enumerate(model.layers) if isinstance(layer.feed_forward, MixtureOfExperts)]
     assert found == places

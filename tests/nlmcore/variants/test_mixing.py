@@ -147,7 +147,7 @@ def test_the_order_of_words_matters(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_hidden_tokens_are_guessed_from_the_others(name: str) -> None:
+def test_hidden_tokens_are_guessed_from_the_others(unchecked: None, name: str) -> None:
     """Texts are one token said again and again: a hidden one is known from any other.
 
     Its Fourier transform stands at place 0 alone; the second layer takes it everywhere.

@@ -191,7 +191,7 @@ def test_pondering_is_of_real_tokens_and_can_be_made_dear() -> None:
     assert ponder_cost(torch.nn.Linear(2, 2)).item() == 0.0
 
 
-def test_a_model_that_pays_for_pondering_ponders_less() -> None:
+def test_a_model_that_pays_for_pondering_ponders_less(unchecked: None) -> None:
     tokens = torch.randint(0, VOCAB, (5, 7), generator=torch.Generator().manual_seed(5))
 
     def mean_loops(price: float) -> float:

@@ -29,7 +29,7 @@ VOCABULARY = [f"{w}{t}" for w, t in itertools.product(range(WORDS), "abcd")]
 
 @pytest.mark.parametrize("model_class", MODELS)
 @pytest.mark.parametrize("options", [{}, {"batch_size": 60, "block_size": 9, "shared_negatives": 10}])
-def test_words_of_one_topic_end_up_together(model_class, options: dict, text) -> None:
+def test_words_of_one_topic_end_up_together(unchecked: None, model_class, options: dict, text) -> None:
     model = model_class(VOCABULARY, 13, window=3, subsample=0.0, generator=seeded(2))
     losses = model.train(text, 8, progress=False, learning_rate=0.05, generator=seeded(3), **options)
     assert losses[-1] < 0.8 * losses[0]
