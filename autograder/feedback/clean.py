@@ -1,8 +1,10 @@
 """What a student wrote and what their code put out, as HTML that runs nothing and fetches nothing.
 
-Text is escaped; Markdown and HTML outputs go through a sanitiser that knows an allowed list and drops the rest (nh3, of
-the browser's own parser: no style, no class, no SVG, no frame); pictures are embedded, and only PNG, JPEG and SVG, the
-last as an image, in which browsers run no script and load nothing.
+`written` takes one cell, whatever it is: a page that shows a student's work needs no other function, and `text` for
+names and for all else that is one line. Text is escaped. Markdown and HTML outputs go through a sanitiser that knows an
+allowed list and drops the rest (nh3, of the browser's own parser: no style, no class, no id, no SVG, no frame; links
+lead to other sites only, in a window that knows nothing of this one). Pictures are embedded, and only PNG, JPEG and
+SVG, the last as an image, in which browsers run no script and load nothing.
 """
 
 import base64
@@ -10,6 +12,7 @@ import binascii
 import functools
 import html
 import re
+import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +27,7 @@ from autograder.exercise.report import coded
 from autograder.feedback.mathematics import mathml
 
 MOST_TEXT = 4_000  # characters of one output that are shown
+MOST_WRITTEN = 30_000  # characters of Markdown
 MOST_PICTURE = 400_000  # bytes of one picture
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b.|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 _NAMES = (
@@ -35,7 +39,17 @@ _ATTRIBUTES = {"a": {"href"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "r
 _SILENT = "script style iframe svg math object embed template noscript textarea title form select"
 _DROPPED = set(_SILENT.split())
 _KINDS = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff"}
-_MARK = re.compile("\ue000(\\d+)\ue001")
+_ELSEWHERE = re.compile(r"https?://|mailto:", re.I)
+
+
+def written(cell: Any, description: str = "A picture that the code made") -> Markup:
+    """One cell of a student's notebook, with what it put out. `description`: for pictures, in words."""
+    source = _joined(cell.get("source", ""))
+    if cell.get("cell_type") == "markdown":
+        return markdown(source, cell.get("attachments"))
+    if cell.get("cell_type") == "code":
+        return code(source) + outputs(cell.get("outputs", []), description)
+    return Markup(f"<pre>{text(source)}</pre>")
 
 
 def text(words: str, most: int = MOST_TEXT) -> Markup:
@@ -62,15 +76,27 @@ def code(source: str) -> Markup:
 
 def safe_html(markup: str, heads: str | None = None) -> str:
     """HTML of which only text, lists, tables and links are left. heads: what the headings of its tables are for."""
-    return nh3.clean(
+    given = {"a": {"target": "_blank"}} | ({"th": {"scope": heads}} if heads else {})
+    made: str = nh3.clean(
         markup,
         tags=_TAGS,
         attributes=_ATTRIBUTES,
+        attribute_filter=_attribute,
         clean_content_tags=_DROPPED,
         url_schemes={"http", "https", "mailto"},
-        set_tag_attribute_values={"th": {"scope": heads}} if heads else None,
+        set_tag_attribute_values=given,
         link_rel="noopener noreferrer nofollow",
     )
+    return _ANSI.sub("", made)  # again: as entities they were no characters yet
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    """A relative link would lead into the page's own server, and what is put aside belongs into no attribute."""
+    outside = name != "href" or _ELSEWHERE.match(value.strip())
+    return value if outside and _ASIDE not in value else None
+
+
+_ASIDE = "\ue000"
 
 
 class _Renderer(IPythonRenderer):  # type: ignore[misc]
@@ -79,10 +105,14 @@ class _Renderer(IPythonRenderer):  # type: ignore[misc]
     def __init__(self, attachments: dict[str, Any]) -> None:
         super().__init__(escape=False, attachments=attachments)
         self.aside: list[str] = []
+        self.mark = f"{_ASIDE}{secrets.token_hex(8)}"  # which no text can guess
 
     def _later(self, made: str) -> str:
         self.aside.append(made)
-        return f"\ue000{len(self.aside) - 1}\ue001"
+        return f"{self.mark}{len(self.aside) - 1:06}"
+
+    def whole(self, made: str) -> str:
+        return re.sub(self.mark + r"(\d{6})", lambda match: self.aside[int(match[1])], made)
 
     def block_math(self, body: str) -> str:
         return f"<p>{self._later(mathml(body, True))}</p>"
@@ -103,7 +133,7 @@ class _Renderer(IPythonRenderer):  # type: ignore[misc]
         return f"<p><strong>{text}</strong></p>"  # the page has its own headings, in order
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        words = _MARK.sub("", text)
+        words = re.sub(self.mark + r"\d{6}", "", text)
         name = url.removeprefix("attachment:")
         found = self.attachments.get(name, {}) if url.startswith("attachment:") else {}
         for kind, data in found.items() if isinstance(found, dict) else ():
@@ -118,13 +148,13 @@ def markdown(source: str, attachments: dict[str, Any] | None = None) -> Markup:
 
 
 def _rendered(source: str, attachments: dict[str, Any]) -> str:
-    source = _ANSI.sub("", source[:50_000]).replace("\ue000", "").replace("\ue001", "")
+    left_out, source = len(source) - MOST_WRITTEN, _ANSI.sub("", source[:MOST_WRITTEN])
     renderer = _Renderer(dict(attachments))
     try:
-        made = safe_html(MarkdownWithMath(renderer=renderer).render(source), heads="col")
+        made = renderer.whole(safe_html(MarkdownWithMath(renderer=renderer).render(source), heads="col"))
     except Exception:  # a parser of free text: deep nesting, for one, ends in a RecursionError
-        return f"<pre>{text(source)}</pre>"
-    return _MARK.sub(lambda match: renderer.aside[int(match[1])], made)
+        made = f"<pre>{text(source, MOST_WRITTEN)}</pre>"
+    return made + (f"<p>… {left_out:,} characters are left out …</p>" if left_out > 0 else "")
 
 
 @functools.lru_cache(maxsize=512)

@@ -43,6 +43,10 @@ ATTACKS = [
     "$\\style{background:url(https://evil.example)}{x}$",
     "$$\\text{</math><script>alert(1)</script>}$$",
     "\ue0000\ue001 \ue00099\ue001",
+    "&#xe000;0&#xe001; &#xe000;99&#xe001; $x$",
+    "$ autofocus onfocus=alert(1) $ [x](https://a.example/&#xe000;0&#xe001;)",
+    "[x](/formgrader?path=submitted/ada/attention)",
+    "[x](//evil.example) [x](..\\files\\x.html) <a href='https:evil.html'>x</a> <a href='&#32;/lab'>x</a>",
     "<details open ontoggle=alert(1)>x</details>",
     "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
     "<!--><img src=x onerror=alert(1)>-->",
@@ -65,11 +69,21 @@ def test_hostile_text_is_harmless_wherever_it_stands(attack):
         clean.markdown(attack, attachments),
         clean.code(attack),
         clean.outputs(found, attack),
+        *(
+            clean.written({"cell_type": kind, "source": attack, "outputs": found})
+            for kind in ("markdown", "code", "raw")
+        ),
     ]
     for part in [*parts, clean.text(attack), mathml(attack), mathml(attack, True)]:
         assert dangers(part) == [], part
     whole = render("page.html", title=attack, head=Markup("<h1>x</h1>"), body=Markup("".join(parts)))
     assert [one for one in unfit(whole) if not one.startswith("closed wrongly: p")] == []
+
+
+def test_a_link_opens_a_window_that_cannot_reach_this_one_and_no_text_runs_backwards():
+    made = clean.markdown("[x](https://a.example) &#x202e;y <a href=mailto:a@b.example>m</a>")
+    assert made.count('target="_blank"') == made.count('rel="noopener noreferrer nofollow"') == 2
+    assert "\u202e" not in made
 
 
 def test_the_searcher_itself_finds_dangers():
