@@ -18,7 +18,7 @@ from autograder.nbgrader_config import RELEASE
 from autograder.release.build import build_exercises
 from tests.autograder.courses import course
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.everything, pytest.mark.filterwarnings("ignore")]
 
 MASKED_AFTER = """
 import warnings

@@ -27,6 +27,7 @@ def python(folder, *line):
     return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.everything  # six programs one after the other, twenty seconds
 @pytest.mark.slow
 def test_a_scaffolded_assignment_is_tested_released_and_checked(tmp_path):
     root = tmp_path / "course"
