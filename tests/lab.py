@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -87,10 +87,13 @@ def running_lab(work: Path, private: Path) -> Iterator[tuple[str, str]]:
     # The course's presenter view, and nothing that lies in somebody's home.
     environment |= {"OMP_NUM_THREADS": "1", "JUPYTER_PATH": str(ROOT / "autograder" / "jupyter")}
     environment.pop("JUPYTER_TOKEN", None)
+    startup = private / "ipython" / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    (startup / "early.py").write_text("__import__('nlmcore')\n")  # while the page is loaded; it leaves no name
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={work}"),
-        *("--LabApp.extension_manager=readonly", "--LabApp.news_url=None"),
+        *("--LabApp.extension_manager=readonly", "--LabApp.news_url=None", "--LabApp.expose_app_in_browser=True"),
     ]
     log_path = private / "lab.log"
     with log_path.open("wb") as log:
@@ -136,24 +139,82 @@ def run_all_cells(page, timeout: float = 120_000 * PATIENCE) -> None:
     assert not error, error
 
 
-def listen_for_errors(page) -> list[str]:
-    """What kernels write to stderr or raise from now on, in cells and in what widgets call: a list that grows."""
-    heard: list[str] = []
+class Desk:
+    """A JupyterLab and a Chromium for the notebooks of many tests, one after the other.
 
-    def frame(payload: str | bytes) -> None:
+    The page stays: JupyterLab is loaded and compiled once. A test that fails leaves none behind.
+    """
+
+    def __init__(self, context, url: str, token: str, work: Path) -> None:
+        self.context, self.url, self.token = context, url, token
+        self.work = work
+        """The folder that JupyterLab shows."""
+        self.heard: list[str] = []
+        """Since the present notebook was opened: what was raised in the page, and what kernels wrote to stderr or
+        raised, in cells and in what widgets call."""
+        self._page = None
+        self._sessions: dict[str, str] = {}
+
+    def start_kernel(self, name: str) -> None:
+        """The kernel of a notebook that will be opened: it starts while something else is looked at."""
+        if name not in self._sessions:
+            wanted = {"path": name, "name": name, "type": "notebook", "kernel": {"name": "python3"}}
+            answer = self.context.request.post(self.address("api/sessions"), data=wanted)
+            self._sessions[name] = answer.json()["id"]
+
+    @contextmanager
+    def notebook(self, name: str, viewport: dict[str, int]) -> Iterator:
+        """The page with this notebook of the folder, its kernel started; nothing of the previous one is left."""
+        self.start_kernel(name)
+        session = self.address(f"api/sessions/{self._sessions.pop(name)}")
+        self.heard.clear()
+        page = self._page
+        try:
+            if page is None:
+                page = self._page = self.context.new_page()
+                page.on("pageerror", lambda error: self.heard.append(str(error)))
+                page.on("websocket", lambda socket: socket.on("framereceived", self._frame))
+                page.set_viewport_size(viewport)
+                page.goto(self.address(f"lab/tree/{name}", "reset&"))
+            else:
+                page.set_viewport_size(viewport)
+                page.evaluate("async path => { await jupyterapp.commands.execute('docmanager:open', { path }); }", name)
+            page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000 * PATIENCE)
+            yield page
+            # Without a question whether to save; nobody waits for the kernel's end.
+            page.evaluate(
+                """address => { for (const one of [...jupyterapp.shell.widgets('main')]) one.dispose();
+                                fetch(address, { method: 'DELETE' }); }""",
+                session,
+            )
+        except BaseException:
+            self._page = None
+            with suppress(Exception):
+                page.close()
+                self.context.request.delete(session)
+            raise
+
+    def address(self, what: str, options: str = "") -> str:
+        """Of something on the server; `options` end in "&"."""
+        return f"{self.url}/{what}?{options}token={self.token}"
+
+    def _frame(self, payload: str | bytes) -> None:
         data = payload.encode() if isinstance(payload, str) else payload
         # "No such comm" is a frontend's question after a widget that the kernel has let go: nobody sees it.
         if re.search(rb'"name": ?"stderr"|"msg_type": ?"error"', data) and b"No such comm" not in data:
-            heard.append(data[-3000:].decode(errors="replace"))
-
-    page.on("websocket", lambda socket: socket.on("framereceived", frame))
-    return heard
+            self.heard.append(data[-3000:].decode(errors="replace"))
 
 
-def shut_down_kernels(page, url: str, token: str) -> None:
-    """End every kernel of this JupyterLab: a page that is closed leaves its own running."""
-    for session in page.request.get(f"{url}/api/sessions?token={token}").json():
-        page.request.delete(f"{url}/api/sessions/{session['id']}?token={token}")
+@contextmanager
+def running_desk(work: Path, private: Path) -> Iterator[Desk]:
+    """JupyterLab over the folder `work`, and a Chromium."""
+    chromium = find_chromium()
+    from playwright.sync_api import sync_playwright
+
+    with running_lab(work, private) as (url, token), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=CHROMIUM_FLAGS)
+        yield Desk(browser.new_context(), url, token, work)
+        browser.close()
 
 
 def save(page) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.lab import PATIENCE
 
-PATIENCE_MS = 4_000 * PATIENCE
+PATIENCE_MS = 1_500 * PATIENCE
 """How long a key may take to change the picture before it counts as a key that changes nothing."""
 SETTLE_MS = 30
 """Between a changed picture and the next key."""
@@ -43,29 +43,46 @@ CONTROLS = """(box) => {
   return found;
 }"""
 
-WATCH = """([box, patience, ownChange]) => {
-  const picture = () => [...box.querySelectorAll('.widget-html-content, .widget-image, canvas')]
-    .map(e => e.tagName === 'CANVAS' ? e.toDataURL() : e.tagName === 'IMG' ? e.src : e.innerHTML).join('');
+FOCUS = """([box, part, skipChosen]) => {
+  const target = box.querySelector(`[data-nlm-control="${part}"]`);
+  if (!target) return false;  // a choice that was taken away by an earlier one
+  if (skipChosen && target.classList.contains('mod-active')) return false;  // pressed, it should change nothing
+  target.focus();
+  return true;
+}"""
+
+WATCH = """([box, patience, settle, ownChange]) => {
+  const picture = () => [...box.querySelectorAll('.widget-html-content, .widget-image')]
+    .map(e => e.tagName === 'IMG' ? e.src : e.innerHTML).join('');
   const focused = document.activeElement;
   const own = () => [focused.getAttribute('aria-valuetext'), focused.value, focused.checked, focused.selectedIndex,
                      focused.className, focused.innerText].join('|');
   const before = picture(), value = own();
-  const began = performance.now();
   let pressed = null;
-  const press = () => { pressed ??= performance.now(); };
-  window.addEventListener('keydown', press, { capture: true, once: true });
-  window.addEventListener('change', press, { capture: true, once: true });  // an open menu takes the key itself
   window.__watch = new Promise(done => {
-    const tick = () => {
-      const now = performance.now();
-      if (pressed === null && now - began < 2000) return requestAnimationFrame(tick);
-      press();
-      const changed = picture() !== before, waited = now - pressed;
-      const idle = ownChange && waited > 250 && own() === value;  // a slider at its end: nothing to wait for
-      if (!changed && waited < patience && !idle) return requestAnimationFrame(tick);
-      done({ ms: changed ? waited : null, alerts: [...box.querySelectorAll('[role=alert]')].map(e => e.innerText) });
+    const end = ms => {
+      changes.disconnect();
+      done({ ms, alerts: [...box.querySelectorAll('[role=alert]')].map(e => e.innerText) });
     };
-    requestAnimationFrame(tick);
+    const changes = new MutationObserver(() => {
+      if (picture() === before) return;
+      changes.disconnect();
+      requestAnimationFrame(() => {  // the first frame that shows it
+        const ms = performance.now() - (pressed ?? performance.now());
+        setTimeout(end, settle, ms);
+      });
+    });
+    changes.observe(box, { subtree: true, childList: true, characterData: true, attributeFilter: ['src'] });
+    const press = () => {
+      if (pressed !== null) return;
+      pressed = performance.now();
+      const unchanged = () => picture() === before;
+      if (ownChange) setTimeout(() => own() === value && unchanged() && end(null), 250);  // a slider at its end
+      setTimeout(() => unchanged() && end(null), patience);
+    };
+    window.addEventListener('keydown', press, { capture: true, once: true });
+    window.addEventListener('change', press, { capture: true, once: true });  // an open menu takes the key itself
+    setTimeout(press, 2000);
   });
 }"""
 
@@ -86,7 +103,7 @@ class Moved:
         return {**asdict(self), "ms": [round(ms, 1) for ms in self.ms], "median_ms": median}
 
 
-def move_all(page, box, presses: int = 6, only_first: bool = False) -> list[Moved]:
+def move_all(page, box, presses: int = 4, only_first: bool = False) -> list[Moved]:
     """Press keys on every control of the widget `box`: `presses` on the first, two on each of the others.
 
     `box` is the element itself: a locator would search the whole notebook for it at every step.
@@ -99,12 +116,9 @@ def move_all(page, box, presses: int = 6, only_first: bool = False) -> list[Move
         moved.append(result)
         wanted = 1 if control["kind"] == "text" else presses if len(moved) == 1 else 2
         for part, keys in _keys(control, wanted):
-            target = box.query_selector(f'[data-nlm-control="{control["id"]}-{part}"]')
-            if target is None:  # a choice that was taken away by an earlier one
-                continue
             if len(result.ms) >= wanted:
                 break
-            _press(page, box, target, keys, result)
+            _press(page, box, f"{control['id']}-{part}", keys, result)
         if control["kind"] == "text":
             page.keyboard.press("Control+A")
             page.keyboard.press("Delete")
@@ -143,12 +157,11 @@ def _keys(control: dict[str, Any], wanted: int) -> Iterator[tuple[int, list[str]
         yield 0, ["Space"]
 
 
-def _press(page, box, target, keys: list[str], result: Moved) -> None:
-    if result.kind == "choice" and "mod-active" in (target.get_attribute("class") or ""):
-        return  # chosen already: pressing it changes nothing, and should not
+def _press(page, box, part: str, keys: list[str], result: Moved) -> None:
     if result.without_effect > 6 and not result.ms:
         return  # it is clear by now
-    target.focus()
+    if not page.evaluate(FOCUS, [box, part, result.kind == "choice"]):
+        return
     for key in keys[:-1]:
         if len(key) > 1 and key[0].isupper():
             page.keyboard.press(key)
@@ -156,12 +169,11 @@ def _press(page, box, target, keys: list[str], result: Moved) -> None:
             page.keyboard.type(key)
     patience = 20_000 * PATIENCE if result.kind in ("button", "text") else PATIENCE_MS
     own_change = result.kind not in ("button", "text", "play")
-    page.evaluate(WATCH, [box, patience, own_change])
+    page.evaluate(WATCH, [box, patience, SETTLE_MS, own_change])
     page.keyboard.press(keys[-1])
     seen = page.evaluate("() => window.__watch")
     if seen["ms"] is None:
         result.without_effect += 1
     else:
         result.ms.append(seen["ms"])
-        page.wait_for_timeout(SETTLE_MS)
     result.alerts += [words for words in seen["alerts"] if words not in result.alerts]

@@ -16,10 +16,13 @@ import pytest
 
 from autograder.launcher import notebooks, text
 from tests import notebook_runner
+from tests.lab import Desk, running_desk
 from tests.lectures.changed import to_open
 from tests.notebook_runner import Ran
 
 ROOT = Path(__file__).resolve().parents[2]
+NEXT = pytest.StashKey[pytest.Item | None]()
+"""The test that runs after this one."""
 LECTURES = [pair.text for pair in notebooks.pairs(ROOT) if pair.text.parent.name == "lectures"]
 
 
@@ -35,9 +38,30 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("lecture", values, indirect=True, scope="session")
 
 
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    item.stash[NEXT] = nextitem
+
+
 @pytest.fixture(scope="session")
 def lecture(request: pytest.FixtureRequest) -> Path:
     return request.param
+
+
+@pytest.fixture
+def next_lecture(request: pytest.FixtureRequest) -> str:
+    """The stem of the lecture that this worker looks at next in a browser; empty where it goes on to something else."""
+    following = request.node.stash[NEXT]
+    alike = getattr(following, "originalname", "") == request.node.originalname
+    return following.callspec.params["lecture"].stem if alike else ""
+
+
+@pytest.fixture(scope="package")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """A JupyterLab that shows a copy of the lectures' folder without its notebooks, and a browser."""
+    work, private = tmp_path_factory.mktemp("course") / "lectures", tmp_path_factory.mktemp("private")
+    shutil.copytree(ROOT / "lectures", work, ignore=shutil.ignore_patterns("*.ipynb", ".ipynb_checkpoints"))
+    with running_desk(work, private) as desk:
+        yield desk
 
 
 @pytest.fixture(scope="session")
