@@ -3,7 +3,7 @@
 lectures.show       pictures from arrays (SVG, matplotlib), and `live`, which redraws one when a control moves
 lectures.widgets    the widgets, one module per lecture, over `show` and `nlmcore`
 lectures.prompting  what a model learns from its prompt: options scored, patterns completed, accuracy measured
-lectures.formulas   a formula that was typed, as a graph of `nlmcore.autodiff`; `lectures.steps` writes its two passes out
+lectures.formulas   a formula that was typed, as a graph of `nlmcore.autodiff`
 lectures.recipes    how the course's models were trained and its results measured, one command each
 lectures.trained    the course's own trained models: `checkpoint(name)` reads one from `lectures/checkpoints`
 lectures/results    what they measured, as data; `stored(name)` reads it

@@ -35,6 +35,9 @@ SLIDES = 12
 """Every slide is looked at; so many of a lecture are kept as pictures, spread evenly. NLM_ALL_SLIDES=1 keeps all."""
 LATENCY_MS, HEADROOM = 100, 3
 """From key to picture: what a widget should take, and how many times that a machine with much else to do may."""
+ALL_SHOWN = """live => live === [...document.querySelectorAll('.jupyter-widgets')]
+  .filter(e => !e.parentElement.closest('.jupyter-widgets')).length"""
+"""JupyterLab draws cells that are not seen yet when it has nothing else to do."""
 
 pytestmark = [
     pytest.mark.browser,
@@ -66,9 +69,9 @@ def look_at(stem: str, desk: Desk, page, next_lecture: str) -> None:
     folder.mkdir(parents=True)
     executed = nbformat.read(desk.work / f"{stem}.ipynb", as_version=4)
     live = sum(LIVE in out.get("data", {}) for cell in executed.cells for out in cell.get("outputs", []))
-    assert live, "a lecture without a widget is a text"
-    page.wait_for_function(f"() => document.querySelectorAll('.nlm-live').length === {live}", timeout=20_000 * PATIENCE)
+    page.wait_for_function(ALL_SHOWN, arg=live, timeout=20_000 * PATIENCE)
     boxes = page.query_selector_all(".nlm-live")
+    assert boxes, "a lecture without a widget is a text"
     widgets, faults = [], []
     for index, box in enumerate(boxes):
         box.scroll_into_view_if_needed()
