@@ -52,10 +52,3 @@ class Graph:
     @property
     def output(self) -> Node:
         return self.nodes[-1]
-
-    def operands(self) -> list[list[Edge]]:
-        """For every node its incoming edges, in the order of its formula."""
-        incoming: list[list[Edge]] = [[] for _ in self.nodes]
-        for edge in self.edges:
-            incoming[edge.target].append(edge)
-        return incoming
