@@ -15,6 +15,8 @@ from autograder.exercise.specification import Case, Judge
 from autograder.exercise.travel import travels
 
 TOLERANCE = 1e-4
+BEYOND = 1e6
+"""How many times larger than the largest right number a result may be."""
 
 Outcomes = Sequence[Outcome]  # of the calls of one case, in order
 
@@ -24,6 +26,24 @@ def close(got: Tensor, expected: Tensor, tolerance: float = TOLERANCE) -> bool:
     if got.shape != expected.shape:
         return False
     return torch.allclose(got.double(), expected.double(), rtol=tolerance, atol=tolerance)
+
+
+def implausible(
+    got: Outcomes, expected: Outcomes, names: Sequence[str], which: Sequence[int] | None = None
+) -> str | None:
+    """What is asked of numbers before any judge sees them: those numbered `which` (all by default) are finite, and not
+    beyond all measure. Infinity and 1e30 obey many a law."""
+    for mine, right in zip(got, expected, strict=True):
+        for index in range(len(names)) if which is None else which:
+            output, wanted = mine.outputs[index].double(), right.outputs[index].double()
+            if not wanted.isfinite().all():
+                continue
+            if not output.isfinite().all():
+                return f"there is {'NaN' if output.isnan().any() else 'infinity'} in {names[index]}"
+            largest = max(1.0, float(wanted.abs().max()) if wanted.numel() else 0.0)
+            if output.numel() and float(output.abs().max()) > BEYOND * largest:
+                return f"the numbers of {names[index]} are far too large"
+    return None
 
 
 @travels
@@ -55,8 +75,6 @@ def same_values(
             output, wanted = mine.outputs[index], right.outputs[index]
             if output.shape != wanted.shape:
                 return f"the shape of {names[index]} is not the expected one"
-            if output.is_floating_point() and not output.isfinite().all():
-                return f"there is {'NaN' if output.isnan().any() else 'infinity'} in {names[index]}"
             if not close(output, wanted, tolerance):
                 return f"the numbers of {names[index]} are not the expected ones"
     return None

@@ -8,6 +8,7 @@ import copy
 import linecache
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -75,15 +76,15 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
-    """The result as one tensor per name. NumPy arrays, numbers and lists of numbers are as good as tensors. Raises
-    TypeError, in words for the student, if it is something else."""
+    """The result as one tensor per name. NumPy arrays, numbers, lists and tuples of numbers are as good as tensors.
+    Raises TypeError, in words for the student, if it is something else."""
     wanted = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
     if result is None:
         raise TypeError(f"it returned None, and {wanted} was asked for. Is a `return` missing?")
     if len(returns) == 1:
         if isinstance(result, tuple) and len(result) == 1:
             result = result[0]
-        if isinstance(result, tuple):
+        if isinstance(result, tuple) and not all(isinstance(item, (Real, tuple)) for item in result):
             raise TypeError(f"it returned {len(result)} things, and one was asked for: {wanted}")
         return (_tensor(result, returns[0]),)
     if not isinstance(result, (tuple, list)) or len(result) != len(returns):
@@ -93,9 +94,10 @@ def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
 
 
 def _tensor(value: Any, name: str) -> Tensor:
-    if not isinstance(value, (Tensor, np.ndarray, np.generic, bool, int, float, list)):
+    if not isinstance(value, (Tensor, np.ndarray, np.generic, Real, list, tuple)):
         raise TypeError(f"{name} must be a tensor, and it is a {type(value).__name__}")
     try:
+        value = _plain(value)
         if isinstance(value, list) and any(isinstance(item, Tensor) for item in value):
             value = torch.stack([torch.as_tensor(item) for item in value])
         tensor = torch.as_tensor(value).detach().cpu()
@@ -105,6 +107,14 @@ def _tensor(value: Any, name: str) -> Tensor:
     if tensor.is_complex() or tensor.layout != torch.strided:
         raise TypeError(f"{name} must be an ordinary tensor of real numbers, and its dtype is {tensor.dtype}")
     return tensor.clone()
+
+
+def _plain(value: Any) -> Any:
+    """Lists for tuples, and a float for a number of a kind that PyTorch does not know, such as a Fraction."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    odd = isinstance(value, Real) and not isinstance(value, (bool, int, float, np.generic))
+    return float(value) if odd else value
 
 
 def _fault(error: BaseException) -> Fault:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autograder.exercise.interview import Answers, Question, answers, questions, right_answers
+from autograder.exercise.judges import implausible
 from autograder.exercise.mistakes import name_mistakes
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
@@ -71,13 +72,21 @@ def judge(
         fault = next((o.fault for o in outcomes if o.fault is not None), None)
         if fault is not None:
             raise GraderFault(f"{exercise.name}: the reference fails on {question.case.label!r}: {fault.words}")
-    findings, known = [], questions(exercise)
+    found = findings(exercise, asked, given, right)
+    unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
+    verdict = Verdict(exercise=exercise, findings=tuple(found), unwritten=unwritten, closed=tuple(closed), seed=seed)
+    return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
+
+
+def findings(
+    exercise: Exercise, asked: Sequence[Question], given: Sequence[Answers], right: Sequence[Answers]
+) -> list[Finding]:
+    """What became of each property, by the answers `given` and the `right` ones."""
+    found, known = [], questions(exercise)
     for prop in exercise.properties:
         rows = [row for row in zip(asked, given, right, strict=True) if row[0].about is prop]
-        findings.append(_finding(prop, rows, public=sum(q.about is prop for q in known)))
-    unwritten = all(o.fault is not None and o.fault.kind == "NotImplementedError" for row in given for o in row)
-    verdict = Verdict(exercise=exercise, findings=tuple(findings), unwritten=unwritten, closed=tuple(closed), seed=seed)
-    return verdict if unwritten or verdict.passed else _with_names(verdict, asked, given)
+        found.append(_finding(prop, rows, exercise.returns, public=sum(q.about is prop for q in known)))
+    return found
 
 
 def _right_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
@@ -88,15 +97,18 @@ def _right_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answer
     return [*right_answers(exercise), *(answers(exercise.reference, exercise, fresh) if fresh else ())]
 
 
-def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], public: int) -> Finding:
-    """The first of the rows in which the property does not hold; the first `public` rows are the public ones."""
+def _finding(
+    prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], names: Sequence[str], public: int
+) -> Finding:
+    """The first of the rows in which the property does not hold; the first `public` rows are the public ones. `names`:
+    those of the results."""
     for number, (question, got, expected) in enumerate(rows):
         fault = next((outcome.fault for outcome in got if outcome.fault is not None), None)
         if fault is not None:
             complaint: str | None = fault.words
         else:
             try:
-                complaint = prop.judge(question.case, got, expected)
+                complaint = implausible(got, expected, names, prop.outputs) or prop.judge(question.case, got, expected)
             except Exception as error:
                 raise GraderFault(f"judging {prop.name!r} on {question.case.label!r} failed: {error!r}") from error
         if complaint is not None:
@@ -110,5 +122,5 @@ def _with_names(verdict: Verdict, asked: Sequence[Question], given: Sequence[Ans
     """Every property that failed in a public case, with the misconception that explains it, if there is one."""
     failed = [f.about for f in verdict.findings if not f.holds and not f.fresh]
     names = name_mistakes(verdict.exercise, failed, asked, given)
-    findings = [replace(f, misconception=names.get(f.about.name)) for f in verdict.findings]
-    return replace(verdict, findings=tuple(findings))
+    named = [replace(f, misconception=names.get(f.about.name)) for f in verdict.findings]
+    return replace(verdict, findings=tuple(named))

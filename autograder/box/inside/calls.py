@@ -120,7 +120,7 @@ def _item(value: Any, room: int) -> Any:
     if isinstance(value, np.ndarray):
         _check_size(value.nbytes, value.shape, room)
         return np.asarray(value)
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         _check_size(8 * len(value), (len(value),), room)
         _check_size(8 * _count(value, room // 8), (len(value),), room)
     return value
@@ -134,7 +134,7 @@ def _check_size(size: int, shape: tuple[int, ...], room: int) -> None:
 
 def _count(value: Any, most: int, depth: int = 0) -> int:
     """How many numbers are in nested lists; it stops at more than `most`."""
-    if not isinstance(value, list):
+    if not isinstance(value, (list, tuple)):
         return value.numel() if isinstance(value, Tensor) else 1
     if depth > 16:
         raise WrongReturn("it returned lists nested more than 16 deep")

@@ -25,6 +25,8 @@ def _plain(draw: Draw) -> list[Case]:
         case("a batch", draw.normal(batch, query, key), draw.normal(batch, key, d), None),
         case("a batch with heads", draw.normal(batch, 2, query, key), draw.normal(batch, 2, key, d)),
         case("one key only", draw.normal(query, 1), draw.normal(1, d)),
+        case("as many queries as keys", draw.normal(key, key), draw.normal(key, d)),
+        case("as many sentences and queries as keys", draw.normal(key, key, key), draw.normal(key, key, key)),
         case("float64", draw.normal(query, key, dtype=torch.float64), draw.normal(key, d, dtype=torch.float64)),
     ]
 

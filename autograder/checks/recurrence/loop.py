@@ -37,6 +37,7 @@ def _odd_runs(draw: Draw) -> list[Case]:
     one, few = _network(draw, 2, n_in, 1, 1)
     return [
         case("one of the texts is empty", xs, torch.tensor([2, 0, 4]), *rest),
+        case("more padding than the longest needs", xs, torch.tensor([1, 2, 2]), *rest),
         case("one step, one unit", one, torch.tensor([1, 1]), *few),
     ]
 

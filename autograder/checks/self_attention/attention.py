@@ -76,6 +76,7 @@ def _padded(draw: Draw) -> list[Case]:
 def _tiny(draw: Draw) -> list[Case]:
     return [
         _batch(draw, [2], 2, "one prediction"),
+        _batch(draw, [3, 2], 6, "more padding than the longest needs"),
         _batch(draw, [4, 1], 4, "a sentence of one token, of which nothing is predicted"),
     ]
 

@@ -93,11 +93,11 @@ ROTATE = question(
     difficulty="hard",
     returns=("rotated",),
     properties=[
-        holds("lengths are kept", 0.5, _vectors, lengths_are_kept, about=["rotated"]),
+        holds("lengths are kept", 0.5, _shifted, lengths_are_kept, about=["rotated"]),
         holds("scores depend only on the distance", 1.5, _shifted, scores_depend_on_the_distance, about=["rotated"]),
         values("the values", 1.5, _vectors, "rotated"),
         values("other bases, one position", 1, _bases, "rotated"),
-        holds("x is unchanged", 0.5, _vectors, left_as_it_was),
+        holds("x is unchanged", 0.5, _shifted, left_as_it_was),
     ],
     closed=REFERENCE_ITSELF,
     mistakes="""

@@ -37,15 +37,22 @@ def _words(draw: Draw) -> list[Case]:
 
 
 def _pairs(draw: Draw) -> list[Case]:
-    return [_telling(draw, 2, "pairs of words"), case("three words", *_pair(draw), 3)]
+    a, b, c, d = (draw.integer(1, 9) for _ in range(4))  # a, bc and ab, c: the same digits, other words
+    digits = [a, 10 * b + c, 100 + d, a, b], [10 * a + b, c, 100 + d, a, b]
+    return [
+        _telling(draw, 2, "pairs of words"),
+        case("three words", *_pair(draw), 3),
+        case("ids of several digits", *digits, 2),
+    ]
 
 
 def _repeats(draw: Draw) -> list[Case]:
+    a, b, c, d, e, f, g = (draw.integers(0, 10**9, 90).argsort()[:7] + 3).tolist()
     return [
-        case("the same word again and again", [4] * 6, [4, 5, 4, 6, 7, 8], 1),
-        case("shorter than n", [4, 5], [4, 5, 6], 3),
-        case("a perfect start, too short", [3, 4, 5], [3, 4, 5, 6, 7, 8, 9], 2),
-        case("only the end is right", [4, 5, 3, 6, 7], [4, 9, 6, 7], 2),
+        case("the same word again and again", [b] * 6, [b, c, b, d, e, f], 1),
+        case("shorter than n", [b, c], [b, c, d], 3),
+        case("a perfect start, too short", [a, b, c], [a, b, c, d, e, f, g], 2),
+        case("only the end is right", [b, c, a, d, e], [b, f, d, e], 2),
     ]
 
 

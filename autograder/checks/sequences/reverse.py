@@ -4,15 +4,17 @@ import torch
 
 from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.judges import inputs_unchanged
-from autograder.exercise.specification import Case, case
+from autograder.exercise.judges import and_inputs_unchanged
+from autograder.exercise.laws.ngrams import right_where_known
+from autograder.exercise.specification import Case
 
 
 def _padded(draw: Draw, lengths: list[int], columns: int, label: str) -> Case:
     tokens = draw.integers(3, 99, len(lengths), columns)
     for row, length in enumerate(lengths):
         tokens[row, length:] = 0
-    return case(label, tokens, torch.tensor(lengths))
+    full = (torch.tensor(lengths) == columns)[:, None].expand(tokens.shape).clone()
+    return Case(label=label, calls=((tokens, torch.tensor(lengths)),), known=(full,))
 
 
 def _full(draw: Draw) -> list[Case]:
@@ -37,7 +39,7 @@ REVERSE = question(
         values("without padding", 0.5, _full, "reversed"),
         values("the padding stays at the end", 1.5, _some, "reversed"),
         values("more room, one word", 0.5, _few, "reversed"),
-        judged("the caller's tokens do not change", 0.5, _some, inputs_unchanged),
+        judged("the caller's tokens do not change", 0.5, _some, and_inputs_unchanged(right_where_known("reversed"))),
     ],
     closed=["nlmcore.seq2seq"],
     mistakes="""

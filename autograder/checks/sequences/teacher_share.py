@@ -30,8 +30,8 @@ TEACHER_SHARE = question(
     properties=[
         values("linear", 0.5, _linear),
         values("exponential", 0.5, _exponential),
-        values("inverse sigmoid", 0.75, _sigmoid),
-        values("at the start: always the reference", 0.25, _at_first),
+        values("inverse sigmoid", 0.8, _sigmoid),
+        values("at the start: always the reference", 0.2, _at_first),
     ],
     closed=["nlmcore.training"],
     mistakes="""

@@ -15,6 +15,7 @@ def _once(draw: Draw) -> list[Case]:
         case("the pair occurs once", [c, a, b, d], [a, b], symbols),
         case("the pair occurs twice", [a, b, c, d, a, b], [a, b], symbols),
         case("its symbols occur the other way round", [b, a, c, a, b], [a, b], symbols),
+        case("ids of several digits", [10 + a, b, c, a, 10 * b + c, a, b, 30 + a, b], [a, b], 99),
     ]
 
 

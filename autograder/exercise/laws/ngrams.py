@@ -18,8 +18,6 @@ def right_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str, 
     if mine.shape != right.shape:
         return f"the shape of {name} is not the expected one"
     part = case.known[0]
-    if mine.is_floating_point() and not mine[part].isfinite().all():
-        return f"there is {'NaN' if mine[part].isnan().any() else 'infinity'} in {name}"
     return None if close(mine[part], right[part]) else f"the numbers of {name} are not the expected ones"
 
 
@@ -30,11 +28,10 @@ def uniform_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str
     if table.shape != expected[0].outputs[0].shape:
         return f"the shape of {name} is not the expected one"
     even = torch.full_like(table, 1.0 / table.shape[1])
-    if table[rows].isnan().any():
-        return "the row of a context that was never seen is NaN"
     if not close(table[rows], even[rows]):
         return "the row of a context that was never seen does not hold 1/V everywhere"
-    return "every row is uniform, also where there are counts" if close(table[~rows], even[~rows]) else None
+    differs = [(t[~rows] - even[~rows]).abs().amax(1) > 1e-2 for t in (table, expected[0].outputs[0].double())]
+    return None if bool((differs[0] | ~differs[1]).all()) else "a row is uniform although there are counts"
 
 
 def shares_out_what_discounting_frees(case: Case, got: Outcomes) -> str | None:
@@ -47,11 +44,13 @@ def shares_out_what_discounting_frees(case: Case, got: Outcomes) -> str | None:
 
 
 def exponential_of_the_mean(case: Case, got: Outcomes) -> str | None:
-    """perplexity = exp(log_loss / known[0]), with the returned log loss, or the right one, known[1]. known[0]:
-    how many words are predicted."""
+    """perplexity = exp(log_loss / known[0]), with the returned log loss; or it is the right one, known[1]. known[0]:
+    how many words are predicted. A perplexity near 1, of no loss to speak of, follows from nothing."""
     log_loss, perplexity = (output.double().reshape(()) for output in got[0].outputs)
-    if not (log_loss.isfinite() and log_loss > 0):
+    if not log_loss > 0:
         return "the log loss is not a positive number"
+    if perplexity < 1.01:
+        return "the perplexity is that of a model without any doubt"
     wanted = (torch.exp(log_loss / case.known[0].double()), case.known[1].double())
     return (
         None if any(close(perplexity, w) for w in wanted) else "the perplexity does not follow from your own log loss"
@@ -59,4 +58,4 @@ def exponential_of_the_mean(case: Case, got: Outcomes) -> str | None:
 
 
 def _even(numbers: Tensor) -> bool:
-    return bool((numbers - numbers.mean()).abs().max() < 1e-6)
+    return bool((numbers - numbers.mean()).abs().max() < 1e-3)

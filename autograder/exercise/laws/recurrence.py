@@ -1,7 +1,5 @@
 """Laws of recurrence: a state is kept after its text has ended, a loss ignores padding, a norm is clipped."""
 
-import torch
-
 from autograder.exercise.judges import Outcomes, close
 from autograder.exercise.specification import Case
 
@@ -11,8 +9,6 @@ def held(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     states, over = got[0].outputs[0].double(), case.known[0]
     if states.shape != expected[0].outputs[0].shape:
         return "the shape of states is not the expected one"
-    if not states.isfinite().all():
-        return "there is NaN or infinity in states"
     moved = (states[:, 1:] - states[:, :-1]).abs().amax(-1) > 1e-6
     if bool((states == 0).all(-1).any()):
         return "a state is 0 where it should stay as it was"
@@ -26,8 +22,6 @@ def nothing_at_padding(case: Case, got: Outcomes, expected: Outcomes) -> str | N
     gradient, over = got[0].outputs[1].double(), case.known[0]
     if gradient.shape != expected[0].outputs[1].shape:
         return "the shape of d_logits is not the expected one"
-    if not gradient.isfinite().all():
-        return "there is NaN or infinity in d_logits"
     size = gradient.abs().sum(-1)
     if not bool((size[~over] > 0).all()):
         return "a prediction that counts has no gradient"
@@ -40,12 +34,13 @@ def follows_from_its_own_norm(case: Case, got: Outcomes, expected: Outcomes) -> 
     gradient, limit = case.known[0].double(), float(case.known[1])
     if clipped.shape != gradient.shape:
         return "clipped has not one number per number of the gradients"
-    if len(norm) != 1 or not bool((norm.isfinite() & (norm > 0)).all()):
+    if len(norm) != 1 or not float(norm) > 0:
         return "the norm is not a positive number"
-    wanted = gradient * min(1.0, limit / float(norm))
-    if close(wanted, gradient):
+    factor = limit / float(norm)
+    if factor > 0.999:
         return "by the norm that you returned nothing would have to be clipped"
-    return None if close(clipped, wanted) else "the clipped gradients do not follow from the norm that you returned"
+    same = close(clipped / factor, gradient)  # in the size of the gradients: next to nothing is not nearly right
+    return None if same else "the clipped gradients do not follow from the norm that you returned"
 
 
 def left_alone(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
@@ -55,6 +50,6 @@ def left_alone(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
         return "clipped has not one number per number of the gradients"
     if close(above, case.known[1].double()):
         return "a gradient above the limit comes back as it was"
-    if not bool(above.isfinite().all() and torch.any(above != 0)):
+    if not bool((above.abs() > 1e-2 * float(case.known[1].abs().max())).any()):
         return "a gradient above the limit is gone altogether"
     return None if close(below, case.known[0].double()) else "a gradient below the limit has been changed"

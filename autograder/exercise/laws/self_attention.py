@@ -5,26 +5,28 @@ import torch
 from autograder.exercise.judges import Outcomes, close
 from autograder.exercise.specification import Case
 
+ALIKE = "one vector at all positions comes back the same at all of them"
+
 
 def lengths_are_kept(case: Case, got: Outcomes) -> str | None:
-    """Each row is as long as it was, and not every row is what it was."""
+    """Each row is as long as it was. All rows of a call were the same, and they are not any more."""
     for arguments, outcome in zip(case.calls, got, strict=True):
         before, after = arguments[0].double(), outcome.outputs[0].double()
         if not close(after.norm(dim=-1), before.norm(dim=-1)):
             return "the vectors have changed their lengths"
-        if len(before) > 1 and close(after[1:], before[1:]):
-            return "nothing was turned"
+        if close(after, after[:1].expand(after.shape), 1e-2):
+            return ALIKE
     return None
 
 
 def left_as_it_was(case: Case, got: Outcomes) -> str | None:
-    """The caller's rows are unchanged, and the returned ones are not all the same."""
+    """The caller's rows are unchanged. They were all the same, and the returned ones are not."""
     for outcome in got:
         after = outcome.outputs[0]
         if outcome.changed:
             return f"after the call, {' and '.join(outcome.changed)} had changed"
-        if close(after, after[:1].expand(after.shape)):
-            return "all positions are the same"
+        if close(after, after[:1].expand(after.shape), 1e-2):
+            return ALIKE
     return None
 
 
@@ -44,11 +46,11 @@ def scores_depend_on_the_distance(case: Case, got: Outcomes) -> str | None:
 def output_of_shared_values(case: Case, got: Outcomes) -> str | None:
     """output = weights @ values, with the returned weights; known: the values that each head reads. The first two calls
     have different queries."""
-    if close(got[0].outputs[1], got[1].outputs[1]):
+    if close(got[0].outputs[1], got[1].outputs[1], 1e-2):
         return "other queries gave the same weights"
     for values, outcome in zip(case.known, got, strict=True):
         output, weights = (part.double() for part in outcome.outputs)
-        if not bool((weights.abs() > 1e-3).any()):
+        if not bool((weights.abs() > 1e-2).any()):
             return "the weights are all zero"
         if not close(output, weights @ values.double()):
             return "the output is not that of your own weights"
