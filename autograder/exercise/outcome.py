@@ -82,7 +82,7 @@ def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
     if result is None:
         raise TypeError(f"it returned None, and {wanted} was asked for. Is a `return` missing?")
     if len(returns) == 1:
-        if isinstance(result, tuple) and len(result) == 1:
+        if isinstance(result, tuple) and len(result) == 1 and not isinstance(result[0], tuple):
             result = result[0]
         if isinstance(result, tuple) and not all(isinstance(item, (Real, tuple)) for item in result):
             raise TypeError(f"it returned {len(result)} things, and one was asked for: {wanted}")

@@ -101,6 +101,19 @@ def _cut_off(draw: Draw) -> list[Case]:
     return [case(made.label, *made.calls[0][:-1], 3)]
 
 
+def _extended(*stops: str) -> str:
+    """Ways of extending what has ended: until something holds of `held`; then with all words, or those up to eos."""
+    whole, cut = "held[0]", "[(t[: t.index(eos) + 1] if eos in t else t, score) for t, score in held][0]"
+    ways = (f"{EXTENDED.format(stop)}\n- return held[0] → return {result}" for stop in stops for result in (whole, cut))
+    return "\nor\n".join(ways)
+
+
+EXTENDED = """- tokens and tokens[-1] == eos → False
+- [:beam]
++ [:beam]
++     if {}:
++         break"""
+
 BEAM_SEARCH = question(
     "decoding.beam_search",
     minutes=40,
@@ -114,7 +127,7 @@ BEAM_SEARCH = question(
         judged("cut off before it ends", 1, _cut_off, same_path("the tokens"), "tokens"),
     ],
     closed=REFERENCE_ITSELF,
-    mistakes="""
+    mistakes=f"""
 finished-dropped: You drop a hypothesis once it has ended with `<eos>`. It stays in the beam with its score and competes
 with the open ones.
 - grown.append((tokens, score)) → pass
@@ -122,6 +135,16 @@ with the open ones.
 
 past-the-end: You extend a hypothesis after `<eos>`. Keep a hypothesis that has ended as it is.
 ^ eos = -1
+or
+{_extended("False")}
+
+extended-until-the-best-ends: You extend a hypothesis after `<eos>`, until the best one ends with it. Keep a hypothesis
+that has ended as it is, and continue until all kept ones have ended.
+{_extended("held[0][0][-1] == eos", "eos in held[0][0]")}
+
+extended-until-all-end: You extend a hypothesis after `<eos>`, until all of them end with it at once. Keep a hypothesis
+that has ended as it is.
+{_extended("all(t[-1] == eos for t, _ in held)")}
 
 first-that-ends: You stopped when the first hypothesis had ended. An open one may become the better text: continue until
 all kept hypotheses have ended.
@@ -198,7 +221,7 @@ extensions of all hypotheses.
 nothing-dropped: You found the best of all texts, which a beam of this width misses: it seems that you never drop a
 hypothesis. After every step keep only the `beam` best. That makes the search fast, and fallible.
 - sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
-+ list({found[0][-1]: found for found in sorted(grown, key=lambda hypothesis: hypothesis[1])}.values())
++ list({{found[0][-1]: found for found in sorted(grown, key=lambda hypothesis: hypothesis[1])}}.values())
 - held[0] → max(held, key=lambda hypothesis: hypothesis[1])
 
 start-included: You included the start in your list. It was given; return only the tokens that the model adds to it.
