@@ -19,6 +19,7 @@ _TRIES: tuple[tuple[str, str], ...] = (
     ("reach the network", "import socket; socket.create_connection(('127.0.0.1', {port}), 2)"),
     ("read the grader's files", "assert open({secret!r}).read() == 'secret'"),
     ("list the grader's folders", "import os; assert os.path.basename({secret!r}) in os.listdir({folder!r})"),
+    ("change the mode of the grader's files", "import os; os.chmod({secret!r}, 0o600)"),
     ("see the grader's environment", "import os; os.environ[{variable!r}]"),
     ("look at processes", "import os; assert any(n.isdecimal() for n in os.listdir('/proc'))"),
     ("start a process", "import os\nif os.fork() == 0: os._exit(0)"),

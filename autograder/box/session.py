@@ -16,7 +16,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograder.box import replies, tiers
-from autograder.box.inside.seccomp import MEMORY_OF_OTHERS, NETWORK, PRIVILEGED, PROCESS, PROGRAM, SANDBOX, SIGNAL
+from autograder.box.inside.seccomp import (
+    FILES,
+    MEMORY_OF_OTHERS,
+    NETWORK,
+    PRIVILEGED,
+    PROCESS,
+    PROGRAM,
+    SANDBOX,
+    SIGNAL,
+)
 from autograder.box.job import BoxResult, Cell, CellResult, Ending, Interview, Job, Limits
 from autograder.exercise.outcome import Outcome
 
@@ -25,7 +34,7 @@ UNHEEDED_SECONDS = 5.0
 _DYING_SECONDS = 2.0
 _GRACE_SECONDS = 1.5
 _MOST_NOTES = 100
-_KNOWN_INCIDENTS = {NETWORK, PROCESS, PROGRAM, MEMORY_OF_OTHERS, SIGNAL, SANDBOX, PRIVILEGED, "filled its disk"}
+_KNOWN_INCIDENTS = {NETWORK, PROCESS, PROGRAM, MEMORY_OF_OTHERS, SIGNAL, SANDBOX, PRIVILEGED, FILES, "filled its disk"}
 
 _WARM_FOR = {"optim": "torch._dynamo"}  # a word in the source -> the slow import that the warm parent then does
 _OF_PROCESS = ("memory", "cpu", "processes", "open_files", "file_size", "disk", "files")  # limits of its process

@@ -207,7 +207,11 @@ class Supervisor:
             ]
             devices = [f"/dev/{name}" for name in ("null", "zero", "random", "urandom")]
             landlock.restrict([*read, *devices], [work, "/dev/null"])
-        listener = seccomp.install(os.getpid()) if self.walls.seccomp else None
+        listener = None
+        if self.walls.seccomp:
+            listener = seccomp.install(os.getpid(), shared=not self.walls.namespaces)
+            if not self.walls.namespaces:  # `shutil.copy` does without what is refused here
+                shutil.copymode = shutil.copystat = lambda *arguments, **named: None
         socket.send_fds(channel, [b"x"], [] if listener is None else [listener])
         if listener is not None:
             os.close(listener)

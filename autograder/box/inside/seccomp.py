@@ -24,6 +24,7 @@ MEMORY_OF_OTHERS = "tried to look into another process"
 SIGNAL = "tried to send a signal to another process"
 SANDBOX = "tried to change the sandbox itself"
 PRIVILEGED = "tried a system call that is reserved for the system"
+FILES = "tried to change the mode, owner, times or attributes of a file"
 QUIET = ""  # refused, and not worth a word: libraries try these too
 
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -66,20 +67,42 @@ _CALLS = {
         msgget 68 186, msgctl 71 187, mq_open 240 180, inotify_init 253 -, inotify_init1 294 26,
         io_setup 206 0, mknod 133 -, mknodat 259 33, move_pages 279 239, migrate_pages 256 238,
         setpriority 141 140, ioprio_set 251 30, sched_setaffinity 203 122, sched_setscheduler 144 119,
-        sched_setparam 142 118, sched_setattr 314 274
+        sched_setparam 142 118, sched_setattr 314 274, semop 65 193, semtimedop 220 192, msgsnd 69 189,
+        msgrcv 70 188, mq_unlink 241 181, mq_timedsend 242 182, mq_timedreceive 243 183, mq_notify 244 184,
+        mq_getsetattr 245 185, connect 42 203, bind 49 200, listen 50 201, accept 43 202, accept4 288 242
         """
     ),
 }
 """What is refused by name. Among the quiet ones memfd_create: memory that no limit of this process counts."""
+_OF_OTHERS = {
+    FILES: _calls(
+        """
+        chmod 90 -, fchmod 91 52, fchmodat 268 53, chown 92 -, fchown 93 55, lchown 94 -, fchownat 260 54,
+        utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, setxattr 188 5, lsetxattr 189 6,
+        fsetxattr 190 7, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16, truncate 76 45
+        """
+    ),
+}
+"""What Landlock does not rule, and a notebook could do to any file of the grader's that it can name: refused where it
+is the same user and sees the same files (`shared`). fchmodat2, setxattrat and the like are newer than 424."""
 _SIGNALS = _calls("kill 62 129, tgkill 234 131, rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240")
 _SOCKET, _SOCKETPAIR, _CLONE = _calls("socket 41 198, socketpair 53 199, clone 56 220")
 _PRCTL, _FCNTL, _IOCTL = _calls("prctl 157 167, fcntl 72 25, ioctl 16 29")
 _PRLIMIT, _TKILL, _SECCOMP = _calls("prlimit64 302 261, tkill 200 130, seccomp 317 277")
+_OPEN = _calls("open 2 -")
+_OPENAT = _calls("openat 257 56")
 _FIRST_COMMON = 424
-_COMMON_ALLOWED = (436, 437, 439, 441, 449, 452)
-"""close_range, openat2, faccessat2, epoll_pwait2, futex_waitv, fchmodat2."""
+_COMMON_ALLOWED = (436, 439, 441, 449)
+"""close_range, faccessat2, epoll_pwait2, futex_waitv."""
+_COMMON_ALONE = (437, 452)
+"""openat2 and fchmodat2, where a notebook sees files of its own only."""
+_CONTROLS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
+"""Of ioctl, on files of the grader's: is it a terminal, of what size, how much can be read, (no) waiting, (not) closed
+on exec, and FICLONE, which needs a file that is open for writing. Not those that set attributes or seal a file."""
+_STREAMS = (0x1, 0x801, 0x80001, 0x80801)
+"""SOCK_STREAM, with its flags. A pair of datagram sockets could send to any address."""
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _ALLOW, _NOTIFY, _KILL = 0x7FFF0000, 0x7FC00000, 0x80000000
 _DENY = 0x00050000 | errno.EPERM
 _UNKNOWN = 0x00050000 | errno.ENOSYS
@@ -99,19 +122,19 @@ def words(number: int, first_argument: int) -> str:
         return SANDBOX if first_argument & _NAMESPACES else PROCESS
     if number in (*_SIGNALS, _TKILL):
         return SIGNAL
-    return next((meaning for meaning, numbers in _CALLS.items() if number in numbers), QUIET)
+    return next((meaning for meaning, numbers in (_CALLS | _OF_OTHERS).items() if number in numbers), QUIET)
 
 
-def install(process: int, tell: bool = True) -> int | None:
+def install(process: int, shared: bool = False) -> int | None:
     """Filter this thread, and all that it starts, for good; `process` is its own id. Needs `kernel.gain_nothing`.
-    Returns the descriptor on which the supervisor hears of refused calls; None where the kernel has none."""
-    if tell:
-        try:
-            return _install(_program(process, _NOTIFY), flags=8)
-        except OSError:
-            pass
-    _install(_program(process, _DENY), flags=0)
-    return None
+
+    shared: it is the same user as the grader, and sees the same files. Returns the descriptor on which the supervisor
+    hears of refused calls; None where the kernel has none."""
+    try:
+        return _install(_program(process, _NOTIFY, shared), flags=8)
+    except OSError:
+        _install(_program(process, _DENY, shared), flags=0)
+        return None
 
 
 def hear(listener: int) -> str | None:
@@ -132,7 +155,7 @@ def _install(program: bytes, flags: int) -> int:
     return kernel.syscall(_SECCOMP, ctypes.c_ulong(1), ctypes.c_ulong(flags), ctypes.byref(header))
 
 
-def _program(process: int, told: int) -> bytes:
+def _program(process: int, told: int, shared: bool) -> bytes:
     lines: list[tuple[int, int, int, int]] = [
         (_LOAD, 0, 0, _ARCH),
         (_EQUAL, 1, 0, _ARCHITECTURE[kernel.MACHINE]),
@@ -154,18 +177,44 @@ def _program(process: int, told: int) -> bytes:
         tests = [(_EQUAL, len(refused) - i, 0, value) for i, value in enumerate(refused)]
         return [(_LOAD, 0, 0, _ARGUMENT + 8 * argument), *tests, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _DENY)]
 
-    for meaning, numbers in _CALLS.items():
+    def empties(argument: int) -> list[tuple[int, int, int, int]]:
+        """To open for reading and empty a file at once is no matter of Landlock's before its third version."""
+        return [
+            (_LOAD, 0, 0, _ARGUMENT + 8 * argument),
+            (_ANY_BIT, 0, 4, 0x200),  # O_TRUNC
+            (_AND, 0, 0, 3),
+            (_EQUAL, 2, 0, 1),  # O_WRONLY
+            (_EQUAL, 1, 0, 2),  # O_RDWR
+            (_RETURN, 0, 0, _DENY),
+            (_RETURN, 0, 0, _ALLOW),
+        ]
+
+    for meaning, numbers in (_CALLS | (_OF_OTHERS if shared else {})).items():
         for number in numbers:
             given(number, (_RETURN, 0, 0, told if meaning else _DENY))
     for number in _SIGNALS:
         given(number, *only(0, (process,), told))
     given(_TKILL, (_RETURN, 0, 0, told))
     given(_SOCKET, (_RETURN, 0, 0, told))
-    given(_SOCKETPAIR, *only(0, (_AF_UNIX,), _DENY))
+    given(
+        _SOCKETPAIR,
+        (_LOAD, 0, 0, _ARGUMENT),
+        (_EQUAL, 1, 0, _AF_UNIX),
+        (_RETURN, 0, 0, _DENY),
+        *only(1, _STREAMS, _DENY),
+    )
     given(_PRLIMIT, *only(0, (0, process), _DENY))
     given(_PRCTL, *only(0, (15, 16, 3, 0x53564D41), _DENY))  # a thread's name, PR_GET_DUMPABLE, malloc's
-    given(_FCNTL, *never(1, (8, 15, 10)))  # F_SETOWN, F_SETOWN_EX, F_SETSIG: signals in disguise
-    given(_IOCTL, *never(1, (0x5412, 0x541C, 0x8901, 0x8902)))  # TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP
+    # F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY: signals in disguise; F_SETLEASE: whoever opens the file waits
+    given(_FCNTL, *never(1, (8, 15, 10, 1024, 1026)))
+    if shared:
+        given(_IOCTL, *only(1, _CONTROLS, _DENY))
+        for number in _OPEN:
+            given(number, *empties(1))
+        for number in _OPENAT:
+            given(number, *empties(2))
+    else:
+        given(_IOCTL, *never(1, (0x5412, 0x541C, 0x8901, 0x8902)))  # TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP
     given(
         _CLONE,
         (_LOAD, 0, 0, _ARGUMENT),
@@ -174,7 +223,8 @@ def _program(process: int, told: int) -> bytes:
         (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, told),
     )
-    lines.append((_AT_LEAST, 0, len(_COMMON_ALLOWED) + 1, _FIRST_COMMON))
-    lines += [(_EQUAL, len(_COMMON_ALLOWED) - i, 0, number) for i, number in enumerate(_COMMON_ALLOWED)]
+    common = _COMMON_ALLOWED if shared else (*_COMMON_ALLOWED, *_COMMON_ALONE)
+    lines.append((_AT_LEAST, 0, len(common) + 1, _FIRST_COMMON))
+    lines += [(_EQUAL, len(common) - i, 0, number) for i, number in enumerate(common)]
     lines += [(_RETURN, 0, 0, _UNKNOWN), (_RETURN, 0, 0, _ALLOW)]
     return b"".join(struct.pack("=HBBI", *line) for line in lines)

@@ -1,6 +1,7 @@
 """Which walls there are, tried as root and as an ordinary user; and that without any nothing runs unasked."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -69,6 +70,105 @@ def test_the_second_tier_runs_notebooks_and_closes_rooms() -> None:
         is_whole(box)
         assert [p.name[:5] for p in Path(scratch).iterdir()] == ["warm-"]
     assert not Path(scratch).exists()
+
+
+OTHERS = """
+import ctypes, fcntl, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+TRIES = {{
+    "chmod": lambda: os.chmod(PATH, 0o777),
+    "fchmod": lambda: os.fchmod(os.open(PATH, os.O_RDONLY), 0o777),
+    "chmod of a folder": lambda: os.chmod(os.path.dirname(PATH), 0o777),
+    "fchmodat2": lambda: call(452, -100, PATH.encode(), 0o777, 0),
+    "chown": lambda: os.chown(PATH, os.getuid(), os.getgid()),
+    "fchown": lambda: os.fchown(os.open(PATH, os.O_RDONLY), -1, os.getgid()),
+    "lchown": lambda: os.lchown(PATH, -1, os.getgid()),
+    "utime": lambda: os.utime(PATH, (1, 1)),
+    "futimens": lambda: os.utime(os.open(PATH, os.O_RDONLY), (1, 1)),
+    "setxattr": lambda: os.setxattr(PATH, "user.mine", b"1"),
+    "fsetxattr": lambda: os.setxattr(os.open(PATH, os.O_RDONLY), "user.mine", b"1"),
+    "removexattr": lambda: os.removexattr(PATH, "user.mine"),
+    "truncate": lambda: os.truncate(PATH, 0),
+    "open to read, and empty it": lambda: os.open(PATH, os.O_RDONLY | os.O_TRUNC),
+    "open for nothing, and empty it": lambda: os.open(PATH, 3 | os.O_TRUNC),
+    "openat2": lambda: call(437, -100, PATH.encode(), ctypes.create_string_buffer(24), 24),
+    "attributes": lambda: fcntl.ioctl(os.open(PATH, os.O_RDONLY), 0x40086602, ctypes.create_string_buffer(8)),
+    "seal": lambda: fcntl.ioctl(os.open(PATH, os.O_RDONLY), 0x40806685, ctypes.create_string_buffer(128)),
+    "lease": lambda: fcntl.fcntl(os.open(PATH, os.O_RDONLY), 1024, 1),
+    "notify": lambda: fcntl.fcntl(os.open(os.path.dirname(PATH), os.O_RDONLY), 1026, 2),
+    "rename": lambda: os.rename(PATH, "mine"),
+    "replace": lambda: (open("mine", "w"), os.replace("mine", PATH)),
+    "link": lambda: os.link(PATH, "linked"),
+    "unlink": lambda: os.unlink(PATH),
+    "symlink beside": lambda: os.symlink("x", PATH + ".link"),
+    "append": lambda: open(PATH, "a"),
+    "make beside": lambda: open(PATH + ".new", "w"),
+    "mkdir beside": lambda: os.mkdir(PATH + ".d"),
+    "mkfifo": lambda: os.mkfifo(PATH + ".p"),
+    "kill the parent": lambda: os.kill(os.getppid(), 0),
+    "kill the grader": lambda: os.kill({grader}, 0),
+    "kill all": lambda: os.kill(-1, 0),
+    "kill the group": lambda: os.killpg(os.getpgid(os.getppid()), 0),
+    "pidfd": lambda: os.pidfd_open({grader}),
+    "prlimit": lambda: __import__("resource").prlimit({grader}, 7),
+    "affinity of others": lambda: os.sched_setaffinity({grader}, [0]),
+    "priority of others": lambda: os.setpriority(os.PRIO_PROCESS, {grader}, 19),
+    "ptrace": lambda: call(101, 16, {grader}, 0, 0),
+    "memory of others": lambda: open("/proc/{grader}/mem", "rb"),
+    "io_uring": lambda: call(425, 1, ctypes.create_string_buffer(120)),
+    "userfaultfd": lambda: call(323, 0),
+    "perf": lambda: call(298, ctypes.create_string_buffer(120), 0, -1, -1, 0),
+    "bpf": lambda: call(321, 0, 0, 0),
+    "keyctl": lambda: call(250, 0, -3, 0),
+    "inotify": lambda: call(294, 0),
+    "fanotify": lambda: call(300, 0, 0),
+    "memfd": lambda: os.memfd_create("x"),
+    "a queue of others": lambda: call(241, b"x"),
+    "an abstract socket": lambda: socket.socket(socket.AF_UNIX).bind("\\0x"),
+    "datagrams to anybody": lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM),
+    "bind": lambda: socket.socketpair()[0].bind("\\0x"),
+    "connect": lambda: socket.socketpair()[0].connect("/run/systemd/notify"),
+}}
+PATH = {path!r}
+
+def call(number, *arguments):
+    if libc.syscall(number, *arguments) < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+
+for name, attempt in TRIES.items():
+    try:
+        attempt()
+        print("DONE", name)
+    except OSError as error:
+        if error.errno not in (1, 13, 18, 38):  # refused, another device, unknown
+            print("OTHER", name, error)
+print("tried", len(TRIES))
+import shutil, pathlib
+pathlib.Path("own").write_text("1"); pathlib.Path("own").touch()
+shutil.copy("own", "other"); shutil.copy2("own", "third")
+open("own", "w").write("22"); os.ftruncate(os.open("own", os.O_RDWR), 1); os.rename("own", "renamed")
+left, right = socket.socketpair(); left.send(b"x"); print(right.recv(1), os.isatty(left.fileno()), os.listdir())
+"""
+
+
+@NEEDS_LANDLOCK
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of system calls are x86_64's")
+def test_what_landlock_does_not_rule_is_refused_all_the_same() -> None:
+    with Box(LIMITS, "landlock") as box:
+        box.start()
+        assert box._parent is not None
+        path = box._parent._staging.root / "lib/python/autograder/check.py"  # which it may read
+
+        def state() -> object:
+            told = [(p, p.lstat().st_mode, p.lstat().st_ctime_ns) for p in (path, path.parent)]
+            return told, sorted(path.parent.iterdir()), path.read_bytes()
+
+        before = state()
+        result = box.run(Job(name="others", cells=cells(OTHERS.format(path=str(path), grader=os.getpid()))))
+        assert shown(result).startswith("tried 52\nb'x' False"), shown(result)
+        assert state() == before
+        assert any("mode, owner, times" in words for words in result.incidents)
+        is_whole(box)
 
 
 def test_without_isolation_only_on_request_and_the_result_says_so() -> None:
