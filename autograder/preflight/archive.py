@@ -2,7 +2,7 @@
 
 Members with absolute paths or `..`, links, devices, members without end and too many of them are refused, each in
 words. Only plain files are written, none of them executable, and never more than a limit; no more than a limit is read,
-whatever the archive says of itself.
+whatever the archive says of itself. Several archives can share one limit: `Left`.
 """
 
 import bz2
@@ -13,48 +13,73 @@ import shutil
 import tarfile
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from autograder.preflight.finding import Finding, shown
 
-MOST_FILES, MOST_MEMBERS, MOST_BYTES, MOST_READ = 500, 2_000, 100 * 2**20, 150 * 2**20
-MOST_DIRECTORY, MOST_DEPTH = 4 * 2**20, 20  # bytes of a zip's table of contents; folders in folders
+MOST_DEPTH = 20  # folders in folders
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2")
 OTHERS = (".7z", ".rar", ".xz", ".gz", ".bz2", ".zst")  # not unpacked, and said
+
+
+@dataclass(frozen=True)
+class Most:
+    """What an archive may hold, or several of one submission together: a student's by default."""
+
+    files: int = 500
+    members: int = 2_000
+    bytes: int = 100 * 2**20
+    read: int = 150 * 2**20  # of a packed tar, before it is known what it holds
+    directory: int = 4 * 2**20  # bytes of a zip's table of contents
+
+    @property
+    def too_large(self) -> str:
+        return f"an archive may hold {self.bytes // 2**20} MB, and so may all of a submission together"
+
+
+class Left:
+    """What is left of a limit; what was unpacked and thrown away again is spent, too."""
+
+    def __init__(self, most: Most) -> None:
+        self.most = most
+        self.files, self.members, self.bytes = most.files, most.members, most.bytes
+        self.read, self.directory = most.read, most.directory
 
 
 def is_archive(name: str) -> bool:
     return name.lower().endswith(ENDINGS)
 
 
-def unpack(archive: Path, folder: Path) -> list[Finding]:
-    """Write the archive's plain files under `folder`, which must exist; what was refused is said."""
+def unpack(archive: Path, folder: Path, most: Most = Most(), left: Left | None = None) -> list[Finding]:
+    """Write the archive's plain files under `folder`, which must exist; what was refused is said. left: what this
+    archive and others may hold together, instead of `most`."""
     found: list[Finding] = []
-    room, files = MOST_BYTES, 0
+    left = left or Left(most)
     name = shown(archive.name)
     try:
-        for count, (inside, content, refused) in enumerate(_members(archive)):
-            if files >= MOST_FILES or count >= MOST_MEMBERS:
-                found.append(_refuse("the rest", f"an archive may hold {MOST_FILES} files"))
+        for inside, content, refused in _members(archive, left):
+            left.members -= 1
+            if left.files <= 0 or left.members < 0:
+                found.append(_refuse("the rest", f"an archive may hold {left.most.files} files", CUT_OFF))
                 break
-            why = refused or _tricky(inside) or _write(content, folder, inside, room)
+            why = refused or _tricky(inside) or _write(content, folder, inside, left)
             if why:
-                found.append(_refuse(inside, why))
-                if why is TOO_LARGE:
+                large = why is TOO_LARGE
+                found.append(_refuse(inside, left.most.too_large, CUT_OFF) if large else _refuse(inside, why))
+                if large:
                     break
-                continue
-            files += 1
-            room -= folder.joinpath(*_parts(inside)).stat().st_size
     except Exception as error:  # whatever the readers of archives raise about a file from outside
         about = shown(f"{type(error).__name__}: {error}", 100)
-        found.append(Finding("ignored", "damaged-archive", f"{name} could not be unpacked, or not wholly ({about})."))
+        found.append(Finding("ignored", DAMAGED, f"{name} could not be unpacked, or not wholly ({about})."))
     if len(found) > 20:
-        found[20:] = [_refuse(f"{len(found) - 20} more", "for such reasons")]
+        found[19:-1] = [_refuse(f"{len(found) - 20} more", "for such reasons")]
     return found
 
 
-TOO_LARGE = f"an archive may hold {MOST_BYTES // 2**20} MB"
+TOO_LARGE = "it is too large"
+CUT_OFF, DAMAGED = "cut-off-archive", "damaged-archive"  # findings after which the rest was not unpacked
 
 
 def _parts(inside: str) -> tuple[str, ...]:
@@ -70,24 +95,27 @@ def _tricky(inside: str) -> str:
     return "" if inside.isprintable() else "its name holds characters that no name should"
 
 
-def _write(content: IO[bytes] | None, folder: Path, inside: str, room: int) -> str:
+def _write(content: IO[bytes] | None, folder: Path, inside: str, left: Left) -> str:
     target = folder.joinpath(*_parts(inside))
     if content is None:
         return "it is a link or no plain file"
+    source = _Limited(content, left.bytes + 1)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with content, open(target, "xb") as out:
-            shutil.copyfileobj(_Limited(content, room + 1), out)
-            written = out.tell()
+            shutil.copyfileobj(source, out)
     except FileExistsError:
         return "another member has the same name"
     except _Enough:
-        written = room + 1
+        pass
     except OSError as error:
         return f"it could not be written ({error.strerror})"
-    if written > room:
+    finally:
+        left.bytes = source.left - 1
+    if left.bytes < 0:
         target.unlink()
         return TOO_LARGE
+    left.files -= 1
     return ""
 
 
@@ -112,28 +140,34 @@ class _Limited(io.RawIOBase):
         return block
 
 
-def _members(archive: Path) -> Iterator[tuple[str, IO[bytes] | None, str]]:
+def _members(archive: Path, left: Left) -> Iterator[tuple[str, IO[bytes] | None, str]]:
     """(name, content, why it is refused) of every member that is no folder."""
     with open(archive, "rb") as file:
         start = file.read(4)
         file.seek(0)
         if start[:2] == b"PK":
-            yield from _zip(file)
+            yield from _zip(file, left)
         else:
             plain = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}.get(start[:2], contextlib.nullcontext)
-            with plain(file) as inner, tarfile.open(fileobj=_Limited(inner, MOST_READ), mode="r|") as opened:  # type: ignore[operator]
-                for member in opened:
-                    opened.members = []  # type: ignore[attr-defined]  # or it would keep them all
-                    if not member.isdir():
-                        yield member.name, opened.extractfile(member) if member.isreg() else None, ""
+            with plain(file) as inner:  # type: ignore[operator]
+                source = _Limited(inner, left.read)
+                try:
+                    with tarfile.open(fileobj=source, mode="r|") as opened:
+                        for member in opened:
+                            opened.members = []  # type: ignore[attr-defined]  # or it would keep them all
+                            if not member.isdir():
+                                yield member.name, opened.extractfile(member) if member.isreg() else None, ""
+                finally:
+                    left.read = source.left
 
 
-def _zip(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes] | None, str]]:
+def _zip(file: IO[bytes], left: Left) -> Iterator[tuple[str, IO[bytes] | None, str]]:
     file.seek(0, 2)
     file.seek(max(0, file.tell() - 2**16 - 22))
     end = file.read()
     place = end.rfind(b"PK\5\6")
-    if place < 0 or int.from_bytes(end[place + 12 : place + 16], "little") > MOST_DIRECTORY:
+    left.directory -= int.from_bytes(end[place + 12 : place + 16], "little") if place >= 0 else 0
+    if place < 0 or left.directory < 0:
         raise ValueError("its table of contents is missing or too long")
     with zipfile.ZipFile(file) as opened:
         for info in opened.infolist():
@@ -152,5 +186,5 @@ def _zip(file: IO[bytes]) -> Iterator[tuple[str, IO[bytes] | None, str]]:
             yield info.filename, content, ""
 
 
-def _refuse(name: str, why: str) -> Finding:
-    return Finding("ignored", "refused-member", f"{shown(name)} was not unpacked: {why}.")
+def _refuse(name: str, why: str, what: str = "refused-member") -> Finding:
+    return Finding("ignored", what, f"{shown(name)} was not unpacked: {why}.")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from autograder.preflight.archive import OTHERS, is_archive, unpack
+from autograder.preflight.archive import OTHERS, Left, Most, is_archive, unpack
 from autograder.preflight.choose import choose, is_notebook
 from autograder.preflight.finding import Finding, Prepared, left_behind, scan, shown
 from autograder.preflight.master import Master
@@ -65,6 +65,7 @@ def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made
     archives = [path for _, path in there if is_archive(path.name)]
     if not folder.exists():  # handed in as attention.zip, in the place of a folder
         archives = [p for p in _beside(folder) if is_archive(p.name)]
+    left = Left(Most())
     for number, archive in enumerate(archives):
         if scratch is None:
             scratch = Path(tempfile.mkdtemp(prefix="preflight-"))
@@ -74,7 +75,7 @@ def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made
         if archive.is_symlink():
             made.findings.append(left_behind(archive.name, "it is a link"))
             continue
-        made.findings += unpack(archive, inside)
+        made.findings += unpack(archive, inside, left=left)
         there += scan(inside, made.findings)
     chosen = choose([(path, inside) for inside, path in there if is_notebook(path.name)], masters, made)
     rest = [(inside, path) for inside, path in there if not is_notebook(path.name) and path not in archives]

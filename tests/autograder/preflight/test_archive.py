@@ -147,8 +147,8 @@ def test_the_same_name_twice_and_a_file_where_a_folder_should_be(tmp_path, targe
 
 @pytest.fixture
 def small(monkeypatch):
-    for name, most in {"MOST_FILES": 5, "MOST_MEMBERS": 20, "MOST_BYTES": 100_000, "MOST_READ": 200_000}.items():
-        monkeypatch.setattr(archive, name, most)
+    most = archive.Most(files=5, members=20, bytes=100_000, read=200_000)
+    monkeypatch.setattr(archive.unpack, "__defaults__", (most, None))
 
 
 def size(target):
@@ -170,6 +170,24 @@ def test_too_many_files(tmp_path, target, make):
     found = unpack(make(tmp_path / "a", [(f"{number}", b"1") for number in range(50)]), target)
     assert len(written(target)) == 5
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_several_archives_share_one_limit(tmp_path, target, make):
+    """Each alone keeps it; what was written and thrown away is spent, so nothing is unpacked over and over again."""
+    left = archive.Left(archive.Most(files=5, bytes=250_000, read=400_000))
+    for number in range(6):
+        inside = target / str(number)
+        inside.mkdir()
+        unpack(make(tmp_path / f"{number}", [("zeros", b"\0" * 100_000)]), inside, left=left)
+    assert 200_000 < size(target.parent) <= 250_000
+    assert len(written(target)) <= 5
+    many = archive.Left(archive.Most(files=5))
+    for number in range(6, 12):
+        inside = target / str(number)
+        inside.mkdir()
+        unpack(make(tmp_path / f"{number}", []), inside, left=many)
+    assert sum(name.startswith(("target/6", "target/7", "target/8", "target/9")) for name in written(target)) == 5
 
 
 @pytest.mark.usefixtures("small")
@@ -207,9 +225,9 @@ def test_a_zip_that_lies_about_its_sizes(tmp_path, target):
     assert size(target.parent) <= 100_000
 
 
-def test_a_table_of_contents_without_end_is_not_read(tmp_path, target, monkeypatch):
-    monkeypatch.setattr(archive, "MOST_DIRECTORY", 1_000)
-    found = unpack(make_zip(tmp_path / "a.zip", [(f"{number}", b"") for number in range(100)]), target)
+def test_a_table_of_contents_without_end_is_not_read(tmp_path, target):
+    path = make_zip(tmp_path / "a.zip", [(f"{number}", b"") for number in range(100)])
+    found = unpack(path, target, archive.Most(directory=1_000))
     assert [finding.what for finding in found] == ["damaged-archive"]
     assert written(target) == {}
 

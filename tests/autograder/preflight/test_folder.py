@@ -388,6 +388,20 @@ def test_archives_in_archives_and_damaged_ones_are_said(folder, solved, master):
     assert not made.blocked
 
 
+def test_many_small_archives_that_unpack_to_much_are_one_submission(folder, solved, master, tmp_path):
+    with zipfile.ZipFile(folder / "0.zip", "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("zeros.csv", bytes(60 * 2**20))
+    for number in range(1, 8):
+        shutil.copy(folder / "0.zip", folder / f"{number}.zip")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    write(solved, folder / "attention.ipynb")
+    made = prepare(folder, [master], scratch)
+    assert list(made.notebooks) == ["attention"]
+    assert sum(path.stat().st_size for path in scratch.rglob("*.csv")) == 60 * 2**20
+    assert sum("100 MB" in finding.words for finding in made.findings) == 7
+
+
 # --- a class ------------------------------------------------------------------------------------------------
 
 
