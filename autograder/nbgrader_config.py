@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 SOURCE, RELEASE = "solutions", "exercises"
+EXCHANGE = Path("grading") / ".exchange"  # one line: where the exchange is, as `python -m autograder exchange` wrote it
 
 
 def configure(c: Any, root: Path) -> None:
@@ -20,6 +21,7 @@ def configure(c: Any, root: Path) -> None:
     from autograder.engine.opening import OpenQuestions
     from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
+    from autograder.preflight.links import CollectPlainFiles
     from autograder.preflight.sanitise import repair_first
 
     _scripts_on_path()
@@ -41,6 +43,10 @@ def configure(c: Any, root: Path) -> None:
     c.Autograde.autograde_preprocessors = [CourseExecute if each is Execute else each for each in own]
     c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents]
     c.GenerateFeedback.exporter_class = FeedbackExporter
+
+    if (root / EXCHANGE).is_file():
+        c.Exchange.root = (root / EXCHANGE).read_text(encoding="utf-8").strip()
+    c.ExchangeFactory.collect = CollectPlainFiles
 
 
 def _scripts_on_path() -> None:

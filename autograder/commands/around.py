@@ -76,6 +76,7 @@ def report(
     json: bool = False,
 ) -> int:
     from autograder.instructor import report_rows, write_overview, write_report
+    from autograder.preflight.finding import listed
 
     table = write_report(course, assignment, format, lms, shared.here(out) if out else None)
     overview = write_overview(course, assignment)
@@ -88,6 +89,9 @@ def report(
     states = Counter(words.get(row.state, row.state) for row in rows).most_common()
     told = ", ".join(f"{number} {state}" for state, number in states) or "nobody"
     print(f"{count(len(rows), 'student')}: {told}.")
+    absent = [row.student for row in rows if row.state == "nothing handed in"]
+    if absent:
+        print(f"  Nothing handed in: {listed(absent, 40)}.")
     if lms and any(row.state != "graded" for row in rows):
         print(f"  Only who is graded has a mark for {lms}; the other lines are empty, which is no zero.")
     if any(row.state == "waiting" for row in rows):
@@ -113,7 +117,7 @@ def feedback(course: "Course", *, assignment: str, students: Sequence[str] | Non
         shared.as_json([str(path) for path in written])
     elif written:
         print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
-        print("To hand them out: nbgrader release_feedback, or send them by your own means.")
+        print(f"To hand them out, if you have an exchange: .venv/bin/nbgrader release_feedback {assignment}")
     else:
         print(f"Nothing was handed in for {assignment}.")
     return 0

@@ -114,7 +114,7 @@ def grade(
     except KeyboardInterrupt:
         told.stopped()
         return shared.STOPPED
-    return _summary(told)
+    return _summary(told, _absent(course, assignment) if students is None else [])
 
 
 command = shared.command(
@@ -213,7 +213,13 @@ def _as_json(line: "Line") -> None:
     print(json.dumps({**asdict(line.record), "new": line.new}, ensure_ascii=False), flush=True)
 
 
-def _summary(told: Told) -> int:
+def _absent(course: "Course", assignment: str) -> list[str]:
+    from autograder.intake.roster import class_without
+
+    return class_without(course, assignment)
+
+
+def _summary(told: Told, absent: Sequence[str]) -> int:
     from autograder.preflight.finding import listed
 
     def who(state: str) -> str:
@@ -225,7 +231,8 @@ def _summary(told: Told) -> int:
     loose = sum(line.record.isolation == "none" for line in lines)
     new = sum(line.new for line in lines)
     if told.json:
-        shared.as_json({"summary": {**states, "new": new, "to look at": len(looking), "not isolated": loose}})
+        about = {"new": new, "to look at": len(looking), "not isolated": loose, "nothing handed in": absent}
+        shared.as_json({"summary": {**states, **about}})
         return 1 if states["fault"] or states["blocked"] else 0
     if not lines:
         print(f"Nothing was handed in for {name}: submitted/STUDENT/{name}/ is where it is looked for.")
@@ -234,6 +241,8 @@ def _summary(told: Told) -> int:
         f"\n{count(len(lines), 'submission')}: {states['graded']} graded, {states['blocked']} not gradable,"
         f" {states['fault']} failed through the grader's fault; {new} of them in this run."
     )
+    if absent:
+        print(f"  Nothing handed in, which is no zero: {len(absent)}: {listed(absent, 40)}.")
     if states["blocked"]:
         print(f"  Not gradable, which is no zero: {who('blocked')}. Why: python -m autograder preflight {name}")
     if states["fault"]:

@@ -29,8 +29,8 @@ def option(*names: str, **about: Any) -> Option:
     return lambda made: made.add_argument(*names, **about)
 
 
+ASSIGNMENT = option("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT")
 OF_A_COURSE = (
-    option("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT"),
     option("--course", metavar="FOLDER", help="the course's folder (where nbgrader_config.py lies)"),
     option("--db", metavar="URL", help="the gradebook, if it is not the course's own: postgresql://…"),
 )
@@ -53,6 +53,7 @@ class Command:
     options: Sequence[Option]
     on_a_course: bool
     main: Callable[..., int]
+    with_assignment: bool = True
 
     def parser(self) -> argparse.ArgumentParser:
         lines = "\n".join(f"  python -m autograder {line}" for line in self.examples)
@@ -63,7 +64,8 @@ class Command:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        for add in (*(OF_A_COURSE if self.on_a_course else ()), *self.options):
+        about = (*((ASSIGNMENT,) if self.with_assignment else ()), *OF_A_COURSE) if self.on_a_course else ()
+        for add in (*about, *self.options):
             add(made)
         return made
 
@@ -75,10 +77,15 @@ class Command:
 
 
 def command(
-    verb: str, does: str, *examples: str, options: Sequence[Option] = (), on_a_course: bool = True
+    verb: str,
+    does: str,
+    *examples: str,
+    options: Sequence[Option] = (),
+    on_a_course: bool = True,
+    with_assignment: bool = True,
 ) -> Callable[[Callable[..., int]], Command]:
     """Make a function the `main` of a command."""
-    return lambda main: Command(verb, does, examples, options, on_a_course, main)
+    return lambda main: Command(verb, does, examples, options, on_a_course, main, with_assignment)
 
 
 def course(place: Environment, folder: str | None, db: str | None) -> "Course":

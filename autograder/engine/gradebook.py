@@ -7,10 +7,10 @@ new ones, never a mixture.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nbgrader import utils
 from nbgrader.api import Assignment, BaseCell, Comment, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook
@@ -39,10 +39,18 @@ def save_marks(
 ) -> Scores:
     """Write a submission's marks, and say which; `notebooks` are graded, by name. Those of the assignment that are not
     among them stay without a mark and ask for a human. Raises GradebookBusy if it cannot be written."""
+    return patiently(gradebook, lambda: _save(gradebook, student, assignment, notebooks, timestamp, config), patience)
+
+
+T = TypeVar("T")
+
+
+def patiently(gradebook: Any, work: Callable[[], T], patience: float | None = None) -> T:
+    """`work`, a transaction, again and again until the gradebook can be written. Raises GradebookBusy."""
     until = time.monotonic() + (PATIENCE if patience is None else patience)
     while True:
         try:
-            return _save(gradebook, student, assignment, notebooks, timestamp, config)
+            return work()
         except (OperationalError, IntegrityError) as error:
             gradebook.db.rollback()
             if not _passes(error):
@@ -207,11 +215,28 @@ def scores_of(gradebook: Any, assignment: str) -> dict[str, Scores]:
     return found
 
 
+MARKED_LATE_FILE = "marked_late.txt"  # from `collect`: it is late by the word of a system that does not say when
+MARKED_LATE = "handed in late, by the LMS's own mark; it does not say when, so nothing was taken off"
+NO_TIME = "its timestamp.txt holds no time: whether it was late is not known"
+
+
+SECRET_FILE = "submission_secret.txt"  # nbgrader's: feedback is released under a name that only its student can know
+
+
+def secret_of(folder: Path) -> str:
+    """What nbgrader wrote when the submission was handed in through the exchange; else empty."""
+    path = folder / SECRET_FILE
+    if path.is_symlink() or not path.is_file():
+        return ""
+    with open(path, encoding="ascii", errors="replace") as file:
+        return file.read(1000).strip()
+
+
 def timestamp_of(folder: Path) -> tuple[str | None, str]:
     """(what nbgrader wrote when it collected the submission, what is wrong with it); (None, "") if there is nothing."""
     path = folder / "timestamp.txt"
     if not path.exists():
-        return None, ""
+        return None, MARKED_LATE if (folder / MARKED_LATE_FILE).is_file() else ""
     try:
         if path.is_symlink() or not path.is_file():
             raise ValueError("it is no plain file")
@@ -221,4 +246,4 @@ def timestamp_of(folder: Path) -> tuple[str | None, str]:
             return words, ""
     except (OSError, ValueError, OverflowError):
         pass
-    return None, "its timestamp.txt holds no time: whether it was late is not known"
+    return None, NO_TIME

@@ -9,7 +9,7 @@ from typing import Any
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.execute import Done, show
-from autograder.engine.gradebook import Scores, save_marks, timestamp_of
+from autograder.engine.gradebook import SECRET_FILE, Scores, save_marks, secret_of, timestamp_of
 from autograder.engine.records import WRITING, NotebookResult, Record, from_json, result_file, sweep, write_whole
 from autograder.preflight import Prepared
 
@@ -36,14 +36,17 @@ class Writer:
             write_whole(result_file(course.root, self.assignment, name, student), done.results[name])
         scores: Scores = {}
         if graded:
-            self._write_folder(course.autograded(student, self.assignment), graded, prepared, timestamp)
+            folder = course.autograded(student, self.assignment)
+            self._write_folder(folder, graded, prepared, timestamp, secret_of(source))
         if not done.fault:
             scores = save_marks(self.gradebook, student, self.assignment, graded, timestamp, course.config)
         made = _record(self.assignment, done, prepared, fingerprint, results, scores, late)
         records.save(course.root, made)
         return made
 
-    def _write_folder(self, target: Path, notebooks: dict[str, Any], prepared: Prepared, timestamp: str | None) -> None:
+    def _write_folder(
+        self, target: Path, notebooks: dict[str, Any], prepared: Prepared, timestamp: str | None, secret: str
+    ) -> None:
         """The whole folder, or none: never a half."""
         target.parent.mkdir(parents=True, exist_ok=True)
         sweep(target.parent)
@@ -60,6 +63,8 @@ class Writer:
                 (beside / inside).write_bytes(content)
             if timestamp:
                 (beside / "timestamp.txt").write_text(timestamp, encoding="utf-8")
+            if secret:
+                (beside / SECRET_FILE).write_text(secret, encoding="utf-8")
             if target.exists():
                 shutil.rmtree(target)
             os.replace(beside, target)

@@ -4,6 +4,7 @@ A submission that could not be graded gets a page as well: it says why, and that
 and formgrader's button give the same pages, through `FeedbackExporter`.
 """
 
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from nbgrader.api import Gradebook
 from traitlets import default
 
 from autograder.engine.course import Course
+from autograder.engine.gradebook import SECRET_FILE, secret_of, timestamp_of
 from autograder.engine.records import write_whole
 from autograder.feedback.facts import facts
 from autograder.feedback.hide import HideFromStudents
@@ -37,8 +39,17 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
                 graded = course.autograded(student, assignment) / f"{name}.ipynb"
                 write_whole(folder / f"{name}.html", feedback_page(_cells(graded, known.state), known))
                 written.append(folder / f"{name}.html")
+            _for_exchange(course.submission(student, assignment), folder)
         del kept
     return written
+
+
+def _for_exchange(submission: Path, folder: Path) -> None:
+    """What `nbgrader release_feedback` reads beside the pages. Whoever handed in otherwise gets a secret that nobody
+    knows: without one it would stop, and nobody after that student would get a page."""
+    write_whole(folder / "timestamp.txt", timestamp_of(submission)[0] or "")
+    secret = secret_of(submission) or secret_of(folder) or secrets.token_hex(64)
+    write_whole(folder / SECRET_FILE, secret)
 
 
 def _cells(graded: Path, state: str) -> list[Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.engine.gradebook import MARKED_LATE, NO_TIME
 from autograder.engine.records import Record
 from autograder.exercise.specification import Exercise
 from autograder.instructor.rows import Asked, Row
@@ -112,6 +113,7 @@ class Look:
 KINDS = {
     "fault": "The grader failed: no mark, and not the student's fault",
     "blocked": "Could not be graded as handed in: no mark",
+    "late": "Late, or nobody knows",
     "stopped": "Had to be stopped",
     "refused": "Tried something that the box refuses",
     "closed": "Used a name that is closed in the question",
@@ -143,7 +145,7 @@ def _reasons(record: Record) -> Iterable[tuple[str, str]]:
     for words in record.incidents:
         if any(text in words for text in stopped.values()) or "which is closed" in words:
             continue  # said above
-        yield "refused", words
+        yield "late" if words in (MARKED_LATE, NO_TIME) else "refused", words
     for finding in record.findings:
         parts = str(finding.get("what", "")).split("-")
         if finding.get("kind") == "repaired" and any(word in parts or f"{word}s" in parts for word in CHANGED):

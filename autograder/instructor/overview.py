@@ -41,7 +41,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
         most=MOST,
         names=_names,
         students=len(rows),
-        handed_in=len(rows) - states["missing"],
+        handed_in=len(rows) - states["nothing handed in"],
         states=", ".join(f"{count} {state}" for state, count in states.most_common()),
         graded=len(known),
         uncontained=len(uncontained(known)),
@@ -55,6 +55,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
             [clean.text(one.name), clean.text(_short(one.exercise)), one.failed, f"{one.failed / one.written:.0%}"]
             for one in failures(mark for record in known for mark in record.marks)[:20]
         ],
+        absent=[row.student for row in rows if row.state == "nothing handed in"],
         ungraded=[row.student for row in rows if row.state == "not graded"],
         late=[[clean.text(row.student), duration(row.late), number(row.penalty)] for row in rows if row.late > 0],
         looks=_looks(known),

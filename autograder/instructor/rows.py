@@ -5,7 +5,7 @@ States of a row:
     waiting         some question waits for a person, for a mark or a second look; `score` is what there is so far
     blocked, fault  the submission could not be graded, by its own fault or the grader's; no score
     not graded      handed in, and nobody has graded it yet; no score
-    missing         nothing was handed in; no score
+    nothing handed in   the gradebook knows the student; no score, which is not zero
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from autograder.engine.course import Course
 from autograder.engine.gradebook import GradeRow, grade_rows
 from autograder.engine.records import Record
 
-State = Literal["graded", "waiting", "blocked", "fault", "not graded", "missing"]
+State = Literal["graded", "waiting", "blocked", "fault", "not graded", "nothing handed in"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ def _row(
     penalties = {notebook: float(grade.penalty or 0.0) for (notebook, _), grade in grades.items()}
     penalty = sum(penalties.values())
     state = _state(marks, record, handed_in, bool(waiting))
-    none = state in ("missing", "not graded", "blocked", "fault")
+    none = state in ("nothing handed in", "not graded", "blocked", "fault")
     return Row(
         student=student,
         first_name=str(getattr(person, "first_name", None) or ""),
@@ -131,5 +131,5 @@ def _state(marks: dict[str, float | None], record: Record | None, handed_in: boo
     if record is not None and record.state == "blocked":
         return "blocked" if all(mark is None for mark in marks.values()) else "waiting"
     if all(mark is None for mark in marks.values()):
-        return "not graded" if handed_in else "missing"
+        return "not graded" if handed_in else "nothing handed in"
     return "waiting" if waits else "graded"

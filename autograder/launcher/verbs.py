@@ -56,6 +56,9 @@ VERBS = {
     "doctor": Verb("say what the environment has and what it lacks", "launcher.upkeep:doctor", None),
     "clean": Verb("remove built notebooks and caches (never your work)", "launcher.upkeep:clean", None),
     "check": Verb("say what a notebook's checks say", "commands.checking:check", inside=True),
+    "roster": Verb("put a class list into the gradebook", "commands.students:roster", inside=True, more=DATABASE),
+    "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", inside=True, more=DATABASE),
+    "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange", inside=True),
     "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight", inside=True),
     "grade": Verb(
         "grade what was handed in, each notebook in a sandbox",

@@ -54,7 +54,7 @@ MOST_ENTRIES, MOST_DEPTH = 5_000, 20
 SKIPPED = {".ipynb_checkpoints", "__pycache__", ".git", "__MACOSX"}  # folders that programs leave, without a word
 
 
-def scan(folder: Path, findings: list[Finding]) -> list[tuple[str, Path]]:
+def scan(folder: Path, findings: list[Finding], most: int = MOST_ENTRIES) -> list[tuple[str, Path]]:
     """(path inside the folder, path) of every plain file, the shallow ones first, by name."""
     found: list[tuple[str, Path]] = []
     waiting, seen = [("", folder)], 0
@@ -63,14 +63,14 @@ def scan(folder: Path, findings: list[Finding]) -> list[tuple[str, Path]]:
         for inside, place in waiting:
             try:
                 with os.scandir(place) as opened:
-                    entries = sorted(_first(opened, MOST_ENTRIES + 1 - seen), key=lambda entry: entry.name)
+                    entries = sorted(_first(opened, most + 1 - seen), key=lambda entry: entry.name)
             except OSError as error:
                 findings.append(left_behind(inside or folder.name, f"it cannot be opened ({error.strerror})"))
                 continue
             for entry in entries:
                 seen += 1
-                if seen > MOST_ENTRIES:
-                    findings.append(left_behind("the rest", f"a submission may hold {MOST_ENTRIES} files"))
+                if seen > most:
+                    findings.append(left_behind("the rest", f"a submission may hold {most} files"))
                     return found
                 name = f"{inside}{entry.name}"
                 if entry.is_symlink():

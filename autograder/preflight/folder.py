@@ -20,7 +20,12 @@ from autograder.preflight.master import Master
 DATA = {".txt", ".csv", ".tsv", ".json", ".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".npy", ".npz", ".safetensors"}
 MOST_FILES, MOST_BYTES, MOST_OF_ALL = 200, 10 * 2**20, 30 * 2**20
 MOST_FINDINGS = 60
-QUIET = {"timestamp.txt", ".DS_Store", "Thumbs.db", "desktop.ini", "feedback.html"}  # left behind without a word
+QUIET = {"timestamp.txt", "marked_late.txt", "submission_secret.txt"} | {
+    ".DS_Store",
+    "Thumbs.db",
+    "desktop.ini",
+    "feedback.html",
+}  # left behind without a word
 MODULES = {
     "nlmcore",
     "lectures",

@@ -16,6 +16,8 @@ import autograder.engine.run as run_module
 from autograder.commands import grade
 from autograder.commands.around import feedback, preflight, report, worker
 from autograder.commands.checking import check
+from autograder.commands.students import collect, exchange, roster
+from autograder.engine.course import Course
 from autograder.engine.execute import Done
 from autograder.launcher import verbs
 from autograder.launcher.environment import Environment
@@ -31,6 +33,9 @@ PARSERS = {
     "preflight": preflight.parser,
     "report": report.parser,
     "worker": worker.parser,
+    "roster": roster.parser,
+    "collect": collect.parser,
+    "exchange": exchange.parser,
 }
 
 
@@ -62,6 +67,26 @@ def test_grade_counts_tells_the_limits_and_what_to_do_next(class_of_three, capsy
     assert "Who waits for that, and the class: python -m autograder report plain" in said
     assert grade.main(class_of_three, ["plain", "--resume", "--student", "ada"]) == 0
     assert "1 submission: 1 graded, 0 not gradable" in capsys.readouterr().out
+
+
+def test_who_handed_in_nothing_is_named_everywhere_and_has_no_zero(class_of_three, capsys):
+    with Course.load(class_of_three.root).gradebook() as gradebook:
+        for student in ("ada", "yui", "zoe"):
+            gradebook.add_student(student)
+    grade.main(class_of_three, ["plain", "--student", "ada"])
+    assert "Nothing handed in" not in capsys.readouterr().out  # one was asked for
+    grade.main(class_of_three, ["plain"])
+    assert "Nothing handed in, which is no zero: 2: yui, zoe." in capsys.readouterr().out
+    grade.main(class_of_three, ["plain", "--json"])
+    assert '"nothing handed in": [\n   "yui",\n   "zoe"' in capsys.readouterr().out
+    assert report(class_of_three, ["plain"]) == 0
+    said = capsys.readouterr().out
+    assert "2 nothing handed in" in said
+    assert "Nothing handed in: yui, zoe." in said
+    lines = (class_of_three.root / "grading/plain/report.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert next(line for line in lines if line.startswith("zoe,")).split(",")[4:6] == ["nothing handed in", ""]
+    page = (class_of_three.root / "grading/plain/overview.html").read_text(encoding="utf-8")
+    assert "Nothing handed in: 2</h3><p>yui, zoe." in page
 
 
 def test_grade_speaks_json(class_of_three, capsys):

@@ -36,7 +36,7 @@ def test_every_state_is_told_from_every_other_and_ungraded_is_not_zero(course):
         "cat": ("graded", 0.0),
         "dan": ("blocked", None),
         "eve": ("fault", None),
-        "fay": ("missing", None),
+        "fay": ("nothing handed in", None),
         "gus": ("not graded", None),
     }
 

@@ -1,0 +1,170 @@
+"""Who is in the class, and what they hand in: roster, collect, exchange."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands import shared
+from autograder.commands.shared import option
+from autograder.launcher.say import count
+
+if TYPE_CHECKING:
+    from autograder.engine.course import Course
+
+DRY = option("--dry-run", action="store_true", help="say what would be done, and change nothing")
+MOST = 20  # names in a line
+
+
+@shared.command(
+    "roster",
+    "Put a class list into the gradebook: Moodle's participants or grades, Canvas's grades, Gradescope's roster, or a\n"
+    "CSV of your own. Columns are known by their headings. Nobody is taken out; run again, it changes nothing.",
+    "roster participants.csv",
+    "roster participants.csv --id 'Email address'",
+    "roster 2026_Grades.csv --dry-run",
+    options=[
+        option("file", metavar="FILE", help="the list, as CSV"),
+        option("--id", metavar="COLUMN", dest="id_column", help="the column that ids are taken from"),
+        DRY,
+        option("--json", action="store_true", help="everything that was found, for a program"),
+    ],
+    with_assignment=False,
+)
+def roster(
+    course: "Course", *, file: str, id_column: str | None = None, dry_run: bool = False, json: bool = False
+) -> int:
+    from autograder.intake.roster import enrol, read_roster
+    from autograder.preflight.finding import listed
+
+    people, made = read_roster(shared.here(file), id_column)
+    enrol(course, people, made, write=not dry_run)
+    if json:
+        shared.as_json(vars(made))
+        return 0
+    print(
+        f"{count(len(people), 'student')} in {Path(file).name}; {made.way}.\n"
+        f"{'Would be added' if dry_run else 'Added'}: {len(made.added)}. Changed: {len(made.changed)}."
+        f" As they were: {made.same}."
+    )
+    if made.added:
+        print(f"  {listed(made.added, MOST)}")
+    for student, what in made.changed:
+        print(f"  {student}: {what}")
+    for who, why in made.left_out:
+        print(f"  Left out: {who}: {why}.")
+    if made.absent:
+        print(f"In the gradebook and not in this list, and kept: {listed(made.absent, MOST)}.")
+        print("  To take one out, with all marks: .venv/bin/nbgrader db student remove ID --force")
+    return 0
+
+
+@shared.command(
+    "collect",
+    "Take downloads of Moodle, Canvas or Gradescope, or a folder or zip with a folder per student, apart into\n"
+    "submitted/STUDENT/ASSIGNMENT/. What was there is kept, in submitted/STUDENT/.earlier/. Nothing is run.",
+    "collect attention attention-submissions.zip",
+    "collect attention moodle.zip --match Grades-worksheet.csv",
+    "collect attention ~/Downloads/submissions/ --dry-run",
+    options=[
+        option("downloads", nargs="+", metavar="DOWNLOAD", help="a zip or a folder; later ones count as newer"),
+        option(
+            "--match",
+            metavar="FILE",
+            action="append",
+            default=[],
+            help="who is who: Moodle's grading worksheet (it has the times, too), or lines NAME,STUDENT[,TIME]",
+        ),
+        DRY,
+        option("--json", action="store_true", help="everything that was found, for a program"),
+    ],
+)
+def collect(
+    course: "Course",
+    *,
+    assignment: str,
+    downloads: Sequence[str],
+    match: Sequence[str] = (),
+    dry_run: bool = False,
+    json: bool = False,
+) -> int:
+    from dataclasses import asdict
+
+    from autograder.intake.collect import collect as take
+    from autograder.preflight.finding import listed, shown
+
+    paths, lists = ([shared.here(path) for path in given] for given in (downloads, match))
+    made = take(course, assignment, paths, lists, write=not dry_run)
+    if json:
+        facts = asdict(made)
+        for download, read in zip(facts["downloads"], made.downloads, strict=True):
+            download["pieces"] = [piece.label for piece in read.pieces]
+        shared.as_json(facts)
+        return 1 if made.unmatched else 0
+    for read in made.downloads:
+        print(f"{read.source}: {read.system}, {count(len(read.pieces), 'submission')}.")
+        for words in read.left[:MOST]:
+            print(f"  {words}")
+        if len(read.left) > MOST:
+            print(f"  And {len(read.left) - MOST} more.")
+    states = Counter(made.states.values())
+    earlier = f"submitted/STUDENT/.earlier/{assignment}/"
+    print(
+        f"{'Would be: ' if dry_run else ''}{states['new']} new, {states['newer']} newer than what was there,"
+        f" {states['kept']} older than what is there, {states['same']} as before. Of several the newest is graded;"
+        f" the others are kept in {earlier}"
+    )
+    for words in made.trouble:
+        print(f"  {words}.")
+    if made.late:
+        print(f"Late, by the system's own mark, which does not say when: {listed(sorted(made.late), MOST)}.")
+    if made.timeless:
+        few = listed(sorted(made.timeless), 5)
+        print(f"Without a time, and so not late: {few}. Moodle's grading worksheet has the times (--match).")
+    if made.missing:
+        perhaps = " (or below)" if made.unmatched else ""
+        print(f"Handed in nothing{perhaps}: {listed(made.missing, MOST)}.")
+    if made.ignored:
+        print(f"Left out, as --match says: {listed(map(shown, made.ignored), MOST)}.")
+    if not made.unmatched:
+        print(f"Next: python -m autograder preflight {assignment}")
+        return 0
+    print(f"NOT TAKEN, as it is not certain whose they are: {len(made.unmatched)}.")
+    for one in made.unmatched:
+        nearest = f"; perhaps {' or '.join(map(shown, one.nearest))}" if one.nearest else ""
+        print(f"  {shown(one.label)}: {one.why}{nearest}")
+    print(
+        "To settle it, put these lines into a file, with the student's id at the end (- for nobody), and say --match:"
+    )
+    print("".join(f"  {line}\n" for line in made.pairs().splitlines()), end="")
+    return 1
+
+
+@shared.command(
+    "exchange",
+    "Set up nbgrader's exchange: the folder through which students with accounts on one machine, or on a JupyterHub,\n"
+    "fetch assignments, hand in, and get their feedback. Run again, it changes nothing.",
+    "exchange --root /srv/nbgrader",
+    "exchange --root /srv/nbgrader --students /etc/jupyter/nbgrader_config.py",
+    options=[
+        option("--root", metavar="FOLDER", required=True, help="where every user of the machine can go"),
+        option("--students", metavar="FILE", help="write students' settings there (default: into grading/)"),
+    ],
+    with_assignment=False,
+)
+def exchange(course: "Course", *, root: str, students: str | None = None) -> int:
+    from autograder.intake.exchange import set_up
+
+    place = shared.here(root)
+    written, trouble = set_up(course, place, shared.here(students) if students else None)
+    print(
+        f"The exchange is {place.resolve()}, and this course uses it: .venv/bin/nbgrader release_assignment ASSIGNMENT"
+    )
+    print(f"Students' nbgrader needs two settings: {written}")
+    if students is None:
+        print("For everybody on this machine, once, by its administrator:")
+        print(f"  sudo install -D -m 644 {written} /etc/jupyter/nbgrader_config.py")
+    print("They then say: nbgrader fetch_assignment, submit, fetch_feedback, each with the ASSIGNMENT.")
+    for words in trouble:
+        print(f"  ! {words}")
+    return 1 if trouble else 0

@@ -1,0 +1,79 @@
+"""A CSV file as spreadsheets and learning management systems write it: encoding and separator are found out."""
+
+import codecs
+import csv
+import io
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+MOST_BYTES = 50 * 2**20
+SEPARATORS = ",;\t|"
+MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+WORKBOOKS = {b"PK\x03\x04": "an Excel or OpenDocument workbook", b"\xd0\xcf\x11\xe0": "an old Excel workbook"}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with a line of headings."""
+
+    headings: list[str]
+    rows: list[tuple[int, list[str]]]
+    """(number of the line in the file, one value per heading)."""
+
+    def column(self, *names: str) -> int | None:
+        """The number of the first column with one of these headings, compared as `plain` writes them."""
+        there = [plain(heading) for heading in self.headings]
+        return next((there.index(name) for name in names if name in there), None)
+
+
+def plain(text: str) -> str:
+    """A heading without its case, accents and punctuation: "E-Mail-Adresse" is "e mail adresse"."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join(re.findall(r"[^\W_]+", "".join(c for c in letters if not unicodedata.combining(c))))
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Raises ValueError, in words, for what is no table of text; OSError for what cannot be read."""
+    lines = [(number, row) for number, row in _lines(path) if any(row)]
+    if not lines:
+        raise ValueError(f"{path.name} is empty")
+    headings = lines[0][1]
+    if len(headings) < 2 and len(lines) > 1 and max(len(row) for _, row in lines[1:]) > 1:
+        raise ValueError(f"the first line of {path.name} is no line of headings: {headings[0][:60]!r}")
+    wide = max(len(row) for _, row in lines)
+    headings = headings + [""] * (wide - len(headings))
+    return Sheet(headings, [(number, (row + [""] * wide)[:wide]) for number, row in lines[1:]])
+
+
+def _lines(path: Path) -> list[tuple[int, list[str]]]:
+    text = _text(path)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    said = re.fullmatch(r'"?sep=(.)"?', first.strip("\r\n"), re.I)  # Excel's own hint, above the headings
+    separator = said[1] if said else max(SEPARATORS, key=lambda sign: len(next(csv.reader([first], delimiter=sign))))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        rows = [(reader.line_num, [value.strip(" \t\xa0") for value in row]) for row in reader]
+    except csv.Error as error:
+        raise ValueError(f"{path.name} is no table, from line {reader.line_num} on ({error})") from None
+    return rows[1:] if said else rows
+
+
+def _text(path: Path) -> str:
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    kind = WORKBOOKS.get(content[:4])
+    if kind:
+        raise ValueError(f"{path.name} is {kind}: save it as CSV (in Excel: Save As, CSV UTF-8)")
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"{path.name} has more than {MOST_BYTES >> 20} MB, so it is no list of a class")
+    marked = next((name for mark, name in MARKS if content.startswith(mark)), "")
+    even, odd = content[:400:2].count(0), content[1:400:2].count(0)
+    guess = "utf-16-le" if odd > even else "utf-16-be"  # Latin letters have a zero beside each
+    for name in [marked] if marked else [guess] if even or odd else ["utf-8", "cp1252"]:
+        try:
+            return content.decode(name)
+        except UnicodeDecodeError:
+            continue
+    raise ValueError(f"{path.name} is no text in UTF-8, UTF-16 or Windows-1252: save it as CSV UTF-8")

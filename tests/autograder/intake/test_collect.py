@@ -1,0 +1,394 @@
+"""Downloads as the systems make them, taken apart; and what a student could put into one."""
+
+import json
+import sys
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from autograder.commands.students import collect
+from autograder.engine.course import Course
+from autograder.engine.gradebook import MARKED_LATE, timestamp_of
+from autograder.intake import handed
+from autograder.intake.naming import Names, Person, joined
+from autograder.intake.roster import enrol, read_roster
+from autograder.intake.when import moment
+from autograder.launcher.environment import Environment
+from tests.autograder.courses import hand_in, nothing
+from tests.autograder.intake.test_roster import WORKSHEET
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+CLASS = """\
+Student,ID,SIS User ID,SIS Login ID,Section
+"Lovelace, Ada",101,3034001,ada,1
+"Öztürk-O'Brien, Müge",102,3034002,muege,1
+"Schmidt, Anna",103,3034003,anna,1
+"Schmidt, Anna",104,3034004,anna2,1
+"Meyer, Jo Ann",105,3034005,jo,1
+"""
+
+
+@pytest.fixture
+def place(plain, tmp_path):
+    (tmp_path / "class.csv").write_text(CLASS, encoding="utf-8")
+    enrol(Course.load(plain), *read_roster(tmp_path / "class.csv"))
+    return Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
+
+
+def zipped(path: Path, members: dict[str, str | bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def take(place, *words) -> int:
+    return collect(place, ["plain", *map(str, words)])
+
+
+def there(place) -> dict[str, str]:
+    """All that lies in submitted/, as text."""
+    root = place.root / "submitted"
+    return {p.relative_to(root).as_posix(): p.read_text() for p in sorted(root.rglob("*")) if p.is_file()}
+
+
+# --- the systems --------------------------------------------------------------------------------------------
+
+MOODLE = {
+    "Ada Lovelace_4711_assignsubmission_file_/one.ipynb": "ada",
+    "Ada Lovelace_4711_assignsubmission_file_/data/words.txt": "w",
+    "Ada Lovelace_4711_assignsubmission_file_/timestamp.txt": "1990-01-01 00:00:00 UTC",
+    "Ada Lovelace_4711_assignsubmission_onlinetext_/onlinetext.html": "<p>hello</p>",
+    "Müge Öztürk-OBrien_4712_assignsubmission_file/one.ipynb": "muege",
+    "Anna Schmidt_4713_assignsubmission_file_/one.ipynb": "anna",
+    "J. A. Meyer_4714_assignsubmission_file_/one.ipynb": "jo",
+}
+
+
+def test_moodle(place, tmp_path, capsys):
+    path = zipped(tmp_path / "NLP-plain-99.zip", MOODLE)
+    assert take(place, path, "--dry-run") == 1
+    assert there(place) == {}
+    capsys.readouterr()
+    assert take(place, path) == 1
+    said = capsys.readouterr().out
+    assert there(place) == {
+        "ada/plain/one.ipynb": "ada",
+        "ada/plain/data/words.txt": "w",
+        "muege/plain/one.ipynb": "muege",
+    }
+    for words in (
+        "NLP-plain-99.zip: Moodle, 4 submissions.",
+        "Ada Lovelace_4711 wrote an online text",
+        "2 new, 0 newer",
+        "Without a time, and so not late: ada, muege.",
+        "Handed in nothing (or below): anna, anna2, jo.",
+        "Anna Schmidt_4713: several are called so; perhaps anna or anna2",
+        "J. A. Meyer_4714: nobody in the gradebook is called",
+        "  Anna Schmidt_4713,\n",
+    ):
+        assert words in said
+    (tmp_path / "who.csv").write_text("Anna Schmidt_4713,anna2\nJ. A. Meyer_4714,jo,2026-11-21 23:58\n")
+    assert take(place, path, "--match", tmp_path / "who.csv") == 0
+    assert there(place)["anna2/plain/one.ipynb"] == "anna"
+    assert timestamp_of(place.root / "submitted/jo/plain")[0] == _utc("2026-11-21 23:58")
+
+
+def _utc(text: str) -> str:
+    return datetime.fromisoformat(text).astimezone(handed.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def test_moodles_grading_worksheet_says_who_and_when(place, tmp_path, capsys):
+    row = 'Teilnehmer/in4713,Anna Schmidt,3034004,,Zur Bewertung abgegeben,,,Ja,"Freitag, 20. März 2026, 08:05",-,\n'
+    wrong = 'Teilnehmer/in4712,Ada Lovelace,ada,,Zur Bewertung abgegeben,,,Ja,"Freitag, 20. März 2026, 08:05",-,\n'
+    nobody = 'Teilnehmer/in4799,Eve Else,,,Zur Bewertung abgegeben,,,Ja,"Freitag, 20. März 2026, 08:05",-,\n'
+    sheet = tmp_path / "Bewertungen.csv"
+    sheet.write_text(WORKSHEET.replace("3034001,ada.lovelace@uni.example", "ada,") + row.replace("3034004", "anna2"))
+    path = zipped(tmp_path / "moodle.zip", MOODLE)
+    assert take(place, path, "--match", sheet) == 1
+    found = there(place)
+    assert found["anna2/plain/timestamp.txt"] == _utc("2026-03-20 08:05")
+    assert found["ada/plain/timestamp.txt"] == _utc("2026-11-21 23:58")
+    capsys.readouterr()
+    sheet.write_text(WORKSHEET + wrong + nobody)
+    assert take(place, path, "--match", sheet) == 1
+    said = capsys.readouterr().out
+    assert "Müge Öztürk-OBrien_4712: the list says otherwise" in said
+    assert "Eve Else is nobody in the gradebook" in said
+
+
+def test_moodle_as_loose_files_and_unpacked_by_a_browser(place, tmp_path):
+    folder = tmp_path / "Downloads" / "NLP-plain-99"
+    folder.mkdir(parents=True)
+    (folder / "Ada Lovelace_4711_assignsubmission_file_one.ipynb").write_text("ada")
+    (folder / ".DS_Store").write_text("")
+    assert take(place, folder.parent) == 0
+    assert there(place) == {"ada/plain/one.ipynb": "ada"}
+
+
+def test_canvas(place, tmp_path, capsys):
+    members = {
+        "lovelaceada_101_9001_one.ipynb": "old",
+        "lovelaceada_101_9050_one-1.ipynb": "new",
+        "lovelaceada_101_9051_part-2.csv": "data",
+        "öztürkobrienmüge_LATE_102_9003_one.ipynb": "late",
+        "schmidtanna_104_9004_one-3.ipynb": "anna2",
+        "meyerjoann_105_text.html": "<p>",
+        "somebodyelse_101_9009_one.ipynb": "?",
+        "anon_x7Gh2_9010_one.ipynb": "anon",
+    }
+    assert take(place, zipped(tmp_path / "submissions.zip", members)) == 1
+    assert there(place) == {
+        "ada/plain/one.ipynb": "new",
+        "ada/plain/part-2.csv": "data",
+        "ada/.earlier/plain/no time/one.ipynb": "old",
+        "anna2/plain/one.ipynb": "anna2",
+        "muege/plain/one.ipynb": "late",
+        "muege/plain/marked_late.txt": "late\n",
+    }
+    said = capsys.readouterr().out
+    assert "Late, by the system's own mark, which does not say when: muege." in said
+    assert "somebodyelse_101: nobody in the gradebook is called quite so; perhaps ada" in said
+    assert "anon_x7Gh2" in said
+    assert "meyerjoann_105 wrote an online text" in said
+    assert timestamp_of(place.root / "submitted/muege/plain") == (None, MARKED_LATE)
+
+
+METADATA = """\
+submission_1:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '3034001'
+    :email: ada@uni.example
+  :created_at: 2026-04-26 17:34:00.861687000 Z
+  :score: 2.0
+  :results: !ruby/hash:ActiveSupport::HashWithIndifferentAccess
+    output: |-
+      ====
+  :history:
+  - :id: 9
+    :created_at: 2026-04-25 17:34:00.861687000 Z
+submission_2:
+  :submitters:
+  - :name: Anna Schmidt
+    :email: nobody@uni.example
+  - :name: Jo Ann Meyer
+  :created_at: 2026-04-26 17:34:00 Z
+submission_3:
+  :submitters:
+  - :name: Müge Öztürk-O'Brien
+  - :name: Jo Ann Meyer
+  :created_at: 2026-04-27 01:00:00.5 Z
+submission_4:
+  :submitters: []
+submission_5:
+  :submitters:
+  - :name: Ada Lovelace
+  :created_at: 2026-04-24 17:34:00 Z
+"""
+
+
+def test_gradescope(place, tmp_path, capsys):
+    top = "assignment_77_export"
+    members = {f"{top}/submission_{n}/one.ipynb": f"s{n}" for n in (1, 2, 3, 4, 5)}
+    path = zipped(tmp_path / "export.zip", {f"{top}/submission_metadata.yml": METADATA, **members})
+    assert take(place, path) == 1
+    assert there(place) == {
+        "ada/.earlier/plain/2026-04-24 17.34.00/one.ipynb": "s5",
+        "ada/.earlier/plain/2026-04-24 17.34.00/timestamp.txt": "2026-04-24 17:34:00 UTC",
+        "ada/plain/one.ipynb": "s1",
+        "ada/plain/timestamp.txt": "2026-04-26 17:34:00 UTC",
+        "jo/plain/one.ipynb": "s3",
+        "jo/plain/timestamp.txt": "2026-04-27 01:00:00 UTC",
+        "muege/plain/one.ipynb": "s3",
+        "muege/plain/timestamp.txt": "2026-04-27 01:00:00 UTC",
+    }
+    said = capsys.readouterr().out
+    assert "submission_2: several are called so; perhaps anna or anna2" in said
+    assert "submission_4: the download does not say whose it is" in said
+    (tmp_path / "who.csv").write_text("name,student\nsubmission_2,anna\nsubmission_2,jo\nsubmission_4,-\n")
+    assert take(place, path, "--match", tmp_path / "who.csv") == 0
+    assert there(place)["anna/plain/one.ipynb"] == "s2"
+    assert there(place)["jo/.earlier/plain/2026-04-26 17.34.00/one.ipynb"] == "s2"
+
+
+def test_a_plain_folder_or_zip(place, tmp_path):
+    hand_in(place.root, "plain", "ada", nothing)
+    kept = there(place)
+    (tmp_path / "copy").mkdir()
+    (place.root / "submitted").rename(tmp_path / "copy" / "submitted")
+    for inside, content in {
+        "Anna Schmidt_103/x.ipynb": "?",
+        "muege.zip": "PK",
+        "jo_plain.ipynb": "jo",
+        "a.txt": "",
+    }.items():
+        (tmp_path / "copy" / "submitted" / inside).parent.mkdir(exist_ok=True)
+        (tmp_path / "copy" / "submitted" / inside).write_text(content)
+    assert take(place, tmp_path / "copy") == 1  # whose Anna's is
+    found = there(place)
+    assert {name: text for name, text in found.items() if name.startswith("ada/")} == kept
+    assert found["muege/plain/muege.zip"] == "PK"
+    assert found["jo/plain/jo_plain.ipynb"] == "jo"
+    assert not any(name.startswith("anna") for name in found)
+
+
+# --- nothing is lost ----------------------------------------------------------------------------------------
+
+
+def test_the_newest_is_graded_and_every_other_is_kept_once(place, tmp_path):
+    def plain(name: str, content: str, when: str = "") -> Path:
+        members = {f"{name}/ada/one.ipynb": content} | ({f"{name}/ada/timestamp.txt": when} if when else {})
+        return zipped(tmp_path / f"{name}.zip", {**members, f"{name}/jo/one.ipynb": "jo"})
+
+    old = plain("old", "old", "2026-01-01 00:00:00 UTC")
+    new = plain("new", "new", "2026-02-01 00:00:00 UTC")
+    loose = plain("loose", "loose")
+    expected = {
+        "ada/plain/one.ipynb": "new",
+        "ada/plain/timestamp.txt": "2026-02-01 00:00:00 UTC",
+        "ada/.earlier/plain/2026-01-01 00.00.00/one.ipynb": "old",
+        "ada/.earlier/plain/2026-01-01 00.00.00/timestamp.txt": "2026-01-01 00:00:00 UTC",
+        "jo/plain/one.ipynb": "jo",
+    }
+    for downloads in ([old], [new], [old], [new, old], [old, new]):
+        assert take(place, *downloads) == 0
+    assert there(place) == expected
+    assert take(place, loose) == 0  # without a time: what is given last counts
+    assert there(place)["ada/plain/one.ipynb"] == "loose"
+    assert there(place)["ada/.earlier/plain/2026-02-01 00.00.00/one.ipynb"] == "new"
+    assert Course.load(place.root).students("plain") == ["ada", "jo"]
+
+
+def test_an_archive_in_a_folders_place_is_kept_too(place, tmp_path):
+    (place.root / "submitted/ada").mkdir(parents=True)
+    (place.root / "submitted/ada/plain.zip").write_text("PK old")
+    assert take(place, zipped(tmp_path / "x.zip", {"ada/one.ipynb": "new", "jo/one.ipynb": "jo"})) == 0
+    assert there(place)["ada/.earlier/plain/no time/plain.zip"] == "PK old"
+    assert not (place.root / "submitted/ada/plain.zip").exists()
+
+
+# --- what a student could put into it, and what goes wrong --------------------------------------------------
+
+
+def test_a_member_that_climbs_out_stays_out(place, tmp_path, capsys):
+    link = zipfile.ZipInfo("ada/link.ipynb")
+    link.external_attr = 0o120777 << 16
+    path = zipped(tmp_path / "x.zip", {"ada/one.ipynb": "ada", "../../evil.txt": "x", "ada/../jo/one.ipynb": "x"})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(link, "/etc/passwd")
+    assert take(place, path) == 0
+    assert there(place) == {"ada/plain/one.ipynb": "ada"}
+    assert capsys.readouterr().out.count("was not unpacked") == 3
+    assert not list(tmp_path.rglob("evil.txt"))
+
+
+@pytest.mark.parametrize("most", [{"bytes": 50_000}, {"files": 3}])
+def test_a_bomb_takes_nothing_and_leaves_nothing(place, tmp_path, capsys, monkeypatch, most):
+    monkeypatch.setattr(handed, "CLASS", handed.replace(handed.CLASS, **most))
+    members = {f"ada/{n}.ipynb": "0" * 30_000 for n in range(9)}
+    assert take(place, zipped(tmp_path / "x.zip", members)) == 2
+    assert "nothing of x.zip was taken, as it is not whole" in capsys.readouterr().err.lower()
+    assert list((place.root / "submitted").iterdir()) == []
+
+
+def _cut(tmp_path: Path) -> Path:
+    whole = zipped(tmp_path / "cut.zip", MOODLE).read_bytes()
+    (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
+    return tmp_path / "cut.zip"
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (_cut, "Download it again"),
+        (lambda t: t / "none.zip", "there is no"),
+        (lambda t: (t / "x.txt").write_text("") or t / "x.txt", "neither a folder nor an archive"),
+        (lambda t: zipped(t / "e.zip", {}), "holds no files"),
+        (lambda t: zipped(t / "y.zip", {"submission_metadata.yml": "{["}), "cannot be read"),
+        (lambda t: zipped(t / "y.zip", {"submission_metadata.yml": "- x"}), "lists no submissions"),
+    ],
+)
+def test_a_download_that_is_none_is_said_in_words(place, tmp_path, capsys, make, said):
+    assert take(place, make(tmp_path)) == 2
+    assert said.lower() in capsys.readouterr().err.lower()
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [("Ada,zoe\n", "'zoe' is no student"), ("Ada,ada,soon\n", "'soon' is no time"), ("Ada\n", "NAME,STUDENT")],
+)
+def test_a_list_of_pairs_that_is_wrong_is_said_in_words(place, tmp_path, capsys, lines, said):
+    (tmp_path / "who.csv").write_text(lines)
+    assert take(place, zipped(tmp_path / "x.zip", MOODLE), "--match", tmp_path / "who.csv") == 2
+    assert said in capsys.readouterr().err
+    assert not there(place)
+
+
+def test_without_a_class_nothing_can_be_matched(plain, tmp_path, capsys):
+    empty = Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix) / "lib")
+    assert take(empty, zipped(tmp_path / "x.zip", MOODLE)) == 2
+    assert "python -m autograder roster FILE" in capsys.readouterr().err
+
+
+def test_it_speaks_json(place, tmp_path, capsys):
+    assert take(place, zipped(tmp_path / "x.zip", MOODLE), "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["states"] == {"ada": "new", "muege": "new"}
+    assert [one["label"] for one in found["unmatched"]] == ["Anna Schmidt_4713", "J. A. Meyer_4714"]
+
+
+# --- names and times ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        ("Ada Lovelace", ("ada",)),
+        ("Lovelace, Ada", ("ada",)),
+        ("lovelaceada", ("ada",)),
+        ("ada", ("ada",)),
+        ("ada Ada Lovelace", ("ada",)),
+        ("Lovelace_Ada_ada_4711", ("ada",)),
+        ("Ada Maria Lovelace", ()),
+        ("Müller Jörg", ("joerg",)),
+        ("Jorg Muller", ("joerg",)),
+        ("Joerg Mueller", ("joerg",)),
+        ("Mu\u0308ller Jo\u0308rg", ("joerg",)),
+        ("", ()),
+        ("ada Byron", ()),
+    ],
+)
+def test_names(name, ids):
+    people = [Person(id="ada", first="Ada", last="Lovelace"), Person(id="joerg", first="Jörg", last="Müller")]
+    assert Names(people).find(name).ids == ids
+
+
+def test_a_name_that_is_exact_outweighs_one_that_is_alike():
+    names = Names([Person(id="a", first="Jo", last="Müller"), Person(id="b", first="Jo", last="Mueller")])
+    assert names.find("Jo Müller").ids == ("a",)
+    assert names.find("Jo Muller").ids == ("a",)
+    assert names.find("Jo Mueller").ids == ("b",)
+    assert joined("O'Brien-Öz, Ada") == "obrienözada"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Saturday, 21 November 2026, 11:58 PM", "2026-11-21 23:58"),
+        ("Wednesday, September 23, 2020, 12:05 AM", "2020-09-23 00:05"),
+        ("Mittwoch, 13. März 2024, 10:15", "2024-03-13 10:15"),
+        ("mardi 3 février 2026, 08:00", "2026-02-03 08:00"),
+        ("martes, 3 de marzo de 2026, 08:00", "2026-03-03 08:00"),
+        ("21.11.2026 23:58", "2026-11-21 23:58"),
+        ("2026-11-21 23:58:01", "2026-11-21 23:58:01"),
+        ("-", None),
+        ("yesterday", None),
+        ("31 February 2026, 10:00", None),
+    ],
+)
+def test_times(text, expected):
+    assert moment(text) == (datetime.fromisoformat(expected) if expected else None)
