@@ -19,6 +19,7 @@ def configure(c: Any, root: Path) -> None:
 
     from autograder.engine.execute import CourseExecute
     from autograder.engine.opening import OpenQuestions
+    from autograder.feedback import formgrader
     from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents
     from autograder.preflight.links import CollectPlainFiles
@@ -43,6 +44,8 @@ def configure(c: Any, root: Path) -> None:
     c.Autograde.autograde_preprocessors = [CourseExecute if each is Execute else each for each in own]
     c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents]
     c.GenerateFeedback.exporter_class = FeedbackExporter
+    formgrader.wire(c)
+    formgrader.guard(root)
 
     if (root / EXCHANGE).is_file():
         c.Exchange.root = (root / EXCHANGE).read_text(encoding="utf-8").strip()

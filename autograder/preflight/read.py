@@ -148,13 +148,16 @@ def _source(cell: dict[str, Any]) -> str:
     return _clean(source) if isinstance(source, str) else ""
 
 
+_PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"}
+
+
 def _attachments(given: Any) -> dict[str, dict[str, str]]:
     """Pictures in a written answer: what a human reads."""
     if not isinstance(given, dict):
         return {}
     bundles = {_clean(name): bundle for name, bundle in given.items() if isinstance(bundle, dict)}
     return {
-        name: {_clean(kind): _clean(data) for kind, data in bundle.items() if isinstance(data, str)}
+        name: {kind: _clean(data) for kind, data in bundle.items() if kind in _PICTURES and isinstance(data, str)}
         for name, bundle in bundles.items()
     }
 

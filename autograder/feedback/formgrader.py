@@ -1,0 +1,164 @@
+"""Formgrader, and JupyterLab around it, so that nothing that a student wrote runs or fetches anything there.
+
+nbgrader's own page of a submission takes Markdown and HTML as the student wrote them. Here are two locks, each of which
+is enough against what is known:
+
+- `wire` puts `Inert` and the functions of `feedback.clean` into the exporter that Formgrader makes its page with, by
+  settings that nbconvert offers. Formulas become MathML: no MathJax is fetched.
+- `guard` sets what nbgrader has no setting for, in the server's process: a policy (CSP) under which only Formgrader's
+  own scripts run and nothing is loaded from elsewhere; escaped names in its lists; files of a submission in a sandbox;
+  and no configuration of another folder, which is Python and which a link could name. JupyterLab's own pages load from
+  their server only.
+"""
+
+import base64
+import hashlib
+import html
+import re
+import secrets
+import sys
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, pass_context
+from markupsafe import Markup
+from nbconvert.preprocessors import Preprocessor
+
+from autograder.feedback import clean
+from autograder.pages import FOLDER
+
+NONCE = secrets.token_urlsafe(24)  # what a page's own scripts carry; of this process, and in nothing that is written
+_PAGE = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; font-src 'self'; img-src data:; connect-src 'self';"
+    " frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+)
+FILES = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"
+LAB = (
+    "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; font-src 'self' data:;"
+    " img-src 'self' data: blob:; media-src 'self' data: blob:; connect-src 'self' ws: wss: data: blob:;"
+    " worker-src 'self' blob:; frame-src 'self' blob:; object-src blob:; base-uri 'self'; form-action 'self'"
+)
+_HERE = "autograder.feedback.formgrader"
+
+
+def wire(c: Any) -> None:
+    """Into nbgrader's configuration object `c`, by names: nothing is imported before a page is made."""
+    c.HTMLExporter.template_file = "formgrader.html"
+    c.HTMLExporter.extra_template_paths = [str(FOLDER)]
+    c.HTMLExporter.preprocessors = [f"{_HERE}.Inert"]
+    filters = {"markdown2html": "markdown", "highlight_code": "code"} | {
+        name: name for name in ("shown", "plain", "ours")
+    }
+    c.HTMLExporter.filters = {name: f"{_HERE}.{function}" for name, function in filters.items()}
+
+
+class Inert(Preprocessor):  # type: ignore[misc]
+    """Of a graded notebook only what the page shows, and every name as text."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        nb.metadata.clear()
+        for number, cell in enumerate(nb.cells):
+            about = cell.metadata.get("nbgrader")
+            cell.metadata.clear()
+            if isinstance(about, dict):
+                cell.metadata["nbgrader"] = {key: _text(value) for key, value in about.items()}
+            cell["id"] = f"cell-{number}"
+            if cell.cell_type == "code":
+                cell["execution_count"] = None
+        for key, value in resources.items():
+            resources[key] = _text(value)
+        resources.update(nonce=NONCE, policy=policy())
+        return nb, resources
+
+
+def _text(value: Any) -> Any:
+    return html.escape(value) if isinstance(value, str) else value
+
+
+@pass_context
+def markdown(context: Any, source: str) -> Markup:
+    return clean.markdown(source, context["cell"].get("attachments"))
+
+
+def code(source: str, **about: Any) -> Markup:
+    return Markup('<div class="highlight">{}</div>').format(clean.code(source))
+
+
+def shown(outputs: list[Any]) -> Markup:
+    return clean.outputs(outputs, "A picture that the cell made")
+
+
+def plain(source: str) -> Markup:
+    return Markup("<pre>{}</pre>").format(clean.text(source))
+
+
+def ours(markup: str) -> Markup:
+    """nbgrader's own part of a page, names in it escaped: its scripts may run."""
+    return Markup(markup.replace("<script", f'<script nonce="{NONCE}"'))
+
+
+def policy() -> str:
+    return f"{_PAGE}; script-src 'nonce-{NONCE}' 'unsafe-hashes' {' '.join(_handlers())}"
+
+
+def _handlers() -> list[str]:
+    """What nbgrader's templates have in `onclick`, as a policy names it."""
+    from nbgrader.server_extensions.formgrader.handlers import template_path
+
+    texts = (path.read_text(encoding="utf-8") for path in Path(template_path).rglob("*") if path.is_file())
+    found = {words for text in texts for words in re.findall(r'onclick="([^"{}]*)"', text, re.I)}
+    digests = (base64.b64encode(hashlib.sha256(words.encode()).digest()).decode() for words in sorted(found))
+    return [f"'sha256-{digest}'" for digest in digests]
+
+
+# --- in the server's process --------------------------------------------------------------------------------
+
+_roots: set[Path] = set()
+
+
+def guard(root: Path) -> None:
+    """Lock Formgrader and JupyterLab if this process serves them; in any other nothing happens."""
+    server = sys.modules.get("jupyter_server.serverapp")
+    if server is None or not server.ServerApp.initialized():
+        return
+    from nbgrader.server_extensions.formgrader import base, handlers
+    from tornado.web import HTTPError
+
+    _roots.add(root.resolve())
+    headers = server.ServerApp.instance().web_app.settings.setdefault("headers", {})
+    before = headers.get("Content-Security-Policy", "frame-ancestors 'self'")
+    if LAB not in before:
+        headers["Content-Security-Policy"] = f"{before}; {LAB}"
+    if hasattr(base.BaseHandler, "of_the_course"):
+        return
+
+    pages = Environment(loader=_Pages(handlers.template_path), autoescape=True)
+    rules, start = policy(), handlers.FormgraderHandler.get
+
+    def render(self: Any, name: str, **values: Any) -> str:
+        return pages.get_template(name).render(**values)
+
+    def get(self: Any) -> Any:
+        path = self.get_argument("path", "")
+        if path and Path(path).resolve() not in _roots:
+            raise HTTPError(403, f"{path} is not the course that this server was started for: start one in its folder")
+        return start(self)
+
+    def plain_text(self: Any) -> None:  # nbgrader calls its JSON a page
+        super(base.BaseApiHandler, self).set_default_headers()
+        self.set_header("Content-Type", "text/plain; charset=UTF-8")
+
+    base.BaseHandler.of_the_course = True
+    base.BaseHandler.content_security_policy = property(lambda self: rules)
+    base.BaseHandler.render = render
+    base.BaseApiHandler.set_default_headers = plain_text
+    handlers.SubmissionFilesHandler.content_security_policy = property(lambda self: FILES)
+    handlers.FormgraderHandler.get = get
+
+
+class _Pages(FileSystemLoader):
+    """nbgrader's templates, whose scripts are marked as its own before any value is filled in."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Any]:
+        source, name, current = super().get_source(environment, template)
+        return str(ours(source)), name, current
