@@ -18,7 +18,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from autograder.exercise.closed import closed_names_used
+from autograder.exercise.closed import listening
 from autograder.exercise.find import find
 from autograder.exercise.interview import answers, questions
 from autograder.exercise.report import Report
@@ -101,8 +101,9 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
         quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
         quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
     with quiet:
+        heard = quiet.enter_context(listening(exercise.closed, function))
         given = answers(function, exercise, asked)
-    return judge(exercise, asked, given, closed=closed_names_used(function, exercise.closed), seed=seed)
+    return judge(exercise, asked, given, closed=heard.used, seed=seed)
 
 
 def hidden_seed(drawn: int) -> int:

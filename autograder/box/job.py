@@ -24,7 +24,7 @@ class Interview:
     calls: tuple[tuple[Any, ...], ...]
     """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
     (with text as keys) of them."""
-    closed: tuple[str, ...] = ()  # functions and classes that are closed during these calls, besides the job's
+    closed: tuple[str, ...] = ()  # what is closed in this question; what is not the job's too is listened to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Cell:
 class Job:
     name: str  # for messages
     cells: tuple[Cell, ...]
-    closed: tuple[str, ...] = ()  # functions, classes, modules taken out before any of the student's code runs
+    closed: tuple[str, ...] = ()  # rooms and packages that are not there
     seed: int = 0  # of Python's, NumPy's and PyTorch's generators at the start, and of PyTorch's in every interview
     files: Mapping[str, bytes] = field(default_factory=dict)  # relative path -> content, put into the working folder
     pictures: bool = False  # whether pictures of `lectures.show` are drawn, or shown as their alternative text

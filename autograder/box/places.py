@@ -17,8 +17,14 @@ import lectures
 import nlmcore
 
 BOX_USER = 64999  # who the notebook is, inside; where the grader is root, also outside
-OURS = {package.__name__: str(Path(str(package.__file__)).resolve().parent) for package in (nlmcore, lectures)}
-"""What a notebook may import of ours, besides the student's side of the grader, and where it lies."""
+_LECTURES = Path(str(lectures.__file__)).resolve().parent
+OURS = {
+    "nlmcore": str(Path(str(nlmcore.__file__)).resolve().parent),
+    "lectures/__init__.py": str(_LECTURES / "__init__.py"),
+    "lectures/show": str(_LECTURES / "show"),
+}
+"""What a notebook may import of ours, besides the student's side of the grader, and where it lies. Of `nlmcore` a job
+leaves out what it closes; the rest of `lectures` is built on all of it."""
 _INSTALLED = (sys.prefix, sys.base_prefix, nlmcore.__file__, autograder.__file__)
 SCRATCH = "/scratch" if any(str(path).startswith("/tmp/") for path in _INSTALLED) else "/tmp"
 """The notebook's own folder. An environment that lies under /tmp itself would be hidden by a folder in its place."""
@@ -45,6 +51,7 @@ class Staging:
             ("__init__.py", None),
             ("exercise/__init__.py", None),
             ("exercise/outcome.py", source / "exercise" / "outcome.py"),
+            ("exercise/closed.py", source / "exercise" / "closed.py"),
             ("check.py", source / "box" / "inside" / "stub_check.py"),
             ("box/__init__.py", None),
             *((f"box/inside/{path.name}", path) for path in sorted((source / "box" / "inside").glob("*.py"))),
@@ -129,10 +136,11 @@ def hidden() -> list[str]:
 
 def link_ours(staging: Staging) -> None:
     """Without a file system of our own: our packages beside the student's side, by links."""
-    for name, folder in OURS.items():
+    for name, path in OURS.items():
         link = Path(staging.library) / name
+        link.parent.mkdir(exist_ok=True)
         if not link.exists():
-            link.symlink_to(folder)
+            link.symlink_to(path)
 
 
 def bubblewrap(staging: Staging) -> list[str]:
@@ -141,8 +149,10 @@ def bubblewrap(staging: Staging) -> list[str]:
     As root the notebook becomes BOX_USER without a user namespace around it, for a namespace of root's would
     leave it root's rights on root's files.
     """
-    for name in OURS:
-        (staging.root / "lib" / "python" / name).mkdir(exist_ok=True)
+    for name, path in OURS.items():
+        target = staging.root / "lib" / "python" / name
+        (target if os.path.isdir(path) else target.parent).mkdir(parents=True, exist_ok=True)
+        target.exists() or target.touch()
     staging.at = _HOME
     command = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:
@@ -163,8 +173,8 @@ def bubblewrap(staging: Staging) -> list[str]:
     for path in hidden():
         command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
     command += ["--ro-bind", str(staging.root), _HOME]
-    for name, folder in OURS.items():
-        command += ["--ro-bind", folder, f"{staging.library}/{name}"]
+    for name, path in OURS.items():
+        command += ["--ro-bind", path, f"{staging.library}/{name}"]
     command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     command += ["--perms", "0755", "--dir", SCRATCH, "--perms", "0777", "--size", str(32 << 20), "--tmpfs", WARM]
     return [*command, "--chdir", SCRATCH, "--remount-ro", "/", "--"]

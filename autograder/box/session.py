@@ -190,7 +190,7 @@ class Session:
 
     def _touched(self, reply: dict[str, Any]) -> tuple[str, ...]:
         self._note(reply)
-        known = {*self.job.closed, *self._closed_somewhere()}
+        known = {*self.job.closed, *(name for cell in self.job.cells for i in cell.interviews for name in i.closed)}
         return tuple(name for name in replies.texts(reply["closed"], 200) if name in known)
 
     def _note(self, reply: dict[str, Any]) -> None:
@@ -206,14 +206,10 @@ class Session:
 
     # --- the beginning and the end ------------------------------------------------------------------------
 
-    def _closed_somewhere(self) -> list[str]:
-        return sorted({name for cell in self.job.cells for i in cell.interviews for name in i.closed})
-
     def _for_parent(self) -> dict[str, Any]:
         return {
             **{name: getattr(self.limits, name) for name in _OF_PROCESS},
             "closed": list(self.job.closed),
-            "closed_somewhere": self._closed_somewhere(),
             "warm": [m for word, m in _WARM_FOR.items() if any(word in cell.source for cell in self.job.cells)],
         }
 

@@ -6,15 +6,13 @@ The test cells' own text is the master's (nbgrader puts it back before), so what
 """
 
 import ast
-import functools
-import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 from autograder.box import Cell, Interview, Job
 from autograder.engine.seeds import hidden_seed
+from autograder.exercise.closed import is_absent
 from autograder.exercise.interview import Question, questions
 from autograder.exercise.questions import check_calls, is_dotted, is_text
 from autograder.exercise.specification import Exercise
@@ -82,7 +80,7 @@ def plan_notebook(
                 stock.add(key)
         jobs.append(Cell(id=key, source=cell["source"], interviews=interviews))
         places.append(number)
-    closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed if _is_module(full)}))
+    closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed if is_absent(full)}))
     seed = hidden_seed(secret, *place, "the notebook's own generator")
     job = Job(name=name, cells=tuple(jobs), closed=closed, seed=seed, files=files, pictures=pictures)
     return Plan(job=job, places=tuple(places), tests=tests, stock=frozenset(stock))
@@ -115,11 +113,5 @@ def _interview(test: Test) -> Interview:
         arguments=exercise.arguments,
         returns=exercise.returns,
         calls=calls,
-        closed=tuple(full for full in exercise.closed if not _is_module(full)),
+        closed=exercise.closed,
     )
-
-
-@functools.cache
-def _is_module(full: str) -> bool:
-    """A closed module is closed for the whole notebook, a closed function while its question is asked."""
-    return isinstance(pkgutil.resolve_name(full), ModuleType)

@@ -1,122 +1,302 @@
-"""Which closed names does a function use? Read from its bytecode, without running it.
+"""Closed names: what would do a question's work. One declaration, `closed=` of a question, says what they are; the
+page's sentence (`autograder.exercise.questions`), the check at home and the sandbox all follow from it.
 
-For the student's eyes: it says early that a shortcut does not count. It follows plain names, attributes of
-modules and classes, imports inside the function, and the student's own helpers. It is not a lock.
+    room or package   "nlmcore.attention", "tokenizers"      is not in the sandbox; at home it is heard when it runs
+    PyTorch's own     "torch.softmax", "torch.nn.LSTM"       its kernels refuse while the question is asked
+    "torch.autograd"  whatever differentiates                reverse mode, forward mode, operators of derivatives
+
+PyTorch cannot be taken away from a question that hands over tensors. So here is what listens while a question is
+asked, the same at home and in the sandbox, and both come to the same verdict. It listens where all roads meet: at the
+dispatcher's kernels, at the counter of recorded operations, at the code that is entered. It runs in the student's own
+process, so it is the best that can be done there, not a lock; what is not PyTorch's is absent, which is one.
+
+This is the student's side too: it imports nothing of ours.
 """
 
-import dis
+import contextlib
 import functools
 import importlib
+import importlib.util
 import sys
+import sysconfig
+import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-_MISSING = object()
+import torch
+
+DIFFERENTIATION = "torch.autograd"
+_PYTORCH_NEEDS = ("torch", "numpy", "sympy", "mpmath")  # cannot be absent: they are listened to
+_SOFTMAX = ("softmax", "special_softmax", "_softmax", "_safe_softmax", "_masked_softmax", "_sparse_softmax")
+_ATTENTION = (
+    "scaled_dot_product_attention",
+    "_scaled_dot_product_attention_math",
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_fused_attention_overrideable",
+    "_safe_softmax",  # of no other function of PyTorch's
+)
+_OPERATORS: dict[str, tuple[str, ...]] = {
+    "softmax": _SOFTMAX,
+    "log_softmax": ("log_softmax", "special_log_softmax", "_log_softmax", "_sparse_log_softmax"),
+    "scaled_dot_product_attention": _ATTENTION,
+    "MultiheadAttention": ("_native_multi_head_attention", "_transformer_encoder_layer_fwd"),
+    "bilinear": ("bilinear", "_trilinear"),
+    "cross_entropy": ("cross_entropy_loss",),
+    "nll_loss": ("nll_loss", "nll_loss_nd", "nll_loss_forward", "nll_loss2d", "nll_loss2d_forward"),
+    "RNN": ("rnn_tanh", "rnn_relu"),
+    "RNNCell": ("rnn_tanh_cell", "rnn_relu_cell"),
+    "GRU": ("gru", "quantized_gru"),
+    "GRUCell": ("gru_cell", "quantized_gru_cell"),
+    "LSTM": ("lstm", "quantized_lstm", "mkldnn_rnn_layer"),
+    "LSTMCell": ("lstm_cell", "quantized_lstm_cell"),
+    "autograd": (
+        *("_make_dual", "tanh_backward", "sigmoid_backward", "_softmax_backward_data", "_log_softmax_backward_data"),
+        *("nll_loss_backward", "linear_backward", "mkldnn_linear_backward", "mkldnn_rnn_layer_backward"),
+        *("threshold_backward", "gelu_backward", "silu_backward", "logit_backward", "log_sigmoid_backward"),
+        *("_thnn_differentiable_lstm_cell_backward", "_thnn_differentiable_gru_cell_backward"),
+        *("embedding_dense_backward", "mse_loss_backward", "binary_cross_entropy_backward"),
+    ),
+}
+"""By the last part of a closed name: the operators that it is, or that only it ends in. Otherwise the one so named."""
+_DERIVATIVES = frozenset(
+    [
+        "grad",
+        "backward",
+        "vjp",
+        "jvp",
+        "jacrev",
+        "jacfwd",
+        "hessian",
+        "jacobian",
+        "hvp",
+        "vhp",
+        "linearize",
+        "grad_and_value",
+        "make_dual",
+        "diff",
+    ]
+)
+_DIFFERENTIATORS = ("torch.autograd", "torch._functorch", "torch._tensor", "torch.func", "sympy", "mpmath")
+_EVASIONS = frozenset({"setprofile", "getprofile", "_dispatch_library", "start_new_thread", "run_backward"})
+"""Functions of C that lead round what listens here, or on to the engine."""
 
 
-def closed_names_used(function: Callable[..., Any], closed: Sequence[str]) -> list[str]:
-    """Those of `closed` (full names of functions, methods or modules) that `function` or its helpers use."""
-    found: set[str] = set()
-    for code, scope in _codes(function):
-        for path, value in _mentions(code, scope):
-            found.update(name for name in closed if _is(name, path, value))
-    return [name for name in closed if name in found]
+class ClosedName(ImportError):  # noqa: N818  (said to students, not an Error to them)
+    """Used while it is closed."""
 
 
-def _codes(function: Callable[..., Any]) -> Iterator[tuple[types.CodeType, dict[str, Any]]]:
-    """The code of the function, of the functions defined inside it, and of the helpers that it names."""
-    waiting: list[Any] = [function]
-    seen: set[int] = set()
-    home: dict[str, Any] | None = None
-    while waiting:
-        item = waiting.pop()
-        while isinstance(item, functools.partial):
-            item = item.func
-        item = getattr(item, "__wrapped__", item)
-        if not isinstance(item, (types.FunctionType, types.MethodType)):
-            item = getattr(type(item), "__call__", None)  # noqa: B004  (an object that is called like a function)
-        code = getattr(item, "__code__", None)
-        if code is None or id(code) in seen:
-            continue
-        home = item.__globals__ if home is None else home
-        if item.__globals__ is not home:
-            continue  # a library's function: what it uses inside is its own affair
-        scope = dict(item.__globals__)
-        for name, cell in zip(code.co_freevars, item.__closure__ or (), strict=False):
-            try:
-                scope[name] = cell.cell_contents
-            except ValueError:
-                continue
-        inner = [code]
-        while inner:
-            one = inner.pop()
-            seen.add(id(one))
-            yield one, scope
-            inner.extend(constant for constant in one.co_consts if isinstance(constant, types.CodeType))
-            waiting.extend(scope[name] for name in (*one.co_names, *one.co_freevars) if callable(scope.get(name)))
-
-
-def _mentions(code: types.CodeType, scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """(dotted path or ".attribute", the object or _MISSING) for every name in the code."""
-    value: Any = _MISSING
-    path = ""
-    local: dict[str, tuple[Any, str]] = {}  # what an import inside the function has bound
-    for instruction in dis.get_instructions(code):
-        name = instruction.argval
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "IMPORT_FROM"):
-            if instruction.opname == "IMPORT_FROM":
-                value, path = _follow(value, name), f"{path}.{name}"
-            else:
-                value, path = scope.get(name, _MISSING), name
-            yield path, value
-        elif instruction.opname == "IMPORT_NAME":
-            path, value = name, sys.modules.get(name, _MISSING)
-            yield path, value
-        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            value = _follow(value, name)
-            path = f".{name}"
-            yield path, value
-        elif instruction.opname in ("STORE_FAST", "STORE_NAME"):
-            local[name] = value, path
-            value = _MISSING
-        elif instruction.opname.startswith("LOAD_FAST"):
-            value, path = local.get(name, (_MISSING, "")) if isinstance(name, str) else (_MISSING, "")
-        elif instruction.opname not in ("PUSH_NULL", "NOP", "CACHE"):
-            value = _MISSING
-
-
-def _follow(value: Any, name: str) -> Any:
-    """An attribute of a module or a class; of nothing else, for a property could run code."""
-    return getattr(value, name, _MISSING) if isinstance(value, (types.ModuleType, type)) else _MISSING
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except Exception:
-        return _MISSING
+def refusal(name: str) -> ClosedName:
+    return ClosedName(f"{name} is closed in this exercise: it is what you are asked to write yourself.")
 
 
 @functools.cache
-def _resolve(name: str) -> Any:
+def is_absent(name: str) -> bool:
+    """Whether a closed name is a room or a package that the sandbox does without; else it is listened to. Raises
+    ValueError if it is nothing that can be imported."""
+    top = name.partition(".")[0]
+    if top in _PYTORCH_NEEDS:
+        _resolved(name)
+        return False
+    with contextlib.suppress(ImportError, ValueError):
+        if importlib.util.find_spec(name) is not None:
+            return True
+    raise ValueError(f"closed name {name!r} is no module; outside PyTorch, modules are closed as a whole")
+
+
+@functools.cache
+def _resolved(name: str) -> Any:
     parts = name.split(".")
     for cut in range(len(parts), 0, -1):
-        value = _module(".".join(parts[:cut]))
-        if value is not _MISSING:
+        try:
+            value: Any = importlib.import_module(".".join(parts[:cut]))
             for part in parts[cut:]:
                 value = getattr(value, part)
             return value
+        except ImportError:
+            continue
+        except AttributeError:
+            break
     raise ValueError(f"closed name {name!r} is nothing that can be imported")
 
 
-def _is(closed: str, path: str, value: Any) -> bool:
-    target = _resolve(closed)
-    if path == closed or path.startswith(closed + "."):
-        return True
-    if value is _MISSING:  # an attribute of something that only exists while the function runs, as in x.softmax(-1)
-        return closed.startswith("torch.Tensor.") and path == "." + closed.rpartition(".")[2]
-    if isinstance(target, types.ModuleType):
-        home = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
-        return isinstance(home, str) and (home == closed or home.startswith(closed + "."))
-    return value is target
+class Listener:
+    """What was heard in one block: `used` are closed names, each once, in the order in which they were declared."""
+
+    def __init__(self, closed: Sequence[str], scope: object) -> None:
+        self.closed = tuple(closed)
+        self.differentiation = DIFFERENTIATION in self.closed
+        self._scope = scope  # the globals of the student's function
+        self._found: dict[str, None] = {}
+        self._modules: list[tuple[str, str]] = []  # a prefix of a module's name, and the closed name that it means
+        self._codes: dict[int, tuple[types.CodeType, str | None]] = {}
+        self._names: dict[str, str] = {}  # the name of a library's function, and the closed name that it does
+        for name in self.closed:
+            short = name.rpartition(".")[2]
+            if name == DIFFERENTIATION or is_absent(name) or isinstance(_resolved(name), types.ModuleType):
+                if name != DIFFERENTIATION:
+                    self._modules.append((name, name))
+                continue
+            for function in (short, *_OPERATORS.get(short, ())):
+                self._names.setdefault(function, name)
+            found = _resolved(name)
+            for value in (vars(found).get("forward"), found) if isinstance(found, type) else (found,):
+                code = getattr(value, "__code__", None)
+                if code is not None:
+                    self._codes[id(code)] = code, name
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        return tuple(name for name in self.closed if name in self._found)
+
+    def note(self, name: str | None) -> None:
+        if name in self.closed:
+            self._found[name] = None
+
+    def evaded(self) -> None:
+        """Somebody went round what listens: as good as the first name that is listened to."""
+        names = [name for name in self.closed if not is_absent(name)]
+        self.note(DIFFERENTIATION if self.differentiation else (names or self.closed)[0])
+
+    def profile(self) -> Callable[[types.FrameType, str, Any], None]:
+        """The profile function: it hears code that is entered and functions of C that are called."""
+        codes, extensions = self._codes, [prefix for prefix, _ in self._modules if not prefix.startswith("nlmcore.")]
+
+        def hear(frame: types.FrameType, event: str, argument: Any) -> None:
+            if event == "call":
+                code = frame.f_code
+                known = codes.get(id(code))
+                if known is None:
+                    known = codes[id(code)] = code, self._meaning(frame)
+                if known[1] is not None:
+                    self.note(known[1])
+            elif event == "c_call":
+                if getattr(argument, "__name__", "") in _EVASIONS and _evades(frame, argument.__name__):
+                    self.evaded()
+                    raise refusal(DIFFERENTIATION if argument.__name__ == "run_backward" else argument.__name__)
+                if extensions:
+                    self.note(self._module(str(type(getattr(argument, "__self__", None)).__module__)))
+
+        return hear
+
+    def _module(self, home: str) -> str | None:
+        return next((name for prefix, name in self._modules if f"{home}.".startswith(f"{prefix}.")), None)
+
+    def _meaning(self, frame: types.FrameType) -> str | None:
+        home = str(frame.f_globals.get("__name__", ""))
+        if (module := self._module(home)) is not None:
+            return module
+        function = frame.f_code.co_name
+        if function in self._names and _is_installed(frame.f_code.co_filename):
+            return self._names[function]
+        if self.differentiation and function in _DERIVATIVES and home.startswith(_DIFFERENTIATORS):
+            return DIFFERENTIATION
+        return None
+
+    def other_threads(self) -> bool:
+        """Whether code of the notebook runs beside the question, where nobody listens."""
+        mine = threading.get_ident()
+        for thread, top in sys._current_frames().items():
+            frame: types.FrameType | None = top if thread != mine else None
+            while frame is not None:
+                if frame.f_globals is self._scope:
+                    return True
+                frame = frame.f_back
+        return False
+
+
+@contextlib.contextmanager
+def listening(closed: Sequence[str], function: Callable[..., Any], absent: bool = False) -> Iterator[Listener]:
+    """A block in which the use of closed names by `function` is heard, and refused where PyTorch can. `absent`: rooms
+    and packages are not there anyway, so nothing needs to be heard of them."""
+    names = [name for name in closed if not (absent and is_absent(name))]
+    listener = Listener(names, _globals(function))
+    if not names:
+        yield listener
+        return
+    before = sys.getprofile()
+    hear = listener.profile()
+    with contextlib.ExitStack() as undo:
+        for key, operators in _kernels(tuple(names)).items():
+            library = torch.library.Library("aten", "IMPL", key)
+            undo.callback(library._destroy)
+            for operator, name in operators.items():
+                library.impl(operator, _refusing(listener, name))
+        if listener.differentiation:
+            undo.enter_context(torch.no_grad())
+            if listener.other_threads():
+                listener.evaded()
+        recorded = torch._C._autograd._get_sequence_nr()
+        sys.setprofile(hear)
+        try:
+            yield listener
+        finally:
+            still = sys.getprofile()
+            sys.setprofile(before)
+            if still is not hear and not listener.used:
+                listener.evaded()
+            if listener.differentiation and torch._C._autograd._get_sequence_nr() != recorded:
+                listener.note(DIFFERENTIATION)  # operations were recorded, though nothing asked for gradients here
+
+
+def _refusing(listener: Listener, name: str) -> Callable[..., Any]:
+    def closed(*arguments: Any, **options: Any) -> Any:
+        listener.note(name)
+        raise refusal(name)
+
+    return closed
+
+
+@functools.lru_cache(maxsize=64)
+def _kernels(closed: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Where in the dispatcher the operators of closed names are to refuse: key -> operator -> closed name.
+
+    Every kernel is reached by way of `BackendSelect`, whatever the tensor and the road, from Python and from within
+    PyTorch. An operator that is only a composition of others is not, and refuses in place of its own kernel.
+    """
+    found: dict[str, dict[str, str]] = {"BackendSelect": {}, "CPU": {}}
+    for name in closed:
+        short = name.rpartition(".")[2]
+        if name != DIFFERENTIATION and (is_absent(name) or isinstance(_resolved(name), types.ModuleType)):
+            continue
+        for operator in _OPERATORS.get(short, (short,)):
+            packet = getattr(torch.ops.aten, operator, None)
+            for overload in packet.overloads() if packet is not None else ():
+                full = operator if overload == "default" else f"{operator}.{overload}"
+                has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, f"aten::{full}")
+                composed = has("CompositeImplicitAutograd") and not has("CPU")
+                found["CPU" if composed else "BackendSelect"].setdefault(full, name)
+    return {key: operators for key, operators in found.items() if operators}
+
+
+def _globals(function: Any) -> object:
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = getattr(function, "__wrapped__", function)
+    if not hasattr(function, "__globals__"):
+        function = getattr(type(function), "__call__", None)  # noqa: B004  (an object that is called like a function)
+    return getattr(function, "__globals__", None)
+
+
+def _evades(frame: types.FrameType, function: str) -> bool:
+    """Whether the notebook has this function called, and not a library for its own ends."""
+    caller: types.FrameType | None = frame
+    while caller is not None:
+        home = str(caller.f_globals.get("__name__", ""))
+        if caller.f_globals is globals() or home.startswith("tqdm"):
+            return False
+        if function not in ("start_new_thread", "run_backward") and home != "torch.library":
+            return not _is_installed(caller.f_code.co_filename)
+        caller = caller.f_back
+    return True
+
+
+@functools.cache
+def _roots() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    here = (str(getattr(torch, "__file__", "")).rpartition("torch")[0],)
+    return tuple({paths[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")} | set(here))
+
+
+def _is_installed(filename: str) -> bool:
+    return filename.startswith(_roots())

@@ -40,6 +40,7 @@ from typing import Any, Literal
 from autograder.exercise.draw import Draw
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import TOLERANCE, and_inputs_unchanged, law, same_shapes, same_values
+from autograder.exercise.rooms import with_what_is_built_on
 from autograder.exercise.specification import Case, Exercise, Judge, Misconception, Property
 from autograder.exercise.travel import Made
 
@@ -106,7 +107,7 @@ def question(
         reference=master.make(function),
         properties=_inputs_kept([row(returns) for row in properties]),
         misconceptions=tuple(_misconceptions(mistakes, master, name)),
-        closed=tuple(closed),
+        closed=with_what_is_built_on(closed),
         tolerance=tolerance,
     )
 

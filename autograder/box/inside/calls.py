@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.box.inside import closing, frames
+from autograder.box.inside import frames
 from autograder.box.inside.watch import TookTooLong, limit
+from autograder.exercise.closed import listening
 from autograder.exercise.outcome import Fault, Outcome, call
 
 _LONGEST = 1000
@@ -26,14 +27,16 @@ class WrongReturn(TypeError):  # noqa: N818  (said to students)
     """What came back cannot be compared, in words for the student."""
 
 
-def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> tuple[Any, bytes]:
-    """The outcomes of one interview, as a JSON value and the bytes of its tensors (`largest` at most)."""
+def interview(
+    namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int
+) -> tuple[Any, bytes, tuple[str, ...]]:
+    """The outcomes of one interview, as a JSON value and the bytes of its tensors (`largest` at most), and what was
+    heard of closed names."""
     function, fault = _find(namespace, asked["function"])
     outcomes, pieces, used = [], [], 0
     late: Fault | None = None
-    with torch.random.fork_rng(devices=[]), closing.kernels_closed(asked["closed"]):
+    with torch.random.fork_rng(devices=[]), listening(asked["closed"], function, absent=True) as heard:
         torch.manual_seed(asked["seed"])
-        closing.arm(asked["closed"])
         for arguments in asked["calls"]:
             if fault is not None or late is not None:
                 outcomes.append(_coded(Outcome(fault=fault or late), []))
@@ -45,8 +48,7 @@ def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, 
             outcomes.append(_coded(outcome, [used + sum(map(len, tensors[:i])) for i in range(len(tensors))]))
             pieces += tensors
             used += sum(map(len, tensors))
-        closing.arm(())
-    return outcomes, b"".join(pieces)
+    return outcomes, b"".join(pieces), heard.used
 
 
 def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dict[str, Any], room: int) -> Outcome:

@@ -220,7 +220,7 @@ class Supervisor:
 
 def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], plans: Any, watch: Watch) -> None:
     """Do what the grader asks, one thing after the other, until it hangs up."""
-    closing.apply(plans.everywhere, plans.somewhere)
+    closing.leave_out(plans.closed)
     seed(first["seed"])
     shell.outputs.limit = first["output"]
     shell.draw(first["pictures"])
@@ -232,13 +232,14 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
         closing.touched.clear()
         watch.noted.clear()
         if order["do"] == "run":
+            heard: tuple[str, ...]
             header: dict[str, Any] = {"outputs": shell.run(order["source"], order["seconds"])}
-            given = b""
+            given, heard = b"", ()
         else:
             shell.outputs.begin()
-            outcomes, given = calls.interview(shell.user_ns, order, body, order["largest"])
+            outcomes, given, heard = calls.interview(shell.user_ns, order, body, order["largest"])
             header = {"outcomes": outcomes}
-        header.update(ticket=order["ticket"], closed=list(closing.touched), noted=list(watch.noted))
+        header.update(ticket=order["ticket"], closed=[*closing.touched, *heard], noted=list(watch.noted))
         frames.write(replies, header, given)
 
 

@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from autograder.box.inside import calls, closing, kernel
 from autograder.box.inside.child import Supervisor, Walls, seed
 from autograder.box.inside.outputs import Stream
+from autograder.exercise.closed import is_absent
 
 _WARM = ("tqdm.auto", "ipywidgets", "matplotlib.pyplot", "numpy.random", "torch.utils.data")
 _WARM_OURS = ("nlmcore", "nlmcore.checks", "lectures.show", "autograder.check", "autograder.exercise.outcome")
@@ -29,14 +30,14 @@ _LARGEST_MESSAGE = 1 << 16
 
 
 class Plans:
-    """What is closed for a job, and which files hold it."""
+    """What a job does without, and which files hold it."""
 
-    def __init__(self, everywhere: Sequence[str], somewhere: Sequence[str]) -> None:
-        self.everywhere = closing.Plan(everywhere)
-        self.somewhere = closing.Plan([name for name in somewhere if name not in everywhere])
-        self.hidden = sorted(
-            {os.path.realpath(path) for name in self.everywhere.modules for path in closing.files_of(name)}
-        )
+    def __init__(self, closed: Sequence[str]) -> None:
+        self.closed = tuple(name for name in closed if is_absent(name))
+        if self.closed != tuple(closed):
+            raise ValueError("closed names of PyTorch are closed for a question, not for a whole notebook")
+        ours = [path for package in ("autograder.box", "autograder.exercise") for path in closing.files_of(package)]
+        self.hidden = sorted({os.path.realpath(p) for name in self.closed for p in closing.files_of(name)} | set(ours))
 
 
 _plans = functools.lru_cache(maxsize=256)(Plans)
@@ -65,7 +66,7 @@ def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
             job = {**json.loads(message), "size": size}
             if _warm_more(job["warm"]):
                 job["size"] = size = _virtual_size()
-            plans = _plans(tuple(job["closed"]), tuple(job["closed_somewhere"]))
+            plans = _plans(tuple(job["closed"]))
             if os.fork() == 0:
                 Supervisor(walls, shell, job, plans, tuple(pipes)).run()
         except Exception as error:
@@ -121,7 +122,6 @@ def _warm_more(modules: Sequence[str]) -> bool:
     for name in missing:
         importlib.import_module(name)
     if missing:
-        _plans.cache_clear()  # a closed name may have gained aliases
         gc.collect()
         gc.freeze()
     return bool(missing)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.attention.common import REFERENCE_ITSELF
+from autograder.checks.attention.common import CLOSED
 from autograder.exercise.declare import holds, judged, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.attention import boolean_mask, last_row_is_known
@@ -54,7 +54,7 @@ DECODER_MASK = question(
         holds("nobody sees padding", 1, _padded, last_row_is_known),
         values("both together, edges included", 0.5, _edges),
     ],
-    closed=[REFERENCE_ITSELF],
+    closed=CLOSED,
     mistakes="""
 padding-forgotten: Your mask hides the future but not the padding: it does not use the lengths.
 - past[None, None, :, :] & word[:, None, None, :] → past.repeat(len(lengths), 1, 1, 1)

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.attention.common import REFERENCE_ITSELF
+from autograder.checks.attention.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -35,7 +35,7 @@ DOT_SCORE = question(
         values("the scores are right", 1, _dot_inputs),
         values("also for one key, float64, slices", 0.8, _dot_edges),
     ],
-    closed=[REFERENCE_ITSELF],
+    closed=CLOSED,
     mistakes="""
 not-summed: You multiplied the entries pairwise and did not add them up. A dot product is one number per key: sum over
 the last axis.
@@ -81,7 +81,7 @@ BILINEAR_SCORE = question(
         values("the scores are right", 1, _square),
         values(DIFFERENT_WIDTHS, 0.8, _wide),
     ],
-    closed=[REFERENCE_ITSELF, "torch.nn.functional.bilinear", "torch.nn.Bilinear"],
+    closed=[*CLOSED, "torch.nn.functional.bilinear"],
     mistakes="""
 w-transposed: You used W the wrong way round: kᵀ W q equals qᵀ Wᵀ k. Its rows belong to the query: W has shape (d_query,
 d_key), so q W has the width of a key.
@@ -128,7 +128,7 @@ ADDITIVE_SCORE = question(
         values("the scores are right", 2, _additive_square),
         values(DIFFERENT_WIDTHS, 0.75, _additive_wide),
     ],
-    closed=[REFERENCE_ITSELF],
+    closed=CLOSED,
     mistakes="""
 tanh-forgotten: You left out the tanh. Without it the score is a sum of two linear functions: the query adds the same
 number to every score, the softmax cancels it, and every query attends alike.

@@ -5,7 +5,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from autograder.checks.decoding.common import REFERENCE_ITSELF, random_model
+from autograder.checks.decoding.common import CLOSED, random_model
 from autograder.checks.decoding.greedy import GREEDY
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
@@ -126,7 +126,7 @@ BEAM_SEARCH = question(
         judged("ended texts among the others", 1, _ended, same_path("the tokens"), "tokens"),
         judged("cut off before it ends", 1, _cut_off, same_path("the tokens"), "tokens"),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes=f"""
 finished-dropped: You drop a hypothesis once it has ended with `<eos>`. It stays in the beam with its score and competes
 with the open ones.

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.decoding.common import REFERENCE_ITSELF
+from autograder.checks.decoding.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -37,7 +37,7 @@ BEAM_STEP = question(
         values("whose, and which word", 2, _usual_steps, "parents", "tokens"),
         values("the first step", 0.5, _first_step),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 scores-forgotten: You compared only the new words. A hypothesis already has a score: add it to the log-probability of
 the word.

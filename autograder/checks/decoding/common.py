@@ -5,8 +5,8 @@ from torch import Tensor
 
 from autograder.exercise.draw import Draw
 
-REFERENCE_ITSELF = ("nlmcore.decoding",)
-"""Closed everywhere: it is what the student writes."""
+CLOSED = ("nlmcore.decoding",)
+"""Closed in every question: it is what the student writes."""
 
 
 def random_model(draw: Draw) -> tuple[Tensor, int, int]:

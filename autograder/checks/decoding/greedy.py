@@ -1,6 +1,6 @@
 """Question 1a: the most probable word, again and again."""
 
-from autograder.checks.decoding.common import REFERENCE_ITSELF, random_model
+from autograder.checks.decoding.common import CLOSED, random_model
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.decoding import same_path
@@ -44,7 +44,7 @@ GREEDY = question(
         judged("a text that does not end", 1, _goes_on, same_path("the tokens")),
         judged("one token", 0.5, _one, same_path("the tokens")),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 never-stops: You keep generating after `<eos>`. The text ends there: nothing follows it.
 - and last != eos →

@@ -1,6 +1,6 @@
 """Question 2c: the effect of length."""
 
-from autograder.checks.decoding.common import REFERENCE_ITSELF
+from autograder.checks.decoding.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -42,7 +42,7 @@ LENGTH_PENALTY = question(
         values("other penalties", 1, _between),
         values("no penalty", 0.25, _none),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 multiplied: You multiplied by the length. Log-probabilities are negative, so that makes long texts even worse. Divide.
 - / → *

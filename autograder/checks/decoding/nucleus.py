@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.decoding.common import REFERENCE_ITSELF, different_logits
+from autograder.checks.decoding.common import CLOSED, different_logits
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -47,7 +47,7 @@ NUCLEUS = question(
         values("one word has more than p", 1, _sharp),
         values("p = 1, tiny p, large logits", 0.75, _extremes),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 crossing-word-dropped: You dropped the word with which the sum reaches p. It belongs to the nucleus: the smallest set
 whose sum is *at least* p. (If a single word has more than p, your rule keeps nothing.)

@@ -1,6 +1,6 @@
 """Question 1b: the k most probable words, at a temperature."""
 
-from autograder.checks.decoding.common import REFERENCE_ITSELF, different_logits
+from autograder.checks.decoding.common import CLOSED, different_logits
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -41,7 +41,7 @@ TOP_K = question(
         values("temperatures", 1, _temperatures),
         values("one word, all, large logits", 0.5, _extremes),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 not-shared-out: Your probabilities sum to less than 1 because you did not redistribute those of the dropped words. Take
 the softmax of the kept logits, or divide by the sum.

@@ -4,36 +4,24 @@ from collections.abc import Callable
 
 from torch import Tensor
 
+from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
-REFERENCE_ITSELF = (
+CLOSED = (
     "nlmcore.recurrent",
-    "nlmcore.fast",
+    "nlmcore.autodiff",
     "nlmcore.diagnostics",
+    "nlmcore.fast",
+    "nlmcore.training",
     "torch.nn.GRU",
     "torch.nn.GRUCell",
     "torch.nn.LSTM",
     "torch.nn.LSTMCell",
-    "torch.gru",
-    "torch.gru_cell",
-    "torch.lstm",
-    "torch.lstm_cell",
 )
-"""Closed everywhere: it is what the student writes."""
+"""Closed in every question: recurrent networks and their gradients."""
 
-DIFFERENTIATES = (
-    *REFERENCE_ITSELF,
-    "nlmcore.autodiff",
-    "torch.autograd.grad",
-    "torch.autograd.backward",
-    "torch.autograd.functional.jacobian",
-    "torch.Tensor.backward",
-    "torch.func.grad",
-    "torch.func.vjp",
-    "torch.func.jacrev",
-    "torch.func.jacfwd",
-)
+BY_HAND = (*CLOSED, DIFFERENTIATION)
 """Closed where a derivative is the question."""
 
 

@@ -1,6 +1,6 @@
 """Question 2: the GRU's step."""
 
-from autograder.checks.gates.common import REFERENCE_ITSELF, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import mixes
@@ -27,7 +27,7 @@ GRU_STEP = question(
         holds("mixed by your own gate", 0.75, _cells, mixes(2, 3)),
         values("the new state, odd sizes", 0.75, _odd),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 z-the-other-way-round: You swapped z and 1 − z. Here, as in Cho et al. (2014) and PyTorch, z is the fraction that is
 *kept*; some texts define it the other way round. Both are valid models, but their weights are not interchangeable.

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import DIFFERENTIATES
+from autograder.checks.gates.common import BY_HAND
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -45,7 +45,7 @@ JACOBIAN_NORMS = question(
         values("several steps back", 1.5, _further),
         values("saturated units, one unit, one state", 1, _odd),
     ],
-    closed=DIFFERENTIATES,
+    closed=BY_HAND,
     mistakes="""
 no-slopes: Those are powers of U. The tanh of each step has the slope 1 − h² for every unit; it shrinks the Jacobian
 wherever a unit is not near 0.

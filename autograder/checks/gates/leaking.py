@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import REFERENCE_ITSELF
+from autograder.checks.gates.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -39,7 +39,7 @@ LEAKY = question(
         values("what is left of h0", 1, _runs, "left"),
         values("gates of 0 and 1, a single step", 0.5, _odd_runs),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 gate-the-other-way-round: You used the gate the other way round: g is the fraction that is *kept*, 1 − g the fraction
 that is written. With g = 1 the state should not change.

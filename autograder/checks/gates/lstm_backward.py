@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.gates.common import DIFFERENTIATES
+from autograder.checks.gates.common import BY_HAND
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -49,7 +49,7 @@ LSTM_BACKWARD = question(
         values("the memory, by both paths", 1, _steps, "d_c_before"),
         values("open and closed gates, one unit", 0.75, _odd_steps),
     ],
-    closed=DIFFERENTIATES,
+    closed=BY_HAND,
     mistakes="""
 shown-road-forgotten: Your gradient of the memory is d_c, which comes from later steps only. The memory also produced h:
 add d_h ⊙ o ⊙ (1 − tanh² c) before you continue.

@@ -1,6 +1,6 @@
 """Question 3a: the LSTM's step."""
 
-from autograder.checks.gates.common import REFERENCE_ITSELF, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import remembers, shows
@@ -27,7 +27,7 @@ LSTM_STEP = question(
         holds("what is shown, by your own memory", 0.75, _cells, shows),
         values("both states, odd sizes", 0.75, _odd),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 blocks-in-another-order: You read the blocks in the order i, g, f, o, which is TensorFlow's. Here, as in PyTorch, it is
 i, f, g, o. The shapes are the same, but the model is not.

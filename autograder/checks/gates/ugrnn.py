@@ -1,6 +1,6 @@
 """Question 1b: the cell with one gate."""
 
-from autograder.checks.gates.common import REFERENCE_ITSELF, any_sizes, blocks, odd_sizes
+from autograder.checks.gates.common import CLOSED, any_sizes, blocks, odd_sizes
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.gates import mixes
@@ -28,7 +28,7 @@ UGRNN_STEP = question(
         holds("mixed by your own gate", 0.75, _cells, mixes(1, 2)),
         values("the new state, odd sizes", 0.5, _odd),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 gate-the-other-way-round: Gate and candidate are right, but you mixed them the wrong way round: G is the fraction of h
 that is *kept*, 1 − G the fraction of R that is written.

@@ -1,6 +1,6 @@
 """Question 2a: every word counted a little more often."""
 
-from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
+from autograder.checks.ngrams.common import CLOSED, table
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -32,7 +32,7 @@ ADDITIVE = question(
         values("any k", 1.25, _fractions),
         values("a context never seen", 0.5, _never),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 k-once-below: In the numerator you add k for each of the V words, but in the denominator only once, so the row sums to
 more than 1. The denominator needs k times the size of the vocabulary.

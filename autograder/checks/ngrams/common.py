@@ -5,8 +5,8 @@ from torch import Tensor
 
 from autograder.exercise.draw import Draw
 
-REFERENCE_ITSELF = ("nlmcore.ngram", "nlmcore.metrics")
-"""Closed everywhere: it is what the student writes."""
+CLOSED = ("nlmcore.ngram", "nlmcore.metrics")
+"""Closed in every question: it is what the student writes."""
 
 Sentences = list[list[int]]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from autograder.checks.ngrams.common import REFERENCE_ITSELF, text
+from autograder.checks.ngrams.common import CLOSED, text
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
@@ -53,7 +53,7 @@ COUNT_BIGRAMS = question(
         judged("how sentences end: the column of <eos>", 0.75, _texts("ends"), right_where_known("counts")),
         judged("repetitions and emptiness", 0.5, _odd_texts, and_inputs_unchanged(right_where_known("counts"))),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 once-per-sentence: You counted a pair that occurs twice in one sentence only once there. (With tensors of ids,
 `counts[a, b] += 1` adds 1 only once, however often the pair occurs in them.)

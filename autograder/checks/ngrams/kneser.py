@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
+from autograder.checks.ngrams.common import CLOSED, table
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.ngrams import shares_out_what_discounting_frees
@@ -45,7 +45,7 @@ KNESER_NEY = question(
         holds("a context never seen", 1, _unseen, shares_out_what_discounting_frees),
         values("all of it together", 0.5, _unseen),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 counts-for-contexts: Your continuation says how often a word occurs. It should say after how many *different* words it
 occurs: count the entries of its column that are above 0. That is the point: “Francisco” is frequent, but follows only

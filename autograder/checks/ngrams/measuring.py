@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.ngrams.common import REFERENCE_ITSELF, Sentences, text
+from autograder.checks.ngrams.common import CLOSED, Sentences, text
 from autograder.checks.ngrams.counting import COUNT_BIGRAMS
 from autograder.exercise.declare import holds, question, values
 from autograder.exercise.draw import Draw
@@ -62,7 +62,7 @@ PERPLEXITY = question(
         holds("the perplexity, given your log loss", 1.5, _several, exponential_of_the_mean),
         values("one sentence, and many", 1, _edges),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 eos-left-out: You left out `<eos>`. The end of a sentence is predicted as well and adds to the loss: without it a model
 that never stops would look better than it is.

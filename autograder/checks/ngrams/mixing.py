@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from autograder.checks.ngrams.common import REFERENCE_ITSELF
+from autograder.checks.ngrams.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -46,7 +46,7 @@ INTERPOLATED = question(
         values("the pair was never seen", 1, _asked("word", "only the last word was seen")),
         values("nor was its last word", 0.75, _asked("nothing", "neither was seen")),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 weights-reversed: You applied the weights in reverse order: `weights[0]` belongs to the unigram, the shortest context,
 `weights[2]` to the trigram.

@@ -1,6 +1,6 @@
 """Question 1b: counts turned into probabilities."""
 
-from autograder.checks.ngrams.common import REFERENCE_ITSELF, table
+from autograder.checks.ngrams.common import CLOSED, table
 from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
@@ -40,7 +40,7 @@ CONDITIONAL = question(
         judged("contexts that were seen", 0.75, _seen_rows, right_where_known("probabilities")),
         judged("a context never seen", 1, _with_unseen, and_inputs_unchanged(uniform_where_known("probabilities"))),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 columns-sum-to-one: Your columns sum to 1. That is P(the previous word | this word), a model that generates backwards.
 Divide each *row* by its sum: `counts.sum(1, keepdim=True)`.

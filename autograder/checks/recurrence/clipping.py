@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from autograder.checks.recurrence.common import CLOSED
 from autograder.exercise.declare import judged, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged, same_values
@@ -60,7 +61,7 @@ CLIPPING = question(
         judged("the clipped gradients, the given ones kept", 0.5, _long, and_inputs_unchanged(same_values(CLIP, [1]))),
         values("zeros, and a single tensor", 0.25, _odd),
     ],
-    closed=["nlmcore.training", "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"],
+    closed=[*CLOSED, "torch.nn.utils.clip_grad"],
     mistakes="""
 each-entry: You clipped each entry, which changes the direction of the gradient. Divide all entries by the same number
 instead.

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.recurrence.common import DIFFERENTIATES
+from autograder.checks.recurrence.common import BY_HAND
 from autograder.exercise.declare import judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.recurrence import nothing_at_padding
@@ -61,7 +61,7 @@ TEXT_LOSS = question(
         values("the gradient where lengths differ", 0.5, _padded, "d_logits"),
         values("one prediction, large logits", 0.5, _odd),
     ],
-    closed=[*DIFFERENTIATES, "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss", "nlmcore.training"],
+    closed=[*BY_HAND, "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"],
     mistakes="""
 padding-counted: Your mean includes padding. Then the model is trained to predict words that nobody wrote, and the loss
 of short texts depends mostly on their padding. Count only times before a text's length.

@@ -1,6 +1,6 @@
 """Question 3b: back through time, in pieces."""
 
-from autograder.checks.recurrence.common import DIFFERENTIATES, read
+from autograder.checks.recurrence.common import BY_HAND, read
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -31,7 +31,7 @@ TRUNCATED_BACKWARD = question(
         values("d_U", 1.5, _pieces, "d_U"),
         values("a rest, single steps, one piece", 1, _odd_pieces),
     ],
-    closed=[*DIFFERENTIATES, "nlmcore.training"],
+    closed=BY_HAND,
     mistakes="""
 not-cut: You do not truncate: this is the gradient of the whole text. At the start of a piece, drop the gradient that
 would flow into the previous piece.

@@ -2,6 +2,7 @@
 
 from torch import Tensor
 
+from autograder.checks.self_attention.common import CLOSED
 from autograder.exercise.declare import holds, judged, question, shapes, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.attention import boolean_mask
@@ -31,7 +32,7 @@ WINDOW_MASK = question(
         values("short windows", 0.8, _short_windows),
         values("a window of one, and a long one", 0.7, _other_windows),
     ],
-    closed=("nlmcore.attention",),
+    closed=CLOSED,
     mistakes="""
 one-too-far: Your window is one word too long: a window of w holds the word itself and the w − 1 words before it.
 - back < window → back <= window
@@ -106,7 +107,7 @@ NEXT_TOKEN_LOSS = question(
         values("very short sentences", 0.25, _tiny),
         values("a very confident model", 0.5, _sure, "losses"),
     ],
-    closed=("nlmcore.training", "nlmcore.metrics"),
+    closed=CLOSED,
     mistakes=f"""
 not-shifted: You compare the logits at each position with the token at *that* position, which the model has just read.
 They predict the next one: logits[:, t] belong to tokens[:, t + 1].
@@ -208,7 +209,7 @@ GROUPED_ATTENTION = question(
         values("one for all, and one for each", 0.75, _extremes),
         values("very large scores", 0.5, _large, "weights"),
     ],
-    closed=("nlmcore.attention", "nlmcore.transformer", "torch.nn.functional.scaled_dot_product_attention"),
+    closed=(*CLOSED, "torch.nn.functional.scaled_dot_product_attention"),
     mistakes="""
 taking-turns: Your heads take turns: head 0 gets keys 0, head 1 keys 1, … Neighbouring heads should share: with six
 heads and two sets, heads 0, 1, 2 read set 0. Use `repeat_interleave`, not `repeat`.

@@ -2,13 +2,11 @@
 
 import torch
 
+from autograder.checks.self_attention.common import CLOSED
 from autograder.exercise.declare import holds, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.self_attention import left_as_it_was, lengths_are_kept, scores_depend_on_the_distance
 from autograder.exercise.specification import Case, case
-
-REFERENCE_ITSELF = ("nlmcore.positions",)
-"""Closed: it is what the student writes."""
 
 
 def _usual(draw: Draw) -> list[Case]:
@@ -30,7 +28,7 @@ SINUSOIDS = question(
         values("the values", 2.75, _usual),
         values("short, narrow, long", 1, _odd),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     tolerance=1e-3,
     mistakes="""
 in-two-blocks: Your sines fill the first half and your cosines the second. In this table they alternate: sine in column
@@ -99,7 +97,7 @@ ROTATE = question(
         values("other bases, one position", 1, _bases, "rotated"),
         holds("x is unchanged", 0.5, _shifted, left_as_it_was),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 neighbours-as-pairs: Your pairs are neighbours, 2i and 2i + 1. That is the other layout. Here column i is paired with
 column i + d/2, as in SmolLM2, whose weights make no sense with the wrong one.
@@ -168,7 +166,7 @@ RELATIVE_BIAS = question(
         values("within reach", 1.75, _biases),
         values("beyond the reach, and one position", 1, _far),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 direction-reversed: You swapped before and after. The distance is key − query, so a key *before* the query has a
 negative distance, on the left of the table.

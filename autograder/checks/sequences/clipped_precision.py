@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -66,7 +67,7 @@ CLIPPED_PRECISION = question(
         values("groups of words", 1, _pairs),
         values("repetitions and short texts", 1, _repeats),
     ],
-    closed=["nlmcore.metrics"],
+    closed=CLOSED,
     mistakes="""
 not-clipped: A word that you generate six times counts six times, although it occurs twice in the reference: “the the
 the the” would be perfect. Each group counts at most as often as it occurs in the reference.

@@ -2,6 +2,7 @@
 
 import torch
 
+from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -31,7 +32,7 @@ LAST_STATES = question(
         values("sentences of several lengths", 1.2, _states),
         values("one sentence, no padding", 0.6, _one_state),
     ],
-    closed=["nlmcore.seq2seq"],
+    closed=CLOSED,
     mistakes="""
 state-of-the-padding: You took the last column. For shorter sentences that is a state after *padding*, several steps
 after the sentence's own last state. Take the one at length − 1.

@@ -2,6 +2,7 @@
 
 import torch
 
+from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -45,7 +46,7 @@ MIXED_INPUTS = question(
         values("other fractions", 1, _mostly),
         values("only the reference, only its own output", 0.75, _all_or_nothing),
     ],
-    closed=["nlmcore.training"],
+    closed=CLOSED,
     mistakes="""
 one-coin-per-sentence: You use one coin for a whole sentence. Each *position* has its own (Bengio et al. 2015 found that
 it works better).

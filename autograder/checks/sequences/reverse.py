@@ -2,6 +2,7 @@
 
 import torch
 
+from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
@@ -41,7 +42,7 @@ REVERSE = question(
         values("more room, one word", 0.5, _few, "reversed"),
         judged("the caller's tokens do not change", 0.5, _some, and_inputs_unchanged(right_where_known("reversed"))),
     ],
-    closed=["nlmcore.seq2seq"],
+    closed=CLOSED,
     mistakes="""
 padding-in-front: You reversed the whole row, so the padding comes first. Reverse only the words: each row up to its
 length.

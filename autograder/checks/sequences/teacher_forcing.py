@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -37,7 +38,7 @@ TEACHER_FORCING = question(
         values("the outputs", 1, _many_lengths, "outputs"),
         values("short targets", 0.75, _short),
     ],
-    closed=["nlmcore.seq2seq"],
+    closed=CLOSED,
     mistakes="""
 not-shifted: Your inputs and outputs are the same: at each step the decoder is given the very word that it should
 predict. It should be given the *previous* one: put `bos` before the inputs and `eos` after the outputs.

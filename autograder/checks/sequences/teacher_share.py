@@ -1,5 +1,6 @@
 """Question 2a: how often the decoder is given the reference."""
 
+from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -33,7 +34,7 @@ TEACHER_SHARE = question(
         values("inverse sigmoid", 0.8, _sigmoid),
         values("at the start: always the reference", 0.2, _at_first),
     ],
-    closed=["nlmcore.training"],
+    closed=CLOSED,
     mistakes="""
 reversed: Your fraction grows. Training starts with the reference, fraction 1, and moves away from it: the fraction
 falls with the step.

@@ -1,5 +1,6 @@
 """Question 3: a decoder that starts from a context vector."""
 
+from autograder.checks.sequences.common import CLOSED
 from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.decoding import same_path, words_follow_from_the_states
@@ -44,7 +45,7 @@ WRITE = question(
         values("the context at every step", 1.5, _every, "states"),
         judged("where it ends", 2, _ends, same_path("the tokens")),
     ],
-    closed=["nlmcore.seq2seq"],
+    closed=CLOSED,
     mistakes="""
 starts-from-zeros: Your decoder starts from a state of zeros, so it knows nothing of the source. Its first state is the
 context, h₀ = c.

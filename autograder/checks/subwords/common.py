@@ -2,8 +2,8 @@
 
 from autograder.exercise.draw import Draw
 
-REFERENCE_ITSELF = ("nlmcore.tokens", "tokenizers")
-"""Closed everywhere: it is what the student writes."""
+CLOSED = ("nlmcore.tokens", "tokenizers")
+"""Closed in every question: what learns and applies subwords."""
 
 
 def words(draw: Draw, number: int, symbols: int, longest: int) -> list[list[int]]:

@@ -1,6 +1,6 @@
 """Question 1a: neighbours counted."""
 
-from autograder.checks.subwords.common import REFERENCE_ITSELF, different, how_often, words
+from autograder.checks.subwords.common import CLOSED, different, how_often, words
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -37,7 +37,7 @@ COUNT_PAIRS = question(
         values("words that occur often", 1.25, _often),
         values("short words and repeated symbols", 0.5, _odd),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 counts-of-words-ignored: You counted every word once. A word that occurs `counts[i]` times adds that number to each of
 its pairs.

@@ -1,6 +1,6 @@
 """Question 3b: tokens back into a word."""
 
-from autograder.checks.subwords.common import REFERENCE_ITSELF, different
+from autograder.checks.subwords.common import CLOSED, different
 from autograder.checks.subwords.encoding import ENCODE
 from autograder.checks.subwords.learning import trained
 from autograder.exercise.declare import judged, question
@@ -42,7 +42,7 @@ DECODE = question(
         judged("merges of merges", 1, _deep, same_list("symbols")),
         judged("short words", 0.5, _plain, same_list("symbols")),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 one-level-only: You split a token once. Its halves may be merges themselves: continue until only symbols below `symbols`
 are left.

@@ -1,6 +1,6 @@
 """Question 3a: a word into tokens."""
 
-from autograder.checks.subwords.common import REFERENCE_ITSELF, different
+from autograder.checks.subwords.common import CLOSED, different
 from autograder.checks.subwords.learning import trained
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
@@ -46,7 +46,7 @@ ENCODE = question(
         judged("the order of the merges", 2, _ranks, same_list("tokens")),
         judged("words of one symbol or one token", 0.5, _short, same_list("tokens")),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 leftmost-first: You apply any merge that fits, from the left. The merges have an order: apply the one that was learned
 first, wherever it occurs, or the tokens are not those of the training.

@@ -1,6 +1,6 @@
 """Question 2b: the loop that learns the merges."""
 
-from autograder.checks.subwords.common import REFERENCE_ITSELF, different, how_often, words
+from autograder.checks.subwords.common import CLOSED, different, how_often, words
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
@@ -51,7 +51,7 @@ LEARN_MERGES = question(
         judged("all of several", 2, _several, same_list("merges")),
         judged("until nothing is left", 1, _until_nothing_is_left, and_inputs_unchanged(same_list("merges"))),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 never-recounted: You counted once and took the most frequent pairs of that table. After every merge there are new pairs
 with the new symbol, and old pairs are rarer: count again.

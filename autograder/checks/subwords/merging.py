@@ -1,6 +1,6 @@
 """Question 2a: one merge in one word."""
 
-from autograder.checks.subwords.common import REFERENCE_ITSELF, different
+from autograder.checks.subwords.common import CLOSED, different
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.judges import and_inputs_unchanged
@@ -48,7 +48,7 @@ MERGE = question(
         judged("a symbol that meets itself", 1, _runs, same_list("merged")),
         judged("short words", 0.5, _nothing, and_inputs_unchanged(same_list("merged"))),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 first-place-only: You merged only the first occurrence. Merge every occurrence in the word.
 - i += 2 → return [*merged, *word[i + 2 :]]

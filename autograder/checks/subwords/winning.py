@@ -1,6 +1,6 @@
 """Question 1b: the pair that wins."""
 
-from autograder.checks.subwords.common import REFERENCE_ITSELF, different
+from autograder.checks.subwords.common import CLOSED, different
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -49,7 +49,7 @@ BEST_PAIR = question(
     difficulty="easy",
     returns=("[left, right]",),
     properties=[values("the most frequent pair", 1, _one_winner), values("ties", 1, _ties)],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 last-of-equals: Of two equally frequent pairs you took the one with the larger ids. Take the smaller left id and, if
 those are equal, the smaller right id, so that training again gives the same tokens.

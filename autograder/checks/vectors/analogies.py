@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from autograder.checks.vectors.common import REFERENCE_ITSELF, unit
+from autograder.checks.vectors.common import CLOSED, unit
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -96,7 +96,7 @@ ANALOGY = question(
     difficulty="medium",
     returns=("word",),
     properties=[values("the right word", 1.75, _plain), values("vectors of several lengths", 1.25, _lengths)],
-    closed=[*REFERENCE_ITSELF, "torch.nn.functional.cosine_similarity"],
+    closed=[*CLOSED, "torch.nn.functional.cosine_similarity"],
     mistakes="""
 questions-not-excluded: Your answer is one of the three given words. The word nearest to the sum is mostly b itself:
 leave out a, a* and b. (How often b would win says something about analogies.)

@@ -2,13 +2,13 @@
 
 from torch import Tensor
 
-from autograder.checks.backpropagation.common import CLOSED as DIFFERENTIATES
+from autograder.exercise.closed import DIFFERENTIATION
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
-REFERENCE_ITSELF = ("nlmcore.word2vec",)
-"""Closed everywhere: it is what the student writes."""
-BY_HAND = (*REFERENCE_ITSELF, *DIFFERENTIATES)
+CLOSED = ("nlmcore.word2vec", "nlmcore.autodiff", "nlmcore.feedforward", "nlmcore.seq2seq")
+"""Closed in every question: word vectors, what learns them, what compares them."""
+BY_HAND = (*CLOSED, DIFFERENTIATION)
 """Closed where a gradient is asked for."""
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks.vectors.common import REFERENCE_ITSELF, small_pairs, unit, usual_pairs
+from autograder.checks.vectors.common import CLOSED, small_pairs, unit, usual_pairs
 from autograder.exercise.declare import question, values, ways
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -26,7 +26,7 @@ PAIR_LOSS = question(
         values("one word of noise, one number", 1, small_pairs),
         values("large dot products", 1, _long),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 noise-not-negated: You left out the sign for the noise: there the model should say *no*, with probability σ(−n·v) = 1 −
 σ(n·v). Without it, noise is attracted as if it were a neighbour.

@@ -1,6 +1,6 @@
 """Question 3a: neighbours by direction."""
 
-from autograder.checks.vectors.common import REFERENCE_ITSELF
+from autograder.checks.vectors.common import CLOSED
 from autograder.exercise.declare import question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -32,7 +32,7 @@ NEAREST = question(
     difficulty="easy",
     returns=("neighbours",),
     properties=[values("the right ones, nearest first", 1.75, _space), values("one neighbour, and all", 1.25, _alike)],
-    closed=[*REFERENCE_ITSELF, "torch.nn.functional.cosine_similarity"],
+    closed=[*CLOSED, "torch.nn.functional.cosine_similarity"],
     mistakes="""
 dot-product: You compared plain dot products, so long vectors win, which frequent words have. The cosine depends only on
 the direction: divide by both lengths.

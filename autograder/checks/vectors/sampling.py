@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from autograder.checks.vectors.common import REFERENCE_ITSELF
+from autograder.checks.vectors.common import CLOSED
 from autograder.exercise.declare import question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
@@ -37,7 +37,7 @@ NOISE_DISTRIBUTION = question(
         values("other powers", 0.5, _powers),
         values("a word with count 0", 0.5, _never_seen),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 not-normalised-again: You turned the counts into relative frequencies and raised those to the power: they no longer sum
 to 1. Divide by their sum *after* raising to the power.
@@ -88,7 +88,7 @@ KEEP_PROBABILITY = question(
         values("frequent words", 1, _frequent),
         values("rare words", 0.8, _rare),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes="""
 left-out-for-kept: That is the probability of *dropping* a word, 1 − √(t/f). Return the probability of keeping it: it is
 smaller for frequent words.

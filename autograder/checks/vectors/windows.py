@@ -2,7 +2,7 @@
 
 import re
 
-from autograder.checks.vectors.common import REFERENCE_ITSELF
+from autograder.checks.vectors.common import CLOSED
 from autograder.exercise.declare import judged, question
 from autograder.exercise.draw import Draw
 from autograder.exercise.laws.lists import same_pairs
@@ -60,7 +60,7 @@ WINDOW_PAIRS = question(
         judged("texts shorter than the window", 0.75, _edges, same_pairs("pairs")),
         judged("a word twice in one window", 0.75, _repeated, same_pairs("pairs")),
     ],
-    closed=REFERENCE_ITSELF,
+    closed=CLOSED,
     mistakes=_in_every_order("""
 only-to-the-right: You used only the words *after* the centre. The window reaches m words to both sides: 2m words in
 all.

@@ -1,0 +1,34 @@
+"""What a closed room takes with it: every room of `nlmcore` that is built on it holds its answers, too."""
+
+import functools
+import importlib.util
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+_IMPORT = re.compile(r"^ *(?:from|import) +nlmcore(?:\.(\w+)| +import +(\([^)]*\)|.*))", re.M)
+
+
+def with_what_is_built_on(closed: Iterable[str]) -> tuple[str, ...]:
+    """The names, and behind them every room that imports a closed one, directly or through others."""
+    names = tuple(dict.fromkeys(closed))
+    rooms = _rooms()
+    gone = {name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")}
+    while more := {room for room, needs in rooms.items() if needs & gone} - gone:
+        gone |= more
+    return (*names, *(f"nlmcore.{room}" for room in sorted(gone) if f"nlmcore.{room}" not in names))
+
+
+@functools.cache
+def _rooms() -> dict[str, set[str]]:
+    """The rooms of `nlmcore`, and the rooms that each imports."""
+    spec = importlib.util.find_spec("nlmcore")
+    root = Path(str(spec and spec.origin)).parent
+    found: dict[str, set[str]] = {}
+    for path in root.rglob("*.py"):
+        room = path.relative_to(root).parts[0].removesuffix(".py")
+        if room != "__init__":
+            needs = found.setdefault(room, set())
+            for one, several in _IMPORT.findall(path.read_text(encoding="utf-8")):
+                needs.update([one] if one else re.findall(r"\w+", several))
+    return found
