@@ -3,36 +3,82 @@
     ### 3b. Backwards [[gates.lstm_backward]]
     ## 5. In your own words [[written, 20 minutes, 4 points]]
     [[questions]]
+    [[closed]] Everything else is open.
 
 Minutes, points and difficulty are put below the heading. The cell that defines `lstm_backward` becomes the cell of the
 answer, and after it comes the test cell: the check that students see, and the hidden one, whose value is the mark. A
-written question is the cell with such a heading, and the markdown cell after it is its model answer. The last line
-becomes a table of all questions. Masters are texts with these lines; whatever reads a master's notebook, nbgrader
+written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
+becomes a table of all questions, and `[[closed]]` what is closed in all of them; what only one question closes is put
+below its heading. Masters are texts with these lines; whatever reads a master's notebook, nbgrader
 included, reads it opened.
 """
 
 import ast
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat.v4 import new_code_cell
 
+from autograder.exercise.closed import DIFFERENTIATION, is_absent
 from autograder.exercise.find import find
 from autograder.exercise.specification import Exercise
 
 OPENS = re.compile(r"^(#+ (\w+)\. (.*?)) *\[\[(.+)\]\]$", re.M)
 WRITTEN = re.compile(r"written, (\d+) minutes, ([\d.]+) points")
-TABLE = "[[questions]]"
+TABLE, CLOSED = "[[questions]]", "[[closed]]"
 IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 
 
 def stated(exercise: Exercise) -> str:
     """How a question's heading puts it: "10 minutes · 2 points · easy"."""
     return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}"
+
+
+def closed_everywhere(exercises: Sequence[Exercise]) -> str:
+    """What is closed in all of these questions, and how that is seen to, as the paragraph of an assignment says it."""
+    names = _shared(exercises)
+    rooms = [name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")]
+    others = [name for name in names if is_absent(name) and not name.startswith("nlmcore.")]
+    heard = [name for name in names if not is_absent(name)]
+    said = "**What is closed.** You write the answers yourself."
+    if rooms:
+        said += " In `nlmcore` these modules hold them, or are built on one that does, so they are closed, and missing"
+        said += f" while your work is graded: {_listed(rooms)}."
+    if others:
+        said += f" So is the package {_listed(others)}."
+    if heard:
+        said += f" Of PyTorch, closed in every question: {_of_pytorch(heard)}."
+    if any(not is_absent(name) for exercise in exercises for name in exercise.closed):
+        said += " PyTorch itself cannot be left out. `check` and the grader notice as well as they can when a question"
+        said += " uses what is closed in it; then it earns nothing, and your instructor is told."
+    return said
+
+
+def closed_here(exercise: Exercise, exercises: Sequence[Exercise]) -> str:
+    """What a question closes besides, as the line below its heading says it; "" if nothing."""
+    shared = _shared(exercises)
+    names = [name for name in exercise.closed if name not in shared]
+    return f"\n\n**Also closed here:** {_of_pytorch(names)}." if names else ""
+
+
+def _shared(exercises: Sequence[Exercise]) -> list[str]:
+    return [name for name in exercises[0].closed if all(name in e.closed for e in exercises)] if exercises else []
+
+
+def _of_pytorch(names: Sequence[str]) -> str:
+    said = _listed([name for name in names if name != DIFFERENTIATION])
+    if DIFFERENTIATION not in names:
+        return said
+    by_itself = "whatever differentiates by itself (`backward()`, `torch.autograd`, `torch.func`)"
+    return f"{said}; {by_itself}" if said else by_itself
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def read_master(path: Path) -> Any:
@@ -49,6 +95,8 @@ def opened(notebook: Any) -> Any:
     cells: list[Any] = []
     rows = ["| question | function | minutes | points | |", "|---|---|---|---|---|"]
     asked: dict[str, Exercise] = {}
+    headings = [OPENS.search(cell.source) for cell in notebook.cells if cell.cell_type == "markdown"]
+    exercises = [find(found[4]) for found in headings if found and not WRITTEN.fullmatch(found[4])]
     written: float | None = None
     for cell in notebook.cells:
         cells.append(cell)
@@ -72,14 +120,15 @@ def opened(notebook: Any) -> Any:
                 figures = f"{exercise.minutes} | {exercise.points:g} | {exercise.difficulty}"
                 rows.append(f"| {number} | `{exercise.function}` | {figures} |")
                 said = stated(exercise)
-            cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*")
+            besides = "" if given else closed_here(exercise, exercises)
+            cell.source = cell.source.replace(heading[0], f"{words}\n\n*{said}*{besides}")
     if asked:
         raise ValueError(f"no code cell defines {', '.join(asked)}, which the master asks for")
     if len(cells) > len(notebook.cells) and not any(re.search(IMPORTED, cell.source, re.M) for cell in notebook.cells):
         raise ValueError("the test cells need a line `from autograder.check import check` in a cell of the master")
     for cell in cells:
         if cell.cell_type == "markdown":
-            cell.source = cell.source.replace(TABLE, "\n".join(rows))
+            cell.source = cell.source.replace(TABLE, "\n".join(rows)).replace(CLOSED, closed_everywhere(exercises))
     notebook.cells = cells
     return notebook
 

@@ -12,9 +12,8 @@
 # mistake. Your mark comes from the same questions put with fresh numbers, property by property, so half a solution earns
 # its half.
 #
-# **What is closed.** `nlmcore.attention` holds all of this, and PyTorch has most of it ready-made: here you write it
-# yourself. Everything else is open, and each question says where more than that is closed. If you need a function from an
-# earlier question, call yours.
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours.
 #
 # You need the lecture *Attention*, sections 2 to 6. About two and a half hours. Nothing is fetched from the network.
 
@@ -166,7 +165,7 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 # 3. **The caller's tensor.** `scores.masked_fill_(…)` and `scores[…] = …` write into the tensor that you were given. Leave it
 #    as it was.
 #
-# **Closed here, besides the usual:** `torch.softmax` and its relatives. Write it with `exp`, `sum` and `amax`.
+# Write the softmax with `exp`, `sum` and `amax`.
 #
 # **Shapes.** `scores (..., query, key)`, `values (..., key, d)`, and `mask` anything that broadcasts to the scores, or None. The dots
 # stand for any number of leading axes: none, a batch, a batch and heads. Work on the last two axes, and the rest takes care

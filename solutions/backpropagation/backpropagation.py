@@ -11,10 +11,9 @@
 # like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
 # numbers, property by property, so half a solution earns its half.
 #
-# **What is closed.** Whatever differentiates by itself: `backward()` and `torch.autograd.grad`, `torch.func`, `nlmcore.autodiff`;
-# in 1b and 3 also PyTorch's `cross_entropy` and `nll_loss`. Everything else is open. If you need a function from an earlier question,
-# call yours. (To *look* for a mistake, autograd is a good friend: compare in a cell of your own. Only what you hand in has to do
-# without.)
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake,
+# autograd is a good friend: compare in a cell of your own. Only what you hand in has to do without.)
 #
 # You need the lecture *Neurons and backpropagation*. About two and a half hours. Nothing is fetched from the network.
 #

@@ -11,8 +11,8 @@
 # like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
 # numbers, property by property, so half a solution earns its half.
 #
-# **What is closed.** `nlmcore.decoding` holds all of this: here you write it yourself. Everything else is open. If you need a function
-# from an earlier question, call yours.
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours.
 #
 # You need the lecture *Decoding*. About two and a half hours. Nothing is fetched from the network.
 #

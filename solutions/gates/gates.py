@@ -11,9 +11,8 @@
 # like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
 # numbers, property by property, so half a solution earns its half.
 #
-# **What is closed.** `nlmcore.recurrent`, `nlmcore.fast`, `nlmcore.diagnostics` and PyTorch's own cells hold all of this; in questions 3b and 4
-# whatever differentiates by itself is closed, too: `backward()`, `torch.autograd`, `torch.func`. Everything else is open. If you need a
-# function from an earlier question, call yours.
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours.
 #
 # You need the lectures *Gates* and, for question 4, *Vanishing and exploding gradients*. About three hours. Nothing is fetched from
 # the network.

@@ -11,9 +11,9 @@
 # like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
 # numbers, property by property, so half a solution earns its half.
 #
-# **What is closed.** `nlmcore.recurrent`, `nlmcore.fast`, `nlmcore.training` and PyTorch's own recurrent networks hold all of this; and in questions 2
-# and 3 whatever differentiates by itself: `backward()`, `torch.autograd.grad`, `torch.func`. Everything else is open. If you need a
-# function from an earlier question, call yours. (To *look* for a mistake, autograd is a good friend: compare in a cell of your own.)
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake,
+# autograd is a good friend: compare in a cell of your own.)
 #
 # You need the lectures *Recurrent networks* and *Vanishing and exploding gradients* (for question 4 only). About two and a half hours.
 # Nothing is fetched from the network.

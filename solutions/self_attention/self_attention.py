@@ -11,8 +11,8 @@
 # like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
 # numbers, property by property, so half a solution earns its half.
 #
-# **What is closed.** `nlmcore.positions` in 1; `nlmcore.attention` in 2a and 3; `nlmcore.training` and `nlmcore.metrics` in 2b; in 3 also PyTorch's
-# `scaled_dot_product_attention`. Everything else is open. If you need a function from an earlier question, call yours.
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours.
 #
 # You need the lectures *Attention* and *Self-attention, heads and positions*, and best the assignment `attention`. About two and a half hours.
 # Nothing is fetched from the network.

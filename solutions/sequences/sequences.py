@@ -11,8 +11,8 @@
 # like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
 # numbers, property by property, so half a solution earns its half.
 #
-# **What is closed.** `nlmcore.seq2seq` in 1 and 3, `nlmcore.training` in 2, `nlmcore.metrics` in 4. Everything else is open. If you need a function
-# from an earlier question, call yours.
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours.
 #
 # You need the lectures *Training a generator* and *Sequence to sequence*. About two and a half hours. Nothing is fetched from the network.
 #

@@ -11,8 +11,8 @@
 # like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
 # numbers, property by property, so half a solution earns its half.
 #
-# **What is closed.** `nlmcore.word2vec` holds all of this: here you write it yourself. In 2b what differentiates by itself is closed, and in 3
-# `cosine_similarity`. Everything else is open. If you need a function from an earlier question, call yours.
+# [[closed]]
+# Everything else is open. If you need a function from an earlier question, call yours.
 #
 # You need the lecture *Tokens and word vectors*, its second half. About two hours. Nothing is fetched from the network.
 

@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+from autograder.exercise.closed import is_absent
 from tests.lab import ROOT
 
 ASSIGNMENTS = sorted(folder.parent.name for folder in (ROOT / "autograder" / "checks").glob("*/__init__.py"))
@@ -18,3 +19,10 @@ def test_what_is_closed_comes_with_the_course(assignment):
     here |= {requirement.split(">")[0].split("=")[0] for requirement in PROJECT["dependencies"]}
     exercises = importlib.import_module(f"autograder.checks.{assignment}").EXERCISES.values()
     assert {name.split(".")[0] for exercise in exercises for name in exercise.closed} <= here
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_what_is_absent_is_absent_in_every_question_of_an_assignment(assignment):
+    """The sandbox does without it for a whole notebook, so the check at home must not allow it in one question."""
+    exercises = importlib.import_module(f"autograder.checks.{assignment}").EXERCISES.values()
+    assert len({tuple(sorted(filter(is_absent, exercise.closed))) for exercise in exercises}) == 1
