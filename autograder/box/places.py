@@ -152,7 +152,8 @@ def bubblewrap(staging: Staging) -> list[str]:
     for name, path in OURS.items():
         target = staging.root / "lib" / "python" / name
         (target if os.path.isdir(path) else target.parent).mkdir(parents=True, exist_ok=True)
-        target.exists() or target.touch()
+        if not target.exists():
+            target.touch()
     staging.at = _HOME
     command = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:

@@ -9,7 +9,7 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from autograder.box.inside import kernel
 
@@ -48,7 +48,7 @@ def restrict(read: Iterable[str], write: Iterable[str]) -> None:
         os.close(ruleset)
 
 
-def all_but(folder: str, hidden: Iterable[str]) -> list[str]:
+def all_but(folder: str, hidden: Sequence[str]) -> list[str]:
     """`folder` as a list of paths that leaves `hidden` out: folders on the way to it are named child by child."""
     inside = [path for path in hidden if path == folder or path.startswith(folder.rstrip("/") + "/")]
     if not inside:
@@ -58,7 +58,7 @@ def all_but(folder: str, hidden: Iterable[str]) -> list[str]:
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            found += all_but(entry.path, inside)
+            found += all_but(os.path.realpath(entry.path), hidden)  # a rule for a link would be one for its target
     return found
 
 
