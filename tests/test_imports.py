@@ -165,7 +165,7 @@ GRADER = {
     "exercise": {"checks", "pages"},  # by name, where there are any: a student's copy has none
     "check": {"exercise"},
     "checks": {"exercise"},
-    "box": {"exercise.outcome"},
+    "box": {"exercise.closed", "exercise.outcome"},
     "preflight": set(),
     "engine": {"box", "check", "checks", "exercise", "preflight"},
     "intake": {"engine", "nbgrader_config", "preflight"},
@@ -191,7 +191,7 @@ GRADER = {
     "__init__": set(),
 }
 """What a room of `autograder` may import of the others, wherever the import stands."""
-INSIDE = {"autograder.box.inside", "autograder.exercise.outcome"}
+INSIDE = {"autograder.box.inside", "autograder.exercise.closed", "autograder.exercise.outcome"}
 """All that the student's side of the box may import of ours: nothing in it knows an answer."""
 
 

@@ -237,7 +237,9 @@ def test_the_staged_package_holds_no_answers() -> None:
             p.relative_to(staging.root / "lib/python/autograder").as_posix() for p in staging.root.rglob("*.py")
         )
         assert {n for n in names if "/" not in n} == {"__init__.py", "check.py"}
-        assert {n for n in names if n.startswith("exercise/")} == {"exercise/__init__.py", "exercise/closed.py", "exercise/outcome.py"}
+        assert {n for n in names if n.startswith("exercise/")} == {
+            f"exercise/{n}.py" for n in ("__init__", "closed", "outcome")
+        }
         assert all(n.startswith("box/inside/") for n in names if n.count("/") == 2)
         assert (staging.root / "lib/python/autograder/__init__.py").read_bytes() == b""
         text = "".join(p.read_text() for p in staging.root.rglob("*.py"))
