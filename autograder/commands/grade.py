@@ -30,6 +30,16 @@ def _positive(text: str) -> int:
     return number
 
 
+JOBS = option("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)")
+SCHEDULER = option("--scheduler", metavar="URL", help="hand the work out to a Dask cluster")
+ISOLATION = option(
+    "--isolation",
+    choices=("auto", "bubblewrap", "landlock", "none"),
+    default="auto",
+    help="how students' code is contained (default: the best that this machine has; none: not at all)",
+)
+
+
 def _again(made: argparse.ArgumentParser) -> None:
     anew = made.add_mutually_exclusive_group()
     anew.add_argument("--again", action="store_true", help="grade what is graded, too (marks by hand are kept)")
@@ -128,15 +138,10 @@ command = shared.command(
     "worker tcp://10.0.0.5:8786                           on every machine that lends its cores",
     options=[
         shared.STUDENTS,
-        option("--jobs", type=_positive, default=1, metavar="N", help="submissions at a time (default: 1)"),
-        option("--scheduler", metavar="URL", help="hand the work out to a Dask cluster"),
+        JOBS,
+        SCHEDULER,
         _again,
-        option(
-            "--isolation",
-            choices=("auto", "bubblewrap", "landlock", "none"),
-            default="auto",
-            help="how students' code is contained (default: the best that this machine has; none: not at all)",
-        ),
+        ISOLATION,
         option(
             "--pictures",
             action="store_true",

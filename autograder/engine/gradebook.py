@@ -162,11 +162,21 @@ def _penalise(
         penalty = None
         if late > 0 and shape[submitted.notebook_id][0] in notebooks:
             gradebook.db.refresh(submitted)
-            preprocessor = AssignLatePenalties(config=config)
-            plugin = preprocessor.plugin_class(parent=preprocessor)
-            penalty = plugin.late_submission_penalty(student, submitted.score, late)
-            penalty = None if penalty is None else min(max(0, penalty), submitted.score)
+            penalty = late_penalty(config, student, submitted.score, late)
         submitted.late_submission_penalty = penalty
+
+
+def late_penalty(config: Any, student: str, score: float, late: float) -> float | None:
+    """What the course's own plugin takes off a notebook's points, for so many seconds."""
+    preprocessor = AssignLatePenalties(config=config)
+    plugin = preprocessor.plugin_class(parent=preprocessor)
+    penalty = plugin.late_submission_penalty(student, score, late)
+    return None if penalty is None else min(max(0, penalty), score)
+
+
+def automatic_marks(notebook: Any) -> dict[str, float | None]:
+    """The automatic marks of a graded notebook, by cell, as nbgrader reads them; None is no mark."""
+    return {name: utils.determine_grade(cell)[0] for name, cell in _named(notebook).items() if utils.is_grade(cell)}
 
 
 class GradeRow(NamedTuple):

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 from filelock import FileLock, Timeout
 
@@ -21,7 +22,6 @@ from autograder.box.tiers import Isolation, choose
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.execute import Done, Task, work
-from autograder.engine.gradebook import Scores, scores_of
 from autograder.engine.pool import pool
 from autograder.engine.records import Record
 from autograder.engine.seeds import course_secret
@@ -53,6 +53,14 @@ class Line:
         return f"{shown(self.record.student)}: {self.record.words}"
 
 
+class Keeps(Protocol):
+    """Where the results go, and which of them are there: `Writer`, or drafts that are looked at first."""
+
+    def __init__(self, course: Course, assignment: str, gradebook: Any, files: dict[str, bytes]) -> None: ...
+    def done(self, student: str, fingerprint: str) -> Record | None: ...
+    def write(self, done: Done, prepared: Prepared, fingerprint: str) -> Record: ...
+
+
 @dataclass(frozen=True)
 class _Waiting:
     student: str
@@ -70,9 +78,10 @@ def grade(
     isolation: Isolation = "auto",
     again: bool = False,
     pictures: bool = False,
+    keeps: type[Keeps] = Writer,
 ) -> Iterator[Line]:
     """Grade what is not graded yet (`again`: everything), and yield a line for every submission. `pictures`: draw the
-    course's own pictures into the graded notebooks, instead of their alternative text.
+    course's own pictures into the graded notebooks, instead of their alternative text. `keeps`: where the results go.
 
     Raises NotACourse for an assignment that the gradebook does not know, ValueError for a student who has not handed
     in anything; IsolationMissing where students' code could not be contained and nobody said that it need not be;
@@ -88,22 +97,21 @@ def grade(
     chosen = [student for student in there if students is None or student in students]
     with only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
         files = course.files(assignment)
-        basis = _basis(assignment, masters, files)
+        basis = basis_of(assignment, masters, files)
         if again:
             for student in chosen:
                 records.forget(course.root, assignment, student)
-        known = scores_of(gradebook, assignment)
+        keeper = keeps(course, assignment, gradebook, files)
         todo, finished = [], 0
         for student in chosen:
             mark = records.fingerprint(course.submission(student, assignment), basis)
-            record = records.load(course.root, assignment, student)
-            if record is None or record.fingerprint != mark or not _is_done(course, record, known.get(student, {})):
+            record = keeper.done(student, mark)
+            if record is None:
                 todo.append((student, mark))
                 continue
             finished += 1
             yield Line(record, finished, len(chosen), new=False)
         secret = course_secret(course.root)
-        writer = Writer(course, assignment, gradebook, files)
         same, last = 0, ""
 
         def tasks() -> Iterator[tuple[_Waiting, Task]]:
@@ -123,7 +131,7 @@ def grade(
 
         with pool(jobs, scheduler) as run:
             for waiting, done in run(work, tasks(), _lost):
-                record = writer.write(done, waiting.prepared, waiting.fingerprint)
+                record = keeper.write(done, waiting.prepared, waiting.fingerprint)
                 finished += 1
                 yield Line(record, finished, len(chosen), new=True)
                 same = same + 1 if done.fault and done.fault == last else 1
@@ -156,7 +164,7 @@ def _lost(waiting: _Waiting, error: Exception) -> Done:
     return Done(student=waiting.student, results={}, fault="every worker that had this submission was lost with it")
 
 
-def _basis(assignment: str, masters: Sequence[Master], files: dict[str, bytes]) -> str:
+def basis_of(assignment: str, masters: Sequence[Master], files: dict[str, bytes]) -> str:
     """What a mark depends on besides the submission: the masters' cells, their files, the exercises' own code."""
     made = hashlib.sha256(json.dumps([asdict(master) for master in masters], sort_keys=True).encode())
     for name, content in sorted(files.items()):
@@ -173,10 +181,3 @@ def _code(assignment: str) -> list[Path]:
     folder = Path(str(importlib.import_module(f"autograder.checks.{assignment}").__file__)).parent
     master = folder.parents[2] / "solutions" / assignment / f"{assignment}.py"
     return [*sorted(folder.glob("*.py")), *([master] if master.exists() else [])]
-
-
-def _is_done(course: Course, record: Record, known: Scores) -> bool:
-    """Whether all that the record tells of is there: the graded notebook, and the very marks in this gradebook."""
-    if record.state == "fault" or {name: known.get(name, {}) for name in record.scores} != record.scores:
-        return False
-    return record.state == "blocked" or course.autograded(record.student, record.assignment).is_dir()

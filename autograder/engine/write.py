@@ -9,7 +9,7 @@ from typing import Any
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.execute import Done, show
-from autograder.engine.gradebook import SECRET_FILE, Scores, save_marks, secret_of, timestamp_of
+from autograder.engine.gradebook import SECRET_FILE, Scores, save_marks, scores_of, secret_of, timestamp_of
 from autograder.engine.records import WRITING, NotebookResult, Record, from_json, result_file, sweep, write_whole
 from autograder.preflight import Prepared
 
@@ -20,6 +20,19 @@ class Writer:
     def __init__(self, course: Course, assignment: str, gradebook: Any, files: dict[str, bytes]) -> None:
         self.course, self.assignment, self.gradebook, self.files = course, assignment, gradebook, files
         self.kernels = course.kernelspecs(assignment)
+        self.known = scores_of(gradebook, assignment)
+
+    def done(self, student: str, fingerprint: str) -> Record | None:
+        """The record of what is graded already, if all that it tells of is there: the graded notebook, and the very
+        marks in this gradebook."""
+        record = records.load(self.course.root, self.assignment, student)
+        known = self.known.get(student, {})
+        if record is None or record.fingerprint != fingerprint or record.state == "fault":
+            return None
+        if {name: known.get(name, {}) for name in record.scores} != record.scores:
+            return None
+        there = record.state == "blocked" or self.course.autograded(student, self.assignment).is_dir()
+        return record if there else None
 
     def write(self, done: Done, prepared: Prepared, fingerprint: str) -> Record:
         """Write all of one submission. Killed at any moment, it has no record, and is done again."""
@@ -40,7 +53,7 @@ class Writer:
             self._write_folder(folder, graded, prepared, timestamp, secret_of(source))
         if not done.fault:
             scores = save_marks(self.gradebook, student, self.assignment, graded, timestamp, course.config)
-        made = _record(self.assignment, done, prepared, fingerprint, results, scores, late)
+        made = record_of(self.assignment, done, prepared, fingerprint, results, scores, late)
         records.save(course.root, made)
         return made
 
@@ -82,7 +95,7 @@ def write_notebook(notebook: Any, path: Path) -> None:
     path.write_text(json.dumps(notebook, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _record(
+def record_of(
     assignment: str,
     done: Done,
     prepared: Prepared,

@@ -69,7 +69,7 @@ def report_rows(course: Course, assignment: str) -> list[Row]:
         for row in grade_rows(gradebook, assignment):
             grades.setdefault(row.student, {})[row.notebook, row.cell] = row
         return [
-            _row(
+            row_of(
                 people.get(student),
                 student,
                 asked,
@@ -82,7 +82,7 @@ def report_rows(course: Course, assignment: str) -> list[Row]:
         ]
 
 
-def _row(
+def row_of(
     person: Any,
     student: str,
     asked: Iterable[Asked],

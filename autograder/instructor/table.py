@@ -59,8 +59,8 @@ def own(assignment: str, asked: Sequence[Asked], rows: Sequence[Row]) -> Table:
     head = ["student", "first name", "last name", "email", "state", "score", "out of", "late penalty", "extra credit"]
     made: Table = [[*head, "hours late", *(question.name for question in asked), "waiting for a person", "words"]]
     for row in rows:
-        facts = [row.student, row.first_name, row.last_name, row.email, row.state, _plain(row.score), _plain(row.of)]
-        marks = [_plain(row.questions[question.name]) for question in asked]
+        facts = [row.student, row.first_name, row.last_name, row.email, row.state, plain(row.score), plain(row.of)]
+        marks = [plain(row.questions[question.name]) for question in asked]
         late = round(row.late / 3600, 2)
         made.append([*facts, row.penalty, row.extra, late, *marks, " ".join(row.waiting), row.words])
     return made
@@ -68,7 +68,7 @@ def own(assignment: str, asked: Sequence[Asked], rows: Sequence[Row]) -> Table:
 
 def canvas(assignment: str, asked: Sequence[Asked], rows: Sequence[Row]) -> Table:
     """As Canvas imports it: the login is the course's name for the student, the second line says the points."""
-    of = _plain(sum(question.of for question in asked))
+    of = plain(sum(question.of for question in asked))
     made: Table = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment],
         ["Points Possible", "", "", "", "", of],
@@ -104,8 +104,8 @@ def _defused(value: Any) -> Any:
 
 
 def _final(row: Row) -> Any:
-    return _plain(row.score) if row.state == "graded" and not row.waiting else None
+    return plain(row.score) if row.state == "graded" and not row.waiting else None
 
 
-def _plain(value: float | None) -> Any:
+def plain(value: float | None) -> Any:
     return None if value is None else int(value) if float(value).is_integer() else round(value, 4)

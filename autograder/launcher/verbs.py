@@ -66,6 +66,12 @@ VERBS = {
         inside=True,
         more=SEVERAL + DATABASE,
     ),
+    "regrade": Verb(
+        "grade again after a check was mended; say what changes first",
+        "commands.regrade:program",
+        inside=True,
+        more=SEVERAL + DATABASE,
+    ),
     "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",), inside=True),
     "feedback": Verb("a page for every student", "commands.around:feedback", inside=True, more=DATABASE),
     "report": Verb("marks as a table, and what to teach again", "commands.around:report", inside=True, more=DATABASE),

@@ -1,0 +1,206 @@
+"""`regrade`: a check was wrong. Everybody is graded again, and looked at, before a mark is written."""
+
+import contextlib
+import functools
+import signal
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands import shared
+from autograder.commands.grade import ISOLATION, JOBS, SCHEDULER, Told
+from autograder.commands.shared import option
+from autograder.launcher.say import count
+
+if TYPE_CHECKING:
+    from autograder.box.tiers import Isolation
+    from autograder.engine.course import Course
+    from autograder.engine.drafts import Draft
+    from autograder.instructor.regrade import Change
+
+MOST = 30  # students of an assignment whose changes are printed; the CSV has all
+
+
+def regrade(
+    course: "Course",
+    *,
+    assignments: Sequence[str] = (),
+    apply: bool = False,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    isolation: "Isolation" = "auto",
+    out: str | None = None,
+    json: bool = False,
+    at_once: bool = False,
+) -> int:
+    from autograder.engine.drafts import Drafts
+    from autograder.engine.drafts import apply as write
+    from autograder.instructor.regrade import Change, changes_of
+
+    told = Told("", False, json)
+    if at_once:
+        signal.signal(signal.SIGINT, lambda number, frame: told.leave())
+    names = list(dict.fromkeys(assignments)) or graded_assignments(course)
+    found: list[Change] = []
+    faults = stale = 0
+    try:
+        for name in names:
+            told.assignment, told.lines = name, []
+            drafts, new = _graded_again(course, told, jobs, scheduler, isolation)
+            faults += sum(draft.fault for draft in drafts)
+            whole = [draft for draft in drafts if not draft.fault]
+            for draft, changes in zip(whole, changes_of(course, name, whole), strict=True):
+                if draft.changes is None:
+                    draft.changes = [vars(change) for change in changes]
+            made = [Change(**change) for draft in whole for change in draft.changes or ()]
+            found += made
+            if not json:
+                _say(name, len(drafts), made, new)
+            if apply:
+                done = sum(1 for _ in write(course, name, whole))
+                stale += len(whole) - done
+    except KeyboardInterrupt:
+        told.stopped()
+        return shared.STOPPED
+    path = _record(course, found, apply, shared.here(out) if out else None)
+    if apply:
+        for name in names:
+            Drafts(course, name).forget()
+    return _summary(found, faults, stale, path, apply, json, assignments)
+
+
+command = shared.command(
+    "regrade",
+    "Grade assignments again after a check was mended, and say whose marks change, in what, by how much, and why.\n"
+    "Nothing is written into the gradebook without --apply; marks by hand stay in any case.",
+    "regrade attention                     what would change; grading/regrade.csv has all of it",
+    "regrade                               every assignment that has been graded",
+    "regrade attention --apply             write it: what was shown, without running anything again",
+    "regrade --jobs 4",
+    options=[
+        option("assignments", nargs="*", metavar="ASSIGNMENT", help="which (default: every one that has been graded)"),
+        option("--apply", action="store_true", help="write the new marks"),
+        JOBS,
+        SCHEDULER,
+        ISOLATION,
+        option("--out", metavar="FILE", help="where the list of changes goes, if not into grading/"),
+        option("--json", action="store_true", help="every change, for a program"),
+    ],
+    with_assignment=False,
+)
+main = command(regrade)  # as a function: Ctrl-C is heard between two submissions
+program = command(functools.partial(regrade, at_once=True))  # in a process of its own
+
+
+def graded_assignments(course: "Course") -> list[str]:
+    with course.gradebook() as gradebook:
+        known = sorted(each.name for each in gradebook.assignments)
+    from autograder.engine.drafts import graded_before
+
+    names = [name for name in known if graded_before(course, name)[0]]
+    if not names:
+        raise shared.Misuse("nothing has been graded yet, so there is nothing to grade again")
+    return names
+
+
+def _graded_again(
+    course: "Course", told: Told, jobs: int, scheduler: str | None, isolation: "Isolation"
+) -> "tuple[list[Draft], list[str]]":
+    """The drafts of everybody who was graded; and who was not, and is left alone."""
+    from autograder.engine.drafts import Draft, Drafts, graded_before
+    from autograder.engine.run import grade
+
+    name = told.assignment
+    course.masters(name)  # before anything else: whether there is such an assignment
+    students, new = graded_before(course, name)
+    run = grade(course, name, students, jobs=jobs, scheduler=scheduler, isolation=isolation, keeps=Drafts)
+    try:
+        for line in run if told.json else _with_bar(run, name, len(students)):
+            told.lines.append(line)
+    finally:
+        with contextlib.suppress(KeyboardInterrupt):
+            run.close()  # type: ignore[attr-defined]
+    kept = Drafts(course, name)
+    drafts = (draft for student in students if (draft := kept.load(student)) is not None)
+    return [Draft(draft.record, changes=draft.changes) for draft in drafts], new  # without what was displayed
+
+
+def _with_bar(run: Iterator[Any], name: str, of: int) -> Iterator[Any]:
+    from tqdm import tqdm
+
+    yield from tqdm(run, total=of, desc=name, unit=" submissions", dynamic_ncols=True, leave=False)
+
+
+def _say(name: str, graded: int, changes: "Sequence[Change]", new: Sequence[str]) -> None:
+    from autograder.preflight.finding import listed, shown
+
+    moved = {change.student: change for change in changes if change.moves}
+    print(f"{name}: {count(graded, 'submission')} graded again; {_change(len(moved), 'mark')}.")
+    for student in list(moved)[:MOST]:
+        total = moved[student]
+        print(f"  {shown(student)}: {_mark(total.old_total)} -> {_mark(total.new_total)}")
+        for change in changes:
+            if change.student == student:
+                what = change.question or "the submission"
+                print(f"      {what}: {_mark(change.old)} -> {_mark(change.new)}: {change.why}")
+    if len(moved) > MOST:
+        print(f"  And {len(moved) - MOST} more: all of them are in the list.")
+    below = sorted({change.student for change in changes} - set(moved))
+    if below:
+        print(f"  By hand, and so as they were, though the automatic mark below changes: {listed(below, 12)}.")
+    if new:
+        print(f"  Not graded before, and so left alone (python -m autograder grade {name}): {listed(new, 12)}.")
+
+
+def _change(number: int, what: str) -> str:
+    return "no mark changes" if number == 0 else f"{count(number, what)} {'changes' if number == 1 else 'change'}"
+
+
+def _mark(mark: float | None) -> str:
+    return "no mark" if mark is None else f"{round(mark, 4):g}"
+
+
+def _record(course: "Course", changes: "Sequence[Change]", applied: bool, out: Path | None) -> Path:
+    """The list as CSV: of what would change, always in the same place; of what was changed, one for each time."""
+    from autograder.engine.records import write_whole
+    from autograder.instructor.regrade import changes_table
+    from autograder.instructor.table import as_csv
+
+    name = f"regraded-{datetime.now():%Y-%m-%d-%H%M%S}.csv" if applied else "regrade.csv"
+    path = out or course.root / "grading" / name
+    write_whole(path, as_csv(changes_table(changes)))
+    return path
+
+
+def _summary(
+    changes: "Sequence[Change]",
+    faults: int,
+    stale: int,
+    path: Path,
+    applied: bool,
+    json: bool,
+    asked: Sequence[str],
+) -> int:
+    moved = {(change.assignment, change.student): change for change in changes if change.moves}
+    differences = [(c.new_total or 0.0) - (c.old_total or 0.0) for c in moved.values()]
+    up, down = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+    code = 1 if faults or stale else 0
+    if json:
+        facts = {"applied": applied, "changes": [vars(change) for change in changes], "list": str(path)}
+        shared.as_json({**facts, "up": up, "down": down, "grader's fault": faults, "changed meanwhile": stale})
+        return code
+    print(f"\n{'Changed' if applied else 'Would change'}: {count(len(moved), 'mark')}, {up} up and {down} down.")
+    if differences:
+        print(f"  By {min(differences):+g} to {max(differences):+g} points, {sum(differences):+g} in all.")
+    if faults:
+        print(f"  {count(faults, 'submission')} failed through the grader's fault, and kept the old marks.")
+    if stale:
+        print(f"  {count(stale, 'submission')} changed meanwhile, and kept the old marks: the same command again.")
+    print(f"The list: {path}")
+    names = "".join(f" {name}" for name in asked)
+    if not applied:
+        print(f"Nothing has been written into the gradebook. To write it: python -m autograder regrade{names} --apply")
+    elif moved:
+        print("Then feedback and report again, for every assignment in the list.")
+    return code

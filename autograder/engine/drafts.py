@@ -1,0 +1,105 @@
+"""Marks that are looked at before they count: a class graded again, with nothing written into the gradebook.
+
+A draft is all that the box has said of one submission, kept under `grading/<assignment>/.regrade/`. To apply it is to
+hand it to the one writer, as if it had just come back from a worker; nothing is run a second time. What a draft changes
+is noted in it before it is applied, so a run that was stopped still knows it.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.engine import records
+from autograder.engine.course import Course
+from autograder.engine.execute import Done, show
+from autograder.engine.gradebook import automatic_marks, timestamp_of
+from autograder.engine.records import Record, from_json, write_whole
+from autograder.engine.run import basis_of, only_one
+from autograder.engine.write import Writer, record_of
+from autograder.preflight import Prepared, prepare
+
+FOLDER = ".regrade"
+
+
+@dataclass
+class Draft:
+    record: Record
+    results: dict[str, str] = field(default_factory=dict)  # by notebook: `records.to_json`
+    changes: list[dict[str, Any]] | None = None  # noted once it is being applied
+
+    @property
+    def fault(self) -> bool:
+        return self.record.state == "fault"
+
+
+class Drafts:
+    """The drafts of an assignment; in the writer's place during a run."""
+
+    def __init__(self, course: Course, assignment: str, gradebook: Any = None, files: Any = None) -> None:
+        self.course, self.assignment = course, assignment
+        self.folder = course.root / "grading" / assignment / FOLDER
+
+    def done(self, student: str, fingerprint: str) -> Record | None:
+        draft = self.load(student)
+        same = draft is not None and draft.record.fingerprint == fingerprint
+        return draft.record if draft is not None and same and not draft.fault else None
+
+    def write(self, done: Done, prepared: Prepared, fingerprint: str) -> Record:
+        results = {name: from_json(text) for name, text in done.results.items()}
+        scores = {}
+        for name, result in results.items():
+            show(prepared.notebooks[name], result)
+            scores[name] = automatic_marks(prepared.notebooks[name])
+        _, late = timestamp_of(self.course.submission(done.student, self.assignment))
+        record = record_of(self.assignment, done, prepared, fingerprint, results, scores, late)
+        self.save(Draft(record, dict(done.results)))
+        return record
+
+    def load(self, student: str) -> Draft | None:
+        try:
+            facts = json.loads(self._file(student).read_text(encoding="utf-8"))
+            return Draft(Record(**facts["record"]), dict(facts["results"]), facts["changes"])
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def save(self, draft: Draft) -> None:
+        facts = {"record": vars(draft.record), "results": draft.results, "changes": draft.changes}
+        write_whole(self._file(draft.record.student), json.dumps(facts, ensure_ascii=False))
+
+    def forget(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _file(self, student: str) -> Path:
+        return self.folder / f"{student}.json"
+
+
+def graded_before(course: Course, assignment: str) -> tuple[list[str], list[str]]:
+    """(who has handed in and was graded, who has handed in and was not)."""
+    there = course.students(assignment)
+    known = [student for student in there if records.load(course.root, assignment, student) is not None]
+    return known, [student for student in there if student not in set(known)]
+
+
+def apply(course: Course, assignment: str, drafts: list[Draft]) -> Iterator[Draft]:
+    """Write drafts into the gradebook, one after the other; their results are read when their turn comes. A draft whose submission or master is not what was graded
+    any more is left alone and not yielded. Raises as `grade` does."""
+    masters = course.masters(assignment)
+    kept = Drafts(course, assignment)
+    with only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
+        files = course.files(assignment)
+        basis = basis_of(assignment, masters, files)
+        writer = Writer(course, assignment, gradebook, files)
+        for draft in drafts:
+            student = draft.record.student
+            folder = course.submission(student, assignment)
+            whole = kept.load(student)
+            if whole is None or whole.fault or records.fingerprint(folder, basis) != whole.record.fingerprint:
+                continue
+            whole.changes = draft.changes
+            kept.save(whole)
+            done = Done(student=student, results=whole.results)
+            writer.write(done, prepare(folder, masters), whole.record.fingerprint)
+            yield draft

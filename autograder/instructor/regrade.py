@@ -1,0 +1,164 @@
+"""What grading again would change: whose marks, in which question, by how much, and why.
+
+A mark that a person gave stays. Where only the automatic mark below it changes, that is said, and no total moves.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from autograder.engine import records
+from autograder.engine.course import Course
+from autograder.engine.drafts import Draft
+from autograder.engine.gradebook import GradeRow, grade_rows, late_penalty
+from autograder.engine.records import Record
+from autograder.exercise.find import exercises_of
+from autograder.instructor.rows import Asked, Row, questions_asked, row_of
+from autograder.instructor.table import Table, plain
+
+Grades = dict[tuple[str, str], GradeRow]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One question of one student whose mark is another one, or (question "") the state of the submission."""
+
+    assignment: str
+    student: str
+    question: str
+    old: float | None
+    new: float | None
+    of: float
+    old_total: float | None
+    new_total: float | None
+    why: str
+
+    @property
+    def moves(self) -> bool:
+        """Whether the mark itself changes, and not only what lies below one that a person gave."""
+        return self.old != self.new or self.question == ""
+
+
+HEAD = "assignment, student, question, old mark, new mark, out of, old total, new total, why".split(", ")
+
+
+def changes_table(changes: Iterable[Change]) -> Table:
+    rows = (asdict(change).values() for change in changes)
+    return [HEAD, *([value if isinstance(value, str) else plain(value) for value in row] for row in rows)]
+
+
+def changes_of(course: Course, assignment: str, drafts: Sequence[Draft]) -> list[list[Change]]:
+    """What each draft would change, now. Raises NotACourse for an assignment that the gradebook does not know."""
+    asked = questions_asked(course, assignment)
+    grades: dict[str, Grades] = {}
+    with course.gradebook() as gradebook:
+        late = {s.student_id: s.total_seconds_late for s in gradebook.assignment_submissions(assignment)}
+        for row in grade_rows(gradebook, assignment):
+            grades.setdefault(row.student, {})[row.notebook, row.cell] = row
+    made = []
+    for draft in drafts:
+        student = draft.record.student
+        known = grades.get(student) or _without_marks(draft.record)
+        seconds = float(late.get(student, 0.0))
+        before = records.load(course.root, assignment, student)
+        old = row_of(None, student, asked, known, seconds, before, True)
+        fresh = _graded_again(known, draft.record, course.config, seconds)
+        new = row_of(None, student, asked, fresh, seconds, draft.record, True)
+        made.append(list(_changes(assignment, asked, (old, known, before), (new, fresh, draft.record))))
+    return made
+
+
+def _without_marks(record: Record) -> Grades:
+    """For a gradebook that does not know the submission."""
+    return {
+        (notebook, cell): GradeRow(record.student, notebook, cell, "GradeCell", None, None, None, True, None)
+        for notebook, cells in record.scores.items()
+        for cell in cells
+    }
+
+
+def _graded_again(known: Grades, record: Record, config: Any, late: float) -> Grades:
+    """The gradebook's rows as they would be."""
+    made = {
+        (notebook, cell): row
+        if row.kind == "TaskCell"
+        else row._replace(auto=(auto := record.scores.get(notebook, {}).get(cell)), waiting=_waits(row, auto))
+        for (notebook, cell), row in known.items()
+    }
+    for notebook in {notebook for notebook, _ in made}:
+        rows = [row for (name, _), row in made.items() if name == notebook]
+        score = sum((r.auto if r.manual is None else r.manual) or 0.0 for r in rows) + sum(r.extra or 0.0 for r in rows)
+        penalty = late_penalty(config, record.student, score, late) if late > 0 and notebook in record.scores else None
+        made |= {(r.notebook, r.cell): r._replace(penalty=penalty) for r in rows}
+    return made
+
+
+def _waits(row: GradeRow, auto: float | None) -> bool:
+    return auto is None if row.manual is None else row.waiting
+
+
+Side = tuple[Row, Grades, Record | None]
+
+
+def _changes(assignment: str, asked: Sequence[Asked], before: Side, after: Side) -> Iterable[Change]:
+    (old, known, was), (new, fresh, now) = before, after
+    about = {"assignment": assignment, "student": new.student, "old_total": old.score, "new_total": new.score}
+    first, second = _verdicts(was), _verdicts(now)
+    states = {"fault", "blocked"}
+    if old.state != new.state and {old.state, new.state} & states:
+        words = now.words if now is not None else ""
+        yield Change(question="", old=old.score, new=new.score, of=new.of, why=f"{new.state}: {words}", **about)
+        return
+    for question in asked:
+        key = question.notebook, question.cell
+        mine, other = old.questions[question.name], new.questions[question.name]
+        row, again = known.get(key), fresh.get(key)
+        if row is None or again is None or (mine == other and row.auto == again.auto):
+            continue
+        one, two = first.get(key[1]), second.get(key[1])
+        why = reasons(one, two)
+        if mine == other:
+            why = f"the mark by hand stays; the automatic one would be {_or_none(again.auto)} instead of" \
+                  f" {_or_none(row.auto)}: {why}"  # fmt: skip
+        yield Change(question=question.name, old=mine, new=other, of=question.of, why=why, **about)
+    if old.penalty != new.penalty:
+        why = f"{plain(new.penalty)} taken off for being late, and not {plain(old.penalty)}"
+        yield Change(question="late penalty", old=-old.penalty, new=-new.penalty, of=0.0, why=why, **about)
+
+
+def _verdicts(record: Record | None) -> dict[str, Mapping[str, Any]]:
+    return {} if record is None else {str(mark["cell"]): mark for mark in record.marks}
+
+
+def _or_none(mark: float | None) -> str:
+    return "none" if mark is None else f"{plain(mark)}"
+
+
+def reasons(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> str:
+    """Which properties and misconceptions make the difference between two judgements of one question."""
+    if old is None or new is None:
+        return "its test cell gives another result"
+    before, after = old["verdict"], new["verdict"]
+    was, now = ({p["name"]: p for p in verdict["properties"]} for verdict in (before, after))
+    said = [f"now holds: {name}" for name in now if now[name]["holds"] and name in was and not was[name]["holds"]]
+    said += [f"now fails: {name}" for name in now if not now[name]["holds"] and name in was and was[name]["holds"]]
+    said += [f"new: {name}, which {'holds' if now[name]['holds'] else 'fails'}" for name in now if name not in was]
+    said += [f"no longer asked: {name}" for name in was if name not in now]
+    said += [
+        f"{name} is worth {now[name]['points']:g}, and was worth {was[name]['points']:g}"
+        for name in now
+        if name in was and now[name]["points"] != was[name]["points"]
+    ]
+    for verb, here, there in (("no longer", before, after), ("now", after, before)):
+        exercise = exercises_of(str(here["exercise"]).partition(".")[0]).get(str(here["exercise"]))
+        sentences = {m.id: m.sentence for m in exercise.misconceptions} if exercise else {}
+        for name in here["misconceptions"]:
+            if name not in there["misconceptions"]:
+                words = f" ({sentences[name]})" if verb == "now" and name in sentences else ""
+                said.append(f"{verb} recognised: {name}{words}")
+        said += [f"{verb} counted as closed: {name}" for name in here["closed"] if name not in there["closed"]]
+    if before["unwritten"] != after["unwritten"]:
+        said.append("now counts as not written" if after["unwritten"] else "no longer counts as not written")
+    if old.get("stopped") != new.get("stopped"):
+        said.append(f"now stopped: {new['stopped']}" if new.get("stopped") else f"not stopped: {old['stopped']}")
+    return "; ".join(said) or "judged otherwise"

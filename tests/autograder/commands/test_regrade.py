@@ -1,0 +1,157 @@
+"""`regrade`: a check was wrong, and everybody is graded again; what changes is said before anything is written."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import autograder.engine.drafts as drafts_module
+import autograder.engine.run as run_module
+from autograder.commands import grade
+from autograder.commands.regrade import main as regrade
+from autograder.engine.course import Course
+from autograder.instructor.regrade import reasons
+from autograder.launcher.environment import Environment
+from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
+from tests.autograder.engine import fake
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+WRONG = {"double": "def double(x):\n    return x * x"}  # right at 2: only the hidden -7 tells
+
+
+def mend(root: Path, old: str, new: str) -> None:
+    """Change a test cell where the grader reads it: in the gradebook, as a build does."""
+    with Course.load(root).gradebook() as book:
+        for name in ("test_double", "test_triple"):
+            cell = book.find_source_cell(name, "one", "plain")
+            cell.source = cell.source.replace(old, new)
+        book.db.commit()
+
+
+@pytest.fixture
+def place(plain, monkeypatch):
+    monkeypatch.setattr(run_module, "work", fake.work)
+    prefix = Path(sys.prefix)
+    return Environment(plain, prefix, Path(sys.executable), prefix / "lib")
+
+
+@pytest.fixture
+def graded(place, capsys):
+    """ada is right, bob squares, cat squares and has a mark by hand, dan handed in nothing new."""
+    hand_in(place.root, "plain", "ada", writes(ANSWERS))
+    hand_in(place.root, "plain", "bob", writes(ANSWERS | WRONG))
+    hand_in(place.root, "plain", "cat", writes(ANSWERS | WRONG))
+    hand_in(place.root, "plain", "dan", nothing)
+    grade.main(place, ["plain"])
+    with Course.load(place.root).gradebook() as book:
+        mark = book.find_grade("test_double", "one", "plain", "cat")
+        mark.manual_score, mark.needs_manual_grade = 2.0, False
+        book.db.commit()
+    capsys.readouterr()
+    return place
+
+
+def everything(root: Path) -> dict[str, bytes]:
+    folders = [root / name for name in ("gradebook.db", "autograded", "submitted")]
+    files = [path for folder in folders for path in ([folder] if folder.is_file() else sorted(folder.rglob("*")))]
+    records = [p for p in (root / "grading").rglob("*") if ".regrade" not in p.parts and p.name != "regrade.csv"]
+    return {str(path): path.read_bytes() for path in [*files, *records] if path.is_file() and path.name[0] != "."}
+
+
+def test_it_says_what_would_change_and_writes_nothing(graded, capsys):
+    mend(graded.root, "assert double(-7) == -14", "assert double(-7) in (-14, 49)")
+    before = everything(graded.root)
+    assert regrade(graded, ["plain"]) == 0
+    said = capsys.readouterr().out
+    assert everything(graded.root) == before
+    assert "plain: 4 submissions graded again; 1 mark changes." in said
+    assert "bob: 2 -> 5" in said
+    assert "test_double: 0 -> 3: its test cell gives another result" in said
+    assert "though the automatic mark below changes: cat." in said
+    assert "1 up and 0 down" in said
+    assert "regrade plain --apply" in said
+    with (graded.root / "grading" / "regrade.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert (rows["bob"]["old mark"], rows["bob"]["new mark"], rows["bob"]["new total"]) == ("0", "3", "5")
+    assert "stays" in rows["cat"]["why"]
+    assert rows.keys() == {"bob", "cat"}
+
+
+def test_what_was_shown_is_written_without_running_anything_again(graded, capsys, monkeypatch):
+    mend(graded.root, "assert double(-7) == -14", "assert double(-7) in (-14, 49)")
+    regrade(graded, ["plain"])
+    monkeypatch.setattr(run_module, "work", None)
+    assert regrade(graded, ["plain", "--apply", "--json"]) == 0
+    facts = json.loads("{\n \"applied\"" + capsys.readouterr().out.partition('{\n "applied"')[2])
+    assert (facts["applied"], facts["up"], facts["down"], len(facts["changes"])) == (True, 1, 0, 2)
+    grades = {name: about["one"]["grades"] for name, about in snapshot(graded.root, "plain").items()}
+    assert {name: dict((g[0], g[1:3]) for g in marks)["test_double"] for name, marks in grades.items()} == {
+        "ada": (3.0, None),
+        "bob": (3.0, None),
+        "cat": (3.0, 2.0),
+        "dan": (0.0, None),
+    }
+    assert list((graded.root / "grading").glob("regraded-*.csv"))
+    assert not list((graded.root / "grading").rglob(".regrade"))
+    grade.main(graded, ["plain"])
+    assert "0 of them in this run" in capsys.readouterr().out  # all of it counts as graded
+
+
+def test_killed_while_it_writes_it_goes_on_and_the_list_is_whole(graded, capsys, monkeypatch):
+    mend(graded.root, "assert double(-7) == -14", "assert double(-7) == -14 or True")
+    mend(graded.root, "2 if triple(2) == 6", "1 if triple(2) == 6")
+    written = []
+
+    class Dies(drafts_module.Writer):
+        def write(self, done, prepared, fingerprint):
+            made = super().write(done, prepared, fingerprint)
+            written.append(done.student)
+            if len(written) == 2:
+                raise KeyboardInterrupt
+            return made
+
+    with monkeypatch.context() as patch:
+        patch.setattr(drafts_module, "Writer", Dies)
+        assert regrade(graded, ["plain", "--apply"]) == 130
+    assert regrade(graded, ["plain", "--apply"]) == 0
+    (path,) = (graded.root / "grading").glob("regraded-*.csv")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = {(row["student"], row["question"]): row["new mark"] for row in csv.DictReader(file)}
+    assert rows[("ada", "test_triple")] == rows[("cat", "test_triple")] == "1"
+    assert rows[("bob", "test_double")] == "3"
+    marks = {student: about["score"] for student, about in snapshot(graded.root, "plain").items()}
+    assert marks["bob"] == 4
+
+
+def test_a_submission_that_is_not_the_one_that_was_graded_is_left_alone(graded, capsys, monkeypatch):
+    mend(graded.root, "2 if triple(2) == 6", "1 if triple(2) == 6")
+    from autograder.commands import regrade as module
+
+    shown = module._say
+
+    def and_then_hands_in_again(*about):
+        shown(*about)
+        (graded.root / "submitted" / "ada" / "plain" / "more.txt").write_text("x")
+
+    monkeypatch.setattr(module, "_say", and_then_hands_in_again)
+    assert regrade(graded, ["plain", "--apply"]) == 1
+    assert "1 submission changed meanwhile" in capsys.readouterr().out
+
+
+def test_names_are_looked_up_and_nothing_graded_is_said(place, capsys):
+    assert regrade(place, ["maths"]) == 2
+    assert regrade(place, []) == 2
+    assert "nothing has been graded yet" in capsys.readouterr().err.lower()
+
+
+def test_why_names_properties_and_misconceptions():
+    def mark(holds, misconceptions, points=2.0):
+        properties = [{"name": "rows sum to 1", "holds": holds, "points": points}]
+        about = {"exercise": "attention.attend", "properties": properties, "misconceptions": misconceptions}
+        return {"verdict": {**about, "closed": [], "unwritten": False}}
+
+    assert reasons(mark(False, ["x"]), mark(True, [])) == "now holds: rows sum to 1; no longer recognised: x"
+    assert reasons(mark(True, []), mark(False, ["axis"])).startswith("now fails: rows sum to 1; now recognised: axis")
+    assert reasons(mark(True, []), mark(True, [], 3.0)) == "rows sum to 1 is worth 3, and was worth 2"
