@@ -170,7 +170,7 @@ GRADER = {
     "engine": {"box", "check", "checks", "exercise", "preflight"},
     "intake": {"engine", "nbgrader_config", "preflight"},
     "feedback": {"engine", "exercise", "pages"},
-    "instructor": {"engine", "exercise", "feedback", "pages"},
+    "instructor": {"engine", "exercise", "feedback", "intake", "pages", "preflight"},
     "nbgrader_config": {"engine", "feedback", "preflight"},
     "release": {"exercise", "launcher", "nbgrader_config"},
     "launcher": {"release.build"},  # when exercises are built; else the standard library alone

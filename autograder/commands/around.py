@@ -1,8 +1,7 @@
-"""What is done before grading and after it: preflight, report, feedback, release; and worker, which helps."""
+"""What is done before grading and after it: preflight, feedback, release; and worker, which helps."""
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,52 +50,6 @@ def preflight(course: "Course", *, assignment: str, students: Sequence[str] | No
         f" right or noted, {blocked} not gradable as they are."
     )
     return 1 if blocked else 0
-
-
-@shared.command(
-    "report",
-    "Write the marks per student and question (what is ungraded stays empty), and the overview.",
-    "report attention                         grading/attention/report.csv and overview.html",
-    "report attention --format json",
-    "report attention --lms moodle --out marks.csv",
-    options=[
-        option("--format", choices=("csv", "json"), default="csv"),
-        option("--lms", choices=("canvas", "moodle"), help="columns as this system takes them"),
-        option("--out", metavar="FILE", help="where to, if not grading/ASSIGNMENT/"),
-        FILES,
-    ],
-)
-def report(
-    course: "Course",
-    *,
-    assignment: str,
-    format: str = "csv",
-    lms: str | None = None,
-    out: str | None = None,
-    json: bool = False,
-) -> int:
-    from autograder.instructor import report_rows, write_overview, write_report
-    from autograder.preflight.finding import listed
-
-    table = write_report(course, assignment, format, lms, shared.here(out) if out else None)
-    overview = write_overview(course, assignment)
-    if json:
-        shared.as_json({"table": str(table), "overview": str(overview)})
-        return 0
-    print(f"The marks: {table}\nWhat to teach again, and whom to look at: {overview}")
-    rows = report_rows(course, assignment)
-    words = {"waiting": "waiting for a person", "blocked": "not gradable"}
-    states = Counter(words.get(row.state, row.state) for row in rows).most_common()
-    told = ", ".join(f"{number} {state}" for state, number in states) or "nobody"
-    print(f"{count(len(rows), 'student')}: {told}.")
-    absent = [row.student for row in rows if row.state == "nothing handed in"]
-    if absent:
-        print(f"  Nothing handed in: {listed(absent, 40)}.")
-    if lms and any(row.state != "graded" for row in rows):
-        print(f"  Only who is graded has a mark for {lms}; the other lines are empty, which is no zero.")
-    if any(row.state == "waiting" for row in rows):
-        print("  Who waits needs a person: python -m autograder lab, then Nbgrader, Formgrader, Manual Grading.")
-    return 0
 
 
 @shared.command(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from autograder.box.tiers import Isolation
     from autograder.engine.course import Course
     from autograder.engine.drafts import Draft
-    from autograder.instructor.regrade import Change
+    from autograder.instructor.changed import Change
 
 MOST = 30  # students of an assignment whose changes are printed; the CSV has all
 
@@ -36,7 +36,7 @@ def regrade(
 ) -> int:
     from autograder.engine.drafts import Drafts
     from autograder.engine.drafts import apply as write
-    from autograder.instructor.regrade import Change, changes_of
+    from autograder.instructor.changed import Change, changes_of
 
     told = Told("", False, json)
     if at_once:
@@ -164,7 +164,7 @@ def _mark(mark: float | None) -> str:
 def _record(course: "Course", changes: "Sequence[Change]", applied: bool, out: Path | None) -> Path:
     """The list as CSV: of what would change, always in the same place; of what was changed, one for each time."""
     from autograder.engine.records import write_whole
-    from autograder.instructor.regrade import changes_table
+    from autograder.instructor.changed import changes_table
     from autograder.instructor.table import as_csv
 
     name = f"regraded-{datetime.now():%Y-%m-%d-%H%M%S}.csv" if applied else "regrade.csv"

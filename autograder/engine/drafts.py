@@ -84,8 +84,8 @@ def graded_before(course: Course, assignment: str) -> tuple[list[str], list[str]
 
 
 def apply(course: Course, assignment: str, drafts: list[Draft]) -> Iterator[Draft]:
-    """Write drafts into the gradebook, one after the other; their results are read when their turn comes. A draft whose submission or master is not what was graded
-    any more is left alone and not yielded. Raises as `grade` does."""
+    """Write drafts into the gradebook, one after the other; their results are read when their turn comes. One whose
+    submission or master is not what was graded any more is left alone and not yielded. Raises as `grade` does."""
     masters = course.masters(assignment)
     kept = Drafts(course, assignment)
     with only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:

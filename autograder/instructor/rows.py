@@ -8,8 +8,8 @@ States of a row:
     nothing handed in   the gradebook knows the student; no score, which is not zero
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from autograder.engine import records
@@ -43,18 +43,37 @@ class Asked:
     cell: str
     of: float
     name: str  # the cell's name; with the notebook's before it where two notebooks have the same
+    by_hand: bool = False  # a person marks it: a written answer, or a task
 
 
 def questions_asked(course: Course, assignment: str) -> list[Asked]:
     """In the order of the notebooks. Raises NotACourse for an assignment that the gradebook does not know."""
     cells = [
-        (master.name, cell.id, float(cell.points or 0.0))
+        (master.name, cell.id, float(cell.points or 0.0), cell.task or cell.solution)
         for master in course.masters(assignment)
         for cell in master.cells
         if cell.grade or cell.task
     ]
-    names = [cell for _, cell, _ in cells]
-    return [Asked(nb, cell, of, cell if names.count(cell) == 1 else f"{nb}/{cell}") for nb, cell, of in cells]
+    names = [cell for _, cell, _, _ in cells]
+    return [
+        Asked(nb, cell, of, cell if names.count(cell) == 1 else f"{nb}/{cell}", hand) for nb, cell, of, hand in cells
+    ]
+
+
+def automatic_alone(asked: Sequence[Asked], rows: Iterable[Row]) -> tuple[list[Asked], list[Row]]:
+    """The questions that no person has to mark, and the rows as if there were no others; before late penalties."""
+    kept = [question for question in asked if not question.by_hand]
+    of = sum(question.of for question in kept)
+    made = []
+    for row in rows:
+        marks = {question.name: row.questions[question.name] for question in kept}
+        state, score, open_ = row.state, row.score, tuple(name for name in row.waiting if name in marks)
+        if row.score is not None:
+            score = sum(mark or 0.0 for mark in marks.values())
+            state = "waiting" if open_ else "graded"
+        about = {"questions": marks, "waiting": open_, "penalty": 0.0, "extra": 0.0}
+        made.append(replace(row, state=state, score=score, of=of, **about))  # type: ignore[arg-type]
+    return kept, made
 
 
 def report_rows(course: Course, assignment: str) -> list[Row]:

@@ -77,7 +77,7 @@ class Changes:
 def read_roster(path: Path, id_column: str | None = None) -> tuple[list[Person], Changes]:
     """The people of a file, and what was left out. Raises ValueError, in words, if the file is no list of people."""
     sheet = read_sheet(path)
-    columns = _columns(sheet)
+    columns = columns_of(sheet)
     if id_column is not None:
         chosen = sheet.column(plain(id_column))
         if chosen is None:
@@ -89,7 +89,7 @@ def read_roster(path: Path, id_column: str | None = None) -> tuple[list[Person],
             f" e-mail address. Its columns: {', '.join(filter(None, sheet.headings))}. Say which: --id COLUMN"
         )
     made = Changes()
-    lines = [_line(number, row, columns) for number, row in sheet.rows]
+    lines = [line_of(number, row, columns) for number, row in sheet.rows]
     students = [line for line in lines if _is_student(line, made)]
     if not students:
         raise ValueError(f"{path.name} has headings and no students below them")
@@ -105,7 +105,7 @@ def column(sheet: Sheet, name: str) -> int | None:
     return sheet.column(*HEADINGS[name].split(", "))
 
 
-def _columns(sheet: Sheet) -> dict[str, int]:
+def columns_of(sheet: Sheet) -> dict[str, int]:
     found = {name: place for name in HEADINGS if (place := column(sheet, name)) is not None}
     if sheet.column(*CANVAS) is not None:
         for name, heading in (("name", "student"), ("lms", "id")):
@@ -123,7 +123,7 @@ def _columns(sheet: Sheet) -> dict[str, int]:
     return found
 
 
-def _line(number: int, row: list[str], columns: dict[str, int]) -> Line:
+def line_of(number: int, row: list[str], columns: dict[str, int]) -> Line:
     values = {name: row[place] for name, place in columns.items()}
     if values.get("name") and not (values.get("first") or values.get("last")):
         last, comma, first = values["name"].partition(",")

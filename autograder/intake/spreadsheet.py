@@ -5,6 +5,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,19 +49,40 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
-    text = _text(path)
+    rows, form = read_as_written(path)
+    return [(n, [v.strip(" \t\xa0") for v in row]) for n, row in rows[form.hints :]]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a table is written, to write another like it."""
+
+    encoding: str
+    separator: str
+    line_end: str
+    hints: int  # lines above the headings
+
+    def write(self, rows: Iterable[Sequence[object]]) -> bytes:
+        text = io.StringIO(newline="")
+        csv.writer(text, delimiter=self.separator, lineterminator=self.line_end).writerows(rows)
+        return text.getvalue().encode(self.encoding)
+
+
+def read_as_written(path: Path) -> tuple[list[tuple[int, list[str]]], Form]:
+    """Every line of a table with its number, nothing taken off; and how it is written. Raises as `read_sheet` does."""
+    text, encoding = _text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     said = re.fullmatch(r'"?sep=(.)"?', first.strip("\r\n"), re.I)  # Excel's own hint, above the headings
     separator = said[1] if said else max(SEPARATORS, key=lambda sign: len(next(csv.reader([first], delimiter=sign))))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        rows = [(reader.line_num, [value.strip(" \t\xa0") for value in row]) for row in reader]
+        rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise ValueError(f"{path.name} is no table, from line {reader.line_num} on ({error})") from None
-    return rows[1:] if said else rows
+    return rows, Form(encoding, separator, "\r\n" if "\r\n" in text else "\n", 1 if said else 0)
 
 
-def _text(path: Path) -> str:
+def _text(path: Path) -> tuple[str, str]:
     with open(path, "rb") as file:
         content = file.read(MOST_BYTES + 1)
     kind = WORKBOOKS.get(content[:4])
@@ -73,7 +95,7 @@ def _text(path: Path) -> str:
     guess = "utf-16-le" if odd > even else "utf-16-be"  # Latin letters have a zero beside each
     for name in [marked] if marked else [guess] if even or odd else ["utf-8", "cp1252"]:
         try:
-            return content.decode(name)
+            return content.decode(name), name
         except UnicodeDecodeError:
             continue
     raise ValueError(f"{path.name} is no text in UTF-8, UTF-16 or Windows-1252: save it as CSV UTF-8")

@@ -14,8 +14,10 @@ import pytest
 import autograder.engine.execute as execute_module
 import autograder.engine.run as run_module
 from autograder.commands import grade
-from autograder.commands.around import feedback, preflight, report, worker
+from autograder.commands.around import feedback, preflight, worker
 from autograder.commands.checking import check
+from autograder.commands.marks import report
+from autograder.commands.regrade import main as regrade
 from autograder.commands.students import collect, exchange, roster
 from autograder.engine.course import Course
 from autograder.engine.execute import Done
@@ -32,6 +34,7 @@ PARSERS = {
     "feedback": feedback.parser,
     "preflight": preflight.parser,
     "report": report.parser,
+    "regrade": regrade.parser,
     "worker": worker.parser,
     "roster": roster.parser,
     "collect": collect.parser,
@@ -174,9 +177,12 @@ def test_feedback_and_report_write_files(class_of_three, capsys):
     assert "ada" in (class_of_three.root / "marks.csv").read_text()
     said = capsys.readouterr().out
     assert "3 students: 3 waiting for a person." in said
-    assert "has a mark for" not in said
     assert report(class_of_three, ["plain", "--lms", "moodle"]) == 0
-    assert "Only who is graded has a mark for moodle" in capsys.readouterr().out
+    assert "Without a mark, which is no zero: ada, bob, eve. Nothing is written for them." in capsys.readouterr().out
+    assert report(class_of_three, ["plain", "--automatic"]) == 0
+    assert "Automatic points alone, out of 10: no final marks." in capsys.readouterr().out
+    assert report(class_of_three, ["plain", "--out-of", "100"]) == 2
+    assert report(class_of_three, ["plain", "--lms", "canvas", "--format", "json"]) == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

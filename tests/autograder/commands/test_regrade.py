@@ -12,7 +12,7 @@ import autograder.engine.run as run_module
 from autograder.commands import grade
 from autograder.commands.regrade import main as regrade
 from autograder.engine.course import Course
-from autograder.instructor.regrade import reasons
+from autograder.instructor.changed import reasons
 from autograder.launcher.environment import Environment
 from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
 from tests.autograder.engine import fake
@@ -84,7 +84,7 @@ def test_what_was_shown_is_written_without_running_anything_again(graded, capsys
     regrade(graded, ["plain"])
     monkeypatch.setattr(run_module, "work", None)
     assert regrade(graded, ["plain", "--apply", "--json"]) == 0
-    facts = json.loads("{\n \"applied\"" + capsys.readouterr().out.partition('{\n "applied"')[2])
+    facts = json.loads('{\n "applied"' + capsys.readouterr().out.partition('{\n "applied"')[2])
     assert (facts["applied"], facts["up"], facts["down"], len(facts["changes"])) == (True, 1, 0, 2)
     grades = {name: about["one"]["grades"] for name, about in snapshot(graded.root, "plain").items()}
     assert {name: dict((g[0], g[1:3]) for g in marks)["test_double"] for name, marks in grades.items()} == {

@@ -69,22 +69,20 @@ def test_the_json_says_null(course):
     assert rows["dan"]["score"] is None
 
 
-def test_an_lms_gets_final_marks_only(course):
-    canvas = {row["SIS Login ID"]: row for row in lines(write_report(course, "attention", lms="canvas"))}
-    assert canvas[""]["attention"] == "6"
-    moodle = {row["Username"]: row for row in lines(write_report(course, "attention", lms="moodle"))}
-    for rows in (canvas, moodle):
-        marks = {student: row["attention"] for student, row in rows.items() if student}
-        assert marks == {"ada": "4.5", "bob": "", "cat": "0", "dan": "", "eve": "", "fay": "", "gus": ""}
+def test_a_format_that_is_not_known_is_refused_in_words(course):
+    with pytest.raises(ValueError, match="csv or json"):
+        write_report(course, "attention", "xml")
 
 
-@pytest.mark.parametrize(
-    ("about", "words"),
-    [({"format": "xml"}, "csv or json"), ({"lms": "x"}, "canvas"), ({"format": "json", "lms": "moodle"}, "takes csv")],
-)
-def test_what_is_not_known_is_refused_in_words(course, about, words):
-    with pytest.raises(ValueError, match=words):
-        write_report(course, "attention", **about)
+def test_automatic_points_alone_are_there_before_essays_are_read(course):
+    rows = {row["student"]: row for row in lines(write_report(course, "attention", automatic=True))}
+    found = {name: (row["state"], row["automatic points"], row["out of"]) for name, row in rows.items()}
+    assert found["ada"] == ("graded", "2", "2")
+    assert found["bob"] == ("graded", "0", "2")  # waits for a person, but not for these
+    assert found["dan"] == ("blocked", "", "2")
+    assert "written" not in rows["ada"]
+    facts = json.loads(write_report(course, "attention", "json", automatic=True).read_text(encoding="utf-8"))
+    assert (facts["automatic points alone"], facts["points"]) == (True, 2)
 
 
 def test_the_page_says_what_to_teach_and_whom_to_look_at(course):

@@ -39,7 +39,7 @@ class Change:
         return self.old != self.new or self.question == ""
 
 
-HEAD = "assignment, student, question, old mark, new mark, out of, old total, new total, why".split(", ")
+HEAD = ["assignment", "student", "question", "old mark", "new mark", "out of", "old total", "new total", "why"]
 
 
 def changes_table(changes: Iterable[Change]) -> Table:
@@ -102,7 +102,8 @@ Side = tuple[Row, Grades, Record | None]
 
 def _changes(assignment: str, asked: Sequence[Asked], before: Side, after: Side) -> Iterable[Change]:
     (old, known, was), (new, fresh, now) = before, after
-    about = {"assignment": assignment, "student": new.student, "old_total": old.score, "new_total": new.score}
+    about: dict[str, Any] = {"assignment": assignment, "student": new.student}
+    about |= {"old_total": old.score, "new_total": new.score}
     first, second = _verdicts(was), _verdicts(now)
     states = {"fault", "blocked"}
     if old.state != new.state and {old.state, new.state} & states:

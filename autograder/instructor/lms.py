@@ -1,0 +1,242 @@
+"""Marks as a learning management system takes them: a new file, or a file that was exported from it, filled in.
+
+Empty is never 0, and never takes a mark away. Canvas and Moodle read an empty cell as "no mark" and delete what they
+have, so a new file has only rows with a final mark, and in an exported file every other cell stays as it was.
+
+Filled in, a file keeps its encoding, separator and every column, and a row is a student's by number, login or address,
+else by name; where that is not certain, the row is left alone and named. (Moodle refuses a whole file if it does not
+know one row, and gives the marks of a row without an address to the student of the row above.)
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.engine.course import Course
+from autograder.engine.records import write_whole
+from autograder.instructor.rows import Asked, Row
+from autograder.instructor.table import Table, as_csv, plain
+from autograder.intake.naming import Names
+from autograder.intake.roster import WAYS, WORKSHEET, columns_of, line_of, people_of
+from autograder.intake.spreadsheet import Form, Sheet, read_as_written, read_sheet
+from autograder.intake.spreadsheet import plain as heading
+from autograder.preflight.finding import shown
+
+SCORE = ("grade", "bewertung", "note", "calificacion")  # in Moodle's grading worksheet
+MOST_POINTS = ("maximum grade", "bestwertung", "note maximale", "calificacion maxima")
+ABSENT = ("", "-")  # a cell without a mark, as these systems write it
+
+
+@dataclass
+class Filled:
+    """What was written, and what was not."""
+
+    path: Path
+    title: str = ""  # of the column
+    marks: int = 0
+    replaced: list[str] = field(default_factory=list)  # students whose mark there was another one
+    left: list[str] = field(default_factory=list)  # rows that were left alone, with the reason
+    absent: list[str] = field(default_factory=list)  # students with a mark who are not in the file
+    without: list[str] = field(default_factory=list)  # students without a final mark
+    notes: list[str] = field(default_factory=list)
+
+
+def final(row: Row) -> float | None:
+    """The mark that may leave the house; None for whoever waits for a person, or has none."""
+    return row.score if row.state == "graded" and not row.waiting else None
+
+
+def write_new(
+    path: Path, lms: str, title: str, asked: Sequence[Asked], rows: Sequence[Row], out_of: float | None = None
+) -> Filled:
+    """A new file. Gradescope's has everybody, as its own list of marks has."""
+    of = sum(question.of for question in asked)
+    marked = [row for row in rows if final(row) is not None]
+    made = Filled(path, title, len(marked), without=[row.student for row in rows if final(row) is None])
+    table = LMS[lms](title, asked, rows if lms == "gradescope" else marked, (out_of or of) / of if of else 1.0)
+    if lms == "moodle":
+        made.notes.append(f'In Moodle, map "Username" to the user name, and set the maximum to {plain(out_of or of)}')
+    if lms == "canvas":
+        made.notes.append("Canvas knows a row by its login or its name only: --into an exported file is surer")
+    write_whole(path, as_csv(table))
+    return made
+
+
+def canvas(title: str, asked: Sequence[Asked], rows: Sequence[Row], scale: float) -> Table:
+    made: Table = [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title],
+        ["    Points Possible", "", "", "", "", plain(scale * sum(question.of for question in asked))],
+    ]
+    for row in rows:
+        name = ", ".join(part for part in (row.last_name, row.first_name) if part) or row.student
+        made.append([name, "", "", row.student, "", _scaled(final(row), scale)])
+    return made
+
+
+def moodle(title: str, asked: Sequence[Asked], rows: Sequence[Row], scale: float) -> Table:
+    """A column that has a gap is left out: by it, Moodle would take the row for the one above."""
+    columns = {
+        "Username": [row.student for row in rows],
+        "First name": [row.first_name for row in rows],
+        "Last name": [row.last_name for row in rows],
+        "Email address": [row.email for row in rows],
+    }
+    whole = {name: values for name, values in columns.items() if all(values) or name.endswith("name")}
+    marks = [_scaled(final(row), scale) for row in rows]
+    return [[*whole, title], *(list(values) for values in zip(*whole.values(), marks, strict=True))]
+
+
+def gradescope(title: str, asked: Sequence[Asked], rows: Sequence[Row], scale: float) -> Table:
+    """The columns of Gradescope's own list of marks."""
+    head = ["First Name", "Last Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID"]
+    questions = [f"{n}: {question.name} ({plain(question.of)} pts)" for n, question in enumerate(asked, 1)]
+    of = plain(scale * sum(question.of for question in asked))
+    made: Table = [[*head, "Submission Time", "Lateness (H:M:S)", *questions]]
+    for row in rows:
+        mark = final(row)
+        status = "Graded" if mark is not None else "Missing" if row.score is None else "Ungraded"
+        minutes, seconds = divmod(round(row.late), 60)
+        late = f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+        about = [row.first_name, row.last_name, row.student, row.email, _scaled(mark, scale), of, status, "", "", late]
+        made.append([*about, *(plain(row.questions[question.name]) for question in asked)])
+    return made
+
+
+LMS: dict[str, Callable[[str, Sequence[Asked], Sequence[Row], float], Table]] = {
+    "canvas": canvas,
+    "moodle": moodle,
+    "gradescope": gradescope,
+}
+
+
+def _scaled(mark: float | None, scale: float) -> Any:
+    return plain(None if mark is None else mark * scale)
+
+
+# --- a file that was exported, filled in ------------------------------------------------------------------
+
+
+def fill(
+    course: Course,
+    exported: Path,
+    path: Path,
+    titles: Sequence[str],
+    of: float,
+    rows: Sequence[Row],
+    out_of: float | None = None,
+) -> Filled:
+    """Write a copy of an exported file with the marks in it. titles: what the column may be called, the surest first.
+    out_of: what the marks are scaled to. Raises ValueError, in words, where the column or its maximum does not fit."""
+    sheet = read_sheet(exported)
+    raw, form = read_as_written(exported)
+    lines = {number: row for number, row in raw}
+    place = _column(exported.name, sheet, titles)
+    made = Filled(path, sheet.headings[place])
+    owners, made.left = _owners(course, sheet)
+    _check_maximum(exported.name, sheet, place, of, out_of)
+    comma = _writes_commas(form, lines.values())
+    marks = {row.student: final(row) for row in rows}
+    scale = (out_of or of) / of if of else 1.0
+    for number, student in owners.items():
+        mark = marks.get(student)
+        if mark is None:
+            continue
+        row = lines[number]
+        row += [""] * (place + 1 - len(row))
+        before, words = row[place].strip(), f"{plain(mark * scale)}"
+        if before not in ABSENT and _number(before) is None:
+            made.left.append(f"{student}: there is {shown(before, 20)!r} in the file, which stays")
+            continue
+        if before not in ABSENT and abs((_number(before) or 0.0) - mark * scale) >= 0.005:  # as Canvas compares them
+            made.replaced.append(student)
+        row[place] = words.replace(".", ",") if comma else words
+        made.marks += 1
+    there = set(owners.values())
+    made.absent = sorted(name for name, mark in marks.items() if mark is not None and name not in there)
+    made.without = sorted(name for name, mark in marks.items() if mark is None)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_bytes(form.write(row for _, row in raw))
+    beside.replace(path)
+    return made
+
+
+def _column(name: str, sheet: Sheet, titles: Sequence[str]) -> int:
+    if any(heading(each).startswith(WORKSHEET) for each in sheet.headings):
+        place = sheet.column(*SCORE)
+        if place is not None:
+            return place
+    for title in titles:
+        wanted = _bare(title)
+        found = [n for n, each in enumerate(sheet.headings) if wanted in (_bare(each), heading(each))]
+        if len(found) == 1:
+            return found[0]
+    fixed = set(columns_of(sheet).values())
+    others = ", ".join(repr(each) for n, each in enumerate(sheet.headings) if each and n not in fixed)
+    raise ValueError(
+        f"{name} has no column that is certainly {titles[0]!r}. Say which: --column NAME, one of {others or 'none'}"
+    )
+
+
+def _bare(title: str) -> str:
+    """A column's title without what the systems add: Canvas's number, Moodle's kind of activity and of display."""
+    title = re.sub(r"\s*\((\d+|Real|Punkte|Brut|Real\w*)\)\s*$", "", title.strip())
+    return heading(re.sub(r"^(Assignment|Aufgabe|Devoir|Tarea):", "", title))
+
+
+def _owners(course: Course, sheet: Sheet) -> tuple[dict[int, str], list[str]]:
+    """Whose each line is; and the lines that are nobody's for certain."""
+    with course.gradebook() as gradebook:
+        names = Names(people_of(gradebook))
+    columns = columns_of(sheet)
+    owners: dict[int, str] = {}
+    left = []
+    for number, row in sheet.rows:
+        line = line_of(number, row, columns)
+        name = line["name"] or f"{line['first']} {line['last']}".strip()
+        if (not name and not any(line[way] for way in WAYS)) or "points possible" in heading(row[0]):
+            continue
+        found = names.find("", [line[way] for way in (*WAYS, "lms")])
+        ids = found.ids or names.find(name).ids
+        if len(ids) == 1:
+            owners[number] = ids[0]
+        else:
+            left.append(f"{line.shown}: {'several could be meant' if ids else 'not in the gradebook'}")
+    twice = {student for student in owners.values() if list(owners.values()).count(student) > 1}
+    for number, student in list(owners.items()):
+        if student in twice:
+            left.append(f"line {number}: {student} is found in more than one line")
+            del owners[number]
+    return owners, left
+
+
+def _check_maximum(name: str, sheet: Sheet, place: int, of: float, out_of: float | None) -> None:
+    """The maximum that the file says must be the one that the marks are out of."""
+    said = [row[place] for _, row in sheet.rows if "points possible" in heading(row[0])]
+    most = sheet.column(*MOST_POINTS)
+    said += [row[most] for _, row in sheet.rows] if most is not None else []
+    there = next((value for text in said if (value := _number(text)) is not None), None)
+    if there is not None and abs(there - (out_of or of)) >= 0.005:
+        raise ValueError(
+            f"{name} says that {sheet.headings[place]!r} is out of {plain(there)} points, and these marks are out of"
+            f" {plain(out_of or of)}. Change the maximum there and export again, or scale the marks:"
+            f" --out-of {plain(there)}"
+        )
+
+
+def _number(text: str) -> float | None:
+    """As these systems read a number: the last point or comma is the decimal one."""
+    if not re.fullmatch(r"-?[\d.,]+", text.strip()) or not re.search(r"\d", text):
+        return None
+    whole, _, part = text.strip().replace(",", ".").rpartition(".")
+    return float(f"{whole.replace('.', '')}.{part}" if whole else part or text)
+
+
+def _writes_commas(form: Form, lines: Any) -> bool:
+    """Whether the file's own numbers have a comma."""
+    if form.separator == ",":
+        return False
+    cells = [cell for line in lines for cell in line]
+    return any(re.fullmatch(r"\d+,\d+", c) for c in cells) and not any(re.fullmatch(r"\d+\.\d+", c) for c in cells)
