@@ -15,9 +15,9 @@ def configure(c: Any, root: Path) -> None:
     """Fill nbgrader's configuration object `c` for the course that lies at `root`."""
     # Imported here: these load nbgrader, which only its own commands need.
     from nbgrader.converters import Autograde, GenerateAssignment
-    from nbgrader.preprocessors import Execute, GetGrades
+    from nbgrader.preprocessors import Execute, GetGrades, SaveAutoGrades
 
-    from autograder.engine.execute import CourseExecute
+    from autograder.engine.execute import CourseExecute, CourseMarks
     from autograder.engine.opening import OpenQuestions
     from autograder.feedback import formgrader
     from autograder.feedback.deliver import FeedbackExporter
@@ -39,9 +39,10 @@ def configure(c: Any, root: Path) -> None:
     c.OverwriteCells.add_missing_cells = True  # a deleted test cell is put back, not left without a mark
 
     repair_first(c)
-    # nbgrader's own lists, with our parts in the places of Execute and after GetGrades.
+    # nbgrader's own lists, with our parts in the places of Execute and SaveAutoGrades, and after GetGrades.
+    ours = {Execute: CourseExecute, SaveAutoGrades: CourseMarks}
     own = Autograde.autograde_preprocessors.default()
-    c.Autograde.autograde_preprocessors = [CourseExecute if each is Execute else each for each in own]
+    c.Autograde.autograde_preprocessors = [ours.get(each, each) for each in own]
     c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents]
     c.GenerateFeedback.exporter_class = FeedbackExporter
     formgrader.wire(c)

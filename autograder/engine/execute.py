@@ -4,6 +4,8 @@
 autograde` and formgrader's button come through here. `work` does the same for our own command, as a task that any
 worker can do: it needs no gradebook and no folder of the course. No kernel is started.
 
+`CourseMarks` replaces nbgrader's SaveAutoGrades there.
+
 - Student code runs in the box; marks are computed here, outside, and put into the outputs that nbgrader reads.
 - A fault of the grader itself never becomes a mark: it raises, nbgrader says so and leaves that submission ungraded.
 """
@@ -16,13 +18,16 @@ from typing import Any
 
 import nbformat
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import is_grade, is_task
 from traitlets import Bool, Unicode
 
 from autograder.box import Box, BoxFault, IsolationMissing
 from autograder.box.tiers import Isolation
+from autograder.engine.answers import Known, digests, grade_id
 from autograder.engine.attempt import Runs, attempt
 from autograder.engine.course import master_files
+from autograder.engine.gradebook import stays_confirmed
 from autograder.engine.marking import mark_notebook
 from autograder.engine.plan import Plan, plan_notebook
 from autograder.engine.records import NotebookResult, result_file, to_json, write_whole
@@ -72,6 +77,32 @@ class CourseExecute(NbGraderPreprocessor):  # type: ignore[misc]
         write_whole(result_file(root, *place), to_json(result))
         show(nb, result)
         return nb, resources
+
+
+class CourseMarks(SaveAutoGrades):  # type: ignore[misc]
+    """Writes the marks as nbgrader does, but a mark by hand stays confirmed while the answer is the same."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        about, directory = resources["nbgrader"], CourseDirectory(config=self.config)
+        known = Known(Path(directory.root), about["assignment"], about["student"], about["db_url"])
+        folder = directory.format_path(directory.autograded_directory, about["student"], about["assignment"])
+        answers = {about["notebook"]: digests(nb.cells, Path(folder))}
+        self._same = known.same(answers)[about["notebook"]]
+        made: tuple[Any, Any] = super().preprocess(nb, resources)
+        known.keep(answers)
+        return made
+
+    def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
+        if not (is_grade(cell) or is_task(cell)):
+            return super().preprocess_cell(cell, resources, cell_index)  # type: ignore[no-any-return]
+        name = grade_id(cell)
+        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+        confirmed = stays_confirmed(grade, name in self._same)
+        made: tuple[Any, Any] = super().preprocess_cell(cell, resources, cell_index)
+        if grade.manual_score is not None:
+            grade.needs_manual_grade = not confirmed
+            self.gradebook.db.commit()
+        return made
 
 
 def run_plan(box: Runs, plan: Plan, cells: Any) -> NotebookResult:

@@ -1,13 +1,13 @@
 """Marks go into nbgrader's gradebook here, by its own rules, and by one writer.
 
 The same as nbgrader's SaveAutoGrades and AssignLatePenalties, but one transaction per submission, the student and all
-marks included: a mark that a human gave stays, and the cell is flagged for a second look; an unchanged answer is "No
-response."; a late submission is penalised by the course's own plugin. A process that dies leaves the old marks or the
-new ones, never a mixture.
+marks included: a mark that a human gave stays, and is flagged for a second look if the answer has changed; an untouched
+answer is "No response."; a late submission is penalised by the course's own plugin. A process that dies leaves the old
+marks or the new ones, never a mixture.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -22,6 +22,8 @@ from sqlalchemy.orm import selectinload
 PATIENCE = 60.0  # seconds to wait for a gradebook that somebody else has locked
 
 Scores = dict[str, dict[str, float | None]]  # by notebook and cell: the automatic marks; None is no mark
+Same = Mapping[str, Collection[str]]  # by notebook: the cells whose answer is what it was at the last grading
+T = TypeVar("T")
 
 
 class GradebookBusy(Exception):  # noqa: N818 - said to the instructor
@@ -35,14 +37,16 @@ def save_marks(
     notebooks: Mapping[str, Any],
     timestamp: str | None,
     config: Any,
+    same: Same | None = None,
     patience: float | None = None,
 ) -> Scores:
     """Write a submission's marks, and say which; `notebooks` are graded, by name. Those of the assignment that are not
     among them stay without a mark and ask for a human. Raises GradebookBusy if it cannot be written."""
-    return patiently(gradebook, lambda: _save(gradebook, student, assignment, notebooks, timestamp, config), patience)
 
+    def work() -> Scores:
+        return _save(gradebook, student, assignment, notebooks, timestamp, config, same or {})
 
-T = TypeVar("T")
+    return patiently(gradebook, work, patience)
 
 
 def patiently(gradebook: Any, work: Callable[[], T], patience: float | None = None) -> T:
@@ -71,7 +75,13 @@ def _passes(error: Exception) -> bool:
 
 
 def _save(
-    gradebook: Any, student: str, assignment: str, notebooks: Mapping[str, Any], timestamp: str | None, config: Any
+    gradebook: Any,
+    student: str,
+    assignment: str,
+    notebooks: Mapping[str, Any],
+    timestamp: str | None,
+    config: Any,
+    same: Same,
 ) -> Scores:
     about = gradebook.find_assignment(assignment)
     shape = _shape(gradebook.db, about)
@@ -86,10 +96,13 @@ def _save(
         for grade in submitted.grades:
             name = names[grade.cell_id][0]
             cell = cells.get(name)
+            confirmed = stays_confirmed(grade, name in same.get(notebook, ()))
             if cell is not None and not utils.is_grade(cell):
-                continue  # a task: a human's alone, and nbgrader leaves it to them too
+                grade.needs_manual_grade = not confirmed
+                continue  # a task: a human's alone, and without an automatic mark
             grade.auto_score = None if cell is None else utils.determine_grade(cell)[0]
-            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            by_hand = grade.manual_score is not None
+            grade.needs_manual_grade = not confirmed if by_hand else grade.auto_score is None
             scores[notebook][name] = grade.auto_score
         for comment in submitted.comments:
             cell = cells.get(names[comment.cell_id][0])
@@ -100,6 +113,11 @@ def _save(
     _penalise(gradebook, submission, shape, student, notebooks, config)
     gradebook.db.commit()
     return scores
+
+
+def stays_confirmed(grade: Any, same: bool) -> bool:
+    """Whether a mark that a human gave and confirmed needs no second look: only if the answer is what it was."""
+    return grade.manual_score is not None and not grade.needs_manual_grade and same
 
 
 Shape = dict[str, tuple[str, dict[str, tuple[str, str]]]]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.engine import records
+from autograder.engine.answers import Known, digests
 from autograder.engine.course import Course
 from autograder.engine.execute import Done, show
 from autograder.engine.gradebook import SECRET_FILE, Scores, save_marks, scores_of, secret_of, timestamp_of
@@ -48,11 +49,15 @@ class Writer:
                 graded[name].metadata["kernelspec"] = self.kernels[name]
             write_whole(result_file(course.root, self.assignment, name, student), done.results[name])
         scores: Scores = {}
+        folder = course.autograded(student, self.assignment)
         if graded:
-            folder = course.autograded(student, self.assignment)
             self._write_folder(folder, graded, prepared, timestamp, secret_of(source))
         if not done.fault:
-            scores = save_marks(self.gradebook, student, self.assignment, graded, timestamp, course.config)
+            known = Known(course.root, self.assignment, student, course.directory.db_url)
+            answers = {name: digests(notebook.cells, folder) for name, notebook in graded.items()}
+            same = known.same(answers)
+            scores = save_marks(self.gradebook, student, self.assignment, graded, timestamp, course.config, same)
+            known.keep(answers)
         made = record_of(self.assignment, done, prepared, fingerprint, results, scores, late)
         records.save(course.root, made)
         return made

@@ -74,6 +74,7 @@ VERBS = {
     ),
     "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",), inside=True),
     "feedback": Verb("a page for every student", "commands.around:feedback", inside=True, more=DATABASE),
+    "mark": Verb("mark written answers in the browser", "commands.mark:mark", inside=True, more=DATABASE),
     "report": Verb("marks as a table, and what to teach again", "commands.marks:report", inside=True, more=DATABASE),
     "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release", inside=True),
     "new": Verb("begin an assignment: text, checks and tests to fill in", "scaffold.new:main", None),

@@ -1,0 +1,74 @@
+"""`mark ASSIGNMENT`: the written answers of a class on a page, one question at a time, by keyboard."""
+
+import os
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands import shared
+from autograder.commands.shared import option
+from autograder.launcher.say import count
+
+if TYPE_CHECKING:
+    from autograder.engine.course import Course
+
+
+@shared.command(
+    "mark",
+    "Mark the written answers in the browser, one question at a time across the class, by keyboard. Marks and\n"
+    "comments go into nbgrader's gradebook as they are given: stop with Ctrl-C whenever you like.",
+    "mark attention",
+    "mark attention --names",
+    "mark attention --no-browser --port 9000      then open the address that it says",
+    options=[
+        option("--names", action="store_true", help="show the students' names (the page can switch them on and off)"),
+        option("--port", type=int, default=0, metavar="N", help="which port of this machine (default: a free one)"),
+        option("--no-browser", action="store_true", help="open no browser"),
+    ],
+)
+def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 0, no_browser: bool = False) -> int:
+    import asyncio
+
+    from tqdm import tqdm
+
+    from autograder.instructor.desk import Desk, serve
+    from autograder.instructor.written import Class
+
+    answers = Class(course, assignment)
+    if not answers.questions:
+        print(f"{assignment} has no question that a person marks.")
+        return 0
+    for _ in tqdm(answers.read(), total=len(course.students(assignment)), unit=" submissions", leave=False, delay=1):
+        pass
+    with course.gradebook() as gradebook, suppress(KeyboardInterrupt):
+        desk = Desk(answers, gradebook, names=names)
+        try:
+            asyncio.run(serve(desk, port, lambda address: _open(address, assignment, no_browser)))
+        finally:
+            print(f"\nStopped. {count(desk.marked, 'mark')} given, and in the gradebook. The same command goes on.")
+    return 0
+
+
+def _open(address: str, assignment: str, no_browser: bool) -> None:
+    print(f"The written answers of {assignment}, for you alone:\n  {address}\nTo stop: Ctrl-C.", flush=True)
+    wanted = os.environ.get("NLM_BROWSER", "")
+    if no_browser or wanted.lower() in ("none", "no", "0", "false"):
+        return
+    with suppress(webbrowser.Error, OSError):
+        webbrowser.get(wanted or None).open(_leaf(address).as_uri())
+
+
+def _leaf(address: str) -> Path:
+    """A file that leads to the address: in a browser's command line everybody on this machine could read the token."""
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    folder = Path(jupyter_runtime_dir())
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"mark-{os.getpid()}.html"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(
+            f'<meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">Go on</a>'
+        )
+    return path

@@ -1,0 +1,76 @@
+"""Which answer a mark was given for, so that a person's mark stays confirmed while the answer is the same.
+
+nbgrader asks for a second look at every mark given by hand, after each grading. Here the answer to each graded cell is
+kept as a digest beside the record, once the gradebook has its marks. At the next grading a confirmed mark stays so
+where the digest is the same; where it is another, or was never kept, the mark waits for a second look.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nbgrader import utils
+
+from autograder.engine.records import write_whole
+
+Digests = dict[str, dict[str, str]]  # by notebook and graded cell
+
+
+def digests(cells: Sequence[Any], folder: Path) -> dict[str, str]:
+    """Of the answer to every graded cell of a graded notebook. folder: where the files lie that were handed in."""
+    own = [cell for cell in cells if utils.is_solution(cell) or not cell.metadata.get("nbgrader")]
+    code = [cell for cell in own if cell.cell_type == "code"]
+    files = sorted(path for path in folder.rglob("*") if path.suffix != ".ipynb" and path.name != "timestamp.txt")
+    found = {}
+    for cell in cells:
+        if utils.is_task(cell):  # it may have been answered in any cell or file
+            found[grade_id(cell)] = digest(own, files)
+        elif utils.is_grade(cell) and utils.is_solution(cell):
+            found[grade_id(cell)] = digest([cell], [path for path in files if path.name in cell.source])
+        elif utils.is_grade(cell):
+            found[grade_id(cell)] = digest(code)
+    return found
+
+
+def grade_id(cell: Any) -> str:
+    return str(cell.metadata["nbgrader"]["grade_id"])
+
+
+def digest(cells: Sequence[Any], files: Sequence[Path] = ()) -> str:
+    """Of what was written, blanks at the ends of lines apart, and of pictures in it."""
+    made = hashlib.sha256()
+    for cell in cells:
+        lines = [line.rstrip() for line in cell.source.strip().splitlines()]
+        pictures = dict(cell.get("attachments") or {})
+        made.update(json.dumps([cell.cell_type, lines, pictures], sort_keys=True, default=str).encode())
+    for path in files:
+        if path.is_file() and not path.is_symlink():
+            made.update(f"\0{path.name}\0".encode("utf-8", "surrogateescape") + path.read_bytes())
+    return made.hexdigest()
+
+
+class Known:
+    """The answers of one submission as they were when this gradebook last got its marks."""
+
+    def __init__(self, root: Path, assignment: str, student: str, db: str) -> None:
+        self.path = root / "grading" / assignment / student / "answers.json"
+        self.db = hashlib.sha256(db.encode()).hexdigest()[:16]  # another gradebook has other marks; it may name a user
+        try:
+            self.everywhere: dict[str, Digests] = json.loads(self.path.read_text(encoding="utf-8"))
+            self.answers: Digests = dict(self.everywhere.get(self.db, {}))
+        except (OSError, ValueError, AttributeError):
+            self.everywhere, self.answers = {}, {}
+
+    def same(self, now: Mapping[str, Mapping[str, str]]) -> dict[str, set[str]]:
+        """By notebook: the graded cells whose answer is what it was."""
+        return {
+            name: {cell for cell, made in cells.items() if self.answers.get(name, {}).get(cell) == made}
+            for name, cells in now.items()
+        }
+
+    def keep(self, now: Digests) -> None:
+        """Only after the marks are in the gradebook: killed before, the answers count as changed."""
+        self.answers |= now
+        write_whole(self.path, json.dumps(self.everywhere | {self.db: self.answers}))

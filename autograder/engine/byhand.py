@@ -1,0 +1,109 @@
+"""Marks that a person gives: what the gradebook has for one question, and one transaction to change it.
+
+Formgrader may be open on the same marks, and `grade` may be running: what has changed since it was read is not
+overwritten (the condition is part of the SQL's UPDATE), and a locked gradebook is waited for.
+"""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from nbgrader.api import Assignment, BaseCell, Comment, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook
+from sqlalchemy import func, select, update
+
+from autograder.engine.gradebook import patiently
+
+
+class Answer(NamedTuple):
+    """One student's mark for one question, as a person gives it."""
+
+    grade: str  # its key in the gradebook
+    comment: str | None  # the comment's key
+    student: str
+    name: str  # "Ada Lovelace"; "" if the gradebook does not know it
+    auto: float | None
+    manual: float | None
+    waiting: bool
+    words: str  # the person's comment
+
+
+class ChangedMeanwhile(Exception):  # noqa: N818 - said to the instructor
+    """Somebody else, in Formgrader perhaps, has changed one of the marks or comments since they were read."""
+
+
+def answers_to(gradebook: Any, assignment: str, notebook: str, cell: str) -> list[Answer]:
+    """Everybody's mark for one question, two queries for a class."""
+
+    def of(table: Any, *columns: Any, kinds: tuple[str, ...]) -> Any:
+        return gradebook.db.execute(
+            select(*columns)
+            .select_from(table)
+            .join(BaseCell, table.cell_id == BaseCell.id)
+            .join(SubmittedNotebook, table.notebook_id == SubmittedNotebook.id)
+            .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
+            .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
+            .join(Student, SubmittedAssignment.student_id == Student.id)
+            .where(Assignment.name == assignment, Notebook.name == notebook, BaseCell.name == cell)
+            .where(BaseCell.type.in_(kinds))
+        )
+
+    said = {
+        where: (key, words or "")
+        for where, key, words in of(
+            Comment,
+            Comment.notebook_id,
+            Comment.id,
+            Comment.manual_comment,
+            kinds=("SolutionCell", "TaskCell"),
+        )
+    }
+    found = of(
+        Grade,
+        Grade.notebook_id,
+        Grade.id,
+        Student.id,
+        Student.first_name,
+        Student.last_name,
+        Grade.auto_score,
+        Grade.manual_score,
+        Grade.needs_manual_grade,
+        kinds=("GradeCell", "TaskCell"),
+    )
+    made = []
+    for where, key, student, first, last, auto, manual, waiting in found:
+        comment, words = said.get(where, (None, ""))
+        name = " ".join(filter(None, (first, last)))
+        made.append(Answer(key, comment, student, name, auto, manual, waiting, words))
+    return made
+
+
+def mark_by_hand(
+    gradebook: Any, seen: Collection[Answer], points: float | None, words: str, patience: float | None = None
+) -> None:
+    """Give all of these answers the same points and comment, in one transaction. points: None takes a mark by hand
+    back. Raises ChangedMeanwhile if one of them is no longer as it was seen, or GradebookBusy; nothing is written then.
+    """
+
+    def work() -> None:
+        for answer in seen:
+            waiting = points is None and answer.auto is None
+            changed = gradebook.db.execute(
+                update(Grade)
+                .where(Grade.id == answer.grade, Grade.needs_manual_grade == answer.waiting)
+                .where(Grade.manual_score.is_not_distinct_from(answer.manual))
+                .values(manual_score=points, needs_manual_grade=waiting),
+                execution_options={"synchronize_session": False},
+            ).rowcount
+            if answer.comment is not None:
+                changed &= gradebook.db.execute(
+                    update(Comment)
+                    .where(Comment.id == answer.comment, func.coalesce(Comment.manual_comment, "") == answer.words)
+                    .values(manual_comment=words or None),
+                    execution_options={"synchronize_session": False},
+                ).rowcount
+            if not changed:
+                gradebook.db.rollback()
+                raise ChangedMeanwhile("a mark or a comment has been changed elsewhere since you saw it")
+        gradebook.db.commit()
+
+    patiently(gradebook, work, patience)

@@ -1,0 +1,220 @@
+"""The questions that a person marks, and what the class answered to each.
+
+An answer is read from the graded notebook, as `grade` left it; who gave it is not part of it. Answers that are the same
+to the letter are one unit, marked together, as long as they have the same mark. Units come in the order of their
+digests: it is the same every time, and says nothing about the students' names.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader import utils
+
+from autograder.engine import records
+from autograder.engine.answers import digest
+from autograder.engine.byhand import Answer, answers_to
+from autograder.engine.course import Course
+from autograder.feedback.question import questions_of
+from autograder.instructor.rows import questions_asked
+
+REGION = re.compile(r"^ *#* *(BEGIN|END) (MARK SCHEME|SOLUTION)\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One question that a person marks."""
+
+    notebook: str
+    cell: str
+    of: float
+    name: str
+    title: str
+    asked: str  # Markdown
+    scheme: str  # Markdown; "" if the master has none
+    model: str  # the master's own answer, where this machine has the source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What one student answered, and its mark."""
+
+    answer: Answer
+    cells: tuple[Any, ...]  # as they stand in the graded notebook; none if there is nothing to read
+    key: str  # the same for answers that are the same to the letter
+    why: str = ""  # why there is nothing to read
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Answers that are the same to the letter and have the same mark and comment."""
+
+    given: tuple[Given, ...]
+    twins: tuple[Given, ...] = field(repr=False)  # the same answer with any mark, these among them
+
+    @property
+    def key(self) -> str:
+        return self.given[0].answer.grade
+
+    @property
+    def first(self) -> Answer:
+        return self.given[0].answer
+
+    @property
+    def points(self) -> float | None:
+        return self.first.auto if self.first.manual is None else self.first.manual
+
+    @property
+    def waiting(self) -> bool:
+        return self.first.waiting or self.points is None
+
+    @functools.cached_property
+    def state(self) -> str:
+        """Another one as soon as anything of it is: a mark, a comment, the answer, who gave it."""
+        return digest_of([[*one.answer[:2], *one.answer[4:], one.key] for one in self.twins])
+
+
+def digest_of(value: Any) -> str:
+    return digest([nbformat.from_dict({"cell_type": "", "source": json.dumps(value)})])
+
+
+def questions(course: Course, assignment: str) -> list[Question]:
+    """In the order of the notebooks. Raises NotACourse for an assignment that the gradebook does not know."""
+    names = {(asked.notebook, asked.cell): asked.name for asked in questions_asked(course, assignment)}
+    found = []
+    for master in course.masters(assignment):
+        own = {cell.id: cell for cell in master.cells}
+        cells, is_source = _source(course, assignment, master.name)
+        cells = cells or [
+            nbformat.from_dict({"cell_type": c.type, "source": c.source, "metadata": {"nbgrader": c.metadata()}})
+            for c in master.cells
+        ]
+        schemes = {}
+        for number, cell in enumerate(cells):  # the text of locked cells is the gradebook's, with the mark scheme
+            known = own.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+            source = known.source if known is not None and known.fixed else cell.source
+            cell.source, schemes[number] = split(source)
+            cell.metadata["number"] = number
+        for question in questions_of(cells):
+            known = own.get(question.name)
+            if known is None or not (known.task or (known.grade and known.solution)):
+                continue
+            parts = [*question.asked, question.cell]
+            found.append(
+                Question(
+                    notebook=master.name,
+                    cell=known.id,
+                    of=float(known.points or 0.0),
+                    name=names[master.name, known.id],
+                    title=question.title,
+                    asked="\n\n".join(one.source for one in (parts if known.task else question.asked)),
+                    scheme="\n\n".join(filter(None, (schemes[one.metadata["number"]] for one in parts))),
+                    model=question.cell.source if is_source and not known.task else "",
+                )
+            )
+    return found
+
+
+def split(source: str) -> tuple[str, str]:
+    """(what students see, the mark scheme)."""
+    parts: dict[bool, list[str]] = {False: [], True: []}
+    scheme = False
+    for line in source.split("\n"):
+        edge = REGION.match(line)
+        if edge is None:
+            parts[scheme].append(line)
+        elif edge[2] == "MARK SCHEME":
+            scheme = edge[1] == "BEGIN"
+    return "\n".join(parts[False]).strip(), "\n".join(parts[True]).strip()
+
+
+def _source(course: Course, assignment: str, notebook: str) -> tuple[list[Any], bool]:
+    """The cells of the master, or else of what was released; whether it is the master."""
+    directory = course.directory
+    for folder in (directory.source_directory, directory.release_directory):
+        path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
+        if path.is_file():
+            return list(nbformat.read(path, as_version=4).cells), folder == directory.source_directory
+    return [], False
+
+
+class Class:
+    """The answers of a class, read again where a graded notebook has changed."""
+
+    def __init__(self, course: Course, assignment: str) -> None:
+        self.course, self.assignment = course, assignment
+        self.questions = questions(course, assignment)
+        self._read: dict[Path, tuple[tuple[int, int], dict[str, list[Any]]]] = {}
+
+    def units(self, gradebook: Any, question: Question) -> list[Unit]:
+        """All answers to a question."""
+        answers = answers_to(gradebook, self.assignment, question.notebook, question.cell)
+        given = sorted((self._given(question, answer) for answer in answers), key=lambda one: (one.key, one.answer))
+        made = []
+        for _, same in groupby(given, key=lambda one: one.key):
+            twins = tuple(same)
+            marks: dict[Any, list[Given]] = {}
+            for one in twins:
+                marks.setdefault(one.answer[4:], []).append(one)
+            made += [Unit(tuple(alike), twins) for alike in marks.values()]
+        return made
+
+    def read(self) -> Iterator[str]:
+        """Read every graded notebook, which takes a while in a large class; yields the students."""
+        for student in self.course.students(self.assignment):
+            for notebook in {question.notebook for question in self.questions}:
+                self._answers(student, notebook)
+            yield student
+
+    def _given(self, question: Question, answer: Answer) -> Given:
+        cells = self._answers(answer.student, question.notebook).get(question.cell)
+        if not cells:
+            record = records.load(self.course.root, self.assignment, answer.student)
+            why = "The student has added no cell to the notebook."
+            if cells is None:
+                ungraded = record is not None and record.state != "graded"
+                why = record.words if record and ungraded else "The graded notebook is not there, or cannot be read."
+            return Given(answer=answer, cells=(), key=digest_of(answer.grade), why=why)
+        text = all(cell.cell_type != "code" and utils.is_solution(cell) for cell in cells)
+        made = digest(cells)  # what code did, and what surrounds a task, may differ all the same
+        return Given(answer=answer, cells=tuple(cells), key=made if text else digest_of([answer.grade, made]))
+
+    @functools.cache  # noqa: B019 - one class per process
+    def _given_to_all(self, notebook: str) -> set[str]:
+        cells, _ = _source(self.course, self.assignment, notebook)
+        return {cell.source.strip() for cell in cells if not cell.metadata.get("nbgrader")} | {""}
+
+    def _answers(self, student: str, notebook: str) -> dict[str, list[Any]]:
+        path = self.course.autograded(student, self.assignment) / f"{notebook}.ipynb"
+        try:
+            about = path.stat()
+            when = (about.st_mtime_ns, about.st_size)
+            if path not in self._read or self._read[path][0] != when:
+                cells = nbformat.v4.reads(path.read_text(encoding="utf-8")).cells
+                wanted = {question.cell for question in self.questions if question.notebook == notebook}
+                self._read[path] = (when, dict(_answered(cells, wanted, self._given_to_all(notebook))))
+            return self._read[path][1]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return {}
+
+
+def _answered(cells: Sequence[Any], wanted: set[str], given: set[str]) -> Iterator[tuple[str, list[Any]]]:
+    """By the graded cell: itself, or for a task the student's own cells below it, and all of them if there are none."""
+    own = [not cell.metadata.get("nbgrader") and cell.source.strip() not in given for cell in cells]
+    named = [number for number, cell in enumerate(cells) if cell.metadata.get("nbgrader")]
+    for number in named:
+        name = cells[number].metadata["nbgrader"].get("grade_id")
+        if name not in wanted:
+            continue
+        if not utils.is_task(cells[number]):
+            yield name, [cells[number]]
+            continue
+        after = min((n for n in named if n > number), default=len(cells))
+        below = [cells[n] for n in range(number + 1, after) if own[n]]
+        yield name, below or [cell for cell, mine in zip(cells, own, strict=True) if mine]
