@@ -22,7 +22,7 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 
 from autograder.engine.byhand import ChangedMeanwhile, mark_by_hand
-from autograder.engine.gradebook import GradebookBusy
+from autograder.engine.gradebook import GradebookBusy, patiently
 from autograder.feedback import clean
 from autograder.instructor.written import Class, Given, Question, Unit
 from autograder.pages import number, points, render
@@ -62,7 +62,7 @@ class Desk:
 
     def units(self, question: Question) -> list[Unit]:
         self.gradebook.db.rollback()  # what others have written since
-        return self.answers.units(self.gradebook, question)
+        return patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
 
 
 async def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
@@ -261,7 +261,7 @@ class Marking(Guarded):
                 waiting=waiting,
                 answers=sum(len(unit.given) for unit in units),
                 state=_in_words(unit, question),
-                who=[one.answer.name or one.answer.student for one in unit.given] if self.desk.names else [],
+                who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.desk.names else [],
                 answer=_shown(unit.given[0]),
                 asked=clean.markdown(question.asked),
                 scheme=clean.markdown(question.scheme) if question.scheme else "",

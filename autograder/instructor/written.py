@@ -21,6 +21,7 @@ from autograder.engine import records
 from autograder.engine.answers import digest
 from autograder.engine.byhand import Answer, answers_to
 from autograder.engine.course import Course
+from autograder.exercise.questions import read_master
 from autograder.feedback.question import questions_of
 from autograder.instructor.rows import questions_asked
 
@@ -137,11 +138,15 @@ def split(source: str) -> tuple[str, str]:
 def _source(course: Course, assignment: str, notebook: str) -> tuple[list[Any], bool]:
     """The cells of the master, or else of what was released; whether it is the master."""
     directory = course.directory
-    for folder in (directory.source_directory, directory.release_directory):
+    for folder, read in ((directory.source_directory, read_master), (directory.release_directory, _read)):
         path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
         if path.is_file():
-            return list(nbformat.read(path, as_version=4).cells), folder == directory.source_directory
+            return list(read(path).cells), read is read_master
     return [], False
+
+
+def _read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
 
 
 class Class:

@@ -142,7 +142,7 @@ def test_a_mark_by_hand_and_extra_credit_survive_another_grading(graded):
     assert [line.new for line in lines] == [True]
     with Course.load(root).gradebook() as book:
         grade_ = book.find_grade("why", "one", "plain", "all")
-        assert (grade_.manual_score, grade_.extra_credit, grade_.needs_manual_grade) == (3.5, 1, True)
+        assert (grade_.manual_score, grade_.extra_credit, grade_.needs_manual_grade) == (3.5, 1, False)
         assert book.find_comment("why", "one", "plain", "all").manual_comment == "Good."
         assert book.find_submission("plain", "all").score == 3 + 2 + 5 + 3.5 + 1
 
