@@ -257,6 +257,6 @@ def _summary(told: Told, absent: Sequence[str]) -> int:
         print(f"  To be looked at by a person: {looks}. All of it: python -m autograder report {name}")
     if loose:
         print(f"  {loose} ran WITHOUT ISOLATION: that code could read and write whatever you can.")
-    print("  What a person marks, written answers above all: python -m autograder lab, then Nbgrader, Formgrader.")
+    print(f"  What a person marks, written answers above all: python -m autograder mark {name}")
     print(f"  Who waits for that, and the class: python -m autograder report {name}. Then feedback {name}.")
     return 1 if states["fault"] or states["blocked"] else 0

@@ -13,8 +13,10 @@ from typing import Any
 
 from nbgrader import utils
 
+from autograder.engine.gradebook import MARKED_LATE_FILE, SECRET_FILE
 from autograder.engine.records import write_whole
 
+NOT_WRITTEN = ("timestamp.txt", SECRET_FILE, MARKED_LATE_FILE)  # by a student: the way it was handed in leaves them
 Digests = dict[str, dict[str, str]]  # by notebook and graded cell
 
 
@@ -22,7 +24,7 @@ def digests(cells: Sequence[Any], folder: Path) -> dict[str, str]:
     """Of the answer to every graded cell of a graded notebook. folder: where the files lie that were handed in."""
     own = [cell for cell in cells if utils.is_solution(cell) or not cell.metadata.get("nbgrader")]
     code = [cell for cell in own if cell.cell_type == "code"]
-    files = sorted(path for path in folder.rglob("*") if path.suffix != ".ipynb" and path.name != "timestamp.txt")
+    files = sorted(path for path in folder.rglob("*") if path.suffix != ".ipynb" and path.name not in NOT_WRITTEN)
     found = {}
     for cell in cells:
         if utils.is_task(cell):  # it may have been answered in any cell or file
@@ -59,7 +61,8 @@ class Known:
         self.db = hashlib.sha256(db.encode()).hexdigest()[:16]  # another gradebook has other marks; it may name a user
         try:
             self.everywhere: dict[str, Digests] = json.loads(self.path.read_text(encoding="utf-8"))
-            self.answers: Digests = dict(self.everywhere.get(self.db, {}))
+            self.answers: NOT_WRITTEN = ("timestamp.txt", SECRET_FILE, MARKED_LATE_FILE)  # by a student: the way it was handed in leaves them
+Digests = dict(self.everywhere.get(self.db, {}))
         except (OSError, ValueError, AttributeError):
             self.everywhere, self.answers = {}, {}
 

@@ -74,21 +74,25 @@ def test_a_new_picture_in_an_essay_is_another_answer(marked):
 def test_killed_before_the_answers_were_kept_it_asks_again(marked, monkeypatch):
     """The graded notebook is the new one already: it must not be taken for what was marked."""
     handed_in_again(marked, why="Because.")
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr("autograder.engine.write.save_marks", _killed)
-        list(grade(Course.load(marked), "plain"))
+    _killed_while_grading(marked, monkeypatch, again=False)
     list(grade(Course.load(marked), "plain"))
     assert "why" in waits(marked)
 
 
-def _killed(*about, **more):
-    raise RuntimeError
+def _killed_while_grading(root, monkeypatch, again: bool) -> None:
+    """Ends after the graded notebook has been written, before the gradebook."""
+
+    def killed(*about, **more):
+        raise InterruptedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("autograder.engine.write.save_marks", killed)
+        with pytest.raises(InterruptedError):
+            list(grade(Course.load(root), "plain", again=again))
 
 
 def test_a_run_that_was_stopped_confirms_no_less(marked, monkeypatch):
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        patch.setattr("autograder.engine.write.save_marks", _killed)
-        list(grade(Course.load(marked), "plain", again=True))
+    _killed_while_grading(marked, monkeypatch, again=True)
     list(grade(Course.load(marked), "plain"))
     assert waits(marked) == set()
 
