@@ -61,8 +61,7 @@ class Known:
         self.db = hashlib.sha256(db.encode()).hexdigest()[:16]  # another gradebook has other marks; it may name a user
         try:
             self.everywhere: dict[str, Digests] = json.loads(self.path.read_text(encoding="utf-8"))
-            self.answers: NOT_WRITTEN = ("timestamp.txt", SECRET_FILE, MARKED_LATE_FILE)  # by a student: the way it was handed in leaves them
-Digests = dict(self.everywhere.get(self.db, {}))
+            self.answers: Digests = dict(self.everywhere.get(self.db, {}))
         except (OSError, ValueError, AttributeError):
             self.everywhere, self.answers = {}, {}
 
