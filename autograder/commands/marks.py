@@ -80,7 +80,7 @@ def report(
         print(f"  Automatic points alone, out of {rows[0].of if rows else 0:g}: no final marks.")
     _absent(rows)
     if any(row.state == "waiting" for row in rows):
-        print("  Who waits needs a person: python -m autograder lab, then Nbgrader, Formgrader, Manual Grading.")
+        print(f"  Who waits needs a person: python -m autograder mark {assignment} (for marks on code: Formgrader).")
     return 0
 
 
