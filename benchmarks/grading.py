@@ -44,7 +44,7 @@ from autograder.engine.write import Writer
 SEED = "20251121"
 """The seed of the hidden inputs, the same for all: both ways are asked the same questions."""
 PHASES = (
-    ("pre-flight", run_module, "prepare"),
+    ("pre-flight", run_module, "prepare_guarded"),
     ("plan", execute_module, "plan_notebook"),
     ("box", execute_module, "attempt"),
     ("judge", execute_module, "mark_notebook"),

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
+from autograder import temporary
 from autograder.box import places, tiers
 from autograder.box.inside import landlock
 from autograder.box.job import BoxResult, Job, Limits
@@ -121,7 +122,7 @@ class _Parent:
         around = places.bubblewrap(self._staging) if walled else []
         if not walled:
             places.link_ours(self._staging)
-            self._scratch = tempfile.mkdtemp(prefix="box-scratch-")
+            self._scratch = str(temporary.folder("scratch"))
             self._warm = tempfile.mkdtemp(prefix="warm-", dir=self._scratch)
         walls = {
             "namespaces": walled,

@@ -8,13 +8,13 @@ import os
 import shutil
 import sys
 import sysconfig
-import tempfile
 from pathlib import Path
 from typing import Any, Self
 
 import autograder
 import lectures
 import nlmcore
+from autograder import temporary
 
 BOX_USER = 64999  # who the notebook is, inside; where the grader is root, also outside
 _LECTURES = Path(str(lectures.__file__)).resolve().parent
@@ -31,7 +31,6 @@ SCRATCH = "/scratch" if any(str(path).startswith("/tmp/") for path in _INSTALLED
 OUTSIDE = "/tmp"  # a folder that every machine has, to try a mount on
 WARM = "/warm"  # where the warm parent's libraries keep what they must write; a notebook sees it empty
 _HOME = "/box"
-_STAGING = "box-of-"
 _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share/fonts", "/usr/share/zoneinfo")
 _LINKS = ("/lib", "/lib32", "/lib64", "/libx32")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/fonts", "/etc/localtime")
@@ -42,7 +41,7 @@ class Staging:
     …/lib/python, which `autograder.exercise.outcome` takes for library code, not the student's."""
 
     def __init__(self) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{os.getpid()}-")).resolve()
+        self.root = temporary.folder("box")
         self.root.chmod(0o755)
         self.at = str(self.root)
         ours = self.root / "lib" / "python" / "autograder"
@@ -74,12 +73,6 @@ class Staging:
 
     def remove(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
-
-
-def sweep(process: int) -> None:
-    """Remove the folders of a process that was killed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_STAGING}{process}-*"):
-        shutil.rmtree(left, ignore_errors=True)
 
 
 def environment(warm: str = WARM) -> dict[str, str]:

@@ -4,11 +4,12 @@ For `autograder doctor`. A wall that does not hold is named, whatever the tier p
 """
 
 import os
+import shutil
 import socket
 import sys
-import tempfile
 from dataclasses import dataclass
 
+from autograder import temporary
 from autograder.box import places
 from autograder.box.box import Box
 from autograder.box.job import Cell, Job, Limits
@@ -85,14 +86,14 @@ class _Targets:
 
     def __enter__(self) -> "_Targets":
         self.listener = socket.create_server(("127.0.0.1", 0))
-        descriptor, self.secret = tempfile.mkstemp(prefix="autograder-probe-")
-        os.write(descriptor, b"secret")
-        os.close(descriptor)
+        self.folder = temporary.folder("probe")
+        (self.folder / "secret").write_bytes(b"secret")
+        self.secret = str(self.folder / "secret")
         return self
 
     def __exit__(self, *rest: object) -> None:
         self.listener.close()
-        os.unlink(self.secret)
+        shutil.rmtree(self.folder)
 
     @property
     def port(self) -> int:

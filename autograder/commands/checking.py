@@ -17,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder import temporary
 from autograder.commands import shared
 from autograder.commands.shared import option
 from autograder.launcher.environment import Environment
@@ -57,7 +58,7 @@ def check(place: Environment, *, notebook: Path, seconds: float = 300, show: boo
 
 def run(notebook: Path, seconds: float, show: bool = False) -> dict[str, Any]:
     """What `checking` says of a notebook; if it did not come to its end, that nothing holds, and why."""
-    with tempfile.TemporaryDirectory(prefix="check-") as folder:
+    with tempfile.TemporaryDirectory(prefix="check-", dir=temporary.home()) as folder:
         answer = Path(folder) / "answer.json"
         line = [sys.executable, "-m", "autograder.commands.checking", str(notebook), str(answer)]
         out = None if show else subprocess.DEVNULL

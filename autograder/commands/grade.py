@@ -68,11 +68,13 @@ class Told:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             self.stopped()
+            from autograder import temporary
             from autograder.engine.execute import abandon_boxes
             from autograder.engine.pool import end_at_once
 
             end_at_once()
             abandon_boxes()
+            temporary.leave()
         finally:
             os._exit(shared.STOPPED)
 

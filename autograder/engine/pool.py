@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder.box import places
+from autograder import temporary
 
 WAITING = 3  # tasks on their way per worker: enough to keep it busy, few enough that a class of 5,000 is not in memory
 TRIES = 3  # how often a task is begun again when the worker that had it is lost, or its result cannot be fetched
@@ -83,7 +83,8 @@ def end_at_once() -> None:
     for child in children:
         child.kill()
     for child in children:
-        places.sweep(child.pid or 0)
+        child.join(1)
+    temporary.sweep()
     multiprocessing.util._run_finalizers()  # type: ignore[attr-defined]  # or its tracker complains of what is left
 
 

@@ -27,7 +27,8 @@ from autograder.engine.records import Record
 from autograder.engine.seeds import course_secret
 from autograder.engine.write import Writer
 from autograder.exercise.find import exercises_of
-from autograder.preflight import Master, Prepared, prepare
+from autograder.guard import Guard
+from autograder.preflight import Master, Prepared, prepare_guarded
 from autograder.preflight.finding import shown
 
 SAME_FAULT = 5  # submissions in a row with the same fault of the grader: it is broken, and the run stops
@@ -95,7 +96,7 @@ def grade(
     if unknown:
         raise ValueError(f"nothing was handed in for {assignment} by {', '.join(unknown)}")
     chosen = [student for student in there if students is None or student in students]
-    with only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
+    with Guard() as guard, only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
         files = course.files(assignment)
         basis = basis_of(assignment, masters, files)
         if again:
@@ -117,7 +118,7 @@ def grade(
         def tasks() -> Iterator[tuple[_Waiting, Task]]:
             """Each submission, looked at when its turn comes."""
             for student, mark in todo:
-                prepared = prepare(course.submission(student, assignment), masters)
+                prepared = prepare_guarded(guard, course.submission(student, assignment), masters)
                 task = Task(
                     student=student,
                     assignment=assignment,

@@ -5,7 +5,8 @@ and formgrader's button give the same pages, through `FeedbackExporter`.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from traitlets import default
 from autograder.engine.course import Course
 from autograder.engine.gradebook import SECRET_FILE, secret_of, timestamp_of
 from autograder.engine.records import write_whole
-from autograder.feedback.facts import facts
+from autograder.feedback.facts import Facts, facts
 from autograder.feedback.hide import HideFromStudents
 from autograder.feedback.page import feedback_page
+from autograder.guard import Guard, NotRead
 
 
 def write_feedback(course: Course, assignment: str, students: Sequence[str] | None = None) -> list[Path]:
@@ -29,7 +31,7 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
     chosen = course.students(assignment) if students is None else students
     directory = course.directory
     written = []
-    with course.gradebook() as gradebook:
+    with Guard() as guard, course.gradebook() as gradebook:
         notebooks = gradebook.find_assignment(assignment).notebooks
         kept = [(nb.grade_cells, nb.solution_cells, nb.task_cells) for nb in notebooks]  # held: read once for a class
         for student in chosen:
@@ -37,7 +39,7 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
             for name in names:
                 known = facts(gradebook, course.root, assignment, name, student)
                 graded = course.autograded(student, assignment) / f"{name}.ipynb"
-                write_whole(folder / f"{name}.html", feedback_page(_cells(graded, known.state), known))
+                write_whole(folder / f"{name}.html", _guarded(guard, known, _page, graded))
                 written.append(folder / f"{name}.html")
             _for_exchange(course.submission(student, assignment), folder)
         del kept
@@ -50,6 +52,25 @@ def _for_exchange(submission: Path, folder: Path) -> None:
     write_whole(folder / "timestamp.txt", timestamp_of(submission)[0] or "")
     secret = secret_of(submission) or secret_of(folder) or secrets.token_hex(64)
     write_whole(folder / SECRET_FILE, secret)
+
+
+def _guarded(guard: Guard, known: Facts, page: Callable[[Facts, Any], str], shown: Any) -> str:
+    """A page; where the notebook cannot be read, without it and with a sentence."""
+    try:
+        return guard.ask(page, known, shown)
+    except NotRead as why:
+        words = (
+            f"Your notebook is left out of this page, as it could not be read: {why}. Your mark is not touched by it."
+        )
+        return feedback_page([], replace(known, findings=(*known.findings, {"kind": "note", "words": words})))
+
+
+def _page(known: Facts, graded: Path) -> str:
+    return feedback_page(_cells(graded, known.state), known)
+
+
+def _page_of(known: Facts, cells: list[Any]) -> str:
+    return feedback_page(cells, known)
 
 
 def _cells(graded: Path, state: str) -> list[Any]:
@@ -77,4 +98,5 @@ class FeedbackExporter(Exporter):  # type: ignore[misc]
         course = converter.coursedir
         with Gradebook(about["db_url"], course.course_id) as gradebook:
             known = facts(gradebook, Path(course.root), about["assignment"], about["notebook"], about["student"])
-        return feedback_page(nb.cells, known), resources
+        with Guard() as guard:
+            return _guarded(guard, known, _page_of, nb.cells), resources

@@ -23,6 +23,7 @@ from autograder.engine.plan import check_in
 from autograder.exercise.find import exercises_of
 from autograder.exercise.report import MACHINE
 
+LONGEST = 20_000  # characters of a cell in which it is looked where its syntax is wrong
 FAILED = "A hidden test of this question did not pass."
 
 
@@ -84,9 +85,11 @@ def _repeatable(kind: str, message: str, source: str) -> str:
     """The message, if whoever reads the cell's visible text knows it; else nothing."""
     if kind in ("SyntaxError", "IndentationError", "TabError"):
         try:
-            ast.parse(source)
+            ast.parse(source[:LONGEST])
         except SyntaxError as error:
-            return f"{error.msg} (line {error.lineno})"
+            return f"{error.msg} (line {error.lineno})" if len(source) <= LONGEST else ""
+        except (ValueError, RecursionError, MemoryError):  # a zero byte; too deep for the parser
+            pass
         return ""
     name = re.fullmatch(r"name '(\w+)' is not defined.*", message)
     if kind == "NameError" and name is not None and re.search(rf"\b{name[1]}\b", source):

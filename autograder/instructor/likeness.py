@@ -11,10 +11,12 @@ Answers are read as plain JSON, not as notebooks: a class of 5,000 is read in se
 """
 
 import ast
+import contextlib
+import functools
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Any
 
 from autograder.engine.course import Course
 from autograder.exercise.questions import read_master
+from autograder.guard import Guard, NotRead
 
 Answers = dict[str, str]  # by "notebook/cell": the code of an answer
 
@@ -29,6 +32,7 @@ LENGTH, WINDOW = 25, 6
 FEW = 30  # a fingerprint that more students have is common, in a class of any size
 SHARE = 0.02  # in a large class; in a small one, what more than four have
 LEAST, ALIKE = 5, 0.5  # how many rare fingerprints two must share, and what part of the smaller one's
+LONGEST = 50_000  # characters of an answer that are compared
 LONG = 200  # characters from which on it is remarkable that two texts are the same to the letter
 REFERENCE = "(the reference solution)"
 
@@ -56,22 +60,21 @@ def fingerprints(source: str) -> frozenset[int]:
     """Raises ImportError where copydetect is not installed."""
     from copydetect.utils import filter_code, get_document_fingerprints
 
-    filtered, _ = filter_code(source, "answer.py", language="python")
+    filtered, _ = filter_code(source[:LONGEST], "answer.py", language="python")
     if len(filtered) < LENGTH + WINDOW:
         return frozenset()
     hashes, _ = get_document_fingerprints(filtered, LENGTH, WINDOW)
     return frozenset(int(value) for value in hashes)
 
 
-def alike(students: Mapping[str, Answers], given: Answers, reference: Answers) -> list[Pair]:
+def alike(
+    students: Mapping[str, Answers],
+    given: Answers,
+    reference: Answers,
+    read: Callable[[str], frozenset[int]] = fingerprints,
+) -> list[Pair]:
     """The pairs that stand out, the most alike first."""
-    seen: dict[str, frozenset[int]] = {}
-
-    def prints(source: str) -> frozenset[int]:
-        if source not in seen:
-            seen[source] = fingerprints(source)
-        return seen[source]
-
+    prints = functools.cache(read)
     free = frozenset().union(*(prints(source) for source in given.values()))
     everybody = {**students, **({REFERENCE: reference} if reference else {})}
     held: dict[str, dict[int, str]] = {}
@@ -123,14 +126,15 @@ def own_text(source: str, given: str) -> str:
 # --- what the students wrote ------------------------------------------------------------------------------
 
 
-def answers_of_class(course: Course, assignment: str) -> Iterator[tuple[str, Answers]]:
-    """(student, answers) for everybody whose submission has been read, as it was graded."""
+def answers_of_class(course: Course, assignment: str, guard: Guard) -> Iterator[tuple[str, Answers]]:
+    """(student, answers) for everybody whose submission can be read, as it was graded."""
     names = [master.name for master in course.masters(assignment)]
     for student in course.students(assignment):
         folder = course.autograded(student, assignment)
         found: Answers = {}
         for name in names:
-            found |= answers_in(folder / f"{name}.ipynb", name)
+            with contextlib.suppress(NotRead):
+                found |= guard.ask(answers_in, folder / f"{name}.ipynb", name)
         if found:
             yield student, found
 
@@ -173,10 +177,10 @@ def anonymous(source: str, most: int = 40) -> str:
     """The code without comments and docstrings, in which people write their names; "" if it does not parse."""
     try:
         tree = ast.parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+        lines = ast.unparse(tree).split("\n")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    lines = ast.unparse(tree).split("\n")
     return "\n".join(lines[:most] + (["…"] if len(lines) > most else []))

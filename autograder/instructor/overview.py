@@ -18,6 +18,7 @@ from autograder.engine.course import Course
 from autograder.engine.records import Record, write_whole
 from autograder.exercise.find import exercises_of
 from autograder.feedback import clean
+from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
 from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained
 from autograder.instructor.rows import Row, questions_asked, report_rows
@@ -34,6 +35,8 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
     found = (records.load(course.root, assignment, student) for student in course.students(assignment))
     known = [record for record in found if record is not None]
     states = Counter(row.state for row in rows)
+    with Guard() as guard:
+        again = _again(course, assignment, known, guard)
     page = render(
         "overview.html",
         title=f"After grading: {assignment}",
@@ -60,7 +63,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
         late=[[clean.text(row.student), duration(row.late), number(row.penalty)] for row in rows if row.late > 0],
         looks=_looks(known),
         time=_time(known),
-        **_again(course, assignment, known),
+        **again,
     )
     target = path or course.root / "grading" / assignment / "overview.html"
     write_whole(target, page)
@@ -98,16 +101,26 @@ def _marks(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _again(course: Course, assignment: str, known: Sequence[Record]) -> dict[str, Any]:
-    """What the answers tell: misconceptions with an answer of each kind, and answers that are nearly the same."""
-    answers = dict(likeness.answers_of_class(course, assignment))
+def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guard) -> dict[str, Any]:
+    """What the answers tell: misconceptions with an answer of each kind, and answers that are nearly the same. One that
+    cannot be read is in none of it."""
+    unread: set[str] = set()
+
+    def read(source: str) -> frozenset[int]:
+        try:
+            return guard.ask(likeness.fingerprints, source)
+        except NotRead:
+            unread.add(source)
+            return frozenset()
+
+    answers = dict(likeness.answers_of_class(course, assignment, guard))
     marks = [(record.student, mark) for record in known for mark in record.marks]
     found = mistakes(marks, exercises_of(assignment))
     free, right = likeness.given(course, assignment), likeness.reference(course, assignment)
     try:
         pairs = [
             [clean.text(p.one), clean.text(p.other), f"{p.part:.0%}", clean.text(", ".join(map(_cell, p.where)))]
-            for p in likeness.alike(answers, free, right)
+            for p in likeness.alike(answers, free, right, read)
         ]
     except ImportError:
         pairs = None
@@ -117,10 +130,18 @@ def _again(course: Course, assignment: str, known: Sequence[Record]) -> dict[str
             for m in found[:MOST]
         ],
         "examples": [
-            (m.id.replace("-", " "), _short(m.exercise), len(m.students), m.written, m.sentence, _example(m, answers))
+            (
+                m.id.replace("-", " "),
+                _short(m.exercise),
+                len(m.students),
+                m.written,
+                m.sentence,
+                _example(m, answers, guard),
+            )
             for m in found[:12]
         ],
         "pairs": pairs,
+        "unread": [student for student, given in answers.items() if not unread.isdisjoint(given.values())],
         "groups": [
             [clean.text(_cell(g.where)), len(g.students) - (likeness.REFERENCE in g.students), _names(g.students)]
             for g in likeness.same_to_the_letter(answers, free, right)
@@ -128,10 +149,17 @@ def _again(course: Course, assignment: str, known: Sequence[Record]) -> dict[str
     }
 
 
-def _example(one: Mistaken, answers: Mapping[str, likeness.Answers]) -> str:
+def _example(one: Mistaken, answers: Mapping[str, likeness.Answers], guard: Guard) -> str:
     name = f"def {_short(one.exercise)}("
+
+    def anonymous(source: str) -> str:
+        try:
+            return guard.ask(likeness.anonymous, source)
+        except NotRead:
+            return ""
+
     written = (
-        likeness.anonymous(source)
+        anonymous(source)
         for student in one.students[:MOST]
         for source in answers.get(student, {}).values()
         if name in source

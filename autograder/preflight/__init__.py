@@ -13,7 +13,7 @@ submission. Nothing here gives a mark.
 """
 
 from autograder.preflight.finding import Finding, Prepared
-from autograder.preflight.folder import check_folder, prepare, report
+from autograder.preflight.folder import check_folder, prepare, prepare_guarded, report
 from autograder.preflight.master import Master, MasterCell
 from autograder.preflight.read import Unreadable, read_notebook
 from autograder.preflight.repair import repair

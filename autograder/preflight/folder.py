@@ -6,12 +6,13 @@ too: an assignment is its notebook, and `torch.py` beside it would be imported i
 
 import shutil
 import sys
-import tempfile
 import weakref
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from autograder import temporary
+from autograder.guard import Guard, NotRead, why
 from autograder.preflight.archive import OTHERS, Left, Most, is_archive, unpack
 from autograder.preflight.choose import choose, is_notebook
 from autograder.preflight.finding import Finding, Prepared, left_behind, scan, shown
@@ -50,6 +51,8 @@ def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None
     made = Prepared()
     try:
         _prepare(folder, masters, scratch, made)
+    except (RecursionError, MemoryError) as error:
+        made.findings.append(not_read(why(error)))
     except Exception as error:
         about = shown(f"{type(error).__name__}: {error}", 200)
         words = f"The submission could not be looked at ({about}). It was not graded; please report this."
@@ -59,6 +62,22 @@ def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None
         made.findings.sort(key=lambda finding: finding.kind == "ignored")  # what was left behind is cut first
         made.findings[MOST_FINDINGS:] = [Finding("ignored", "more", f"And {more} more of this kind.")]
     return made
+
+
+def prepare_guarded(guard: Guard, folder: Path, masters: Sequence[Master]) -> Prepared:
+    """`prepare` in a process of its own; archives are unpacked into a temporary folder, which goes when the result
+    does."""
+    scratch = temporary.folder("preflight")
+    try:
+        made = guard.ask(prepare, folder, masters, scratch)
+    except NotRead as reason:
+        made = Prepared(findings=[not_read(str(reason))])
+    weakref.finalize(made, shutil.rmtree, scratch, ignore_errors=True)
+    return made
+
+
+def not_read(clause: str) -> Finding:
+    return Finding("blocked", "unreadable", f"What was handed in could not be read: {clause}. It was not graded.")
 
 
 def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made: Prepared) -> None:
@@ -73,7 +92,7 @@ def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made
     left = Left(Most())
     for number, archive in enumerate(archives):
         if scratch is None:
-            scratch = Path(tempfile.mkdtemp(prefix="preflight-"))
+            scratch = temporary.folder("preflight")
             weakref.finalize(made, shutil.rmtree, scratch, ignore_errors=True)
         inside = scratch / str(number)
         inside.mkdir()
@@ -99,18 +118,20 @@ def _take(files: Sequence[tuple[str, Path]], base: Path, made: Prepared) -> None
         if path.name in QUIET or path.name.startswith("._"):
             continue
         name = path.relative_to(base).as_posix() if path.is_relative_to(base) else inside
-        why = _unwanted(name, path)
+        reason = _unwanted(name, path)
         about = path.stat().st_size
-        if not why and about > MOST_BYTES:
-            why = f"it has more than {MOST_BYTES // 2**20} MB"
-        if not why and (len(made.files) >= MOST_FILES or size + about > MOST_OF_ALL):
-            why = f"at most {MOST_FILES} files and {MOST_OF_ALL // 2**20} MB are taken"
-        if not why and name.casefold() in taken:
-            why = "another file has the same name, but for small and capital letters"
-        if not why and not _opens(path):
-            why = "it cannot be read"
-        if why:
-            made.findings.append(left_behind(inside, why, "shadowing-file" if why.startswith("it would") else None))
+        if not reason and about > MOST_BYTES:
+            reason = f"it has more than {MOST_BYTES // 2**20} MB"
+        if not reason and (len(made.files) >= MOST_FILES or size + about > MOST_OF_ALL):
+            reason = f"at most {MOST_FILES} files and {MOST_OF_ALL // 2**20} MB are taken"
+        if not reason and name.casefold() in taken:
+            reason = "another file has the same name, but for small and capital letters"
+        if not reason and not _opens(path):
+            reason = "it cannot be read"
+        if reason:
+            made.findings.append(
+                left_behind(inside, reason, "shadowing-file" if reason.startswith("it would") else None)
+            )
             continue
         size += about
         taken.add(name.casefold())
@@ -167,4 +188,7 @@ def check_folder(course: Any, assignment: str, students: Sequence[str] | None = 
     `autograder.engine.course.Course`, or anything with its `masters`, `students` and `submission`."""
     masters = course.masters(assignment)
     chosen = course.students(assignment) if students is None else students
-    return [(student, prepare(course.submission(student, assignment), masters)) for student in chosen]
+    with Guard() as guard:
+        return [
+            (student, prepare_guarded(guard, course.submission(student, assignment), masters)) for student in chosen
+        ]

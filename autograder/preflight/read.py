@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.guard import NotRead, why
 from autograder.preflight.finding import Finding, shown
 
 MOST_BYTES, MOST_TEXT, SMALL = 300 * 2**20, 30 * 2**20, 4 * 2**20
@@ -22,7 +23,7 @@ class TooMuch(ValueError):  # noqa: N818 - about the file
     """There is more in the file than a notebook can hold."""
 
 
-class Unreadable(Exception):  # noqa: N818 - said to a human, not an error of ours
+class Unreadable(NotRead):
     """The file is no notebook that can be graded. The text says why, for student and instructor."""
 
 
@@ -92,8 +93,7 @@ def notebook_of(content: Any, name: str) -> tuple[NotebookNode, list[Finding]]:
         try:
             content = nbformat.convert(nbformat.from_dict(content), 4)
         except Exception as error:  # whatever the converters of old formats raise about a damaged file
-            about = shown(f"{type(error).__name__}: {error}", 100)
-            raise Unreadable(f"{name} is a notebook of format {shown(version, 20)} and damaged ({about})") from None
+            raise Unreadable(f"{name} is a notebook of format {shown(version, 20)} and damaged: {why(error)}") from None
     cells = content.get("cells")
     if not isinstance(cells, list):
         raise Unreadable(f"{name} has no cells")

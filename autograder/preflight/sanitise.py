@@ -20,6 +20,7 @@ from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.guard import Guard
 from autograder.preflight.finding import Finding, scan
 from autograder.preflight.master import from_gradebook, order_in_source
 from autograder.preflight.names import likeness
@@ -40,7 +41,8 @@ class CourseExporter(NotebookExporter):  # type: ignore[misc]
     def from_filename(self, filename: str, resources: Any = None, **words: Any) -> Any:
         """As nbconvert's own, whose metadata of the file it sets."""
         path = Path(filename)
-        notebook, found = read_notebook(path)
+        with Guard() as guard:
+            notebook, found = guard.ask(read_notebook, path)
         for finding in found:
             self.log.warning(finding.words)
         resources = ResourcesDict() if resources is None else resources
@@ -59,9 +61,10 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
         order = order_in_source(directory, about["assignment"], about["notebook"])
         with Gradebook(about["db_url"], directory.course_id) as gradebook:
             master = from_gradebook(gradebook, about["assignment"], about["notebook"], order)
-        if not likeness(nb, master):
-            raise Unreadable(f"{about['notebook']}.ipynb has none of the assignment's cells")
-        repaired, found = repair(nb, master)
+        with Guard() as guard:
+            if not guard.ask(likeness, nb, master):
+                raise Unreadable(f"{about['notebook']}.ipynb has none of the assignment's cells")
+            repaired, found = guard.ask(repair, nb, master)
         source = Path(resources["metadata"]["path"])
         target = Path(directory.format_path(directory.autograded_directory, about["student"], about["assignment"]))
         found += remove_unwanted(source, target)

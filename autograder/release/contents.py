@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from autograder import temporary
 from autograder.exercise.find import exercises_of
 from autograder.exercise.public import write
 from autograder.exercise.specification import Exercise
@@ -119,7 +120,7 @@ def students_makefile(text: str) -> str:
 def _exercises(root: Path, assignments: Sequence[str]) -> dict[str, bytes]:
     """The released notebooks and the files that come with them, made afresh in a folder of their own. So nobody's work
     in `exercises/` gets into the archive, and no gradebook is touched."""
-    with tempfile.TemporaryDirectory(prefix="release-") as folder:
+    with tempfile.TemporaryDirectory(prefix="release-", dir=temporary.home()) as folder:
         copy = Path(folder)
         for name in assignments:
             shutil.copytree(root / SOURCE / name, copy / SOURCE / name, ignore=shutil.ignore_patterns("*.ipynb", ".*"))

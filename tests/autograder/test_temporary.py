@@ -1,0 +1,70 @@
+"""Temporary folders of a process that was killed go with the next one, and those of a living one stay."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from autograder import temporary
+
+MAKE = (
+    "import sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
+    "from autograder import temporary\n"
+    "made = temporary.folder('box'); (made / 'x').write_text('1')\n"
+    "print(made, flush=True); sys.stdin.read()"
+)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(temporary, "_homes", {})
+    yield tmp_path
+    temporary.leave()
+
+
+def begin(place):
+    made = subprocess.Popen(
+        [sys.executable, "-c", MAKE, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    return made, Path(made.stdout.readline().strip())
+
+
+def end(process, number):
+    if number:
+        process.send_signal(number)
+    process.communicate()
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(place):
+    killed, lost = begin(place)
+    living, kept = begin(place)
+    end(killed, signal.SIGKILL)
+    assert (lost / "x").is_file()
+    (place / "nlm-course-of-somebody").write_text("no folder")
+    (place / "nlm-course-link").symlink_to(place)
+    mine = temporary.folder("preflight")
+    assert not lost.exists()
+    assert not list(place.glob(f"{lost.parent.name}*"))
+    assert (kept / "x").is_file()
+    assert mine.is_dir()
+    end(living, 0)
+    assert not kept.exists()
+    assert sorted(path.name for path in place.iterdir()) == sorted(
+        ["nlm-course-link", "nlm-course-of-somebody", mine.parent.name, f"{mine.parent.name}.lock"]
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_has_a_folder_of_its_own(place):
+    mine = temporary.home()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if temporary.home() != mine else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    temporary.sweep()
+    assert [path for path in place.iterdir() if path.is_dir()] == [mine]
