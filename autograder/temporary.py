@@ -13,17 +13,18 @@ import shutil
 import stat
 import tempfile
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import Any
 
 PREFIX = "nlm-course-"
-_homes: dict[int, tuple[Path, FileLock]] = {}  # by process: a fork has a folder of its own
+_homes: dict[int, tuple[Path, Any]] = {}  # by process: a fork has a folder of its own
 
 
 def home() -> Path:
     """The folder of this process."""
     process = os.getpid()
     if process not in _homes or not _homes[process][0].is_dir():
+        from filelock import FileLock  # not needed to say --help
+
         sweep()
         made = Path(tempfile.gettempdir()).resolve() / f"{PREFIX}{process}-{secrets.token_hex(8)}"
         lock = FileLock(_lock_of(made))
@@ -41,6 +42,8 @@ def folder(kind: str) -> Path:
 
 def sweep() -> None:
     """Remove what processes that are gone have left behind."""
+    from filelock import FileLock, Timeout
+
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError, Timeout):
             lock = _lock_of(left)

@@ -6,8 +6,9 @@ import time
 import pytest
 
 import autograder.engine.run as run_module
-from autograder.commands.around import feedback, preflight, report
+from autograder.commands.around import feedback, preflight
 from autograder.commands.grade import grade
+from autograder.commands.marks import report
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.guard import Guard, NotRead
