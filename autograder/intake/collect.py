@@ -33,6 +33,7 @@ class Unmatched:
     label: str
     why: str
     nearest: tuple[str, ...]
+    suggested: tuple[str, ...] = ("",)  # an id, or none, for each who has handed it in
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Collected:
     def pairs(self) -> str:
         """The lines that settle what was not matched, to be corrected: NAME,STUDENT."""
         text = io.StringIO()
-        lines = [[one.label, one.nearest[0] if len(one.nearest) == 1 else ""] for one in self.unmatched]
+        lines = ([one.label, student] for one in self.unmatched for student in one.suggested)
         csv.writer(text, lineterminator="\n").writerows(lines)
         return text.getvalue()
 
@@ -87,9 +88,8 @@ def collect(
                 scratch.mkdir()
                 download = read_download(path, scratch, expected)
                 made.downloads.append(download)
-                for piece in download.pieces:
-                    for student in _whose(piece, names, known, made):
-                        pieces.setdefault(student, []).append(piece)
+                for student, piece in _owners(download, names, known, made):
+                    pieces.setdefault(student, []).append(piece)
             for student, theirs in sorted(pieces.items()):
                 place = _Place(course, student, assignment, Path(folder) / "new", write)
                 made.states[student] = place.take(_in_order(theirs))
@@ -105,27 +105,57 @@ def collect(
 # --- whose it is --------------------------------------------------------------------------------------------
 
 
-def _whose(piece: Piece, names: Names, known: Mapping[str, Known], made: Collected) -> Iterator[str]:
-    """The students; none of them if one of several is not known, and `made` says so."""
+@dataclass(frozen=True)
+class _Owner:
+    """Of a piece: the students, or why they are not certain; neither, if it is to be left out."""
+
+    students: tuple[str, ...]
+    why: str = ""
+    nearest: tuple[str, ...] = ()
+    suggested: tuple[str, ...] = ("",)
+    sure: frozenset[str] = frozenset()  # of the students, those who are known by more than their names
+
+
+def _owners(
+    download: Download, names: Names, known: Mapping[str, Known], made: Collected
+) -> Iterator[tuple[str, Piece]]:
+    """(student, piece) for all that is certain; the rest is said in `made`. Two people of a download who fit one
+    student by their names alone are not certain: anybody may take another's name where names can be changed."""
+    found = [(piece, _owner(piece, names, known)) for piece in download.pieces]
+    labels: dict[str, set[str]] = {}
+    for piece, owner in found:
+        for student in owner.students:
+            labels.setdefault(student, set()).add(piece.label)
+    for piece, owner in found:
+        twice = [student for student in owner.students if len(labels[student]) > 1 and student not in owner.sure]
+        if twice:
+            said = tuple("" if student in twice else student for student in owner.students)
+            why = "another in this download fits the same student"
+            made.unmatched.append(Unmatched(piece.label, why, tuple(twice), said))
+        elif owner.why:
+            made.unmatched.append(Unmatched(piece.label, owner.why, owner.nearest, owner.suggested))
+        elif not owner.students:
+            made.ignored.append(piece.label)
+        else:
+            yield from ((student, piece) for student in owner.students)
+
+
+def _owner(piece: Piece, names: Names, known: Mapping[str, Known]) -> _Owner:
     keys = [piece.label, piece.key, *piece.names] if len(piece.names) < 2 else [piece.label, piece.key]
     said = next((known[joined(key)] for key in keys if joined(key) in known), None)
-    if said is not None and not said.sure and not _checked(Found(said.students), piece.names[0], names).ids:
-        why = "the list says otherwise: is it this assignment's?"
-        made.unmatched.append(Unmatched(piece.label, why, said.students))
-        return
     if said is not None:
+        own = piece.names[0] if piece.names else ""
+        if said.called not in ("", joined(own)) and not _checked(Found(said.students), own, names).ids:
+            return _Owner((), "the list says otherwise: is it this assignment's?", said.students)
         piece.when = piece.when or said.when
-        if not said.students:
-            made.ignored.append(piece.label)
-        yield from said.students
-        return
+        return _Owner(said.students, sure=frozenset(said.students))
     found = [
-        _checked(names.find(name, numbers), name, names)
+        _checked(names.find(name, numbers), name, names, numbers)
         for name, numbers in zip(piece.names, [*piece.numbers, *([()] * len(piece.names))], strict=False)
     ]
     if found and all(len(one.ids) == 1 for one in found):
-        yield from dict.fromkeys(one.ids[0] for one in found)
-        return
+        sure = frozenset(one.ids[0] for one in found if one.sure)
+        return _Owner(tuple(dict.fromkeys(one.ids[0] for one in found)), sure=sure)
     why = "nobody in the gradebook is called so"
     if any(len(one.ids) > 1 for one in found):
         why = "several are called so"
@@ -134,17 +164,21 @@ def _whose(piece: Piece, names: Names, known: Mapping[str, Known], made: Collect
     elif not found:
         why = "the download does not say whose it is"
     nearest = tuple(dict.fromkeys(i for one in found for i in (one.ids or one.nearest)))
-    made.unmatched.append(Unmatched(piece.label, why, nearest))
+    fitting = [one.ids if len(one.ids) == 1 else one.nearest for one in found]
+    return _Owner((), why, nearest, tuple(ids[0] if len(ids) == 1 else "" for ids in fitting) or ("",))
 
 
-def _checked(found: Found, name: str, names: Names) -> Found:
-    """Somebody who was found by a number, and is called quite otherwise, may be another's number in another system."""
+def _checked(found: Found, name: str, names: Names, numbers: Sequence[str] = ()) -> Found:
+    """Somebody who was found by a number, and is called quite otherwise, may have another's number of another system.
+    An address is nobody else's."""
     if len(found.ids) != 1 or not joined(name):
         return found
     person = names.people[found.ids[0]]
-    said = spellings(name)
+    if not person.name or (person.email and person.email.casefold() in map(str.casefold, numbers)):
+        return found
     parts = [one for part in (person.id, *person.name.split()) for one in spellings(part)]
-    return found if not person.name or any(part in whole for part in parts for whole in said) else Found((), found.ids)
+    alike = any(part in whole for part in parts for whole in spellings(name) if len(part) > 1 or not part.isascii())
+    return found if alike else Found((), found.ids)
 
 
 def _in_order(pieces: list[Piece]) -> list[Piece]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from autograder.engine.gradebook import MARKED_LATE_FILE, SECRET_FILE
+from autograder.engine.gradebook import MARKED_LATE_FILE, SECRET_FILE, timestamp_of
 from autograder.intake.when import moment
 from autograder.preflight.archive import CUT_OFF, DAMAGED, Most, is_archive, unpack
 from autograder.preflight.choose import is_notebook
@@ -239,12 +239,13 @@ def _plain(files: Files, made: Download, expected: Expected) -> None:
         piece.files[rest or first] = path
     for piece in pieces.values():
         below = {i: p for i, p in piece.files.items() if i.startswith(f"{expected.assignment}/")}
-        if below:  # as nbgrader keeps them: ada/attention/…
+        if below:  # as nbgrader keeps them, with their times: ada/attention/…
             piece.files = {i.partition("/")[2]: p for i, p in below.items()}
-        stamp = piece.files.get("timestamp.txt")
-        piece.when = moment(stamp.read_text(encoding="utf-8", errors="replace")[:200]) if stamp else None
-        piece.late = MARKED_LATE_FILE in piece.files
-        piece.files = {i: p for i, p in piece.files.items() if i not in STAMPS}
+            stamp = timestamp_of(piece.files["timestamp.txt"].parent)[0] if "timestamp.txt" in piece.files else None
+            piece.when = moment(stamp) if stamp else None
+            piece.late = MARKED_LATE_FILE in piece.files
+        own = STAMPS if below else (*STAMPS, SECRET_FILE)
+        piece.files = {i: p for i, p in piece.files.items() if i not in own}
         if piece.files:
             made.pieces.append(piece)
     made.left += [f"{shown(inside)} is in nobody's folder." for inside in others]

@@ -4,7 +4,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
@@ -33,6 +33,7 @@ class Person:
 class Found:
     ids: tuple[str, ...]  # one: this is it; several: any of them could be meant; none: nobody of this name
     nearest: tuple[str, ...] = ()  # where it is not one: who might be meant
+    sure: bool = False  # by an id, an address or a number, which two people do not share
 
 
 class Names:
@@ -56,7 +57,7 @@ class Names:
         for number in (*numbers, name):
             ids = self.numbers.get(number.casefold()) if number else None
             if ids:
-                return self._found(ids)
+                return replace(self._found(ids), sure=len(ids) == 1)
         if not joined(name):
             return Found(())
         ids = self.exact.get(joined(name)) or {i for folded in spellings(name) for i in self.folded.get(folded, ())}

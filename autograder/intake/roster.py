@@ -23,15 +23,16 @@ HEADINGS = {
     "first": "first name, firstname, given name, vorname, prenom, nombre",
     "last": "last name, lastname, surname, family name, nachname, familienname, nom, nom de famille, apellidos,"
     " apellido s",
-    "name": "full name, vollstandiger name, nom complet, nombre completo, student name, display name, name",
+    "name": "full name, vollstandiger name, nom complet, nombre completo, student name, display name, name,"
+    " first name last name, first name surname, vorname nachname",
     "email": "email address, e mail adresse, email, e mail, mail, adresse de courriel, courriel, adresse mail,"
     " adresse e mail, direccion de correo, direccion email, correo electronico",
     "login": "username, user name, sis login id, login id, login, netid, net id, uid, anmeldename, benutzername,"
     " nutzername, kennung, nom d utilisateur, nombre de usuario",
-    "number": "id number, sis user id, sid, student number, matriculation number, id nummer, matrikelnummer,"
-    " matrikelnr, matrikel nr, numero d identification, numero de id, user id",
+    "number": "id number, sis user id, sid, student number, student id, matriculation number, id nummer,"
+    " matrikelnummer, matrikelnr, matrikel nr, numero d identification, numero de id, user id",
     "lms": "lms user id, canvas user id",
-    "id": "student id, id, student",
+    "id": "id, student",
     "role": "role, roles, rolle, rollen, rol",
 }
 """By what each field is called in a list of Moodle (English, German, French, Spanish), Canvas, Gradescope, nbgrader, or
@@ -120,6 +121,8 @@ def columns_of(sheet: Sheet) -> dict[str, int]:
         if found.get("id") == place:  # "Student, Email": a name, as an id would have names beside it
             found.pop("id")
             found["name"] = place or 0
+    if "first" in found and "last" not in found and "name" in found:  # "Name, Vorname, …"
+        found["last"] = found.pop("name")
     return found
 
 
@@ -251,7 +254,7 @@ def _matched(people: Sequence[Person], before: dict[str, Person]) -> list[tuple[
                 made.append((person, None, f"has the address or number of several in the gradebook: {who}"))
                 continue
             there = next(iter(ids), None)
-        elif person.email and (other := set(names.find(numbers=[person.email]).ids) - {there}):
+        elif person.email != before[there].email and (other := set(names.find(numbers=[person.email]).ids) - {there}):
             made.append((person, None, f"has the address of {listed(sorted(other))}"))
             continue
         if there is not None and there in taken:

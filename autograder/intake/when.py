@@ -70,7 +70,7 @@ class Known:
 
     students: tuple[str, ...]  # several: they have handed in together; none: nobody, leave it out
     when: datetime | None = None
-    sure: bool = True  # not: by a number that is for one assignment alone
+    called: str = ""  # by a number that is for one assignment alone: what a name is replaced by, if names are hidden
 
 
 def read_pairs(path: Path, names: Names) -> tuple[dict[str, Known], list[str]]:
@@ -126,7 +126,7 @@ def _worksheet(sheet: Sheet, names: Names, trouble: list[str], file: str) -> Ite
         when = moment(said) if said.strip("-") else None
         unread += bool(said.strip("-")) and when is None
         if len(found.ids) == 1:
-            yield own[1], Known(found.ids, when, sure=False)
+            yield own[1], Known(found.ids, when, called=joined(row[0].removesuffix(own[1])) or "?")
         elif when is not None:
             trouble.append(f"{file}, line {number}: {shown(values['name'] or row[0], 40)} is nobody in the gradebook")
     if unread:

@@ -120,6 +120,24 @@ def test_moodles_grading_worksheet_says_who_and_when(place, tmp_path, capsys):
     assert "Eve Else is nobody in the gradebook" in said
 
 
+def test_somebody_who_has_taken_anothers_name_gets_nothing_of_theirs(place, tmp_path, capsys):
+    path = zipped(tmp_path / "m.zip", MOODLE | {"Ada Lovelace_4999_assignsubmission_file_/one.ipynb": "not ada"})
+    assert take(place, path) == 1
+    assert "Ada Lovelace_4999: another in this download fits the same student; perhaps ada" in capsys.readouterr().out
+    assert "ada/plain/one.ipynb" not in there(place)
+    (tmp_path / "who.csv").write_text("Ada Lovelace_4711,ada\nAda Lovelace_4999,-\n")
+    take(place, path, "--match", tmp_path / "who.csv")
+    assert there(place)["ada/plain/one.ipynb"] == "ada"
+
+
+def test_moodle_with_hidden_names_and_its_worksheet(place, tmp_path):
+    row = 'Participant 7,Ada Lovelace,ada,,Submitted,,,Yes,"Friday, 20 March 2026, 8:05 PM",-,\n'
+    (tmp_path / "sheet.csv").write_text(WORKSHEET.splitlines()[0] + "\n" + row)
+    path = zipped(tmp_path / "m.zip", {"Participant_7_assignsubmission_file_/one.ipynb": "ada"})
+    assert take(place, path, "--match", tmp_path / "sheet.csv") == 0
+    assert there(place)["ada/plain/timestamp.txt"] == _utc("2026-03-20 20:05")
+
+
 def test_moodle_as_loose_files_and_unpacked_by_a_browser(place, tmp_path):
     folder = tmp_path / "Downloads" / "NLP-plain-99"
     folder.mkdir(parents=True)
@@ -161,7 +179,7 @@ METADATA = """\
 submission_1:
   :submitters:
   - :name: Ada Lovelace
-    :sid: '3034001'
+    :sid: ada
     :email: ada@uni.example
   :created_at: 2026-04-26 17:34:00.861687000 Z
   :score: 2.0
@@ -181,12 +199,14 @@ submission_3:
   :submitters:
   - :name: Müge Öztürk-O'Brien
   - :name: Jo Ann Meyer
+    :sid: 105
   :created_at: 2026-04-27 01:00:00.5 Z
 submission_4:
   :submitters: []
 submission_5:
   :submitters:
   - :name: Ada Lovelace
+    :sid: ada
   :created_at: 2026-04-24 17:34:00 Z
 """
 
@@ -241,8 +261,9 @@ def test_a_plain_folder_or_zip(place, tmp_path):
 
 def test_the_newest_is_graded_and_every_other_is_kept_once(place, tmp_path):
     def plain(name: str, content: str, when: str = "") -> Path:
-        members = {f"{name}/ada/one.ipynb": content} | ({f"{name}/ada/timestamp.txt": when} if when else {})
-        return zipped(tmp_path / f"{name}.zip", {**members, f"{name}/jo/one.ipynb": "jo"})
+        stamp = {f"{name}/ada/plain/timestamp.txt": when} if when else {f"{name}/ada/timestamp.txt": "2000-01-01 00:00"}
+        files = {f"{name}/ada/{'plain/' if when else ''}one.ipynb": content, f"{name}/jo/one.ipynb": "jo"}
+        return zipped(tmp_path / f"{name}.zip", files | stamp)
 
     old = plain("old", "old", "2026-01-01 00:00:00 UTC")
     new = plain("new", "new", "2026-02-01 00:00:00 UTC")

@@ -93,6 +93,9 @@ def test_the_lists_of_every_system(tmp_path, text, expected):
         ("id,first_name,last_name,email,lms_user_id\nada,A,L,a@x.y,7\n", {"ada": ("A", "L", "a@x.y", "7")}),
         ("student,first name,last name,email,state\nada,A,L,a@x.y,graded\n", {"ada": ("A", "L", "a@x.y", "")}),
         ("name,canvas_user_id,user_id,login_id,sections\nAda L,7,303,ada,1\n", {"ada": ("Ada", "L", "", "7")}),
+        ("Name;Vorname;Matrikel-Nr.\nLovelace;Ada;303\n", {"303": ("Ada", "Lovelace", "", "")}),
+        ("Last Name\tFirst Name\tUsername\tStudent ID\nL\tA\tada\t303\n", {"ada": ("A", "L", "", "303")}),
+        ("Vorname / Nachname,E-Mail-Adresse\nAda Lovelace,ada@x.y\n", {"ada": ("Ada", "Lovelace", "ada@x.y", "")}),
         (WORKSHEET, {"3034001": ("Ada", "Lovelace", "ada.lovelace@uni.example", "")}),
     ],
 )
