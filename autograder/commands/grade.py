@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from autograder.box.tiers import Isolation
     from autograder.engine.course import Course
     from autograder.engine.run import Line
+    from autograder.intake.naming import Person
 
 STATES = {"graded": "graded", "blocked": "NOT GRADED", "fault": "GRADER'S FAULT"}
 
@@ -220,13 +221,13 @@ def _as_json(line: "Line") -> None:
     print(json.dumps({**asdict(line.record), "new": line.new}, ensure_ascii=False), flush=True)
 
 
-def _absent(course: "Course", assignment: str) -> list[str]:
+def _absent(course: "Course", assignment: str) -> "list[Person]":
     from autograder.intake.roster import class_without
 
     return class_without(course, assignment)
 
 
-def _summary(told: Told, absent: Sequence[str]) -> int:
+def _summary(told: Told, absent: "Sequence[Person]") -> int:
     from autograder.preflight.finding import listed
 
     def who(state: str) -> str:
@@ -238,7 +239,12 @@ def _summary(told: Told, absent: Sequence[str]) -> int:
     loose = sum(line.record.isolation == "none" for line in lines)
     new = sum(line.new for line in lines)
     if told.json:
-        about = {"new": new, "to look at": len(looking), "not isolated": loose, "nothing handed in": absent}
+        about = {
+            "new": new,
+            "to look at": len(looking),
+            "not isolated": loose,
+            "nothing handed in": [one.id for one in absent],
+        }
         shared.as_json({"summary": {**states, **about}})
         return 1 if states["fault"] or states["blocked"] else 0
     if not lines:
@@ -249,7 +255,7 @@ def _summary(told: Told, absent: Sequence[str]) -> int:
         f" {states['fault']} failed through the grader's fault; {new} of them in this run."
     )
     if absent:
-        print(f"  Nothing handed in, which is no zero: {len(absent)}: {listed(absent, 40)}.")
+        print(f"  Nothing handed in, which is no zero: {len(absent)}: {listed((one.shown for one in absent), 40)}.")
     if states["blocked"]:
         print(f"  Not gradable, which is no zero: {who('blocked')}. Why: python -m autograder preflight {name}")
     if states["fault"]:

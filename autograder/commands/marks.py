@@ -94,7 +94,7 @@ def _rows(course: "Course", assignment: str, automatic: bool) -> "list[Row]":
 def _absent(rows: "Sequence[Row]") -> None:
     from autograder.preflight.finding import listed
 
-    absent = [row.student for row in rows if row.state == "nothing handed in"]
+    absent = [row.shown for row in rows if row.state == "nothing handed in"]
     if absent:
         print(f"  Nothing handed in: {listed(absent, MOST)}.")
 

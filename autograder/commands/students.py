@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 DRY = option("--dry-run", action="store_true", help="say what would be done, and change nothing")
 MOST = 20  # names in a line
+STATES = {
+    "new": "new",
+    "newer": "newer than what was there",
+    "kept": "older than what is there",
+    "same": "as before",
+}
 
 
 @shared.command(
@@ -108,19 +114,18 @@ def collect(
         if len(read.left) > MOST:
             print(f"  And {len(read.left) - MOST} more.")
     states = Counter(made.states.values())
-    earlier = f"submitted/STUDENT/.earlier/{assignment}/"
-    print(
-        f"{'Would be: ' if dry_run else ''}{states['new']} new, {states['newer']} newer than what was there,"
-        f" {states['kept']} older than what is there, {states['same']} as before. Of several the newest is graded;"
-        f" the others are kept in {earlier}"
-    )
+    said = ", ".join(f"{states[name]} {words}" for name, words in STATES.items() if states[name]) or "nothing"
+    print(f"{'Would be taken' if dry_run else 'Taken'}: {said}.")
+    if states["newer"] or states["kept"]:
+        print(f"  Of several the newest is graded; the others are in submitted/STUDENT/.earlier/{assignment}/.")
     for words in made.trouble:
         print(f"  {words}.")
     if made.late:
         print(f"Late, by the system's own mark, which does not say when: {listed(sorted(made.late), MOST)}.")
     if made.timeless:
-        few = listed(sorted(made.timeless), 5)
-        print(f"Without a time, and so not late: {few}. Moodle's grading worksheet has the times (--match).")
+        print(f"Without a time, and so not late: {listed(sorted(made.timeless), 5)}.")
+        if any(read.system == "Moodle" for read in made.downloads):
+            print("  Moodle's grading worksheet has the times: --match WORKSHEET.csv")
     if made.missing:
         perhaps = " (or below)" if made.unmatched else ""
         print(f"Handed in nothing{perhaps}: {listed(made.missing, MOST)}.")

@@ -58,7 +58,7 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
             [clean.text(one.name), clean.text(_short(one.exercise)), one.failed, f"{one.failed / one.written:.0%}"]
             for one in failures(mark for record in known for mark in record.marks)[:20]
         ],
-        absent=[row.student for row in rows if row.state == "nothing handed in"],
+        absent=[row.shown for row in rows if row.state == "nothing handed in"],
         ungraded=[row.student for row in rows if row.state == "not graded"],
         late=[[clean.text(row.student), duration(row.late), number(row.penalty)] for row in rows if row.late > 0],
         looks=_looks(known),

@@ -36,6 +36,12 @@ class Row:
     waiting: tuple[str, ...] = ()  # questions without a mark, or changed since somebody marked them by hand
     words: str = ""  # what the record says, in one line
 
+    @property
+    def shown(self) -> str:
+        """The id, with the name where there is one."""
+        name = f"{self.first_name} {self.last_name}".strip()
+        return f"{self.student} ({name})" if name else self.student
+
 
 @dataclass(frozen=True)
 class Asked:

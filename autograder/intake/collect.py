@@ -98,7 +98,7 @@ def collect(
                 elif theirs[-1].when is None:
                     made.timeless.append(student)
     there = set(course.students(assignment)) | set(pieces)
-    made.missing = sorted(names.people.keys() - there)
+    made.missing = [names.people[student].shown for student in sorted(names.people.keys() - there)]
     return made
 
 

@@ -286,8 +286,8 @@ def _difference(old: Person, new: Person) -> str:
     )
 
 
-def class_without(course: Course, assignment: str) -> list[str]:
+def class_without(course: Course, assignment: str) -> list[Person]:
     """Whom the gradebook knows, and who has handed in nothing."""
+    there = set(course.students(assignment))
     with course.gradebook() as gradebook:
-        known = {student.id for student in gradebook.students}
-    return sorted(known - set(course.students(assignment)))
+        return sorted((one for one in people_of(gradebook) if one.id not in there), key=lambda one: one.id)

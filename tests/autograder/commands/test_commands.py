@@ -74,22 +74,23 @@ def test_grade_counts_tells_the_limits_and_what_to_do_next(class_of_three, capsy
 
 def test_who_handed_in_nothing_is_named_everywhere_and_has_no_zero(class_of_three, capsys):
     with Course.load(class_of_three.root).gradebook() as gradebook:
-        for student in ("ada", "yui", "zoe"):
+        for student in ("ada", "yui"):
             gradebook.add_student(student)
+        gradebook.add_student("zoe", first_name="Zoë", last_name="Ng")
     grade.main(class_of_three, ["plain", "--student", "ada"])
     assert "Nothing handed in" not in capsys.readouterr().out  # one was asked for
     grade.main(class_of_three, ["plain"])
-    assert "Nothing handed in, which is no zero: 2: yui, zoe." in capsys.readouterr().out
+    assert "Nothing handed in, which is no zero: 2: yui, zoe (Zoë Ng)." in capsys.readouterr().out
     grade.main(class_of_three, ["plain", "--json"])
     assert '"nothing handed in": [\n   "yui",\n   "zoe"' in capsys.readouterr().out
     assert report(class_of_three, ["plain"]) == 0
     said = capsys.readouterr().out
     assert "2 nothing handed in" in said
-    assert "Nothing handed in: yui, zoe." in said
+    assert "Nothing handed in: yui, zoe (Zoë Ng)." in said
     lines = (class_of_three.root / "grading/plain/report.csv").read_text(encoding="utf-8-sig").splitlines()
     assert next(line for line in lines if line.startswith("zoe,")).split(",")[4:6] == ["nothing handed in", ""]
     page = (class_of_three.root / "grading/plain/overview.html").read_text(encoding="utf-8")
-    assert "Nothing handed in: 2</h3><p>yui, zoe." in page
+    assert "Nothing handed in: 2</h3><p>yui, zoe (Zoë Ng)." in page
 
 
 def test_grade_speaks_json(class_of_three, capsys):

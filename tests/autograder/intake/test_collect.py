@@ -83,9 +83,9 @@ def test_moodle(place, tmp_path, capsys):
     for words in (
         "NLP-plain-99.zip: Moodle, 4 submissions.",
         "Ada Lovelace_4711 wrote an online text",
-        "2 new, 0 newer",
-        "Without a time, and so not late: ada, muege.",
-        "Handed in nothing (or below): anna, anna2, jo.",
+        "Taken: 2 new.",
+        "Without a time, and so not late: ada, muege.\n  Moodle's grading worksheet",
+        "Handed in nothing (or below): anna (Anna Schmidt), anna2 (Anna Schmidt), jo (Jo Ann Meyer).",
         "Anna Schmidt_4713: several are called so; perhaps anna or anna2",
         "J. A. Meyer_4714: nobody in the gradebook is called",
         "  Anna Schmidt_4713,\n",
