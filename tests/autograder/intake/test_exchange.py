@@ -90,12 +90,15 @@ def test_an_assignment_goes_out_comes_back_and_feedback_follows(place, tmp_path,
             writes(ANSWERS if student == "ada" else {})("one", cells, notebook)
             nbformat.write(notebook, "plain/one.ipynb")
             nbgrader("submit", "plain")
-    for path in (shared / "neural-language-models/inbound").iterdir():  # bob points to what only the course may read
-        if path.name.startswith("bob+"):
-            (path / "secret.txt").symlink_to(root / "gradebook.db")
+    inbound = shared / "neural-language-models/inbound"
+    (next(inbound.glob("bob+*")) / "secret.txt").symlink_to(root / "gradebook.db")  # which only the course may read
+    for name in ("nobody+plain+2026-01-01 00:00:00 UTC+x", "..+plain+2026-01-01 00:00:00 UTC+x", "eve+plain+soon+x"):
+        (inbound / name).mkdir()  # in another's name, out of the folder, without a time
+    (inbound / "fay+plain+2026-01-01 00:00:00 UTC+x").symlink_to(root / "solutions" / "plain")
     with somebody("prof", root) as nbgrader:
         nbgrader("collect", "plain")
     assert Course.load(root).students("plain") == ["ada", "bob"]
+    assert not (root / "plain").exists()
     assert (root / "submitted/bob/plain/secret.txt").is_symlink()
     (root / "submitted/zoe/plain").mkdir(parents=True)  # handed in by e-mail: without a secret, and without a time
     assert grade.main(place, ["plain"]) == 1
