@@ -46,7 +46,7 @@ def configure(c: Any, root: Path) -> None:
     c.GenerateFeedback.preprocessors = [GetGrades, HideFromStudents]
     c.GenerateFeedback.exporter_class = FeedbackExporter
     formgrader.wire(c)
-    formgrader.guard(root)
+    formgrader.guard(c, root)
 
     if (root / EXCHANGE).is_file():
         c.Exchange.root = (root / EXCHANGE).read_text(encoding="utf-8").strip()

@@ -8,12 +8,14 @@ is enough against what is known:
 - `guard` sets what nbgrader has no setting for, in the server's process: a policy (CSP) under which only Formgrader's
   own scripts run and nothing is loaded from elsewhere; escaped names in its lists; files of a submission in a sandbox;
   and no configuration of another folder, which is Python and which a link could name. JupyterLab's own pages load from
-  their server only.
+  their server only, and give what was handed in for reading (`handed_in`).
 """
 
 import base64
 import hashlib
 import html
+import os
+import posixpath
 import re
 import secrets
 import sys
@@ -25,6 +27,7 @@ from markupsafe import Markup
 from nbconvert.preprocessors import Preprocessor
 
 from autograder.feedback import clean
+from autograder.feedback.handed_in import plainly
 from autograder.pages import FOLDER
 
 NONCE = secrets.token_urlsafe(24)  # what a page's own scripts carry; of this process, and in nothing that is written
@@ -116,16 +119,21 @@ def _handlers() -> list[str]:
 _roots: set[Path] = set()
 
 
-def guard(root: Path) -> None:
+def guard(c: Any, root: Path) -> None:
     """Lock Formgrader and JupyterLab if this process serves them; in any other nothing happens."""
     server = sys.modules.get("jupyter_server.serverapp")
     if server is None or not server.ServerApp.initialized():
         return
+    from nbgrader.coursedir import CourseDirectory
     from nbgrader.server_extensions.formgrader import base, handlers
     from tornado.web import HTTPError
 
     _roots.add(root.resolve())
-    headers = server.ServerApp.instance().web_app.settings.setdefault("headers", {})
+    app, folders = server.ServerApp.instance(), CourseDirectory(config=c)
+    inside = os.path.relpath(root.resolve(), Path(app.root_dir).resolve()).replace(os.sep, "/")
+    theirs = (folders.submitted_directory, folders.autograded_directory)
+    plainly(app.web_app.settings["contents_manager"], [posixpath.normpath(f"{inside}/{name}") for name in theirs])
+    headers = app.web_app.settings.setdefault("headers", {})
     before = headers.get("Content-Security-Policy", "frame-ancestors 'self'")
     if LAB not in before:
         headers["Content-Security-Policy"] = f"{before}; {LAB}"

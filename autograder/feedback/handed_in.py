@@ -1,0 +1,54 @@
+"""Students' notebooks as JupyterLab gets them: for reading, and without what would act when they are opened or saved.
+
+A notebook's metadata, or a `jupytext.json` beside it, may name text files that Jupytext writes whenever the notebook
+is saved: any file of the course, its settings included. And what a notebook has put out runs once somebody trusts it.
+"""
+
+import inspect
+import posixpath
+from collections.abc import Sequence
+from typing import Any
+
+_KEPT = {"text/plain", "image/png", "image/jpeg"}
+_KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+
+
+def plainly(contents: Any, folders: Sequence[str]) -> None:
+    """Let a contents manager of Jupyter's give and take all below these folders (paths from its root) without Jupytext:
+    notebooks come read-only, with their cells' text and pictures. Once for each manager."""
+    if hasattr(contents, "plainly"):
+        return
+    contents.plainly = tuple(folders)
+    base = getattr(contents, "super", contents)  # what Jupytext's manager is derived from
+    ordinary, plain, ordinary_save, plain_save = contents.get, base.get, contents.save, base.save
+
+    def theirs(path: str) -> bool:
+        inside = posixpath.normpath("/" + path.lstrip("/"))
+        return any(f"{inside}/".startswith(f"/{folder}/") for folder in folders)
+
+    def get(path: str, *rest: Any, **more: Any) -> Any:
+        return _for_reading(plain(path, *rest, **more)) if theirs(path) else ordinary(path, *rest, **more)
+
+    async def get_later(path: str, *rest: Any, **more: Any) -> Any:
+        return _for_reading(await plain(path, *rest, **more)) if theirs(path) else await ordinary(path, *rest, **more)
+
+    def save(model: Any, path: str = "") -> Any:
+        return (plain_save if theirs(path) else ordinary_save)(model, path)
+
+    async def save_later(model: Any, path: str = "") -> Any:
+        return await save(model, path)
+
+    later = inspect.iscoroutinefunction(ordinary)
+    contents.get, contents.save = (get_later, save_later) if later else (get, save)
+
+
+def _for_reading(model: dict[str, Any]) -> dict[str, Any]:
+    if model.get("type") == "notebook":
+        model["writable"] = False
+        if model.get("content"):
+            model["content"]["metadata"] = {"kernelspec": dict(_KERNEL)}
+            for cell in model["content"]["cells"]:
+                for output in cell.get("outputs", []):
+                    if "data" in output:
+                        output["data"] = {kind: data for kind, data in output["data"].items() if kind in _KEPT}
+    return model
