@@ -32,6 +32,7 @@ class Cell:
     id: str
     source: str
     interviews: tuple[Interview, ...] = ()  # of a test cell of ours: called instead of running its source
+    whole: bool = False  # in a lean job, too, all of it is run: a plain test cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,8 @@ class Job:
     closed: tuple[str, ...] = ()  # rooms and packages that are not there
     seed: int = 0  # of Python's, NumPy's and PyTorch's generators at the start, and of PyTorch's in every interview
     files: Mapping[str, bytes] = field(default_factory=dict)  # relative path -> content, put into the working folder
+    lean: bool = False
+    """Of the cells, run only the statements that bind what the tests need."""
     pictures: bool = False  # whether pictures of `lectures.show` are drawn, or shown as their alternative text
 
     def __post_init__(self) -> None:
@@ -82,15 +85,16 @@ class CellResult:
     closed: tuple[str, ...] = ()  # closed names that were used
 
 
-Ending = Literal["finished", "wall", "cpu", "memory", "killed", "result-too-large", "protocol", "left"]
+Ending = Literal["finished", "wall", "total", "cpu", "memory", "killed", "result-too-large", "protocol", "left", "ours"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoxResult:
     cells: tuple[CellResult, ...]  # those that were reached; if it did not finish, the last may be incomplete
     ended: Ending
-    """finished: all cells were reached. wall, cpu, memory: that limit. killed: by a fault of its own in compiled
-    code. left: its process ended itself. result-too-large, protocol: what it sent cannot be read."""
+    """finished: all cells were reached. wall: a cell did not heed its limit. total, cpu, memory: that limit of all
+    together. killed: by a fault of its own in compiled code. left: its process ended itself. result-too-large,
+    protocol: what it sent cannot be read. ours: the box's own code failed, at what the notebook has left of Python."""
     words: str  # one sentence for the instructor and the student
     at: str | None = None  # the cell in which it ended, if it did not finish
     incidents: tuple[str, ...] = ()  # what the kernel refused it, and what it asked for outside its folder

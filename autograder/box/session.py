@@ -104,6 +104,11 @@ class Session:
             if not self.begun:
                 raise ParentLost("it did not answer in time") from None
             ended, words = "wall", "It took longer than it may, and did not stop when it was interrupted."
+            if time.monotonic() > self._deadline - 0.1:
+                ended, words = (
+                    "total",
+                    f"All cells together took longer than their {self.limits.wall:g} seconds.",
+                )
         except replies.TooLarge as error:
             ended, words = "result-too-large", f"It sent {error}, more than any answer needs."
         except replies.BadReply as error:
@@ -117,7 +122,7 @@ class Session:
             raise BoxFault(f"{self.job.name}: {status['refused']}")
         if "fault" in status or (not self.begun and ended == "left"):
             raise ParentLost(status.get("fault", words))
-        if at is not None:
+        if at is not None and ended != "total":
             words = f"Cell {at!r}: {words[0].lower()}{words[1:]}"
         return BoxResult(
             cells=tuple(done),
@@ -135,9 +140,16 @@ class Session:
         body = replies.Body()
         files = [[path, *body.add(content)] for path, content in self.job.files.items()]
         header = {"files": files, "seed": self.job.seed, "output": self.limits.output, "pictures": self.job.pictures}
+        header["needed"] = self._needed() if self.job.lean else None
         reply, _ = self._ask(header, bytes(body), 0, self._deadline)
         replies.has_only(reply, {"ready", "noted"})
         self._note(reply)
+
+    def _needed(self) -> list[list[str]]:
+        """(the cells' text, that of cells to be run whole, the functions that are asked)."""
+        cells = [cell for cell in self.job.cells if not cell.interviews]
+        functions = {interview.function for cell in self.job.cells for interview in cell.interviews}
+        return [[c.source for c in cells if not c.whole], [c.source for c in cells if c.whole], sorted(functions)]
 
     def _cell(self, cell: Cell, done: list[CellResult]) -> None:
         if not cell.interviews:
@@ -184,6 +196,8 @@ class Session:
         if not self.begun and "fault" in reply:  # none of the student's code has run yet
             raise BoxFault(f"{self.job.name}: {reply['fault']}")
         self.begun = True
+        if set(reply) == {"fault"}:
+            raise _Stopped("ours", "The grader's own code failed at what the notebook has left of Python.")
         if reply.pop("ticket", None) != ticket:
             raise replies.BadReply("an answer to another question")
         return reply, given

@@ -11,7 +11,10 @@ from typing import Protocol
 from autograder.box import BoxResult, CellResult, Job
 
 AGAIN = 4  # how often at most. What then still does not end, is as if it had not been written.
-PATIENCE = 240.0  # seconds for all runs of one notebook together: no further run is begun after them
+PATIENCE = 100.0  # seconds for all runs of one notebook together: no further run is begun after them
+USED_UP = ("total", "cpu")  # one cell is not to blame for these, and another run would end like this one
+NOT_THEIRS = ("ours", "protocol", "memory")
+"""How a run may end without anybody knowing whose fault it was: the box's code failed, or the machine's memory."""
 
 
 class Runs(Protocol):
@@ -22,6 +25,7 @@ class Runs(Protocol):
 class Attempt:
     cells: Mapping[str, CellResult]  # by id, those that were reached
     stopped: Mapping[str, str]  # why, by cell at which the box stopped the notebook or that was not reached
+    unsure: frozenset[str]  # those of them at which it ended in a way that may not be the student's fault
     incidents: tuple[str, ...]
     ended: str  # how the last run ended
     seconds: float  # of all runs together
@@ -31,6 +35,7 @@ class Attempt:
 def attempt(box: Runs, job: Job) -> Attempt:
     """The best of up to 1 + AGAIN runs: each leaves out the cell that stopped the previous one."""
     stopped: dict[str, str] = {}
+    unsure: set[str] = set()
     incidents: list[str] = []
     seconds = 0.0
     while True:
@@ -43,13 +48,17 @@ def attempt(box: Runs, job: Job) -> Attempt:
         if result.ended == "finished" or not missing:
             break
         guilty = result.at or missing[0]
-        if guilty in stopped or len(stopped) == AGAIN or seconds > PATIENCE:
+        if result.ended in NOT_THEIRS:
+            unsure.add(guilty)
+        if guilty in stopped or len(stopped) == AGAIN or seconds > PATIENCE or result.ended in USED_UP:
             stopped.update({key: result.words for key in missing if key not in stopped})
+            unsure.update(missing if result.ended in NOT_THEIRS else ())
             break
         stopped[guilty] = result.words
     return Attempt(
         cells={key: cell for key, cell in reached.items() if key not in stopped},
         stopped=stopped,
+        unsure=frozenset(unsure),
         incidents=tuple(incidents),
         ended=result.ended,
         seconds=seconds,

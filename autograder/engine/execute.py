@@ -12,7 +12,7 @@ worker can do: it needs no gradebook and no folder of the course. No kernel is s
 
 import atexit
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,8 @@ from autograder.box.tiers import Isolation
 from autograder.engine.answers import Known, digests, grade_id
 from autograder.engine.attempt import Runs, attempt
 from autograder.engine.course import master_files
-from autograder.engine.gradebook import stays_confirmed
-from autograder.engine.marking import mark_notebook
+from autograder.engine.gradebook import UNMARKED, stays_confirmed
+from autograder.engine.marking import better, failed, mark_notebook
 from autograder.engine.plan import Plan, plan_notebook
 from autograder.engine.records import NotebookResult, result_file, to_json, write_whole
 from autograder.engine.seeds import course_secret
@@ -80,7 +80,8 @@ class CourseExecute(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 class CourseMarks(SaveAutoGrades):  # type: ignore[misc]
-    """Writes the marks as nbgrader does, but a mark by hand stays confirmed while the answer is the same."""
+    """Writes the marks as nbgrader does, but a mark by hand stays confirmed while the answer is the same, and
+    what failed by our own fault has none."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         about, directory = resources["nbgrader"], CourseDirectory(config=self.config)
@@ -99,17 +100,30 @@ class CourseMarks(SaveAutoGrades):  # type: ignore[misc]
         grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
         confirmed = stays_confirmed(grade, name in self._same)
         made: tuple[Any, Any] = super().preprocess_cell(cell, resources, cell_index)
+        if cell.metadata.get(UNMARKED):
+            grade.auto_score, grade.needs_manual_grade = None, True
         if grade.manual_score is not None:
             grade.needs_manual_grade = not confirmed
-            self.gradebook.db.commit()
+        self.gradebook.db.commit()
         return made
 
 
 def run_plan(box: Runs, plan: Plan, cells: Any) -> NotebookResult:
-    return mark_notebook(plan, attempt(box, plan.job), cells)
+    """Run, and judge. Where a function failed, and did not only answer wrongly, the notebook is run again with what
+    the functions need of it and nothing else; the better mark of each counts."""
+    result = mark_notebook(plan, attempt(box, plan.job), cells)
+    if failed(plan, result):
+        result = better(plan, result, mark_notebook(plan, attempt(box, replace(plan.job, lean=True)), cells))
+    unsure = [f"{mark.cell}: {mark.unsure}" for mark in result.marks if mark.unsure]
+    return replace(result, incidents=[*result.incidents, *unsure])
 
 
 def show(nb: Any, result: NotebookResult) -> None:
+    """Write the outputs into the notebook, and what no mark may be made of into its cells' metadata."""
+    unsure = {mark.cell for mark in result.marks if mark.unsure}
+    for cell in nb.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") in unsure:
+            cell.metadata[UNMARKED] = True
     for number, cell in enumerate(nb.cells):
         if cell.cell_type == "code":
             cell.outputs = [nbformat.from_dict(output) for output in result.outputs.get(str(number), [])]

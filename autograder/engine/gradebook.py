@@ -26,6 +26,10 @@ Same = Mapping[str, Collection[str]]  # by notebook: the cells whose answer is w
 T = TypeVar("T")
 
 
+UNMARKED = "nlm-unmarked"
+"""In a graded cell's metadata: there is no automatic mark, and a person is asked for one."""
+
+
 class GradebookBusy(Exception):  # noqa: N818 - said to the instructor
     """Another program keeps the gradebook locked, or its server cannot be reached."""
 
@@ -100,7 +104,8 @@ def _save(
             if cell is not None and not utils.is_grade(cell):
                 grade.needs_manual_grade = not confirmed
                 continue  # a task: a human's alone, and without an automatic mark
-            grade.auto_score = None if cell is None else utils.determine_grade(cell)[0]
+            unmarked = cell is None or cell.metadata.get(UNMARKED)
+            grade.auto_score = None if unmarked else utils.determine_grade(cell)[0]
             by_hand = grade.manual_score is not None
             grade.needs_manual_grade = not confirmed if by_hand else grade.auto_score is None
             scores[notebook][name] = grade.auto_score

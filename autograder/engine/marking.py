@@ -17,11 +17,13 @@ from autograder.engine.attempt import Attempt
 from autograder.engine.plan import Plan, Test
 from autograder.engine.records import Mark, NotebookResult
 from autograder.exercise.interview import Answers
-from autograder.exercise.outcome import Fault, Outcome
+from autograder.exercise.outcome import UNREAD, Fault, Outcome
 from autograder.exercise.report import MACHINE, Report
 from autograder.exercise.verdict import Verdict, judge
 
 Outputs = list[dict[str, Any]]
+BEFORE_THE_TEST = ("Stopped", "NameError", "TookTooLong", "MemoryError")
+"""Errors in a plain test cell that something before it may have caused."""
 
 
 def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> NotebookResult:
@@ -36,7 +38,7 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
             continue
         found = attempt.cells.get(key)
         if key in plan.tests:
-            mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""))
+            mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""), key in attempt.unsure)
             marks.append(mark)
             incidents += [f"{mark.cell}: used {closed}, which is closed" for closed in mark.verdict["closed"]]
             if found is not None and _took_too_long(found):
@@ -61,13 +63,42 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
     )
 
 
+def failed(plan: Plan, result: NotebookResult) -> bool:
+    """Whether a test came to nothing, and not by a wrong answer: then the rest of the notebook may be to blame."""
+    names = {str(number) for cell, number in zip(plan.job.cells, plan.places, strict=True) if cell.id in plan.stock}
+    errors = (output for name in names for output in result.outputs[name] if output["output_type"] == "error")
+    return any(mark.failed for mark in result.marks) or any(error["ename"] in BEFORE_THE_TEST for error in errors)
+
+
+def better(plan: Plan, first: NotebookResult, second: NotebookResult) -> NotebookResult:
+    """The first result, with the mark of each test from the second where that one is better, or surer."""
+    outputs, marks = dict(first.outputs), []
+    pairs = zip(first.marks, second.marks, strict=True)
+    for cell, number in zip(plan.job.cells, plan.places, strict=True):
+        name = str(number)
+        if cell.id in plan.tests:
+            one, two = next(pairs)
+            if two.points > one.points or (one.unsure and not two.unsure):
+                one, outputs[name] = replace(two, again=True), second.outputs[name]
+            marks.append(one)
+        elif cell.id in plan.stock and _has_error(first.outputs[name]) and not _has_error(second.outputs[name]):
+            outputs[name] = second.outputs[name]
+    return replace(first, outputs=outputs, marks=marks, seconds=round(first.seconds + second.seconds, 3))
+
+
+def _has_error(outputs: Outputs) -> bool:
+    return any(output["output_type"] == "error" for output in outputs)
+
+
 def _took_too_long(found: CellResult) -> bool:
     faults = (outcome.fault for row in found.outcomes for outcome in row)
     return any(fault is not None and fault.kind == "TookTooLong" for fault in faults)
 
 
-def _mark(test: Test, found: CellResult | None, stopped: str) -> tuple[Mark, Outputs]:
+def _mark(test: Test, found: CellResult | None, stopped: str, unsure: bool) -> tuple[Mark, Outputs]:
     given = _answers(test, found, stopped)
+    faults = [outcome.fault for row in given for outcome in row if outcome.fault is not None]
+    unread = next((fault.words for fault in faults if fault.kind == UNREAD), stopped if unsure else "")
     closed = [name for name in test.exercise.closed if found is not None and name in found.closed]
     verdict = judge(test.exercise, test.asked, given, closed=closed, seed=test.seed)
     points = min(max(float(verdict.points), 0.0), test.exercise.points)
@@ -76,9 +107,20 @@ def _mark(test: Test, found: CellResult | None, stopped: str) -> tuple[Mark, Out
     report = Report(_public(verdict))
     fresh = Report(verdict)
     name, of = test.exercise.name, test.exercise.points
-    mark = Mark(cell=test.cell, exercise=name, points=points, of=of, verdict=fresh.machine(), stopped=stopped)
+    mark = Mark(
+        cell=test.cell,
+        exercise=name,
+        points=points,
+        of=of,
+        verdict=fresh.machine(),
+        stopped=stopped,
+        unsure=f"a person has to mark it: {unread}" if unread and points < of else "",
+        failed=any(fault.kind != "NotImplementedError" for fault in faults),
+    )
     shown = [_display(report), _display(fresh)]
-    if stopped:
+    if mark.unsure:
+        shown.insert(0, {"output_type": "stream", "name": "stdout", "text": f"No mark yet: {mark.unsure}\n"})
+    elif stopped:
         shown.insert(0, {"output_type": "stream", "name": "stdout", "text": f"{stopped}\n"})
     if not verdict.passed:
         words = f"Hidden inputs of {name}: NLM_HIDDEN_SEED={test.seed} repeats them.\n"

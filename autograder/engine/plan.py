@@ -59,7 +59,7 @@ def plan_notebook(
     known: set[str] = set()
     places, tests, stock = [], {}, set()
     if any(name.endswith(".py") for name in files):  # the instructor's own: a submission's are left behind
-        jobs.append(Cell(id=MODULES, source="import sys; sys.path.insert(0, '')"))
+        jobs.append(Cell(id=MODULES, source="import sys; sys.path.insert(0, '')", whole=True))
         places.append(-1)
     for number, cell in enumerate(cells):
         if cell["cell_type"] != "code" or not cell["source"].strip():
@@ -78,7 +78,7 @@ def plan_notebook(
                 interviews = (_interview(test),)
             else:
                 stock.add(key)
-        jobs.append(Cell(id=key, source=cell["source"], interviews=interviews))
+        jobs.append(Cell(id=key, source=cell["source"], interviews=interviews, whole=key in stock))
         places.append(number)
     closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed if is_absent(full)}))
     seed = hidden_seed(secret, *place, "the notebook's own generator")

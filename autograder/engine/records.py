@@ -24,6 +24,9 @@ class Mark:
     of: float
     verdict: dict[str, Any]  # `Report.machine`: properties, misconceptions, closed names
     stopped: str = ""  # why there was nothing to judge, if the box had to stop the notebook here
+    unsure: str = ""  # why a person has to mark it: what failed may be the grader's own code
+    failed: bool = False  # whether some call gave nothing to compare, in a function that has been begun
+    again: bool = False  # whether it was earned in a run without the notebook's other cells
 
 
 @dataclass(frozen=True, kw_only=True)

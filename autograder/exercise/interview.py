@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from autograder.exercise.draw import Draw
-from autograder.exercise.outcome import Outcome, call
+from autograder.exercise.outcome import Outcome, call, undisturbed
 from autograder.exercise.specification import Case, Exercise, Property
 
 PUBLIC_SEED = 0
@@ -80,9 +80,10 @@ def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Qu
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return [
-            tuple(call(function, arguments, exercise.arguments, exercise.returns) for arguments in question.case.calls)
-            for question in asked
-        ]
+        with undisturbed():
+            return [
+                tuple(call(function, given, exercise.arguments, exercise.returns) for given in question.case.calls)
+                for question in asked
+            ]
     finally:
         torch.set_num_threads(threads)

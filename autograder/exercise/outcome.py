@@ -4,9 +4,12 @@ This is the student's side. It knows no reference, no expected value and no mist
 nothing of ours, so it can run in a process of its own: arguments go in, an `Outcome` comes out.
 """
 
+import contextlib
 import copy
 import linecache
-from collections.abc import Callable, Sequence
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -15,15 +18,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
+DEPTH = 3000  # of calls in calls, at least
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """Why a call gave nothing to compare."""
 
-    kind: str  # the exception's class, or "wrong return" when the function came back with something else
+    kind: str  # the exception's class; "wrong return" when the function came back with something else; or `UNREAD`
     words: str  # what to tell the student
     line: str = ""  # where in the student's own code, with the line itself
     function: str = ""  # the function that raised: the student's, or one that it calls
+
+
+UNREAD = "not read"
+"""The kind of a fault that is the grader's until shown otherwise: its own code failed at what the function returned, or
+at what the notebook has left of Python."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +60,30 @@ def call(
         return Outcome(outputs=_outputs(result, returns), changed=changed)
     except TypeError as error:
         return Outcome(fault=Fault(kind="wrong return", words=str(error)), changed=changed)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """A block in which what a notebook has switched in Python, NumPy and PyTorch is as it was when they were started:
+    warnings that raise, gradients, the default dtype and device, the depth of recursion. No function is wrong for
+    what another cell has switched."""
+    dtype, depth = torch.get_default_dtype(), sys.getrecursionlimit()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        if any(action == "error" for action, *_ in warnings.filters):
+            warnings.simplefilter("ignore")
+        stack.enter_context(np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"))
+        stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(torch.enable_grad())
+        if torch.get_default_device().type != "cpu":
+            stack.enter_context(torch.device("cpu"))
+        torch.set_default_dtype(torch.float32)
+        sys.setrecursionlimit(max(depth, DEPTH))
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(dtype)
+            sys.setrecursionlimit(depth)
 
 
 def _copy(value: Any) -> Any:
@@ -110,9 +144,13 @@ def _tensor(value: Any, name: str) -> Tensor:
 
 
 def _plain(value: Any) -> Any:
-    """Lists for tuples, and a float for a number of a kind that PyTorch does not know, such as a Fraction."""
+    """Lists for tuples, an array as PyTorch takes it, and a float for a kind of number that it does not know, such as
+    a Fraction."""
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        wide = {"f": np.float64, "u": np.int64}.get(value.dtype.kind) if value.dtype.itemsize not in (1, 2, 4) else None
+        return np.array(value, dtype=wide or value.dtype.newbyteorder("="), order="C")
     odd = isinstance(value, Real) and not isinstance(value, (bool, int, float, np.generic))
     return float(value) if odd else value
 
@@ -131,7 +169,9 @@ def _fault(error: BaseException) -> Fault:
         function = code.co_name
         source = linecache.getline(code.co_filename, last.tb_lineno, last.tb_frame.f_globals).strip()
         line = f"line {last.tb_lineno} of your cell: {source}" if source else f"line {last.tb_lineno} of your cell"
-    message = str(error).strip().split("\n")[0]  # PyTorch's long messages say in the first line what matters
+    message = ""
+    with contextlib.suppress(Exception):  # whatever the error's own code does
+        message = str(error).strip().split("\n")[0]  # PyTorch's long messages say in the first line what matters
     words = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return Fault(kind=type(error).__name__, words=words, line=line, function=function)
 

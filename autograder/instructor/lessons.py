@@ -113,6 +113,7 @@ class Look:
 KINDS = {
     "fault": "The grader failed: no mark, and not the student's fault",
     "blocked": "Could not be graded as handed in: no mark",
+    "unsure": "Not marked: what failed may be the grader, not the student. Mark these by hand",
     "late": "Late, or nobody knows",
     "stopped": "Had to be stopped",
     "refused": "Tried something that the box refuses",
@@ -135,7 +136,10 @@ def to_look_at(found: Iterable[Record]) -> list[Look]:
 def _reasons(record: Record) -> Iterable[tuple[str, str]]:
     if record.state in ("fault", "blocked"):
         yield record.state, record.words
-    stopped = {mark["cell"]: mark["stopped"] for mark in record.marks if mark.get("stopped")}
+    unsure = {mark["cell"]: mark["unsure"] for mark in record.marks if mark.get("unsure")}
+    for cell, words in unsure.items():
+        yield "unsure", f"{cell}: {words}"
+    stopped = {m["cell"]: m["stopped"] for m in record.marks if m.get("stopped") and not m.get("unsure")}
     for cell, words in stopped.items():
         yield "stopped", f"{cell}: {words}"
     closed = {mark["cell"]: mark["verdict"].get("closed", []) for mark in record.marks}
@@ -143,9 +147,10 @@ def _reasons(record: Record) -> Iterable[tuple[str, str]]:
         if names:
             yield "closed", f"{cell}: {', '.join(names)}"
     for words in record.incidents:
-        if any(text in words for text in stopped.values()) or "which is closed" in words:
+        if any(text in words for text in (*stopped.values(), *unsure.values())) or "which is closed" in words:
             continue  # said above
-        yield "late" if words in (MARKED_LATE, NO_TIME) else "refused", words
+        late, stopped_cell = words in (MARKED_LATE, NO_TIME), words.startswith(("Cell ", "All cells "))
+        yield "late" if late else "stopped" if stopped_cell else "refused", words
     for finding in record.findings:
         parts = str(finding.get("what", "")).split("-")
         if finding.get("kind") == "repaired" and any(word in parts or f"{word}s" in parts for word in CHANGED):

@@ -16,7 +16,7 @@ from torch import Tensor
 from autograder.box.inside import frames
 from autograder.box.inside.watch import TookTooLong, limit
 from autograder.exercise.closed import listening
-from autograder.exercise.outcome import Fault, Outcome, call
+from autograder.exercise.outcome import UNREAD, Fault, Outcome, call, undisturbed
 
 _LONGEST = 1000
 _MOST_OUTPUTS = 64
@@ -27,11 +27,24 @@ class WrongReturn(TypeError):  # noqa: N818  (said to students)
     """What came back cannot be compared, in words for the student."""
 
 
-def interview(
-    namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int
-) -> tuple[Any, bytes, tuple[str, ...]]:
+class _Unread(BaseException):  # `call` takes an Exception for the student's
+    """What came back cannot be looked at."""
+
+
+Interviewed = tuple[Any, bytes, tuple[str, ...]]
+
+
+def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> Interviewed:
     """The outcomes of one interview, as a JSON value and the bytes of its tensors (`largest` at most), and what was
-    heard of closed names."""
+    heard of closed names. What fails here, and not in the student's function, is said to be ours."""
+    try:
+        with undisturbed():
+            return _interview(namespace, asked, body, largest)
+    except Exception as error:
+        return [_coded(_unread(error), [])] * len(asked["calls"]), b"", ()
+
+
+def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> Interviewed:
     function, fault = _find(namespace, asked["function"])
     outcomes, pieces, used = [], [], 0
     late: Fault | None = None
@@ -44,7 +57,10 @@ def interview(
             outcome = _one_call(function, [frames.value(v, body) for v in arguments], asked, largest - used)
             if outcome.fault is not None and outcome.fault.kind == TookTooLong.__name__:
                 late = Fault(kind=outcome.fault.kind, words=f"{outcome.fault.words}, and was not asked again")
-            tensors = [frames.raw(tensor) for tensor in outcome.outputs]
+            try:
+                tensors = [frames.raw(tensor) for tensor in outcome.outputs]
+            except Exception as error:
+                outcome, tensors = _unread(error), []
             outcomes.append(_coded(outcome, [used + sum(map(len, tensors[:i])) for i in range(len(tensors))]))
             pieces += tensors
             used += sum(map(len, tensors))
@@ -57,16 +73,22 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
     def looked_at(*given: Any) -> Any:
         result = function(*given)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        return _plain(result, returns, room)
+        try:
+            return _plain(result, returns, room)
+        except WrongReturn:
+            raise
+        except Exception as error:
+            raise _Unread from error
 
     try:
         with limit(asked["call_wall"]):
             outcome = call(looked_at, arguments, asked["arguments"], returns)
+    except _Unread as error:
+        return _unread(error.__cause__ or error)
     except TookTooLong as error:
         return Outcome(fault=Fault(kind="TookTooLong", words=str(error)))
     except BaseException as error:  # an argument left in a state that cannot be looked at
-        words = f"it left its arguments or results in a state that cannot be read ({type(error).__name__})"
-        return Outcome(fault=Fault(kind="wrong return", words=words))
+        return _unread(error)
     fault = outcome.fault
     odd = next((t for t in outcome.outputs if t.dtype not in frames.NAMES), None)
     axes = max((t.ndim for t in outcome.outputs), default=0)
@@ -79,6 +101,11 @@ def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dic
     else:
         return outcome
     return Outcome(fault=Fault(kind="wrong return", words=words), changed=outcome.changed)
+
+
+def _unread(error: BaseException) -> Outcome:
+    words = f"what it returned, or left of its arguments, cannot be read here ({type(error).__name__})"
+    return Outcome(fault=Fault(kind=UNREAD, words=words))
 
 
 def _find(namespace: Mapping[str, Any], name: str) -> tuple[Any, Fault | None]:

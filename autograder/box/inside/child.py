@@ -224,8 +224,10 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
     seed(first["seed"])
     shell.outputs.limit = first["output"]
     shell.draw(first["pictures"])
+    shell.remember()
     gc.enable()
     watch.begin()
+    lean = shell.needed(*first["needed"]) if first["needed"] else {}
     frames.write(replies, {"ticket": first["ticket"], "ready": True, "noted": watch.noted})
     while True:
         order, body = frames.read(orders)
@@ -233,10 +235,12 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
         watch.noted.clear()
         if order["do"] == "run":
             heard: tuple[str, ...]
-            header: dict[str, Any] = {"outputs": shell.run(order["source"], order["seconds"])}
+            source = lean.get(order["source"], order["source"])
+            header: dict[str, Any] = {"outputs": shell.run(source, order["seconds"])}
             given, heard = b"", ()
         else:
             shell.outputs.begin()
+            shell.put_back()
             outcomes, given, heard = calls.interview(shell.user_ns, order, body, order["largest"])
             header = {"outcomes": outcomes}
         header.update(ticket=order["ticket"], closed=[*closing.touched, *heard], noted=list(watch.noted))

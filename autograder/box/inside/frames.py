@@ -86,8 +86,10 @@ def _tensor(about: dict[str, Any], body: bytes) -> Tensor:
 
 
 def raw(tensor: Tensor) -> bytes:
-    """The elements in order, as they lie in memory."""
-    return tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+    """The elements in order. They are copied: one element, or none, counts as contiguous whatever its stride is, and
+    cannot then be read as bytes."""
+    flat = torch.empty(tensor.numel(), dtype=tensor.dtype, device="cpu").copy_(tensor.reshape(-1))
+    return flat.view(torch.uint8).numpy().tobytes()
 
 
 def _exactly(descriptor: int, size: int) -> bytes:

@@ -4,9 +4,12 @@ The shell is made once in the warm parent, with matplotlib's inline pictures; a 
 """
 
 import builtins
+import functools
 import linecache
+import sys
 import traceback
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import torch
@@ -15,6 +18,7 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from autograder.box.inside.needed import needed
 from autograder.box.inside.outputs import MIME, Outputs
 from autograder.box.inside.watch import limit
 
@@ -47,16 +51,33 @@ class Notebook(InteractiveShell):
     outputs: Outputs
     displayhook_class = _Hook
     display_pub_class = _Publisher
+    _builtins: Callable[[], None] = staticmethod(lambda: None)
 
     def run(self, source: str, seconds: float) -> list[dict[str, Any]]:
         self.outputs.begin()
         self.outputs.number = self.execution_count
         try:
             with limit(seconds):
-                self.run_cell(source, store_history=True)
+                try:
+                    self.run_cell(source, store_history=True)
+                finally:
+                    self._builtins()
         except BaseException as error:  # in IPython's own code, interrupted at the wrong moment
             self._error(error)
         return self.outputs.done()
+
+    def remember(self) -> None:
+        """Python's own names and streams, before any of the student's code runs."""
+        self._builtins = functools.partial(vars(builtins).update, dict(vars(builtins)))
+        self._streams = sys.stdout, sys.stderr
+
+    def put_back(self) -> None:
+        """What a cell has put in the place of print, of sum or of sys.stdout concerns no function of an exercise."""
+        self._builtins()
+        sys.stdout, sys.stderr = self._streams
+
+    def needed(self, sources: list[str], tests: list[str], functions: list[str]) -> dict[str, str]:
+        return needed(sources, tests, functions, self.transform_cell)
 
     def draw(self, pictures: bool) -> None:
         """Whether the course's own pictures are drawn, or stand there as their alternative text. They are made in

@@ -61,7 +61,7 @@ ODD = {
     "a dtype of no use": ("torch.ones(2).to(torch.float8_e4m3fn)", "wrong return", "float8_e4m3fn"),
     "ragged lists": ("[[1], [1, 2]]", "wrong return", "list"),
     "objects in an array": ("np.array([object()])", "wrong return", "ndarray"),
-    "too many": ("(1, 2)", "wrong return", "2 things"),
+    "too many": ("(torch.ones(1), torch.ones(2))", "wrong return", "2 things"),
     "a pretender": ("Pretender()", "wrong return", "it is a Pretender"),
     "one that is equal to all": ("Equal()", "wrong return", "it is a Equal"),
     "one whose class lies": ("Liar()", "wrong return", ""),
@@ -71,7 +71,7 @@ ODD = {
     "an endless loop": ("forever()", "TookTooLong", "did not finish in 3 seconds"),
     "deep recursion": ("deep()", "RecursionError", "recursion"),
     "no memory": ("torch.zeros(10**11)", "RuntimeError", "allocate"),
-    "an error without words": ("mute()", "wrong return", "cannot be read"),
+    "an error without words": ("mute()", "Mute", "Mute"),
     "a generator": ("(i for i in range(3))", "wrong return", "it is a generator"),
 }
 HEAD = """

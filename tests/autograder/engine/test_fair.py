@@ -1,0 +1,161 @@
+"""A right function keeps its points whatever else an honest notebook does; what fails in our own code is no 0."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.box import Box, BoxResult, Job
+from autograder.box.tiers import bubblewrap_fault
+from autograder.engine.attempt import attempt
+from autograder.engine.execute import run_plan, show
+from autograder.engine.gradebook import UNMARKED
+from autograder.engine.plan import plan_notebook
+from autograder.engine.records import NotebookResult
+from autograder.exercise.find import exercises_of
+from tests.autograder import courses
+from tests.autograder.box.conftest import SHORT
+from tests.autograder.courses import answer
+
+RIGHT = "import torch\ndef dot_score(query, keys):\n    return (keys * query).sum(-1)"
+CHECK = 'check("attention.dot_score", dot_score)\ncheck("attention.dot_score", dot_score, hidden=True)'
+DISTURBED = {
+    "warnings that raise": "import warnings\nwarnings.simplefilter('error')",
+    "NumPy that raises": "import numpy as np\nnp.seterr(all='raise')",
+    "another default dtype": "torch.set_default_dtype(torch.float16)",
+    "another default device": "torch.set_default_device('meta')",
+    "no gradients": "torch.set_grad_enabled(False)\ntorch.no_grad().__enter__()\ntorch.inference_mode().__enter__()",
+    "other seeds": "import random\nrandom.seed(1)\ntorch.manual_seed(1)",
+    "a closed stream": "import sys\nsys.stdout = sys.stderr = open('log.txt', 'w')\nsys.stdout.close()",
+    "another folder": "import os\nos.makedirs('a')\nos.chdir('a')\nos.rmdir('../a')",
+    "little depth": "import sys\nsys.setrecursionlimit(70)",
+    "built-ins deleted": "import builtins\ndel builtins.print, builtins.len, builtins.isinstance, builtins.Exception",
+    "built-ins replaced": "import builtins\nbuiltins.print = builtins.sum = builtins.tuple = None",
+    "built-ins shadowed": "sum = list = max = len = 0",
+    "a plot that raises": "import matplotlib.pyplot as plt\nplt.plot([1], [1, 2])",
+    "a question to the reader": "n = int(input('how many? '))",
+    "megabytes": "for i in range(300):\n    print('x' * 100_000)",
+    "memory held": "held = [torch.ones(10**6) for _ in range(500)]",
+    "a busy thread": "import threading\n\ndef run():\n    while True:\n        pass\n\n"
+    "for _ in range(4):\n    threading.Thread(target=run, daemon=True).start()",
+    "an exit": "import sys\nexit()\nsys.exit(3)",
+    "a fall": "import os\nos._exit(1)",
+    "an endless loop": "while True:\n    pass",
+    "all forgotten": "%reset -f",
+}
+"""What comes after the function is defined, and before it is checked."""
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[Box]:
+    fault = bubblewrap_fault()
+    if fault is not None:
+        if os.environ.get("CI"):
+            pytest.fail(f"the sandbox must be real where the tests are law: {fault}")
+        pytest.skip(f"no sandbox here: {fault}")
+    with Box(replace(SHORT, wall=4, cpu=30), "bubblewrap") as one:
+        yield one
+
+
+def graded(box: Any, *cells: Any) -> NotebookResult:
+    every = [*cells, courses.test_cell("check_dot_score", 2, CHECK)]
+    plan = plan_notebook("fair", every, exercises_of("attention"), b"secret", ("attention", "fair", "ada"), {})
+    return run_plan(box, plan, every)
+
+
+@pytest.mark.parametrize("own", DISTURBED.values(), ids=DISTURBED)
+def test_another_cell_takes_no_points_from_a_right_function(box: Box, own: str) -> None:
+    (mark,) = graded(box, answer("dot_score", RIGHT), new_code_cell(own)).marks
+    assert (mark.points, mark.unsure) == (mark.of, ""), mark
+
+
+BEFORE = {
+    "a slow start": "import torch\nimport time\ntime.sleep(60)\n",
+    "an error": "import torch\n1 / 0\n",
+    "a package that is not there": "import torch\nimport no_such_package\n",
+    "a question": "import torch\nname = input()\n",
+}
+
+
+@pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE)
+def test_a_function_is_found_in_a_cell_that_did_not_reach_it(box: Box, before: str) -> None:
+    (mark,) = graded(box, answer("dot_score", before + RIGHT)).marks
+    assert mark.points == mark.of
+    assert mark.again
+
+
+def test_eight_slow_cells_are_too_long_together_and_cost_nothing(box: Box) -> None:
+    own = [new_code_cell("import time\ntime.sleep(0.9)") for _ in range(8)]
+    result = graded(box, *own, answer("dot_score", RIGHT))
+    (mark,) = result.marks
+    assert mark.points == mark.of
+    assert any("All cells together took longer than their 4 seconds" in words for words in result.incidents)
+    assert not any("interrupted" in words for words in result.incidents)
+
+
+ODD = {
+    "one element with a stride": "torch.empty_strided((1,), (7,)).copy_(r[:1]) if len(r) == 1 else r",
+    "a slice of something wide": "torch.stack([r, r, r], -1)[:, 1]",
+    "expanded": "r.sum() if r.ndim == 0 else r.expand(r.shape)",
+    "a negative view": "torch.complex(r * 0, -r).conj().imag",
+    "requires a gradient": "torch.nn.Parameter(r)",
+    "Fortran's order": "__import__('numpy').asfortranarray(r.numpy())",
+    "backwards": "r.numpy()[::-1].copy()[::-1]",
+    "big-endian": "r.numpy().astype('>f4')",
+    "long doubles": "r.numpy().astype('longdouble')",
+}
+
+
+@pytest.mark.parametrize("result", ODD.values(), ids=ODD)
+def test_however_a_right_result_lies_in_memory_it_is_read(box: Box, result: str) -> None:
+    source = f"import torch\ndef dot_score(query, keys):\n    r = (keys * query).sum(-1)\n    return {result}"
+    (mark,) = graded(box, answer("dot_score", source)).marks
+    assert mark.points == mark.of, mark
+
+
+def test_a_wrong_function_is_wrong_alone_too(box: Box) -> None:
+    (mark,) = graded(box, answer("dot_score", "def dot_score(query, keys):\n    return keys[99]")).marks
+    assert (mark.points, mark.unsure, mark.again) == (0, "", False)
+
+
+UNREADABLE = """
+class Odd(list):
+    def __len__(self):
+        raise MemoryError
+def dot_score(query, keys):
+    return Odd()"""
+
+
+def test_what_our_own_code_cannot_read_has_no_mark_and_waits_for_a_person(box: Box) -> None:
+    cells = [answer("dot_score", UNREADABLE)]
+    result = graded(box, *cells)
+    (mark,) = result.marks
+    assert "a person has to mark it" in mark.unsure
+    assert any(words.startswith("check_dot_score: a person has to mark it") for words in result.incidents)
+    notebook = new_notebook(cells=[*cells, courses.test_cell("check_dot_score", 2, CHECK)])
+    show(notebook, result)
+    assert notebook.cells[-1].metadata[UNMARKED] is True
+
+
+class Failing:
+    """A box whose own code fails at one cell, as often as it is run."""
+
+    def run(self, job: Job) -> BoxResult:
+        return BoxResult(cells=(), ended="ours", words="The grader's own code failed.", at=job.cells[-1].id)
+
+
+def test_a_run_that_our_own_code_ends_gives_no_zero() -> None:
+    (mark,) = graded(Failing(), answer("dot_score", RIGHT)).marks
+    assert mark.unsure == "a person has to mark it: The grader's own code failed."
+
+
+def test_nothing_is_run_again_where_nothing_failed(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[bool] = []
+    monkeypatch.setattr("autograder.engine.execute.attempt", lambda b, job: runs.append(job.lean) or attempt(b, job))
+    graded(box, answer("dot_score", RIGHT))
+    graded(box, answer("dot_score", "def dot_score(query, keys):\n    return query * keys.sum()"))
+    graded(box, answer("dot_score", "def dot_score(query, keys):\n    raise NotImplementedError"))
+    assert runs == [False] * 3
