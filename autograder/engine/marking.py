@@ -22,6 +22,7 @@ from autograder.exercise.report import MACHINE, Report
 from autograder.exercise.verdict import Verdict, judge
 
 Outputs = list[dict[str, Any]]
+LATE = "a call did not come to an end and was interrupted"
 BEFORE_THE_TEST = ("Stopped", "NameError", "TookTooLong", "MemoryError")
 """Errors in a plain test cell that something before it may have caused."""
 
@@ -42,7 +43,7 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
             marks.append(mark)
             incidents += [f"{mark.cell}: used {closed}, which is closed" for closed in mark.verdict["closed"]]
             if found is not None and _took_too_long(found):
-                incidents.append(f"{mark.cell}: a call did not come to an end and was interrupted")
+                incidents.append(f"{mark.cell}: {LATE}")
         elif found is None:
             words = attempt.stopped.get(key, "this cell was not reached")
             trace = [f"Stopped: {words}"]
@@ -83,7 +84,11 @@ def better(plan: Plan, first: NotebookResult, second: NotebookResult) -> Noteboo
             marks.append(one)
         elif cell.id in plan.stock and _has_error(first.outputs[name]) and not _has_error(second.outputs[name]):
             outputs[name] = second.outputs[name]
-    return replace(first, outputs=outputs, marks=marks, seconds=round(first.seconds + second.seconds, 3))
+    taken = tuple(f"{mark.cell}: {LATE}" for mark in marks if mark.again)
+    incidents = [words for words in first.incidents if words not in taken]
+    return replace(
+        first, outputs=outputs, marks=marks, incidents=incidents, seconds=round(first.seconds + second.seconds, 3)
+    )
 
 
 def _has_error(outputs: Outputs) -> bool:

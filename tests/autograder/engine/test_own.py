@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -14,6 +15,7 @@ from autograder.checks.attention import EXERCISES
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.run import grade
+from autograder.exercise.outcome import UNREAD, Fault, Outcome
 from tests.autograder.answers import answers, second
 from tests.autograder.courses import FakeBox, copy, hand_in, nothing, snapshot, writes
 
@@ -103,6 +105,31 @@ def test_the_mark_is_the_last_output_and_the_only_result(both):
     for cell in (c for c in cells if c.cell_type == "code"):
         assert [o.output_type for o in cell.outputs].count("execute_result") == 1
         assert re.fullmatch(r"\d+\.\d+", cell.outputs[-1].data["text/plain"])
+
+
+class Unread(FakeBox):
+    """What the function returns cannot be read by our own code."""
+
+    def run(self, job):
+        fault = Outcome(fault=Fault(kind=UNREAD, words="it cannot be read here"))
+        ran = super().run(job)
+        cells = [replace(c, outcomes=tuple((fault,) * len(row) for row in c.outcomes)) for c in ran.cells]
+        return replace(ran, cells=tuple(cells))
+
+
+def test_what_our_own_code_fails_at_waits_for_a_person_both_ways(own_template, tmp_path):
+    roots = [copy(own_template, tmp_path / name) for name in ("ours", "theirs")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execute_module, "shared_box", lambda isolation: Unread(mistaken))
+        for root in roots:
+            hand_in(root, "attention", "right", nothing)
+        (line,) = grade(Course.load(roots[0]), "attention")
+        by_nbgrader(roots[1], "attention")
+    assert "26 for a human to give" in line.words, line.words
+    ours, theirs = (snapshot(root, "attention") for root in roots)
+    assert ours == theirs
+    grades = ours["right"]["attention"]["grades"]
+    assert all((auto, asks) == (None, True) for name, auto, _, asks in grades if name.startswith("check_")), grades
 
 
 def test_a_mark_does_not_depend_on_who_was_graded_before(both, tmp_path):

@@ -1,8 +1,12 @@
+import sys
+import warnings
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
 
-from autograder.exercise.outcome import call
+from autograder.exercise.outcome import call, undisturbed
 
 X = torch.tensor([1.0, 2.0])
 
@@ -108,3 +112,48 @@ def test_a_result_does_not_follow_what_is_done_to_it_later():
     result = outcome(lambda x: kept)
     kept[:] = 7
     assert result.outputs[0].tolist() == [0, 0]
+
+
+def test_what_a_notebook_has_switched_is_put_aside_and_comes_back():
+    def looks(x):
+        warnings.warn("careful", stacklevel=2)
+        np.log(np.zeros(1))
+        grown = torch.ones(1, requires_grad=True) * 2
+        return [float(torch.ones(1).dtype == torch.float32), float(grown.requires_grad), float(torch.ones(1).is_cpu)]
+
+    depth = sys.getrecursionlimit()
+    with warnings.catch_warnings(), np.errstate(all="raise"), torch.no_grad():
+        warnings.simplefilter("error")
+        torch.set_default_dtype(torch.float16)
+        torch.set_default_device("meta")
+        try:
+            with undisturbed():
+                given = call(looks, (torch.ones(1),), ("x",), ("y",))
+            assert torch.get_default_dtype() == torch.float16
+            assert torch.get_default_device().type == "meta"
+        finally:
+            torch.set_default_dtype(torch.float32)
+            torch.set_default_device(None)
+    assert sys.getrecursionlimit() == depth
+    assert given.fault is None, given
+    assert given.outputs[0].tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("result", "wanted"),
+    [
+        ((1, 2), [1, 2]),
+        (((1, 2), (2, 1)), [[1, 2], [2, 1]]),
+        (((1, 2),), [[1, 2]]),
+        ((), []),
+        (Fraction(1, 2), 0.5),
+        ([Fraction(1, 2), 1], [0.5, 1.0]),
+        (np.arange(3)[::-1], [2, 1, 0]),
+        (np.arange(3.0).astype(">f8"), [0.0, 1.0, 2.0]),
+        (np.arange(3, dtype=np.uint16), [0, 1, 2]),
+    ],
+)
+def test_numbers_in_other_clothes_are_as_good(result, wanted):
+    given = call(lambda: result, (), (), ("y",))
+    assert given.fault is None, given
+    assert given.outputs[0].tolist() == wanted
