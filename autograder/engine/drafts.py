@@ -19,7 +19,8 @@ from autograder.engine.gradebook import automatic_marks, timestamp_of
 from autograder.engine.records import Record, from_json, write_whole
 from autograder.engine.run import basis_of, only_one
 from autograder.engine.write import Writer, record_of
-from autograder.preflight import Prepared, prepare
+from autograder.guard import Guard
+from autograder.preflight import Prepared, prepare_guarded
 
 FOLDER = ".regrade"
 
@@ -88,7 +89,7 @@ def apply(course: Course, assignment: str, drafts: list[Draft]) -> Iterator[Draf
     submission or master is not what was graded any more is left alone and not yielded. Raises as `grade` does."""
     masters = course.masters(assignment)
     kept = Drafts(course, assignment)
-    with only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
+    with Guard() as guard, only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
         files = course.files(assignment)
         basis = basis_of(assignment, masters, files)
         writer = Writer(course, assignment, gradebook, files)
@@ -101,5 +102,5 @@ def apply(course: Course, assignment: str, drafts: list[Draft]) -> Iterator[Draf
             whole.changes = draft.changes
             kept.save(whole)
             done = Done(student=student, results=whole.results)
-            writer.write(done, prepare(folder, masters), whole.record.fingerprint)
+            writer.write(done, prepare_guarded(guard, folder, masters), whole.record.fingerprint)
             yield draft

@@ -119,15 +119,7 @@ def grade(
             """Each submission, looked at when its turn comes."""
             for student, mark in todo:
                 prepared = prepare_guarded(guard, course.submission(student, assignment), masters)
-                task = Task(
-                    student=student,
-                    assignment=assignment,
-                    notebooks={name: [dict(cell) for cell in nb.cells] for name, nb in prepared.notebooks.items()},
-                    files={name: path.read_bytes() for name, path in prepared.files.items()} | files,
-                    secret=secret,
-                    isolation=isolation,
-                    pictures=pictures,
-                )
+                task = task_of(student, assignment, prepared, files, secret, isolation, pictures)
                 yield _Waiting(student, mark, prepared), task
 
         with pool(jobs, scheduler) as run:
@@ -139,6 +131,26 @@ def grade(
                 last = done.fault
                 if last and same == SAME_FAULT:
                     raise Broken(f"the grader failed {SAME_FAULT} times in a row, with the same words: {last}")
+
+
+def task_of(
+    student: str,
+    assignment: str,
+    prepared: Prepared,
+    files: dict[str, bytes],
+    secret: bytes,
+    isolation: Isolation,
+    pictures: bool = False,
+) -> Task:
+    return Task(
+        student=student,
+        assignment=assignment,
+        notebooks={name: [dict(cell) for cell in nb.cells] for name, nb in prepared.notebooks.items()},
+        files={name: path.read_bytes() for name, path in prepared.files.items()} | files,
+        secret=secret,
+        isolation=isolation,
+        pictures=pictures,
+    )
 
 
 @contextmanager

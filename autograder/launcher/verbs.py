@@ -72,6 +72,8 @@ VERBS = {
         inside=True,
         more=SEVERAL + DATABASE,
     ),
+    "grade-one": Verb("one submission, as Gradescope's results.json", "commands.one:grade_one", inside=True),
+    "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope", inside=True),
     "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",), inside=True),
     "feedback": Verb("a page for every student", "commands.around:feedback", inside=True, more=DATABASE),
     "mark": Verb("mark written answers in the browser", "commands.mark:mark", inside=True, more=DATABASE),

@@ -36,15 +36,17 @@ def write_zip(root: Path, folder: Path, assignments: Sequence[str]) -> Path:
     return path
 
 
-def pack(files: Mapping[str, bytes], path: Path) -> None:
+def pack(files: Mapping[str, bytes], path: Path, top: str = f"{TOP}/") -> None:
+    """Write a zip. What begins with #! and lies in no folder is executable."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
     try:
         with zipfile.ZipFile(temporary, "w") as archive:
             for name in sorted(files):
-                entry = zipfile.ZipInfo(f"{TOP}/{name}", DATE)
+                entry = zipfile.ZipInfo(f"{top}{name}", DATE)
                 entry.create_system = 3  # permissions are Unix's, wherever this runs
-                entry.external_attr = 0o100644 << 16
+                program = files[name].startswith(b"#!") and "/" not in name
+                entry.external_attr = (0o100755 if program else 0o100644) << 16
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(entry, files[name], compresslevel=9)
         temporary.replace(path)

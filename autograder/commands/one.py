@@ -1,0 +1,94 @@
+"""Gradescope, and containers like it: `grade-one` grades one submission, `gradescope` packs what does it there."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.commands import shared
+from autograder.commands.grade import ISOLATION
+from autograder.commands.shared import option
+from autograder.launcher.environment import Environment
+
+if TYPE_CHECKING:
+    from autograder.box.tiers import Isolation
+    from autograder.engine.course import Course
+
+
+@shared.command(
+    "grade-one",
+    "Grade one submission, in the same sandbox and with the same marks as grade, and write Gradescope's results.json.\n"
+    "Nothing goes into the gradebook.",
+    "grade-one attention submitted/ada/attention",
+    "grade-one attention attention.ipynb --student ada --to results.json",
+    options=[
+        option("submission", metavar="SUBMISSION", help="a folder, a notebook or an archive"),
+        option("--to", metavar="FILE", help="where the results go (default: they are printed)"),
+        option("--student", metavar="NAME", help="whose hidden inputs (default: whose folder it lies in)"),
+        option("--metadata", metavar="FILE", help="Gradescope's submission_metadata.json, which names the student"),
+        ISOLATION,
+    ],
+)
+def grade_one(
+    course: "Course",
+    *,
+    assignment: str,
+    submission: str,
+    to: str | None = None,
+    student: str | None = None,
+    metadata: str | None = None,
+    isolation: "Isolation" = "auto",
+) -> int:
+    """Exit code 1: it could not be graded as it is (there are results, which say why), or by the grader's fault."""
+    import json
+
+    from autograder.engine import single
+    from autograder.engine.records import write_whole
+    from autograder.instructor.results import automatic_maximum, results
+
+    path = shared.here(submission)
+    who = student or single.student_of(course, assignment, path, shared.here(metadata) if metadata else None)
+    made = single.grade_one(course, assignment, path, who, isolation)
+    record = made.record
+    if record.state == "fault":
+        print(f"{record.words}. There are no results, and no mark.", file=sys.stderr)
+        return 1
+    text = json.dumps(results(made), ensure_ascii=False, indent=1) + "\n"
+    if to is None:
+        print(text, end="")
+    else:
+        write_whole(shared.here(to), text)
+        print(f"{who}: {record.words}\nThe autograder's points: {automatic_maximum(made):g}.")
+        print(f"Isolation: {record.isolation or 'nothing was run'}.")
+        for words in record.incidents:
+            print(f"  look at it: {words}")
+    return 1 if record.state == "blocked" else 0
+
+
+@shared.command(
+    "gradescope",
+    "Write gradescope-ASSIGNMENT.zip, an autograder for Gradescope or a container of your own. It holds the\n"
+    "assignment's solutions and the secret of hidden inputs: give it to nobody else.",
+    "gradescope attention",
+    "gradescope attention --to /srv/course",
+    options=[
+        option("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT"),
+        option("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)"),
+        ISOLATION,
+    ],
+    on_a_course=False,
+)
+def gradescope(place: Environment, *, assignment: str, to: str | None = None, isolation: str = "auto") -> int:
+    from autograder.engine.seeds import course_secret
+    from autograder.release.container import write_container
+
+    folder = shared.here(to) if to else Path(place.root) / "release"
+    try:
+        path = write_container(place.root, assignment, folder, course_secret(place.root), isolation)
+    except (ValueError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{path}  ({path.stat().st_size / 1e6:.1f} MB). It holds solutions and the secret: for Gradescope alone.")
+    if isolation == "none":
+        print("  WITHOUT ISOLATION: a submission could read the solutions in it, and write its own results.")
+    print("In Gradescope: Programming Assignment, Configure Autograder, upload it; then test it with one submission.")
+    return 0

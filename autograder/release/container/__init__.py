@@ -1,0 +1,73 @@
+"""The zip from which Gradescope, or a container of your own, grades one submission at a time.
+
+At its top `setup.sh` and `run_autograder`, which Gradescope asks for, and a `Dockerfile` to try it; below them the
+grader, this one assignment with its solutions, and a gradebook that knows its cells and nobody's marks.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from autograder.launcher import notebooks
+from autograder.nbgrader_config import RELEASE, SOURCE
+from autograder.release.build import build_exercises
+from autograder.release.student_zip import pack
+
+HERE = Path(__file__).resolve().parent
+SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
+WHOLE = ("pyproject.toml", "README.md", "LICENSE", "autograder/**/*", "nlmcore/**/*", "lectures/__init__.py",
+         "lectures/show/**/*")  # fmt: skip
+LEFT = ("autograder/notes/", "autograder/jupyter/", "autograder/scaffold/")
+CONFIG = """\
+from pathlib import Path
+from autograder.nbgrader_config import configure
+configure(get_config(), Path(__file__).resolve().parent)
+"""
+
+
+def write_container(root: Path, assignment: str, folder: Path, secret: bytes, isolation: str) -> Path:
+    """Write the zip and return its path. Raises ValueError or RuntimeError, in sentences, for an assignment that does
+    not exist or is not fit to be released."""
+    if not (root / SOURCE / assignment).is_dir():
+        there = sorted(path.name for path in (root / SOURCE).iterdir() if path.is_dir() and path.name[0] != ".")
+        raise ValueError(f"there is no assignment {assignment!r}; there are: {', '.join(there)}")
+    files = {name: (HERE / name).read_bytes() for name in SCRIPTS}
+    files["run_autograder"] = (
+        files["run_autograder"].replace(b"ASSIGNMENT", assignment.encode()).replace(b"ISOLATION", isolation.encode())
+    )
+    files |= {name: (root / name).read_bytes() for name in _whole(root, assignment)}
+    files |= {"nbgrader_config.py": CONFIG.encode(), "grading/secret": secret.hex().encode() + b"\n"}
+    files |= _released(root, assignment)
+    path = folder / f"gradescope-{assignment}.zip"
+    pack(files, path, top="")
+    return path
+
+
+def _whole(root: Path, assignment: str) -> list[str]:
+    found = []
+    for path in sorted({path for pattern in WHOLE for path in root.glob(pattern)}):
+        name = path.relative_to(root).as_posix()
+        hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
+        other = name.startswith("autograder/checks/") and not name.startswith(
+            (f"autograder/checks/{assignment}/", "autograder/checks/__init__.py")
+        )
+        if path.is_file() and not hidden and not other and not name.startswith(LEFT):
+            found.append(name)
+    return found
+
+
+def _released(root: Path, assignment: str) -> dict[str, bytes]:
+    """The assignment's solutions, release and gradebook, made afresh: no student is in it."""
+    with tempfile.TemporaryDirectory(prefix="release-") as made:
+        copy = Path(made)
+        source = copy / SOURCE / assignment
+        built = shutil.ignore_patterns(".*", "__pycache__")
+        shutil.copytree(root / SOURCE / assignment, source, ignore=built)
+        shutil.copy(root / "pyproject.toml", copy)
+        (copy / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
+        for pair in notebooks.pairs(copy):
+            pair.notebook.unlink(missing_ok=True)
+        notebooks.build(copy)
+        build_exercises(copy)
+        there = [*source.rglob("*"), *(copy / RELEASE / assignment).rglob("*"), copy / "gradebook.db"]
+        return {path.relative_to(copy).as_posix(): path.read_bytes() for path in there if path.is_file()}

@@ -1,0 +1,144 @@
+"""`grade-one` gives a submission the marks of `grade`, in Gradescope's form; `gradescope` packs what does it there."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import autograder.engine.run as run_module
+import autograder.engine.single as single_module
+from autograder.box.tiers import IsolationMissing, choose
+from autograder.commands import grade
+from autograder.commands.one import grade_one
+from autograder.engine import records
+from autograder.engine.course import Course
+from autograder.engine.execute import Done
+from autograder.engine.seeds import course_secret
+from autograder.launcher.environment import Environment
+from autograder.release.container import write_container
+from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
+from tests.autograder.engine import fake
+from tests.autograder.synthetic import answers
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+ROOT = Path(__file__).resolve().parents[3]
+WRONG = {"triple": "def triple(x):\n    return x", "double": "def double(x):\n    return {'secret': 'héllo'}[x]"}
+KEYS = {"name", "score", "max_score", "status", "output", "name_format", "output_format", "visibility"}
+
+
+@pytest.fixture
+def place(plain, monkeypatch):
+    for module in (run_module, single_module):
+        monkeypatch.setattr(module, "work", fake.work)
+    return Environment(plain, Path(sys.prefix), Path(sys.executable), Path(sys.prefix))
+
+
+def results(place, tmp_path, *words):
+    """(exit code, what it wrote): `grade-one plain …`."""
+    path = tmp_path / "results.json"
+    path.unlink(missing_ok=True)
+    code = grade_one(place, ["plain", *map(str, words), "--to", str(path)])
+    return code, json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def test_one_submission_has_the_marks_that_grade_gives_it(place, tmp_path, capsys):
+    folders = {
+        "ada": hand_in(place.root, "plain", "ada", writes(ANSWERS)),
+        "bob": hand_in(place.root, "plain", "bob", writes(ANSWERS | WRONG)),
+        "eve": hand_in(place.root, "plain", "eve", nothing),
+    }
+    grade.main(place, ["plain"])
+    before = (place.root / "gradebook.db").read_bytes()
+    capsys.readouterr()
+    for student, folder in folders.items():
+        code, found = results(place, tmp_path, folder)
+        record = records.load(place.root, "plain", student)
+        scores = {cell: mark for cells in record.scores.values() for cell, mark in cells.items()}
+        assert code == 0
+        assert [t["score"] for t in found["tests"] if "max_score" in t] == [
+            scores[name] for name in ("test_double", "test_triple", "test_count")
+        ]
+        assert found["score"] == sum(mark or 0.0 for name, mark in scores.items() if name != "why")
+        assert capsys.readouterr().out.startswith(f"{student}: ")
+    assert (place.root / "gradebook.db").read_bytes() == before
+
+
+def test_the_results_are_what_gradescope_reads_and_what_a_student_may_see(place, tmp_path):
+    folder = hand_in(place.root, "plain", "bob", writes(ANSWERS | WRONG))
+    _, found = results(place, tmp_path, folder)
+    tests = {test["name"]: test for test in found["tests"]}
+    assert {"score", "output", "tests", "visibility", "stdout_visibility", "execution_time"} <= found.keys()
+    assert all(set(test) <= KEYS for test in tests.values())
+    assert (tests["test_double"]["score"], tests["test_double"]["status"]) == (0.0, "failed")
+    assert (tests["test_triple"]["score"], tests["test_triple"]["max_score"]) == (0.5, 2.0)
+    assert "score" not in tests["why"]
+    assert "person" in tests["why"]["output"]
+    assert "-14" not in json.dumps(found)  # a hidden test
+
+
+def test_what_cannot_be_graded_says_why_and_a_fault_of_the_graders_is_no_result(place, tmp_path, monkeypatch):
+    (tmp_path / "plain.ipynb").write_text("{")
+    code, found = results(place, tmp_path, tmp_path / "plain.ipynb")
+    assert (code, found["score"], found["extra_data"]["state"]) == (1, 0.0, "blocked")
+    assert found["output"].startswith("Not graded as it was handed in.")
+    folder = hand_in(place.root, "plain", "ada", writes(ANSWERS))
+    monkeypatch.setattr(single_module, "work", lambda task: Done(student=task.student, results={}, fault="no torch"))
+    assert results(place, tmp_path, folder) == (1, None)
+    assert results(place, tmp_path, tmp_path / "nowhere") == (2, None)
+
+
+def test_a_file_an_archive_and_gradescopes_metadata_are_taken(place, tmp_path, capsys):
+    folder = hand_in(place.root, "plain", "ada", writes(ANSWERS))
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for path in folder.glob("*.ipynb"):
+            archive.write(path, path.name)
+    about = tmp_path / "submission_metadata.json"
+    about.write_text(json.dumps({"users": [{"email": "zoe@x.y"}, {"email": "ada@x.y"}]}))
+    assert results(place, tmp_path, tmp_path / "all.zip", "--metadata", about)[0] == 0
+    assert capsys.readouterr().out.startswith("ada@x.y: ")
+    assert results(place, tmp_path, tmp_path / "all.zip", "--metadata", tmp_path / "none.json")[0] == 0
+    assert capsys.readouterr().out.startswith("somebody: ")
+
+
+@pytest.mark.everything  # half a minute: the zip is made, and the grader starts from it
+def test_the_zip_laid_out_as_gradescope_does_it_grades_a_submission(tmp_path):
+    try:
+        choose()
+    except IsolationMissing as missing:
+        pytest.skip(f"no sandbox on this machine: {missing}")
+    top = tmp_path / "autograder"
+    source = top / "source"
+    path = write_container(ROOT, "attention", tmp_path, course_secret(tmp_path), "auto")
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        assert {"setup.sh", "run_autograder", "Dockerfile"} <= set(names)
+        assert archive.getinfo("run_autograder").external_attr >> 16 == 0o100755
+        archive.extractall(source)
+    assert not [name for name in names if name.startswith(("submitted", "tests", "autograder/checks/gates"))]
+    assert Course.load(source).students("attention") == []
+    notebook = nbformat.read(source / "exercises/attention/attention.ipynb", as_version=4)
+    written = answers(source)
+    for cell in notebook.cells:
+        cell.source = written.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+    for name in ("submission", "results"):
+        (top / name).mkdir()
+    nbformat.write(notebook, top / "submission" / "attention (2).ipynb")
+    here = Path(tempfile.gettempdir()).resolve()
+    for folder in (tmp_path, *tmp_path.parents):  # the box's user has to get there
+        if folder.resolve().is_relative_to(here) and folder.resolve() != here:
+            folder.chmod(0o755)
+    variables = {**os.environ, "AUTOGRADER": str(top), "NLM_VENV": sys.prefix}
+    variables.pop("PYTHONPATH", None)
+    line = ["bash", str(source / "run_autograder")]
+    done = subprocess.run(line, cwd=top, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((top / "results" / "results.json").read_text(encoding="utf-8"))
+    assert found["score"] == 26
+    assert {test.get("status") for test in found["tests"]} == {"passed", None}
+    assert "NLM_HIDDEN_SEED" not in json.dumps(found)
