@@ -28,12 +28,14 @@ class Single:
     masters: list[Master]
 
 
-def grade_one(course: Course, assignment: str, submission: Path, student: str, isolation: Isolation) -> Single:
+def grade_one(
+    course: Course, assignment: str, submission: Path, student: str, isolation: Isolation, guard: Guard
+) -> Single:
     """Grade a folder, a notebook or an archive. student: whose hidden inputs are put. Raises ValueError if there is
     nothing, and NotACourse, IsolationMissing."""
     choose(isolation)
     masters, files = course.masters(assignment), course.files(assignment)
-    with _folder(submission) as folder, Guard() as guard:
+    with _folder(submission) as folder:
         prepared = prepare_guarded(guard, folder, masters)
         task = task_of(student, assignment, prepared, files, course_secret(course.root), isolation)
         done = work(task)

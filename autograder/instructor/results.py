@@ -13,15 +13,17 @@ from autograder.feedback.hide import HideFromStudents
 from autograder.feedback.question import Question, questions_of
 
 MOST = 20_000  # characters of one output
+UNREAD = "What was found is left out, as the notebook could not be read. The points are not touched by it."
 TEXT = {"name_format": "text", "output_format": "text", "visibility": "visible"}
 
 
-def results(single: Single) -> dict[str, Any]:
-    """Raises ValueError for a fault of the grader's: that is no result."""
+def results(single: Single, told: bool = True) -> dict[str, Any]:
+    """Raises ValueError for a fault of the grader's: that is no result. told: with what was found, for which the
+    notebook has to be read; without, it is points alone."""
     record = single.record
     if record.state == "fault":
         raise ValueError(record.words)
-    tests = list(_tests(single))
+    tests = list(_tests(single, told))
     said = [finding["words"] for finding in record.findings]
     if record.state == "blocked":
         said.insert(0, "Not graded as it was handed in. Put it right, and hand it in again:")
@@ -45,7 +47,7 @@ def automatic_maximum(single: Single) -> float:
     return sum(float(cell.points or 0.0) for cell in cells if cell.grade and not cell.solution)
 
 
-def _tests(single: Single) -> Iterator[dict[str, Any]]:
+def _tests(single: Single, told: bool) -> Iterator[dict[str, Any]]:
     for master in single.masters:
         notebook = single.notebooks.get(master.name)
         if notebook is None:
@@ -54,7 +56,7 @@ def _tests(single: Single) -> Iterator[dict[str, Any]]:
                     yield _test(cell.id, 0.0, float(cell.points or 0.0), "Not graded: see above.")
             continue
         scores = single.record.scores[master.name]
-        shown, _ = HideFromStudents().preprocess(notebook, {})
+        shown = HideFromStudents().preprocess(notebook, {})[0] if told else notebook
         for question in questions_of(shown.cells):
             about: Mapping[str, Any] = question.cell.metadata["nbgrader"]
             of, score = float(about.get("points", 0.0)), scores.get(question.name)
@@ -62,7 +64,7 @@ def _tests(single: Single) -> Iterator[dict[str, Any]]:
                 words = f"A person marks this, out of {of:g}." if score is None else "Not answered."
                 yield {"name": _clean(question.title), "output": words, **TEXT}
             else:
-                yield _test(question.title, score or 0.0, of, _output(question))
+                yield _test(question.title, score or 0.0, of, _output(question) if told else UNREAD)
 
 
 def _test(name: str, score: float, of: float, output: str) -> dict[str, Any]:

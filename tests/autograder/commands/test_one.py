@@ -93,6 +93,16 @@ def test_what_cannot_be_graded_says_why_and_a_fault_of_the_graders_is_no_result(
     assert results(place, tmp_path, tmp_path / "nowhere") == (2, None)
 
 
+DEEP = "def double(x):\n    return 2 * x\n" + "-" * 60_000 + "1"
+
+
+def test_a_text_that_was_made_to_stop_a_parser_stops_nothing(place, tmp_path):
+    folder = hand_in(place.root, "plain", "mal", writes(ANSWERS | {"triple": DEEP}))
+    code, found = results(place, tmp_path, folder)
+    assert code == 0
+    assert {test["name"]: test.get("score") for test in found["tests"]}["test_double"] == 3.0
+
+
 def test_a_file_an_archive_and_gradescopes_metadata_are_taken(place, tmp_path, capsys):
     folder = hand_in(place.root, "plain", "ada", writes(ANSWERS))
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
