@@ -95,6 +95,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Course:
     nbformat.write(notebook, path)
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "small") as book:
         book.update_or_create_student("ada", first_name=NAME, last_name=NAME, email=NAME)
+        (root / "submitted" / NAME / "attention").mkdir(parents=True)
         book.update_or_create_student(NAME, first_name=NAME, last_name=NAME, email=NAME)
     return Course.load(root)
 
@@ -258,6 +259,10 @@ def test_nothing_acts_in_formgrader(served: tuple[Course, str, str, str], browse
             page.goto(place, wait_until="networkidle")
             page.evaluate(POKE)
             assert page.evaluate(LINKS) == []
+        page.route("**/autograde", lambda route: route.abort())
+        page.goto(f"{url}/formgrader/manage_submissions/attention", wait_until="networkidle")
+        page.locator("tr", has_text="<img").filter(has_text="needs auto").locator(".autograde a").click()
+        page.locator(".modal-body", has_text=NAME).wait_for()
         page.goto(f"{url}/formgrader/api/students")
         assert happened == []
     with looking(browser, url, without_policies=False) as (page, happened):
