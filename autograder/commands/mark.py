@@ -32,21 +32,24 @@ def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 
 
     from tqdm import tqdm
 
+    from autograder.guard import Guard
     from autograder.instructor.desk import Desk, serve
     from autograder.instructor.written import Class
 
-    answers = Class(course, assignment)
-    if not answers.questions:
-        print(f"{assignment} has no question that a person marks.")
-        return 0
-    for _ in tqdm(answers.read(), total=len(course.students(assignment)), unit=" submissions", leave=False, delay=1):
-        pass
-    with course.gradebook() as gradebook, suppress(KeyboardInterrupt):
-        desk = Desk(answers, gradebook, names=names)
-        try:
-            asyncio.run(serve(desk, port, lambda address: _open(address, assignment, no_browser)))
-        finally:
-            print(f"\nStopped. {count(desk.marked, 'mark')} given, and in the gradebook. The same command goes on.")
+    with Guard(seconds=10, wall=60) as guard:
+        answers = Class(course, assignment, guard)
+        if not answers.questions:
+            print(f"{assignment} has no question that a person marks.")
+            return 0
+        everybody = len(course.students(assignment))
+        for _ in tqdm(answers.read(), total=everybody, unit=" submissions", leave=False, delay=1):
+            pass
+        with course.gradebook() as gradebook, suppress(KeyboardInterrupt):
+            desk = Desk(answers, gradebook, names=names)
+            try:
+                asyncio.run(serve(desk, port, lambda address: _open(address, assignment, no_browser)))
+            finally:
+                print(f"\nStopped. {count(desk.marked, 'mark')} given, and in the gradebook. The same command goes on.")
     return 0
 
 

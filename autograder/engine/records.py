@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -100,6 +101,13 @@ class Record:
     scores: dict[str, dict[str, float | None]] = field(default_factory=dict)  # automatic marks, by notebook and cell
     isolation: str = ""
     seconds: float = 0.0
+
+
+def remarks(findings: Sequence[Mapping[str, str]], incidents: Sequence[str]) -> list[str]:
+    """What a line about a graded submission says besides its marks."""
+    repaired = sum(finding.get("kind") == "repaired" for finding in findings)
+    said = [f"{repaired} repaired"] if repaired else []
+    return said + ([f"look at it: {incidents[0]}"] if incidents else [])
 
 
 def record_file(root: Path, assignment: str, student: str) -> Path:

@@ -117,11 +117,8 @@ def record_of(
     elif blocked:
         state, words = "blocked", " ".join(blocked)
     else:
-        state, words = "graded", _earned(prepared, scores)
-        repaired = sum(f.kind == "repaired" for f in prepared.findings)
-        extras = [f"{repaired} repaired"] if repaired else []
-        extras += ["look at it: " + incidents[0]] if incidents else []
-        words = "; ".join([words, *extras])
+        said = records.remarks([vars(f) for f in prepared.findings], incidents)
+        state, words = "graded", "; ".join([_earned(prepared, scores), *said])
     return Record(
         student=done.student,
         assignment=assignment,

@@ -12,7 +12,7 @@ import math
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from tornado.web import Application, HTTPError, RequestHandler
 from autograder.engine.byhand import ChangedMeanwhile, mark_by_hand
 from autograder.engine.gradebook import GradebookBusy, patiently
 from autograder.feedback import clean
+from autograder.guard import NotRead
 from autograder.instructor.written import Class, Given, Question, Unit
 from autograder.pages import number, points, render
 
@@ -262,7 +263,7 @@ class Marking(Guarded):
                 answers=sum(len(unit.given) for unit in units),
                 state=_in_words(unit, question),
                 who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.desk.names else [],
-                answer=_shown(unit.given[0]),
+                answer=self._shown(unit.given[0]),
                 asked=clean.markdown(question.asked),
                 scheme=clean.markdown(question.scheme) if question.scheme else "",
                 model=clean.markdown(question.model) if question.model else "",
@@ -276,6 +277,17 @@ class Marking(Guarded):
                 next=f"/{place}/{after.key}" if after else "",
             )
         )
+
+    def _shown(self, given: Given) -> Markup:
+        if not given.cells:
+            return Markup("<p>There is nothing to read here. {}</p>").format(given.why)
+        try:
+            return self.desk.answers.guard.ask(_cleaned, given.cells)
+        except NotRead as why:
+            folder = f"autograded/{given.answer.student}/" if self.desk.names else "autograded/"
+            return Markup("<p>This answer cannot be shown: {}. It is in {}, as it was handed in.</p>").format(
+                why, folder
+            )
 
 
 def _with(units: list[Unit], key: str) -> Unit:
@@ -310,15 +322,12 @@ def _in_words(unit: Unit, question: Question) -> str:
     return f"{number(unit.points)} of {of}, {who}."
 
 
-def _shown(given: Given) -> Markup:
-    if not given.cells:
-        return Markup("<p>") + f"There is nothing to read here. {given.why}" + Markup("</p>")
+def _cleaned(cells: Sequence[Any]) -> Markup:
     made = []
-    for cell in given.cells:
+    for cell in cells:
         if cell.cell_type == "code":
-            made.append(
-                clean.code(cell.source) + clean.outputs(cell.get("outputs", []), "A picture that the code drew")
-            )
+            outputs = clean.outputs(cell.get("outputs", []), "A picture that the code drew")
+            made.append(clean.code(cell.source) + outputs)
         else:
             made.append(clean.markdown(cell.source, dict(cell.get("attachments") or {})))
     return Markup('<hr class="cell">').join(made)

@@ -7,20 +7,27 @@ smallest is kept. Here the fingerprints go into an index, so that only students 
 A short exercise has few ways to be solved. So what was given to everybody does not count, and neither does a
 fingerprint that much of the class has; two students are reported when most of what is left of one is in the other too.
 
+Whole submissions that are the same, and written answers that repeat each other, are found apart from that: the first by
+comparing all that was written, or the very files; the second by the letters that they share, whatever was changed in
+between.
+
 Answers are read as plain JSON, not as notebooks: a class of 5,000 is read in seconds.
 """
 
 import ast
 import contextlib
 import functools
+import hashlib
 import json
 import math
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from autograder.engine.course import Course
 from autograder.exercise.questions import read_master
@@ -33,6 +40,8 @@ FEW = 30  # a fingerprint that more students have is common, in a class of any s
 SHARE = 0.02  # in a large class; in a small one, what more than four have
 LEAST, ALIKE = 5, 0.5  # how many rare fingerprints two must share, and what part of the smaller one's
 LONGEST = 50_000  # characters of an answer that are compared
+LETTERS, SAMPLE = 12, 3  # of prose: runs of so many letters, and of those one in so many
+SOME = 40  # letters from which on it is remarkable that two pieces of prose are the same
 LONG = 200  # characters from which on it is remarkable that two texts are the same to the letter
 REFERENCE = "(the reference solution)"
 
@@ -67,13 +76,28 @@ def fingerprints(source: str) -> frozenset[int]:
     return frozenset(int(value) for value in hashes)
 
 
+def letters(prose: str) -> str:
+    """Without case, accents, punctuation, blanks and marks of Markdown."""
+    plain = unicodedata.normalize("NFKD", prose[:LONGEST]).casefold()
+    return "".join(one for one in plain if one.isalnum())
+
+
+def runs(prose: str) -> frozenset[int]:
+    """A sample of the runs of LETTERS letters, the same runs of every text: a changed word costs few of them."""
+    bare = letters(prose).encode("utf-32-le", "replace")
+    made = (crc32(bare[at : at + 4 * LETTERS]) for at in range(0, len(bare) - 4 * LETTERS + 1, 4))
+    return frozenset(value for value in made if value % SAMPLE == 0)
+
+
 def alike(
     students: Mapping[str, Answers],
     given: Answers,
     reference: Answers,
     read: Callable[[str], frozenset[int]] = fingerprints,
+    common: int = 0,
 ) -> list[Pair]:
-    """The pairs that stand out, the most alike first."""
+    """The pairs that stand out, the most alike first. common: what more students have does not count (by default SHARE
+    of the class)."""
     prints = functools.cache(read)
     free = frozenset().union(*(prints(source) for source in given.values()))
     everybody = {**students, **({REFERENCE: reference} if reference else {})}
@@ -82,7 +106,7 @@ def alike(
     for student, answers in everybody.items():
         held[student] = {value: where for where, source in answers.items() for value in prints(source) - free}
         count.update(held[student].keys())
-    few = min(max(4, math.ceil(SHARE * len(students))), FEW)
+    few = common or min(max(4, math.ceil(SHARE * len(students))), FEW)
     index: dict[int, list[str]] = {}
     rare: Counter[str] = Counter()
     for student, mine in held.items():
@@ -116,6 +140,46 @@ def same_to_the_letter(students: Mapping[str, Answers], given: Answers, referenc
     return sorted(found, key=lambda same: (len(same.students), same.where, same.students))
 
 
+def repeated(students: Mapping[str, Answers], given: Answers, reference: Answers) -> tuple[list[Same], list[Pair]]:
+    """Written answers, question by question: groups whose letters are the same, and pairs that share most of theirs."""
+    everybody = {**students, **({REFERENCE: reference} if reference else {})}
+    groups: list[Same] = []
+    pairs: list[Pair] = []
+    for where in dict.fromkeys(where for answers in everybody.values() for where in answers):
+        free = letters(given.get(where, ""))
+        here = {name: answers[where] for name, answers in everybody.items() if where in answers}
+        by_letters: dict[str, list[str]] = {}
+        for name, source in here.items():
+            by_letters.setdefault(letters(source), []).append(name)
+        same = {text: names for text, names in by_letters.items() if len(text) >= SOME and text != free}
+        groups += [Same(where, tuple(names)) for names in same.values() if len(names) > 1]
+        ones = {names[0]: {where: here[names[0]]} for names in same.values()}  # a group is said above
+        common = max(4, min(len(ones) // 2, 2 * FEW))  # one essay may have gone through many hands
+        pairs += alike(ones, {where: given.get(where, "")}, {}, runs, common)
+    return sorted(groups, key=lambda same: (same.where, same.students)), pairs
+
+
+def whole(students: Mapping[str, Answers], given: Answers, files: Mapping[str, frozenset[str]]) -> list[Same]:
+    """Students who handed in the same: file for file, or all that they wrote, to the letter. files: digests of their
+    notebooks. Nobody is named who is known to have written nothing."""
+    text: dict[str, list[str]] = {}
+    bytes_: dict[str, list[str]] = {}
+    for student in sorted({*students, *files}):
+        answers = students.get(student, {})
+        own = [own_text(source, given.get(where, "")) for where, source in sorted(answers.items())]
+        if answers and not any(own):
+            continue
+        if sum(map(len, own)) >= LONG:
+            text.setdefault("\n\n".join(own), []).append(student)
+        for digest in files.get(student, ()):
+            bytes_.setdefault(digest, []).append(student)
+    found = {tuple(names): "the same file" for names in bytes_.values() if len(names) > 1}
+    for names in text.values():
+        if len(names) > 1:
+            found.setdefault(tuple(names), "the same text")
+    return sorted((Same(how, names) for names, how in found.items()), key=lambda same: (same.where, same.students))
+
+
 def own_text(source: str, given: str) -> str:
     """What the student added, without blanks at the ends of lines and empty lines."""
     free = {line.strip() for line in given.split("\n")}
@@ -126,49 +190,66 @@ def own_text(source: str, given: str) -> str:
 # --- what the students wrote ------------------------------------------------------------------------------
 
 
-def answers_of_class(course: Course, assignment: str, guard: Guard) -> Iterator[tuple[str, Answers]]:
-    """(student, answers) for everybody whose submission can be read, as it was graded."""
+def answers_of_class(
+    course: Course, assignment: str, guard: Guard, kind: str = "code"
+) -> Iterator[tuple[str, Answers]]:
+    """(student, answers) for everybody whose submission can be read, as it was graded. kind: "code" or "markdown"."""
     names = [master.name for master in course.masters(assignment)]
     for student in course.students(assignment):
         folder = course.autograded(student, assignment)
         found: Answers = {}
         for name in names:
             with contextlib.suppress(NotRead):
-                found |= guard.ask(answers_in, folder / f"{name}.ipynb", name)
+                found |= guard.ask(answers_in, folder / f"{name}.ipynb", name, kind)
         if found:
             yield student, found
 
 
-def answers_in(path: Path, notebook: str) -> Answers:
+def answers_in(path: Path, notebook: str, kind: str = "code") -> Answers:
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    except (OSError, ValueError, KeyError, TypeError):
+        return _answers(cells, notebook, kind)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-    return _answers(cells, notebook)
 
 
-def _answers(cells: Iterable[Mapping[str, Any]], notebook: str) -> Answers:
+def _answers(cells: Iterable[Mapping[str, Any]], notebook: str, kind: str = "code") -> Answers:
     found = {}
     for cell in cells:
         about = cell.get("metadata", {}).get("nbgrader", {})
-        if about.get("solution") and cell.get("cell_type") == "code":
+        if about.get("solution") and cell.get("cell_type") == kind:
             source = cell.get("source", "")
             found[f"{notebook}/{about.get('grade_id')}"] = "".join(source) if isinstance(source, list) else str(source)
     return found
 
 
-def given(course: Course, assignment: str) -> Answers:
+def files_of_class(course: Course, assignment: str) -> dict[str, frozenset[str]]:
+    """Digests of the notebooks and archives that somebody else has in the same size: only those can be the same."""
+    sizes: dict[int, list[tuple[str, Path]]] = {}
+    for student in course.students(assignment):
+        folder = course.submission(student, assignment)
+        for path in [*folder.rglob("*.ipynb"), *folder.parent.glob(f"{assignment}.*")]:
+            if path.is_file() and not path.is_symlink():
+                sizes.setdefault(path.stat().st_size, []).append((student, path))
+    found: dict[str, set[str]] = {}
+    for same in sizes.values():
+        for student, path in same if len({student for student, _ in same}) > 1 else ():
+            found.setdefault(student, set()).add(hashlib.sha256(path.read_bytes()).hexdigest())
+    return {student: frozenset(digests) for student, digests in found.items()}
+
+
+def given(course: Course, assignment: str, kind: str = "code") -> Answers:
     masters = course.masters(assignment)
-    return {f"{m.name}/{c.id}": c.source for m in masters for c in m.cells if c.solution and c.type == "code"}
+    return {f"{m.name}/{c.id}": c.source for m in masters for c in m.cells if c.solution and c.type == kind}
 
 
-def reference(course: Course, assignment: str) -> Answers:
+def reference(course: Course, assignment: str, kind: str = "code") -> Answers:
     """The masters' own answers, where this machine has them."""
     folder = Path(course.directory.format_path(course.directory.source_directory, ".", assignment))
     found: Answers = {}
     for master in course.masters(assignment):
         path = folder / f"{master.name}.ipynb"
-        for key, source in _answers(read_master(path).cells if path.is_file() else [], master.name).items():
+        for key, source in _answers(read_master(path).cells if path.is_file() else [], master.name, kind).items():
             found[key] = "\n".join(line for line in source.split("\n") if "### " not in line)
     return found
 

@@ -118,13 +118,20 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
     found = mistakes(marks, exercises_of(assignment))
     free, right = likeness.given(course, assignment), likeness.reference(course, assignment)
     try:
-        pairs = [
-            [clean.text(p.one), clean.text(p.other), f"{p.part:.0%}", clean.text(", ".join(map(_cell, p.where)))]
-            for p in likeness.alike(answers, free, right, read)
-        ]
+        pairs = _pairs(likeness.alike(answers, free, right, read))
     except ImportError:
         pairs = None
+    prose = dict(likeness.answers_of_class(course, assignment, guard, "markdown"))
+    unwritten, model = (part(course, assignment, "markdown") for part in (likeness.given, likeness.reference))
+    everything = {student: answers.get(student, {}) | prose.get(student, {}) for student in {*answers, *prose}}
+    essays, edited = likeness.repeated(prose, unwritten, model)
     return {
+        "copies": [
+            [clean.text(g.where), len(g.students), _names(g.students)]
+            for g in likeness.whole(everything, free | unwritten, likeness.files_of_class(course, assignment))
+        ],
+        "essays": _groups(essays),
+        "edited": _pairs(edited),
         "mistakes": [
             [clean.text(m.id), len(m.students), f"{len(m.students) / m.written:.0%}", clean.text(_short(m.exercise))]
             for m in found[:MOST]
@@ -142,11 +149,22 @@ def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guar
         ],
         "pairs": pairs,
         "unread": [student for student, given in answers.items() if not unread.isdisjoint(given.values())],
-        "groups": [
-            [clean.text(_cell(g.where)), len(g.students) - (likeness.REFERENCE in g.students), _names(g.students)]
-            for g in likeness.same_to_the_letter(answers, free, right)
-        ],
+        "groups": _groups(likeness.same_to_the_letter(answers, free, right)),
     }
+
+
+def _pairs(found: Sequence[likeness.Pair]) -> list[list[str]]:
+    return [
+        [clean.text(p.one), clean.text(p.other), f"{p.part:.0%}", clean.text(", ".join(map(_cell, p.where)))]
+        for p in found
+    ]
+
+
+def _groups(found: Sequence[likeness.Same]) -> list[list[Any]]:
+    return [
+        [clean.text(_cell(g.where)), len(g.students) - (likeness.REFERENCE in g.students), _names(g.students)]
+        for g in found
+    ]
 
 
 def _example(one: Mistaken, answers: Mapping[str, likeness.Answers], guard: Guard) -> str:

@@ -16,6 +16,7 @@ from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.gradebook import GradeRow, grade_rows
 from autograder.engine.records import Record
+from autograder.pages import number
 
 State = Literal["graded", "waiting", "blocked", "fault", "not graded", "nothing handed in"]
 
@@ -34,7 +35,8 @@ class Row:
     late: float = 0.0  # seconds
     questions: dict[str, float | None] = field(default_factory=dict)
     waiting: tuple[str, ...] = ()  # questions without a mark, or changed since somebody marked them by hand
-    words: str = ""  # what the record says, in one line
+    remarks: str = ""  # what the record says besides the marks, in one line
+    words: str = ""  # the marks as they are now, and the remarks
 
     @property
     def shown(self) -> str:
@@ -74,10 +76,12 @@ def automatic_alone(asked: Sequence[Asked], rows: Iterable[Row]) -> tuple[list[A
     for row in rows:
         marks = {question.name: row.questions[question.name] for question in kept}
         state, score, open_ = row.state, row.score, tuple(name for name in row.waiting if name in marks)
+        about: dict[str, Any] = {}
         if row.score is not None:
             score = sum(mark or 0.0 for mark in marks.values())
             state = "waiting" if open_ else "graded"
-        about = {"questions": marks, "waiting": open_, "penalty": 0.0, "extra": 0.0}
+            about = {"words": _words(kept, marks, open_, 0.0, row.remarks)}
+        about |= {"questions": marks, "waiting": open_, "penalty": 0.0, "extra": 0.0}
         made.append(replace(row, state=state, score=score, of=of, **about))  # type: ignore[arg-type]
     return kept, made
 
@@ -110,7 +114,7 @@ def report_rows(course: Course, assignment: str) -> list[Row]:
 def row_of(
     person: Any,
     student: str,
-    asked: Iterable[Asked],
+    asked: Sequence[Asked],
     grades: dict[tuple[str, str], GradeRow],
     late: float,
     record: Record | None,
@@ -132,6 +136,10 @@ def row_of(
     penalty = sum(penalties.values())
     state = _state(marks, record, handed_in, bool(waiting))
     none = state in ("nothing handed in", "not graded", "blocked", "fault")
+    said = ""
+    if record is not None:
+        found = records.remarks(record.findings, record.incidents)
+        said = "; ".join(found) if record.state == "graded" else record.words
     return Row(
         student=student,
         first_name=str(getattr(person, "first_name", None) or ""),
@@ -145,8 +153,26 @@ def row_of(
         late=late,
         questions=dict.fromkeys(marks) if none else marks,
         waiting=() if none else tuple(waiting),
-        words=record.words if record is not None else "",
+        remarks=said,
+        words=said if none else _words(asked, marks, waiting, penalty, said),
     )
+
+
+def _words(
+    asked: Iterable[Asked], marks: dict[str, float | None], waiting: Sequence[str], penalty: float, remarks: str
+) -> str:
+    """ "18 of 26, less 2 for being late, and 4 for a person to give (written)"."""
+    of = {question.name: question.of for question in asked}
+    given = {name: mark for name, mark in marks.items() if mark is not None}
+    words = f"{number(sum(given.values()))} of {number(sum(of[name] for name in given))}"
+    words += f", less {number(penalty)} for being late" if penalty else ""
+    missing = [name for name in waiting if name not in given]
+    again = [name for name in waiting if name in given]
+    if missing:
+        words += f", and {number(sum(of[name] for name in missing))} for a person to give ({', '.join(missing)})"
+    if again:
+        words += f"; to be confirmed, as the answer has changed since it was marked: {', '.join(again)}"
+    return f"{words}; {remarks}" if remarks else words
 
 
 def _state(marks: dict[str, float | None], record: Record | None, handed_in: bool, waits: bool) -> State:
@@ -154,7 +180,9 @@ def _state(marks: dict[str, float | None], record: Record | None, handed_in: boo
     if record is not None and record.state == "fault":
         return "fault"
     if record is not None and record.state == "blocked":
-        return "blocked" if all(mark is None for mark in marks.values()) else "waiting"
-    if all(mark is None for mark in marks.values()):
+        if all(mark is None for mark in marks.values()):
+            return "blocked"
+        return "waiting" if waits else "graded"  # by a person, who has given every mark
+    if all(mark is None for mark in marks.values()) and (record is None or not marks):
         return "not graded" if handed_in else "nothing handed in"
     return "waiting" if waits else "graded"

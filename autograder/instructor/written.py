@@ -23,6 +23,7 @@ from autograder.engine.byhand import Answer, answers_to
 from autograder.engine.course import Course
 from autograder.exercise.questions import read_master
 from autograder.feedback.question import questions_of
+from autograder.guard import Guard, NotRead
 from autograder.instructor.rows import questions_asked
 
 REGION = re.compile(r"^ *#* *(BEGIN|END) (MARK SCHEME|SOLUTION)\b")
@@ -152,8 +153,8 @@ def _read(path: Path) -> Any:
 class Class:
     """The answers of a class, read again where a graded notebook has changed."""
 
-    def __init__(self, course: Course, assignment: str) -> None:
-        self.course, self.assignment = course, assignment
+    def __init__(self, course: Course, assignment: str, guard: Guard) -> None:
+        self.course, self.assignment, self.guard = course, assignment, guard
         self.questions = questions(course, assignment)
         self._read: dict[Path, tuple[tuple[int, int], dict[str, list[Any]]]] = {}
 
@@ -199,14 +200,22 @@ class Class:
         path = self.course.autograded(student, self.assignment) / f"{notebook}.ipynb"
         try:
             about = path.stat()
-            when = (about.st_mtime_ns, about.st_size)
-            if path not in self._read or self._read[path][0] != when:
-                cells = nbformat.v4.reads(path.read_text(encoding="utf-8")).cells
-                wanted = {question.cell for question in self.questions if question.notebook == notebook}
-                self._read[path] = (when, dict(_answered(cells, wanted, self._given_to_all(notebook))))
-            return self._read[path][1]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except OSError:
             return {}
+        when = (about.st_mtime_ns, about.st_size)
+        if path not in self._read or self._read[path][0] != when:
+            wanted = {question.cell for question in self.questions if question.notebook == notebook}
+            try:
+                found = self.guard.ask(_answers_in, path, wanted, self._given_to_all(notebook))
+            except NotRead:
+                found = {}
+            self._read[path] = (when, found)
+        return self._read[path][1]
+
+
+def _answers_in(path: Path, wanted: set[str], given: set[str]) -> dict[str, list[Any]]:
+    cells = nbformat.v4.reads(path.read_text(encoding="utf-8")).cells
+    return dict(_answered(cells, wanted, given))
 
 
 def _answered(cells: Sequence[Any], wanted: set[str], given: set[str]) -> Iterator[tuple[str, list[Any]]]:

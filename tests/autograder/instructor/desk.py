@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autograder.engine.course import Course
+from autograder.guard import Guard
 from autograder.instructor.desk import Desk, serve
 from autograder.instructor.written import Class
 
@@ -24,8 +25,8 @@ def running(course: Course, assignment: str, **about: object) -> Iterator[str]:
         begun.set()
 
     async def work() -> None:
-        with course.gradebook() as gradebook:
-            await serve(Desk(Class(course, assignment), gradebook, **about), 0, ready)  # type: ignore[arg-type]
+        with Guard() as guard, course.gradebook() as gradebook:
+            await serve(Desk(Class(course, assignment, guard), gradebook, **about), 0, ready)  # type: ignore[arg-type]
 
     task = loop.create_task(work())
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from autograder.instructor.likeness import REFERENCE, alike, same_to_the_letter
+from autograder.instructor.likeness import REFERENCE, alike, repeated, same_to_the_letter, whole
 
 pytest.importorskip("copydetect")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -64,6 +64,59 @@ def test_the_same_to_the_letter_is_said_with_the_smallest_group_first():
     found = same_to_the_letter(group(sources), {"nb/attend": STUB}, {})
     assert [same.students for same in found] == [("a", "b"), ("d", "e", "f")]
     assert same_to_the_letter(group(dict.fromkeys("ab", STUB)), {"nb/attend": STUB}, {}) == []
+
+
+ESSAY = (
+    "A vector of fixed width holds as much for three words as for sixty, so two long sentences must come to lie on"
+    " nearly the same vector. Attention keeps the state of every word and lets each step form its own weighted sum."
+)
+EDITED = ESSAY.replace("sixty", "60").replace("must come to lie on", "end up at").replace("Attention", "*Attention*")
+OTHER = (
+    "Because the decoder only sees the last state of the encoder, early words are overwritten. With attention it can"
+    " look back at every source word, and the price is one score for every pair of a source and a target word."
+)
+
+
+def essays(**sources):
+    return {student: {"nb/why": source} for student, source in sources.items()}
+
+
+def test_essays_that_repeat_each_other_are_found_and_nobody_else():
+    shouted = f"**{ESSAY.upper()}**\n\n--"
+    found = essays(ada=ESSAY, bob=shouted, cat=EDITED, dan=OTHER, eve="YOUR ANSWER", fay="YOUR ANSWER")
+    groups, pairs = repeated(found, {"nb/why": "YOUR ANSWER"}, {})
+    assert [same.students for same in groups] == [("ada", "bob")]
+    assert [(pair.one, pair.other) for pair in pairs] == [("ada", "cat")]
+    assert repeated(essays(ada=ESSAY, dan=OTHER), {}, {"nb/why": EDITED})[1][0].other == REFERENCE
+
+
+def test_one_essay_in_many_hands_each_with_an_edit_of_its_own_is_found():
+    sources = {f"s{n}": " ".join([*ESSAY.split()[: n + 3], f"word{n}", *ESSAY.split()[n + 3 :]]) for n in range(9)}
+    others = {f"o{n}": " ".join(random.Random(n).sample(OTHER.split(), 30)) for n in range(12)}
+    _, pairs = repeated(essays(**sources, **others), {}, {})
+    assert {pair.one for pair in pairs} | {pair.other for pair in pairs} == set(sources)
+
+
+def test_whole_submissions_that_are_the_same_are_named_however_short_and_however_many():
+    short, stub = "def f(x):\n    return x + x", "def f(x):\n    ..."
+    names = ["ada", "bob", "cat", "dan", "eve", "fay", "gus"]
+    sources = {name: {"nb/f": short} for name in names} | {name: {"nb/f": stub} for name in ("hal", "ida")}
+    files = {name: frozenset({"one"}) for name in ("ada", "bob")} | {n: frozenset({"none"}) for n in ("hal", "ida")}
+    assert [same.students for same in whole(sources, {"nb/f": stub}, files)] == [("ada", "bob")]
+    long = {name: {"nb/f": answer(1), "nb/why": ESSAY} for name in names}
+    assert [same.students for same in whole(long, {}, {})] == [tuple(names)]
+    unread = {name: frozenset({"damaged"}) for name in ("jo", "kim")}
+    assert [same.students for same in whole({}, {}, unread)] == [("jo", "kim")]
+
+
+@pytest.mark.slow
+@pytest.mark.everything
+def test_the_essays_of_a_class_of_2000_take_seconds():
+    words = sorted(set(OTHER.split()) | set(ESSAY.split()))
+    sources = {f"s{n}": {"nb/why": " ".join(random.Random(n).choices(words, k=150))} for n in range(2000)}
+    start = time.perf_counter()
+    assert repeated(sources | essays(copy=sources["s7"]["nb/why"] + " so."), {}, {})[1]
+    assert time.perf_counter() - start < 60
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from autograder.instructor import report_rows, write_overview, write_report
 from autograder.instructor.lessons import to_look_at, uncontained
 from autograder.instructor.likeness import anonymous
 from autograder.instructor.overview import counts
+from autograder.instructor.rows import automatic_alone, questions_asked
 from autograder.pages import duration, part
 from tests.autograder.pages import Page, dangers, unfit
 from tests.autograder.small_course import SEED, small_course
@@ -59,6 +60,50 @@ def test_the_csv_keeps_empty_from_zero_and_defuses_formulas(course):
     assert rows["fay"]["last name"] == "'+1"
     assert rows["fay"]["email"] == "'-x@y.z"
     assert rows["ada"]["late penalty"] == "1.0"
+
+
+def test_the_words_are_of_the_marks_as_they_are_now(tmp_path):
+    course = small_course(tmp_path)
+
+    def words() -> dict[str, str]:
+        return {row.student: row.words for row in report_rows(course, "attention")}
+
+    said = "1 repaired; look at it: tried to open a network connection"
+    assert words() == {
+        "ada": "5.5 of 6, less 1 for being late; 1 repaired",
+        "bob": f"0 of 2, and 4 for a person to give (written); {said}",
+        "cat": "0 of 6; 1 repaired",
+        "dan": "its JSON breaks off",
+        "eve": "the reference fails",
+        "fay": "",
+        "gus": "",
+    }
+    with course.gradebook() as book:
+        written = book.find_grade("written", "attention", "attention", "bob")
+        written.manual_score, written.needs_manual_grade = 2.5, False
+        book.find_grade("written", "attention", "attention", "ada").needs_manual_grade = True
+        book.db.commit()
+    assert words()["bob"] == f"2.5 of 6; {said}"
+    assert "to be confirmed, as the answer has changed since it was marked: written" in words()["ada"]
+    automatic = automatic_alone(questions_asked(course, "attention"), report_rows(course, "attention"))[1]
+    assert next(row.words for row in automatic if row.student == "bob") == f"0 of 2; {said}"
+
+
+def test_essays_alone_wait_for_a_person_and_a_blocked_one_whom_a_person_has_marked_is_graded(tmp_path):
+    course = small_course(tmp_path)
+    with course.gradebook() as book:
+        book.add_student("dan")
+        book.add_submission("attention", "dan")
+        for name in ("check_dot_score", "written"):
+            mark = book.find_grade(name, "attention", "attention", "bob")
+            mark.auto_score, mark.needs_manual_grade = None, True
+            mark = book.find_grade(name, "attention", "attention", "dan")
+            mark.manual_score, mark.needs_manual_grade = 1.0, False
+        book.db.commit()
+    rows = {row.student: row for row in report_rows(course, "attention")}
+    assert (rows["bob"].state, rows["bob"].score) == ("waiting", 0.0)
+    assert (rows["dan"].state, rows["dan"].score) == ("graded", 2.0)
+    assert rows["dan"].words == "2 of 6; its JSON breaks off"
 
 
 def test_the_json_says_null(course):
