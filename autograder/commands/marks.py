@@ -61,7 +61,7 @@ def report(
         raise shared.Misuse("--column and --out-of are for a file of another system: --lms or --into")
     if out_of is not None and not 0 < out_of < float("inf"):
         raise shared.Misuse(f"--out-of must be more than 0, got {out_of:g}")
-    target = shared.here(out) if out else None
+    target = shared.out_file(out)
     if leaves:
         return _for_lms(course, assignment, lms, into, column, out_of, automatic, target, json)
     table = write_report(course, assignment, format, target, automatic=automatic)

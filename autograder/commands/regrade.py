@@ -63,7 +63,7 @@ def regrade(
     except KeyboardInterrupt:
         told.stopped()
         return shared.STOPPED
-    path = _record(course, found, apply, shared.here(out) if out else None)
+    path = _record(course, found, apply, shared.out_file(out))
     if apply:
         for name in names:
             Drafts(course, name).forget()

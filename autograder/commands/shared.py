@@ -89,9 +89,22 @@ def command(
 
 
 def course(place: Environment, folder: str | None, db: str | None) -> "Course":
+    from autograder.commands.private import keep_course
     from autograder.engine.course import Course
 
-    return Course.load(here(folder) if folder else place.root, db)
+    found = Course.load(here(folder) if folder else place.root, db)
+    keep_course(found)
+    return found
+
+
+def out_file(path: str | None) -> Path | None:
+    """A file with marks that the user wants somewhere else: git is made to ignore it there."""
+    if path is None:
+        return None
+    from autograder.commands.private import keep
+
+    keep(here(path))
+    return here(path)
 
 
 def here(path: str | Path) -> Path:

@@ -3,15 +3,16 @@
 const at = (id) => document.getElementById(id);
 const form = at("mark"), points = at("points"), words = at("words"), answer = at("answer"), said = at("said");
 const same = at("same"), earlier = at("earlier"), alike = form.elements.alike;
-const asked = said.textContent;
+const was = said.textContent;
 let leaving = false, sent = false;
 
 for (const one of form.querySelectorAll("[hidden]:not(input)")) one.hidden = one === same && !same.dataset.words;
 points.focus({ preventScroll: true });
 points.select();
-setTimeout(() => tell(asked), 150); // a screen reader says what changes, not what was there
+const first = setTimeout(() => tell(was), 150); // a screen reader says what changes, not what was there
 
 function tell(text) {
+  clearTimeout(first);
   said.textContent = "";
   requestAnimationFrame(() => (said.textContent = text));
 }

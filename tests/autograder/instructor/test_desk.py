@@ -222,6 +222,7 @@ def test_one_pass_by_keyboard_alone(course):
         first = page.url
         page.keyboard.press("ArrowRight")
         page.wait_for_url(lambda url: url != first)
+        expect(page.locator("#points")).to_be_focused()
         page.keyboard.type("2")
         page.keyboard.press("ArrowLeft")
         expect(page.locator("#said")).to_contain_text("Not saved")

@@ -1,0 +1,77 @@
+"""What a course writes about its students stays out of git, wherever it is written.
+
+The course's own checkout ignores its folders of marks already (`.gitignore`). Elsewhere, and for a file that is written
+anywhere in a checkout (`--out`), a line goes into that checkout's `info/exclude`, which git reads like a `.gitignore`
+and which is never committed.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograder.engine.course import Course
+
+
+def keep_course(course: "Course") -> None:
+    """The folders of marks, and the gradebook with its journal, if it is a file."""
+    directory = course.directory
+    folders = (directory.autograded_directory, directory.feedback_directory, "grading")
+    paths = [course.root / folder for folder in folders]
+    if directory.db_url.startswith("sqlite:///"):
+        gradebook = Path(directory.db_url.removeprefix("sqlite:///"))
+        paths += [gradebook.with_name(gradebook.name + end) for end in ("", "-journal", "-wal", "-shm")]
+    keep(*paths)
+
+
+def keep(*paths: Path) -> None:
+    """Make git ignore these, and say on stderr where it does not. Nothing happens outside a checkout."""
+    checkouts: dict[Path, list[str]] = {}
+    for path in paths:
+        whole = path.parent.resolve() / path.name
+        top = next((folder for folder in whole.parents if (folder / ".git").exists()), None)
+        if top is not None:
+            checkouts.setdefault(top, []).append(whole.relative_to(top).as_posix())
+    for top, names in checkouts.items():
+        try:
+            _exclude(top, _seen(top, names))
+            left, why = _seen(top, names), "git has them already, or a .gitignore asks for them"
+        except FileNotFoundError:  # no git here: nobody commits
+            continue
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            left, why = names, f"git could not be asked ({' '.join(str(error).split())[:200]})"
+        if left:
+            print(f"Careful, in {top} these could be committed: {', '.join(left)}: {why}.", file=sys.stderr)
+
+
+def _git(top: Path, *words: str, given: Sequence[str] = (), fine: tuple[int, ...] = (0,)) -> list[str]:
+    """What git answers, as a list. Raises OSError, ValueError, SubprocessError."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    asked = "".join(f"{name}\0" for name in given)
+    done = subprocess.run(
+        ["git", *words], cwd=top, env=variables, input=os.fsencode(asked), capture_output=True, timeout=30, check=False
+    )
+    if done.returncode not in fine:
+        raise ValueError(done.stderr.decode(errors="replace").strip() or f"git {words[0]} failed")
+    return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+
+
+def _seen(top: Path, names: Sequence[str]) -> list[str]:
+    """Those that git would add, or has. Where a folder is not there yet, rules like `/grading/` are about its files."""
+    inside = {f"{name}/x": name for name in names if not (top / name).is_file()} | {name: name for name in names}
+    ignored = {inside[name] for name in _git(top, "check-ignore", "-z", "--stdin", given=[*inside], fine=(0, 1))}
+    return [name for name in names if name not in ignored]
+
+
+def _exclude(top: Path, names: Sequence[str]) -> None:
+    if not names:
+        return
+    path = top / _git(top, "rev-parse", "--git-path", "info/exclude")[0].strip()
+    before = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    rules = ["/" + re.sub(r"([\\*?\[\]\s])", r"\\\1", name) for name in names]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(dict.fromkeys([*before, *rules])) + "\n", encoding="utf-8")
