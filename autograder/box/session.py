@@ -34,7 +34,18 @@ UNHEEDED_SECONDS = 5.0
 _DYING_SECONDS = 2.0
 _GRACE_SECONDS = 1.5
 _MOST_NOTES = 100
-_KNOWN_INCIDENTS = {NETWORK, PROCESS, PROGRAM, MEMORY_OF_OTHERS, SIGNAL, SANDBOX, PRIVILEGED, FILES, "filled its disk"}
+KNOWN_INCIDENTS = (
+    NETWORK,
+    PROCESS,
+    PROGRAM,
+    MEMORY_OF_OTHERS,
+    SIGNAL,
+    SANDBOX,
+    PRIVILEGED,
+    FILES,
+    "filled its disk",
+)
+SENT, ENDED_BY = "sent ", "ended by "  # how incidents begin that say what the one sentence for all does not
 
 _WARM_FOR = {"optim": "torch._dynamo"}  # a word in the source -> the slow import that the warm parent then does
 _OF_PROCESS = ("memory", "cpu", "processes", "open_files", "file_size", "disk", "files")  # limits of its process
@@ -110,9 +121,11 @@ class Session:
                     f"All cells together took longer than their {self.limits.wall:g} seconds.",
                 )
         except replies.TooLarge as error:
-            ended, words = "result-too-large", f"It sent {error}, more than any answer needs."
+            ended, words = "result-too-large", "It sent more than any answer needs."
+            self.noted[f"{SENT}{error}"] = None
         except replies.BadReply as error:
-            ended, words = "protocol", f"What it sent is no answer to what was asked: {error}."
+            ended, words = "protocol", "What it sent is no answer to what was asked."
+            self.noted[f"{SENT}what is no answer: {error}"] = None
         except replies.Closed:
             ended = "left"
         status = self._status(_DYING_SECONDS if ended == "left" else 0)
@@ -263,12 +276,14 @@ class Session:
         if number == signal.SIGKILL:
             return "memory", "The machine ran out of memory and ended it."
         if number:
-            return "killed", f"It crashed in compiled code ({signal.Signals(number).name}): often out of memory."
+            name = next((known.name for known in signal.Signals if known == number), f"signal {number}")
+            self.noted[f"{ENDED_BY}{name}"] = None
+            return "killed", "It crashed in compiled code: often out of memory."
         return "left", "Its process ended itself, as os._exit does."
 
 
 def _incidents(status: dict[str, Any]) -> list[str]:
     found = status.get("incidents", {})
     return [
-        f"{words} ({found[words]} times)" if found[words] > 1 else words for words in found if words in _KNOWN_INCIDENTS
+        f"{words} ({found[words]} times)" if found[words] > 1 else words for words in found if words in KNOWN_INCIDENTS
     ]

@@ -8,6 +8,7 @@
     pool       workers: in this process, on several cores, on a cluster
     run        a class: each submission in turn; resumed wherever it was stopped
     write      graded notebooks, gradebook, record, in this order, by one process
+    incidents  what a student is told of what their code tried
     records    what became of a notebook and of a submission, as plain data that can be kept and sent
 
 Student code runs in `autograder.box` and nowhere else; the verdict is computed here, outside.

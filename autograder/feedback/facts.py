@@ -7,6 +7,7 @@ from typing import Any
 from nbgrader.api import MissingEntry
 
 from autograder.engine import records
+from autograder.engine.incidents import for_students
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,7 @@ class Facts:
     state: str = "graded"
     words: str = ""
     findings: tuple[dict[str, str], ...] = ()
-    incidents: tuple[str, ...] = ()
+    incidents: tuple[str, ...] = ()  # as a student is told them
 
     @property
     def score(self) -> float:
@@ -56,7 +57,7 @@ def facts(gradebook: Any, root: Path, assignment: str, notebook: str, student: s
     known = records.load(root, assignment, student)
     about: dict[str, Any] = {"student": student, "assignment": assignment, "notebook": notebook}
     if known is not None:
-        about |= {"state": known.state, "words": known.words, "incidents": tuple(map(str, known.incidents))}
+        about |= {"state": known.state, "words": known.words, "incidents": for_students(map(str, known.incidents))}
         about["findings"] = tuple(known.findings)
     try:
         submitted = gradebook.find_submission_notebook(notebook, assignment, student)

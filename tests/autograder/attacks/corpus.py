@@ -349,7 +349,7 @@ ATTACKS = (
     Submission(name="an endless loop in an answer", like="honest", loses=("decoder_mask",), says=("did not finish in",),
                cells={"decoder_mask": "def decoder_mask(lengths, time):\n    while True: pass"}),
     vandal("os._exit", "import os\nos._exit(0)", "process ended itself"),
-    vandal("a segmentation fault", "import ctypes\nctypes.string_at(0)", "SIGSEGV"),
+    vandal("a segmentation fault", "import ctypes\nctypes.string_at(0)", "crashed in compiled code"),
     Submission(name="os._exit in an answer", like="honest", loses=("decoder_mask",), says=("process ended itself",),
                cells={"decoder_mask": "import os\ndef decoder_mask(lengths, time): os._exit(0)"}),
     vandal("sys.exit", "import sys\nsys.exit(1)", "SystemExit"),

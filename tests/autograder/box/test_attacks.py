@@ -186,7 +186,7 @@ ATTACKS = [
     attack("deeper recursion", "import sys\nsys.setrecursionlimit(10**9)\ndef f(): f()\nf()", ended=("finished", "killed", "wall")),
     # --- ending it
     attack("os._exit", "import os\nos._exit(0)", ended=("left",), words="ended itself"),
-    attack("a segmentation fault", "import ctypes\nctypes.string_at(0)", ended=("killed",), words="SIGSEGV"),
+    attack("a segmentation fault", "import ctypes\nctypes.string_at(0)", ended=("killed",), words="crashed", incident="ended by SIGSEGV"),
     attack("abort", "import os\nos.abort()", ended=("killed",), words="crashed"),
     attack("sys.exit", "import sys\nsys.exit(3)", "print('on')", says="on"),
     attack("exit in a thread", "import threading, os\nthreading.Thread(target=os._exit, args=(0,)).start()", ended=("left",)),
@@ -285,6 +285,7 @@ def forge(frame: str) -> str:
 def test_forged_replies_end_the_notebook_and_nothing_else(box: Box, frame: str, ended: str) -> None:
     job = Job(name="forger", cells=(*cells("def f(a): return a", forge(frame), "1"), asking("f", (1.0,))))
     result = box.run(job, Limits(wall=3, cell_wall=1))
+    assert result.ended == "wall" or not any(c.isdecimal() for c in result.words.partition(": ")[2])  # a size can tell
     assert result.ended in (ended, "wall") if "while" in frame else result.ended == ended, result
     assert all(cell.id != "test" for cell in result.cells)
     is_whole(box)
