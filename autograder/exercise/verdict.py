@@ -12,6 +12,8 @@ from autograder.exercise.judges import implausible
 from autograder.exercise.mistakes import name_mistakes
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
+MUCH, MANY = 10_000, 20  # numbers in a result that are looked at, besides so many times as many as the right one has
+
 
 class GraderFault(Exception):  # noqa: N818  (said to students and instructors, not an Error to them)
     """The grader, not the student, is wrong. It never becomes a mark: grading that submission stops."""
@@ -108,7 +110,11 @@ def _finding(
             complaint: str | None = fault.words
         else:
             try:
-                complaint = implausible(got, expected, names, prop.outputs) or prop.judge(question.case, got, expected)
+                complaint = (
+                    _far_too_long(got, expected, names)
+                    or implausible(got, expected, names, prop.outputs)
+                    or prop.judge(question.case, got, expected)
+                )
             except Exception as error:
                 raise GraderFault(f"judging {prop.name!r} on {question.case.label!r} failed: {error!r}") from error
         if complaint is not None:
@@ -116,6 +122,15 @@ def _finding(
                 about=prop, complaint=complaint, case=question.case, got=got, expected=expected, fresh=number >= public
             )
     return Finding(about=prop)
+
+
+def _far_too_long(got: Answers, expected: Answers, names: Sequence[str]) -> str | None:
+    """So that judging takes as long as judging the right answer does, to a factor: no limit of the sandbox's counts it."""
+    for mine, right in zip(got, expected, strict=True):
+        for name, output, wanted in zip(names, mine.outputs, right.outputs, strict=False):
+            if output.numel() > MUCH + MANY * wanted.numel():
+                return f"{name} holds far more numbers than were asked for"
+    return None
 
 
 def _with_names(verdict: Verdict, asked: Sequence[Question], given: Sequence[Answers]) -> Verdict:

@@ -49,6 +49,21 @@ def test_unwritten_means_that_every_call_said_so():
     assert not verdict_on(doubling(properties=(sizes,)), half).unwritten
 
 
+def test_a_result_without_end_is_not_judged_at_all():
+    looked: list[int] = []
+
+    def slow(case, got, expected):
+        looked.extend(len(outcome.outputs[0]) for outcome in got)
+        return None
+
+    exercise = doubling(properties=(Property(name="p", points=1, cases=one_case, judge=slow),))
+    verdict = verdict_on(exercise, lambda x: x.repeat(100_000))
+    assert verdict.findings[0].complaint == "y holds far more numbers than were asked for"
+    assert looked == []
+    verdict_on(exercise, lambda x: x.repeat(20))
+    assert looked
+
+
 def test_a_judge_that_breaks_is_a_fault_of_the_grader():
     def broken(case, got, expected):
         raise IndexError("oops")
