@@ -1,6 +1,7 @@
 """What the commands share: how a command line becomes a call, options of a course, and errors said in words."""
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -121,7 +122,7 @@ def run(work: Callable[[], int]) -> int:
 
     from autograder.box import BoxFault, IsolationMissing
     from autograder.engine.course import NotACourse
-    from autograder.engine.gradebook import GradebookBusy
+    from autograder.engine.gradebook import GradebookFault
     from autograder.engine.pool import PoolLost
     from autograder.engine.run import AlreadyRunning, Broken
 
@@ -131,13 +132,17 @@ def run(work: Callable[[], int]) -> int:
     except (Misuse, NotACourse, MissingEntry, ValueError) as error:
         _say(error)
         return 2
-    except (AlreadyRunning, GradebookBusy, PoolLost, Broken, IsolationMissing, BoxFault, OSError) as error:
+    except (AlreadyRunning, GradebookFault, PoolLost, Broken, IsolationMissing, BoxFault, OSError) as error:
         _say(error)
         return 1
 
 
 def _say(error: Exception) -> None:
-    words = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error)
+    words = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        words = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+        if error.errno == errno.ENOSPC:
+            words = f"{words}. Make room on that disk, then run the same command again; what is done stays done"
     print(f"{words[:1].upper()}{words[1:]}{'' if words.endswith(('.', '?')) else '.'}", file=sys.stderr)
 
 

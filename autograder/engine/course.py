@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import find_all_files
 from traitlets.config import Config, PyFileConfigLoader
 
+from autograder.engine.gradebook import opened
 from autograder.preflight.archive import is_archive
 from autograder.preflight.finding import shown
 from autograder.preflight.master import Master, from_gradebook, order_in_source
@@ -80,8 +81,9 @@ class Course:
 
     @contextmanager
     def gradebook(self) -> Iterator[Any]:
-        with Gradebook(self.directory.db_url, self.directory.course_id) as opened:
-            yield opened
+        """nbgrader's, open; raises GradebookFault."""
+        with opened(self.directory.db_url, self.directory.course_id) as gradebook:
+            yield gradebook
 
     def masters(self, assignment: str) -> list[Master]:
         try:

@@ -15,6 +15,7 @@ _BEGINNINGS = {
     "asked for a file outside its folder": "asked for a file outside its folder",
     "a file of the submission could not be put": "a file of the submission could not be put into its folder",
     "Cell '": "a cell had to be stopped, or ended its own process",
+    "All cells together took longer": "all cells together took longer than they may",
     SENT: "sent what is no answer",
     ENDED_BY: "crashed in compiled code",
     MARKED_LATE: MARKED_LATE,

@@ -125,7 +125,7 @@ def _finding(
 
 
 def _far_too_long(got: Answers, expected: Answers, names: Sequence[str]) -> str | None:
-    """So that judging takes as long as judging the right answer does, to a factor: no limit of the sandbox's counts it."""
+    """So that judging takes as long as for the right answer, to a factor: no limit of the sandbox's is on it."""
     for mine, right in zip(got, expected, strict=True):
         for name, output, wanted in zip(names, mine.outputs, right.outputs, strict=False):
             if output.numel() > MUCH + MANY * wanted.numel():
