@@ -1,10 +1,11 @@
 """Which student is meant by a name in a download: by a number or an address, else by the name itself, if one fits."""
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+
+from rapidfuzz import fuzz, process
 
 GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
@@ -44,6 +45,7 @@ class Names:
         self.numbers: dict[str, set[str]] = {}
         self.exact: dict[str, set[str]] = {}
         self.folded: dict[str, set[str]] = {}
+        self.parts = {person.id: [spellings(part) for part in person.name.split()] for person in self.people.values()}
         for person in self.people.values():
             for number in filter(None, (person.id, person.email, person.lms)):
                 self.numbers.setdefault(number.casefold(), set()).add(person.id)
@@ -76,19 +78,17 @@ class Names:
         found = set()
         for person in self.people.values():
             own, id_ = person.name.casefold().split(), person.id.casefold()
-            whole = own and all(set(spellings(part)) & folded for part in own)
+            whole = own and all(folded.intersection(part) for part in self.parts[person.id])
             if whole and parts.count(id_) > own.count(id_):  # once more than in the name
                 found.add(person.id)
         return found
 
     def _nearest(self, name: str) -> tuple[str, ...]:
         sought = {spelling for part in re.split(r"[\s_,]+", name) for spelling in spellings(part) if len(spelling) > 2}
-        like = difflib.get_close_matches(next(iter(spellings(name)), ""), self.folded, n=3, cutoff=0.75)
-        close = {i for key in like for i in self.folded[key]}
-        for person in self.people.values():
-            parts = {spelling for part in person.name.split() for spelling in spellings(part)}
-            if len(parts & sought) >= min(2, len(sought)) > 0:
-                close.add(person.id)
+        like = process.extract(next(iter(spellings(name)), ""), self.folded.keys(), scorer=fuzz.ratio, score_cutoff=75)
+        close = {i for key, *_ in like[:3] for i in self.folded[key]}
+        least = min(2, len(sought))
+        close |= {i for i, parts in self.parts.items() if sum(bool(sought.intersection(p)) for p in parts) >= least > 0}
         return tuple(sorted(close))[:3]
 
 

@@ -38,6 +38,10 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             return
         chosen = {"exclude": course.ignore, "include": course.include, "max_file_size": course.max_file_size}
         shutil.copytree(src, dest, symlinks=True, ignore=ignore_patterns(**chosen, log=self.log))
+        more = 0o770 if course.groupshared else 0o700
+        for path in (Path(dest), *Path(dest).rglob("*")):  # in the exchange everybody may write into the folder
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode & ~0o022 | (more if path.is_dir() else more & 0o660))
 
 
 def _wrong(path: Path) -> str:

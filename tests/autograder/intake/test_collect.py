@@ -280,6 +280,7 @@ def test_the_newest_is_graded_and_every_other_is_kept_once(place, tmp_path):
     assert there(place) == expected
     assert take(place, loose) == 0  # without a time: what is given last counts
     assert there(place)["ada/plain/one.ipynb"] == "loose"
+    assert "ada/plain/timestamp.txt" not in there(place)  # the student's own word
     assert there(place)["ada/.earlier/plain/2026-02-01 00.00.00/one.ipynb"] == "new"
     assert Course.load(place.root).students("plain") == ["ada", "jo"]
 

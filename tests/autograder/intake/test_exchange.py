@@ -99,6 +99,7 @@ def test_an_assignment_goes_out_comes_back_and_feedback_follows(place, tmp_path,
         nbgrader("collect", "plain")
     assert Course.load(root).students("plain") == ["ada", "bob"]
     assert not (root / "plain").exists()
+    assert (root / "submitted/bob/plain").stat().st_mode & 0o777 == 0o755
     assert (root / "submitted/bob/plain/secret.txt").is_symlink()
     (root / "submitted/zoe/plain").mkdir(parents=True)  # handed in by e-mail: without a secret, and without a time
     assert grade.main(place, ["plain"]) == 1
