@@ -20,7 +20,22 @@ from tests.autograder import courses
 from tests.autograder.box.conftest import SHORT
 from tests.autograder.courses import answer
 
-RIGHT = "import torch\ndef dot_score(query, keys):\n    return (keys * query).sum(-1)"
+RIGHT = """import warnings
+import numpy as np
+import torch
+
+def deep(n):
+    return n and deep(n - 1)
+
+def dot_score(query, keys):
+    warnings.warn("careful")
+    print("on the way", deep(300), np.log(np.zeros(1)))
+    assert torch.ones(2, requires_grad=True).sum().requires_grad
+    scores = torch.zeros(len(keys))
+    for number in range(len(keys)):
+        scores[number] = sum(list(keys[number] * query))
+    return scores"""
+"""Right, and touched by much that another cell may switch."""
 CHECK = 'check("attention.dot_score", dot_score)\ncheck("attention.dot_score", dot_score, hidden=True)'
 DISTURBED = {
     "warnings that raise": "import warnings\nwarnings.simplefilter('error')",
