@@ -28,7 +28,7 @@ from autograder.engine.answers import Known, digests, grade_id
 from autograder.engine.attempt import Runs, attempt
 from autograder.engine.course import master_files
 from autograder.engine.gradebook import UNMARKED, stays_confirmed
-from autograder.engine.marking import better, failed, mark_notebook
+from autograder.engine.marking import better, mark_notebook, what_failed
 from autograder.engine.plan import Plan, plan_notebook
 from autograder.engine.records import NotebookResult, result_file, to_json, write_whole
 from autograder.engine.seeds import course_secret
@@ -109,11 +109,12 @@ class CourseMarks(SaveAutoGrades):  # type: ignore[misc]
 
 
 def run_plan(box: Runs, plan: Plan, cells: Any) -> NotebookResult:
-    """Run, and judge. Where a function failed, and did not only answer wrongly, the notebook is run again with what
-    the functions need of it and nothing else; the better mark of each counts."""
+    """Run, and judge. Functions that failed, and did not only answer wrongly, are asked again, in a run of what they
+    need of the notebook and nothing else; the better mark counts."""
     result = mark_notebook(plan, attempt(box, plan.job), cells)
-    if failed(plan, result):
-        result = better(plan, result, mark_notebook(plan, attempt(box, replace(plan.job, lean=True)), cells))
+    again = what_failed(plan, result)
+    if again is not None:
+        result = better(result, again, mark_notebook(again, attempt(box, again.job), cells))
     unsure = [f"{mark.cell}: {mark.unsure}" for mark in result.marks if mark.unsure]
     return replace(result, incidents=[*result.incidents, *unsure])
 

@@ -64,31 +64,43 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
     )
 
 
-def failed(plan: Plan, result: NotebookResult) -> bool:
-    """Whether a test came to nothing, and not by a wrong answer: then the rest of the notebook may be to blame."""
-    names = {str(number) for cell, number in zip(plan.job.cells, plan.places, strict=True) if cell.id in plan.stock}
-    errors = (output for name in names for output in result.outputs[name] if output["output_type"] == "error")
-    return any(mark.failed for mark in result.marks) or any(error["ename"] in BEFORE_THE_TEST for error in errors)
+def what_failed(plan: Plan, result: NotebookResult) -> Plan | None:
+    """The tests that came to nothing, and not by a wrong answer, as a lean plan: the rest of the notebook may be to
+    blame. None if there are none."""
+    marks = {mark.cell: mark for mark in result.marks}
+    tests = {key: test for key, test in plan.tests.items() if marks[test.cell].failed}
+    stock = {
+        cell.id
+        for cell, number in zip(plan.job.cells, plan.places, strict=True)
+        if cell.id in plan.stock and any(o.get("ename") in BEFORE_THE_TEST for o in result.outputs[str(number)])
+    }
+    if not tests and not stock:
+        return None
+    done = (plan.tests.keys() - tests.keys()) | (plan.stock - stock)
+    left = [row for row in zip(plan.job.cells, plan.places, strict=True) if row[0].id not in done]
+    job = replace(plan.job, cells=tuple(cell for cell, _ in left), lean=True)
+    return Plan(job=job, places=tuple(number for _, number in left), tests=tests, stock=frozenset(stock))
 
 
-def better(plan: Plan, first: NotebookResult, second: NotebookResult) -> NotebookResult:
-    """The first result, with the mark of each test from the second where that one is better, or surer."""
-    outputs, marks = dict(first.outputs), []
-    pairs = zip(first.marks, second.marks, strict=True)
+def better(first: NotebookResult, plan: Plan, second: NotebookResult) -> NotebookResult:
+    """The first result, with what `plan` asked again from the second where that is better, or surer."""
+    places = {
+        plan.tests[c.id].cell: str(n) for c, n in zip(plan.job.cells, plan.places, strict=True) if c.id in plan.tests
+    }
+    outputs, again = dict(first.outputs), {mark.cell: mark for mark in second.marks}
+    marks = []
+    for mark in first.marks:
+        other = again.get(mark.cell, mark)
+        if other.points > mark.points or (mark.unsure and not other.unsure):
+            mark, outputs[places[mark.cell]] = replace(other, again=True), second.outputs[places[mark.cell]]
+        marks.append(mark)
     for cell, number in zip(plan.job.cells, plan.places, strict=True):
-        name = str(number)
-        if cell.id in plan.tests:
-            one, two = next(pairs)
-            if two.points > one.points or (one.unsure and not two.unsure):
-                one, outputs[name] = replace(two, again=True), second.outputs[name]
-            marks.append(one)
-        elif cell.id in plan.stock and _has_error(first.outputs[name]) and not _has_error(second.outputs[name]):
-            outputs[name] = second.outputs[name]
+        if cell.id in plan.stock and not _has_error(second.outputs[str(number)]):
+            outputs[str(number)] = second.outputs[str(number)]
     taken = tuple(f"{mark.cell}: {LATE}" for mark in marks if mark.again)
     incidents = [words for words in first.incidents if words not in taken]
-    return replace(
-        first, outputs=outputs, marks=marks, incidents=incidents, seconds=round(first.seconds + second.seconds, 3)
-    )
+    seconds = round(first.seconds + second.seconds, 3)
+    return replace(first, outputs=outputs, marks=marks, incidents=incidents, seconds=seconds)
 
 
 def _has_error(outputs: Outputs) -> bool:
