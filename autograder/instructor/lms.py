@@ -9,6 +9,7 @@ know one row, and gives the marks of a row without an address to the student of 
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -191,24 +192,29 @@ def _owners(course: Course, sheet: Sheet) -> tuple[dict[int, str], list[str]]:
     with course.gradebook() as gradebook:
         names = Names(people_of(gradebook))
     columns = columns_of(sheet)
-    owners: dict[int, str] = {}
+    found: dict[int, tuple[str, bool]] = {}  # by line: the student, and whether by more than the name
     left = []
     for number, row in sheet.rows:
         line = line_of(number, row, columns)
         name = line["name"] or f"{line['first']} {line['last']}".strip()
         if (not name and not any(line[way] for way in WAYS)) or "points possible" in heading(row[0]):
             continue
-        found = names.find("", [line[way] for way in (*WAYS, "lms")])
-        ids = found.ids or names.find(name).ids
+        certain = names.find("", [line[way] for way in (*WAYS, "lms")]).ids
+        ids = certain or names.find(name).ids
         if len(ids) == 1:
-            owners[number] = ids[0]
+            found[number] = ids[0], bool(certain)
         else:
             left.append(f"{line.shown}: {'several could be meant' if ids else 'not in the gradebook'}")
-    twice = {student for student in owners.values() if list(owners.values()).count(student) > 1}
-    for number, student in list(owners.items()):
-        if student in twice:
+    surely = {student for student, sure in found.values() if sure}
+    owners: dict[int, str] = {}
+    twice = Counter(student for student, sure in found.values() if sure or student not in surely)
+    for number, (student, sure) in found.items():
+        if not sure and student in surely:  # who is called like another gets nothing of theirs
+            left.append(f"line {number}: only the name is that of {student}, who is in another line")
+        elif twice[student] > 1:
             left.append(f"line {number}: {student} is found in more than one line")
-            del owners[number]
+        else:
+            owners[number] = student
     return owners, left
 
 

@@ -72,6 +72,7 @@ VERBS = {
         inside=True,
         more=SEVERAL + DATABASE,
     ),
+    "lti": Verb("final marks to your LMS, by LTI 1.3", "commands.lti:lti", inside=True, more=DATABASE),
     "grade-one": Verb("one submission, as Gradescope's results.json", "commands.one:grade_one", inside=True),
     "gradescope": Verb("an autograder's zip for Gradescope", "commands.one:gradescope", inside=True),
     "worker": Verb("lend this machine to a run of grade", "commands.around:worker", ("cluster",), inside=True),

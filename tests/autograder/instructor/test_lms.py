@@ -139,6 +139,12 @@ def test_two_lines_of_one_student_are_left_alone(run):
     assert "ada is found in more than one line" in said
 
 
+def test_who_is_called_like_another_gets_nothing_of_theirs(run):
+    _, said, content = run(export=MOODLE + "Ada,X,,,,eve@uni.example,-,-,1795300000\n")
+    assert [row[6] for row in rows(content)[1:]] == ["4.5", "3.00", "0", "-"]
+    assert "only the name is that of ada, who is in another line" in said
+
+
 def test_the_export_itself_is_never_written_over(run, tmp_path):
     (tmp_path / "out.csv").write_text(CANVAS)
     code, said, _ = run("--into", "out.csv")
