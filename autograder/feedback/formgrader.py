@@ -27,7 +27,7 @@ from markupsafe import Markup
 from nbconvert.preprocessors import Preprocessor
 
 from autograder.feedback import clean
-from autograder.feedback.handed_in import plainly
+from autograder.feedback.handed_in import plainly, without_scripts
 from autograder.pages import FOLDER
 
 NONCE = secrets.token_urlsafe(24)  # what a page's own scripts carry; of this process, and in nothing that is written
@@ -124,6 +124,9 @@ def guard(c: Any, root: Path) -> None:
     server = sys.modules.get("jupyter_server.serverapp")
     if server is None or not server.ServerApp.initialized():
         return
+    from jupyter_server.base.handlers import AuthenticatedFileHandler
+    from jupyter_server.files.handlers import FilesHandler
+    from jupyter_server.nbconvert.handlers import NbconvertFileHandler
     from nbgrader.coursedir import CourseDirectory
     from nbgrader.server_extensions.formgrader import base, handlers
     from tornado.web import HTTPError
@@ -155,6 +158,15 @@ def guard(c: Any, root: Path) -> None:
     def plain_text(self: Any) -> None:  # nbgrader calls its JSON a page
         super(base.BaseApiHandler, self).set_default_headers()
         self.set_header("Content-Type", "text/plain; charset=UTF-8")
+
+    export = {
+        "filters": {"markdown2html": f"{_HERE}.markdown"},
+        "mathjax_url": "",
+        "require_js_url": "",
+        "jquery_url": "",
+    }
+    for handler, before in ((AuthenticatedFileHandler, 1), (FilesHandler, 1), (NbconvertFileHandler, 2)):
+        without_scripts(handler, before, FILES, {"HTMLExporter": export})
 
     base.BaseHandler.of_the_course = True
     base.BaseHandler.content_security_policy = property(lambda self: rules)

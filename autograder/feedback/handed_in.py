@@ -2,12 +2,17 @@
 
 A notebook's metadata, or a `jupytext.json` beside it, may name text files that Jupytext writes whenever the notebook
 is saved: any file of the course, its settings included. And what a notebook has put out runs once somebody trusts it.
+
+`plainly` is about what a tab opens, `without_scripts` about what Jupyter shows as pages: files, exported notebooks.
 """
 
 import inspect
 import posixpath
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import unquote
+
+from traitlets.config import Config
 
 _KEPT = {"text/plain", "image/png", "image/jpeg"}
 _KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
@@ -16,15 +21,16 @@ _KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language"
 def plainly(contents: Any, folders: Sequence[str]) -> None:
     """Let a contents manager of Jupyter's give and take all below these folders (paths from its root) without Jupytext:
     notebooks come read-only, with their cells' text and pictures. Once for each manager."""
-    if hasattr(contents, "plainly"):
+    if hasattr(contents, "handed_in"):
         return
-    contents.plainly = tuple(folders)
     base = getattr(contents, "super", contents)  # what Jupytext's manager is derived from
     ordinary, plain, ordinary_save, plain_save = contents.get, base.get, contents.save, base.save
 
     def theirs(path: str) -> bool:
         inside = posixpath.normpath("/" + path.lstrip("/"))
         return any(f"{inside}/".startswith(f"/{folder}/") for folder in folders)
+
+    contents.handed_in = theirs
 
     def get(path: str, *rest: Any, **more: Any) -> Any:
         return _for_reading(plain(path, *rest, **more)) if theirs(path) else ordinary(path, *rest, **more)
@@ -52,3 +58,22 @@ def _for_reading(model: dict[str, Any]) -> dict[str, Any]:
                     if "data" in output:
                         output["data"] = {kind: data for kind, data in output["data"].items() if kind in _KEPT}
     return model
+
+
+def without_scripts(handler: Any, before: int, policy: str, settings: dict[str, Any]) -> None:
+    """Give a class of Jupyter's handlers this policy and these settings of nbconvert for what was handed in. before: as
+    many parts of an address precede the path."""
+    usual = handler.content_security_policy
+
+    def theirs(self: Any) -> bool:
+        path = unquote(self.request.path)[len(self.base_url) :].split("/", before)[before:]
+        return bool(path) and getattr(self.contents_manager, "handed_in", lambda path: False)(path[0])
+
+    def config(self: Any) -> Any:
+        own = Config(self.settings["config"])
+        if theirs(self):
+            own.merge(Config(settings))
+        return own
+
+    handler.content_security_policy = property(lambda self: policy if theirs(self) else usual.fget(self))
+    handler.config = property(config)

@@ -268,6 +268,13 @@ def test_nothing_acts_in_formgrader(served: tuple[Course, str, str, str], browse
     with looking(browser, url, without_policies=False) as (page, happened):
         page.goto(f"{url}/lab/api/settings?token={token}")
         page.goto(f"{ada}page.html")
+        page.goto(f"{url}/files/autograded/ada/attention/page.html")
+        page.goto(f"{url}/nbconvert/html/autograded/ada/attention/attention.ipynb")
+        exported = page.request.get(f"{url}/nbconvert/html/autograded/ada/attention/attention.ipynb").text()
+        assert [
+            one for one in dangers(exported.partition("<main>")[2]) if not one.startswith("src=data:image/png")
+        ] == []
+        assert "cdnjs.cloudflare.com/ajax/libs/mathjax" not in exported
         assert page.goto(f"{url}/formgrader?path={course.autograded('ada', 'attention')}").status == 403
         assert not (course.autograded("ada", "attention") / "ran").exists()
         assert happened == []
