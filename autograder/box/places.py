@@ -127,6 +127,12 @@ def hidden() -> list[str]:
     return found
 
 
+def _copies() -> list[str]:
+    """Our packages where they are installed beside the others: what a job closes would lie there a second time."""
+    tops = {name.partition("/")[0] for name in OURS}
+    return [path for folder in _site_folders() for top in tops if os.path.isdir(path := os.path.join(folder, top))]
+
+
 def link_ours(staging: Staging) -> None:
     """Without a file system of our own: our packages beside the student's side, by links."""
     for name, path in OURS.items():
@@ -164,7 +170,7 @@ def bubblewrap(staging: Staging) -> list[str]:
     for path in [*(p for p in _system() if not os.path.islink(p)), *_python_folders()]:
         command += [*_parents(path, made, bound), "--ro-bind", path, path]
         bound.append(path)
-    for path in hidden():
+    for path in (*hidden(), *_copies()):
         command += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
     command += ["--ro-bind", str(staging.root), _HOME]
     for name, path in OURS.items():

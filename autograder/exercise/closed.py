@@ -17,6 +17,7 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import re
 import sys
 import sysconfig
 import threading
@@ -50,34 +51,15 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     "GRUCell": ("gru_cell", "quantized_gru_cell"),
     "LSTM": ("lstm", "quantized_lstm", "mkldnn_rnn_layer"),
     "LSTMCell": ("lstm_cell", "quantized_lstm_cell"),
-    "autograd": (
-        *("_make_dual", "tanh_backward", "sigmoid_backward", "_softmax_backward_data", "_log_softmax_backward_data"),
-        *("nll_loss_backward", "linear_backward", "mkldnn_linear_backward", "mkldnn_rnn_layer_backward"),
-        *("threshold_backward", "gelu_backward", "silu_backward", "logit_backward", "log_sigmoid_backward"),
-        *("_thnn_differentiable_lstm_cell_backward", "_thnn_differentiable_gru_cell_backward"),
-        *("embedding_dense_backward", "mse_loss_backward", "binary_cross_entropy_backward"),
-    ),
 }
 """By the last part of a closed name: the operators that it is, or that only it ends in. Otherwise the one so named."""
-_DERIVATIVES = frozenset(
-    [
-        "grad",
-        "backward",
-        "vjp",
-        "jvp",
-        "jacrev",
-        "jacfwd",
-        "hessian",
-        "jacobian",
-        "hvp",
-        "vhp",
-        "linearize",
-        "grad_and_value",
-        "make_dual",
-        "diff",
-    ]
+_DIFFERENTIATES = re.compile(
+    r"grad|.*backward.*|[vj][vj]p|[hv][hv]p|jac(rev|fwd|obian)|hessian|linearize|make_dual|diff|conv\w+_(input|weight)"
 )
-_DIFFERENTIATORS = ("torch.autograd", "torch._functorch", "torch._tensor", "torch.func", "sympy", "mpmath")
+_DIFFERENTIATORS = (
+    *("torch.autograd", "torch._functorch", "torch._tensor", "torch._decomp", "torch.nn.grad"),
+    *("sympy", "mpmath"),
+)
 _EVASIONS = frozenset({"setprofile", "getprofile", "_dispatch_library", "start_new_thread", "run_backward"})
 """Functions of C that lead round what listens here, or on to the engine."""
 
@@ -137,7 +119,7 @@ class Listener:
                 if name != DIFFERENTIATION:
                     self._modules.append((name, name))
                 continue
-            for function in (short, *_OPERATORS.get(short, ())):
+            for function in (short, f"{short}.forward", *_OPERATORS.get(short, ())):
                 self._names.setdefault(function, name)
             found = _resolved(name)
             for value in (vars(found).get("forward"), found) if isinstance(found, type) else (found,):
@@ -186,10 +168,11 @@ class Listener:
         home = str(frame.f_globals.get("__name__", ""))
         if (module := self._module(home)) is not None:
             return module
-        function = frame.f_code.co_name
-        if function in self._names and _is_installed(frame.f_code.co_filename):
-            return self._names[function]
-        if self.differentiation and function in _DERIVATIVES and home.startswith(_DIFFERENTIATORS):
+        function, known = frame.f_code.co_name, self._names.get(frame.f_code.co_qualname)
+        known = known or self._names.get(function)
+        if known is not None and _is_installed(frame.f_code.co_filename):
+            return known
+        if self.differentiation and _DIFFERENTIATES.fullmatch(function) and home.startswith(_DIFFERENTIATORS):
             return DIFFERENTIATION
         return None
 
@@ -256,26 +239,43 @@ def _kernels(closed: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """
     found: dict[str, dict[str, str]] = {"BackendSelect": {}, "CPU": {}}
     for name in closed:
-        short = name.rpartition(".")[2]
-        if name != DIFFERENTIATION and (is_absent(name) or isinstance(_resolved(name), types.ModuleType)):
-            continue
-        for operator in _OPERATORS.get(short, (short,)):
-            packet = getattr(torch.ops.aten, operator, None)
-            for overload in packet.overloads() if packet is not None else ():
-                full = operator if overload == "default" else f"{operator}.{overload}"
-                has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, f"aten::{full}")
-                composed = has("CompositeImplicitAutograd") and not has("CPU")
-                found["CPU" if composed else "BackendSelect"].setdefault(full, name)
+        for full in _operators(name):
+            has = functools.partial(torch._C._dispatch_has_kernel_for_dispatch_key, f"aten::{full}")
+            composed = has("CompositeImplicitAutograd") and not has("CPU")
+            found["CPU" if composed else "BackendSelect"].setdefault(full, name)
     return {key: operators for key, operators in found.items() if operators}
 
 
-def _globals(function: Any) -> object:
+def _operators(name: str) -> list[str]:
+    """The operators of a closed name, with their overloads."""
+    every = _by_operator()
+    if name == DIFFERENTIATION:
+        return [
+            full for operator in every if "backward" in operator or operator == "_make_dual" for full in every[operator]
+        ]
+    if is_absent(name) or isinstance(_resolved(name), types.ModuleType):
+        return []
+    short = name.rpartition(".")[2]
+    return [full for operator in _OPERATORS.get(short, (short,)) for full in every.get(operator, ())]
+
+
+@functools.cache
+def _by_operator() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in torch._C._dispatch_get_all_op_names():
+        if name.startswith("aten::"):
+            full = name.removeprefix("aten::")
+            found.setdefault(full.partition(".")[0], []).append(full)
+    return found
+
+
+def _globals(function: object) -> object:
+    """The globals of the student's function, or of the class of an object that is called like one."""
     while isinstance(function, functools.partial):
         function = function.func
-    function = getattr(function, "__wrapped__", function)
-    if not hasattr(function, "__globals__"):
-        function = getattr(type(function), "__call__", None)  # noqa: B004  (an object that is called like a function)
-    return getattr(function, "__globals__", None)
+    if isinstance(function, (types.FunctionType, types.MethodType)):
+        return getattr(function, "__globals__", None)
+    return getattr(vars(type(function)).get("__call__"), "__globals__", None)
 
 
 def _evades(frame: types.FrameType, function: str) -> bool:

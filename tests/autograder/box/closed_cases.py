@@ -67,7 +67,13 @@ def _uses() -> Iterator[Use]:
     yield from of((SDPA,), attention, (SDPA,))
     yield from of((MHA,), {"a module": "nn.MultiheadAttention(4, 2)(x, x, x)[0]"}, (MHA,))
     yield from of(
-        (LSTM,), {"a network": "nn.LSTM(4, 4)(x)[0]", "its function": "nn.LSTM.forward(nn.LSTM(4, 4), x)[0]"}, (LSTM,)
+        (LSTM,),
+        {
+            "a network": "nn.LSTM(4, 4)(x)[0]",
+            "its function": "nn.LSTM.forward(nn.LSTM(4, 4), x)[0]",
+            "in C, by name": "getattr(torch, 'ls' + 'tm')(x[None], (torch.zeros(1, 3, 4),) * 2, [torch.ones(16, 4)] * 2, False, 1, 0.0, False, False, False)[0]",
+        },
+        (LSTM,),
     )
     yield from of(
         (CLIP,),
@@ -91,6 +97,8 @@ def _uses() -> Iterator[Use]:
         "the engine": f"def f(x):\n{LEAF}        y = a.tanh().sum()\n        return torch.autograd.Variable._execution_engine.run_backward((y,), (torch.ones(()),), False, False, (a,), False, accumulate_grad=False)[0]",
         "a scripted function": f"unit = torch.jit.CompilationUnit('def g(a):\\n  return a.tanh().sum()\\n')\ndef f(x):\n{LEAF}        unit.g(a).backward()\n    return a.grad",
         "an operator of a derivative": "torch.ops.aten.tanh_backward(x, x)",
+        "a reference of an operator": "from torch._decomp.decompositions import tanh_backward\ndef f(x): return tanh_backward(x, x)",
+        "a gradient of a layer": "torch.nn.grad.conv1d_weight(x[None], (3, 3, 1), x[None])",
         "symbols": "import sympy\ndef f(x):\n    s = sympy.Symbol('s')\n    return float(sympy.diff(s**2, s).subs(s, 1)) * x",
         "a thread": "import threading\ndef f(x):\n    out = []\n    t = threading.Thread(target=lambda: out.append(torch.func.jacrev(torch.tanh)(x)))\n    t.start(); t.join()\n    return out[0]",
         "deaf": f"import sys\ndef f(x):\n    try: sys.setprofile(None)\n    except ImportError: pass\n{LEAF}        a.tanh().sum().backward()\n    return a.grad",

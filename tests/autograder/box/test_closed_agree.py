@@ -15,14 +15,15 @@ X = torch.randn(3, 4)
 ROWS = [pytest.param(u, id=u.name, marks=[pytest.mark.everything] if u.name in SLOW else []) for u in USES]
 
 
+@pytest.mark.filterwarnings("ignore")  # PyTorch warns of itself
 @pytest.mark.parametrize("use", ROWS)
 def test_at_home(use: Use) -> None:
     scope: dict[str, object] = {"__name__": "__main__"}
     exec(compile(use.source, "<cell>", "exec"), scope)
     before = sys.getprofile()
     with listening(use.closed, scope["f"]) as heard:  # type: ignore[arg-type]
-        call(scope["f"], (X,), ("x",), ("y",))  # type: ignore[arg-type]
-    assert heard.used == use.used
+        outcome = call(scope["f"], (X,), ("x",), ("y",))  # type: ignore[arg-type]
+    assert heard.used == use.used, outcome
     assert sys.getprofile() is before
     assert torch.is_grad_enabled()
     assert X.softmax(-1).sum() > 0
