@@ -272,9 +272,8 @@ ATTACKS = (
     cheat("PyTorch's softmax as a layer", cells={"attend": ATTEND + "w = torch.nn.Softmax(-1)(scores)\n    return w @ values, w"}, says=(CLOSED,)),
     cheat("PyTorch's softmax by a private name", cells={"attend": ATTEND + "w = torch._safe_softmax(scores, -1)\n    return w @ values, w"}, says=("torch.softmax", CLOSED)),
     cheat(
-        "PyTorch's softmax out of what guards it",
-        first="kept = [c.cell_contents for c in torch.softmax.__closure__ if callable(c.cell_contents)]",
-        cells={"attend": ATTEND + "w = kept[0](scores, -1)\n    return w @ values, w"},
+        "PyTorch's softmax where nobody listens",
+        cells={"attend": ATTEND + "import sys\n    sys.setprofile(None)\n    w = torch.softmax(scores, -1)\n    return w @ values, w"},
         says=("torch.softmax", CLOSED),
     ),
     cheat("the public examples by heart", cells={n: _recited(n) for n in ("dot_score", "bilinear_score")}, says=("KeyError",)),
