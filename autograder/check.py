@@ -102,6 +102,7 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
         quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
     with quiet:
         heard = quiet.enter_context(listening(exercise.closed, function))
+        quiet.enter_context(heard.attentive())
         given = answers(function, exercise, asked)
     return judge(exercise, asked, given, closed=heard.used, seed=seed)
 

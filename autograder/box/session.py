@@ -237,6 +237,7 @@ class Session:
         return {
             **{name: getattr(self.limits, name) for name in _OF_PROCESS},
             "closed": list(self.job.closed),
+            "heard": sorted({i.closed for cell in self.job.cells for i in cell.interviews}),
             "warm": [m for word, m in _WARM_FOR.items() if any(word in cell.source for cell in self.job.cells)],
         }
 

@@ -53,6 +53,8 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     "LSTMCell": ("lstm_cell", "quantized_lstm_cell"),
 }
 """By the last part of a closed name: the operators that it is, or that only it ends in. Otherwise the one so named."""
+_ELSEWHERE = re.compile("pool|upsample|cudnn|miopen|mps|_pad|grid|quantize|batch_norm|margin|_nested")
+"""Derivatives that no question is about; each operator takes its time to close."""
 _DIFFERENTIATES = re.compile(
     r"grad|.*backward.*|[vj][vj]p|[hv][hv]p|jac(rev|fwd|obian)|hessian|linearize|make_dual|diff|conv\w+_(input|weight)"
 )
@@ -187,39 +189,52 @@ class Listener:
                 frame = frame.f_back
         return False
 
+    @contextlib.contextmanager
+    def attentive(self) -> Iterator[None]:
+        """A block in which code that is entered is heard too: the call itself, for it makes Python slower."""
+        if not self.closed:
+            yield
+            return
+        before, hear = sys.getprofile(), self.profile()
+        if self.differentiation and self.other_threads():
+            self.evaded()
+        sys.setprofile(hear)
+        try:
+            yield
+        finally:
+            still = sys.getprofile()
+            sys.setprofile(before)
+            if still is not hear and not self.used:
+                self.evaded()
+
 
 @contextlib.contextmanager
 def listening(closed: Sequence[str], function: Callable[..., Any], absent: bool = False) -> Iterator[Listener]:
-    """A block in which the use of closed names by `function` is heard, and refused where PyTorch can. `absent`: rooms
-    and packages are not there anyway, so nothing needs to be heard of them."""
-    names = [name for name in closed if not (absent and is_absent(name))]
+    """A block in which PyTorch refuses what is closed, and recorded operations are heard; what else `function` uses is
+    heard where the listener is `attentive`. `absent`: rooms and packages are not there anyway."""
+    names = listened_to(closed) if absent else tuple(closed)
     listener = Listener(names, _globals(function))
-    if not names:
-        yield listener
-        return
-    before = sys.getprofile()
-    hear = listener.profile()
     with contextlib.ExitStack() as undo:
-        for key, operators in _kernels(tuple(names)).items():
+        for key, operators in _kernels(names).items():
             library = torch.library.Library("aten", "IMPL", key)
             undo.callback(library._destroy)
             for operator, name in operators.items():
                 library.impl(operator, _refusing(listener, name))
         if listener.differentiation:
             undo.enter_context(torch.no_grad())
-            if listener.other_threads():
-                listener.evaded()
         recorded = torch._C._autograd._get_sequence_nr()
-        sys.setprofile(hear)
         try:
             yield listener
         finally:
-            still = sys.getprofile()
-            sys.setprofile(before)
-            if still is not hear and not listener.used:
-                listener.evaded()
             if listener.differentiation and torch._C._autograd._get_sequence_nr() != recorded:
                 listener.note(DIFFERENTIATION)  # operations were recorded, though nothing asked for gradients here
+
+
+def listened_to(closed: Sequence[str]) -> tuple[str, ...]:
+    """Those of the closed names that are PyTorch's. What is worked out for them is kept for the next time."""
+    names = tuple(name for name in closed if not is_absent(name))
+    _kernels(names)
+    return names
 
 
 def _refusing(listener: Listener, name: str) -> Callable[..., Any]:
@@ -250,9 +265,8 @@ def _operators(name: str) -> list[str]:
     """The operators of a closed name, with their overloads."""
     every = _by_operator()
     if name == DIFFERENTIATION:
-        return [
-            full for operator in every if "backward" in operator or operator == "_make_dual" for full in every[operator]
-        ]
+        wanted = [o for o in every if o == "_make_dual" or ("backward" in o and not _ELSEWHERE.search(o))]
+        return [full for operator in wanted for full in every[operator]]
     if is_absent(name) or isinstance(_resolved(name), types.ModuleType):
         return []
     short = name.rpartition(".")[2]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from autograder.box.inside import frames
 from autograder.box.inside.watch import TookTooLong, limit
-from autograder.exercise.closed import listening
+from autograder.exercise.closed import Listener, listening
 from autograder.exercise.outcome import UNREAD, Fault, Outcome, call, undisturbed
 
 _LONGEST = 1000
@@ -54,7 +54,8 @@ def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes,
             if fault is not None or late is not None:
                 outcomes.append(_coded(Outcome(fault=fault or late), []))
                 continue
-            outcome = _one_call(function, [frames.value(v, body) for v in arguments], asked, largest - used)
+            given = [frames.value(v, body) for v in arguments]
+            outcome = _one_call(function, given, asked, largest - used, heard)
             if outcome.fault is not None and outcome.fault.kind == TookTooLong.__name__:
                 late = Fault(kind=outcome.fault.kind, words=f"{outcome.fault.words}, and was not asked again")
             try:
@@ -67,11 +68,14 @@ def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes,
     return outcomes, b"".join(pieces), heard.used
 
 
-def _one_call(function: Callable[..., Any], arguments: Sequence[Any], asked: dict[str, Any], room: int) -> Outcome:
+def _one_call(
+    function: Callable[..., Any], arguments: Sequence[Any], asked: dict[str, Any], room: int, heard: Listener
+) -> Outcome:
     returns = asked["returns"]
 
     def looked_at(*given: Any) -> Any:
-        result = function(*given)
+        with heard.attentive():
+            result = function(*given)
         signal.setitimer(signal.ITIMER_REAL, 0)
         try:
             return _plain(result, returns, room)

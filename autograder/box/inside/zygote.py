@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from autograder.box.inside import calls, closing, kernel
 from autograder.box.inside.child import Supervisor, Walls, seed
 from autograder.box.inside.outputs import Stream
-from autograder.exercise.closed import is_absent
+from autograder.exercise.closed import is_absent, listened_to
 
 _WARM = ("tqdm.auto", "ipywidgets", "matplotlib.pyplot", "numpy.random", "torch.utils.data")
 _WARM_OURS = ("nlmcore", "nlmcore.checks", "lectures.show", "autograder.check", "autograder.exercise.outcome")
@@ -32,10 +32,12 @@ _LARGEST_MESSAGE = 1 << 16
 class Plans:
     """What a job does without, and which files hold it."""
 
-    def __init__(self, closed: Sequence[str]) -> None:
+    def __init__(self, closed: Sequence[str], heard: Sequence[Sequence[str]]) -> None:
         self.closed = tuple(name for name in closed if is_absent(name))
         if self.closed != tuple(closed):
             raise ValueError("closed names of PyTorch are closed for a question, not for a whole notebook")
+        for names in heard:
+            listened_to(names)
         ours = [path for package in ("autograder.box", "autograder.exercise") for path in closing.files_of(package)]
         self.hidden = sorted({os.path.realpath(p) for name in self.closed for p in closing.files_of(name)} | set(ours))
 
@@ -66,7 +68,7 @@ def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
             job = {**json.loads(message), "size": size}
             if _warm_more(job["warm"]):
                 job["size"] = size = _virtual_size()
-            plans = _plans(tuple(job["closed"]))
+            plans = _plans(tuple(job["closed"]), tuple(tuple(names) for names in job["heard"]))
             if os.fork() == 0:
                 Supervisor(walls, shell, job, plans, tuple(pipes)).run()
         except Exception as error:

@@ -21,7 +21,7 @@ def test_at_home(use: Use) -> None:
     scope: dict[str, object] = {"__name__": "__main__"}
     exec(compile(use.source, "<cell>", "exec"), scope)
     before = sys.getprofile()
-    with listening(use.closed, scope["f"]) as heard:  # type: ignore[arg-type]
+    with listening(use.closed, scope["f"]) as heard, heard.attentive():  # type: ignore[arg-type]
         outcome = call(scope["f"], (X,), ("x",), ("y",))  # type: ignore[arg-type]
     assert heard.used == use.used, outcome
     assert sys.getprofile() is before
