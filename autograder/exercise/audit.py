@@ -6,12 +6,12 @@ per fault; none is well.
 """
 
 import ast
-import pkgutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from autograder.exercise.closed import is_absent
 from autograder.exercise.interview import answers, questions
 from autograder.exercise.mistakes import alike, known_mistakes
 from autograder.exercise.public import write
@@ -63,9 +63,9 @@ def _closed_faults(exercise: Exercise) -> list[str]:
     found = []
     for name in exercise.closed:
         try:
-            pkgutil.resolve_name(name)
-        except (ImportError, AttributeError, ValueError):
-            found.append(f"{exercise.name}: the closed name {name!r} is nothing that can be imported")
+            is_absent(name)
+        except ValueError as error:
+            found.append(f"{exercise.name}: the {error}")
     return found
 
 
@@ -149,6 +149,11 @@ def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[st
                 found.append(f"{where} checks {name!r}, which is not declared")
             elif float(about.get("points", -1)) != exercises[name].points:
                 found.append(f"{where} gives {about.get('points')} points, {name} has {exercises[name].points:g}")
+    absent = {name: {c for c in exercise.closed if is_absent(c)} for name, exercise in exercises.items()}
+    for full in sorted(set().union(*absent.values())):
+        if open_in := [name for name, names in absent.items() if full not in names]:
+            found.append(f"{full} is closed in some questions and not in {', '.join(open_in)}: close it in all of them,"
+                         " for a notebook is graded without it from beginning to end")  # fmt: skip
     for name, exercise in exercises.items():
         if asked.count(name) != 1:
             found.append(f"{name} is asked in {asked.count(name)} test cells of the notebook, not in one")

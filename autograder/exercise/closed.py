@@ -53,7 +53,10 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     "LSTMCell": ("lstm_cell", "quantized_lstm_cell"),
 }
 """By the last part of a closed name: the operators that it is, or that only it ends in. Otherwise the one so named."""
-_ELSEWHERE = re.compile("pool|upsample|cudnn|miopen|mps|_pad|grid|quantize|batch_norm|margin|_nested")
+_ELSEWHERE = re.compile(
+    "pool|upsample|cudnn|miopen|mps|_pad|grid|quantize|margin|nested|[23]d|dist_|hard|shrink|relu|elu_|mish|glu|ctc|huber|"
+    "smooth|scatter|segment|_norm|dropout|fold|diagonal|select|slice|flash|efficient|overrideable|sparse|embedding_bag"
+)
 """Derivatives that no question is about; each operator takes its time to close."""
 _DIFFERENTIATES = re.compile(
     r"grad|.*backward.*|[vj][vj]p|[hv][hv]p|jac(rev|fwd|obian)|hessian|linearize|make_dual|diff|conv\w+_(input|weight)"

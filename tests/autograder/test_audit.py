@@ -123,6 +123,13 @@ def test_every_fault_of_a_notebook_is_found(source, options, words):
     assert any(words in fault for fault in faults(source, **options))
 
 
+def test_a_module_that_one_question_closes_is_closed_in_all():
+    one, other = doubling(closed=("nlmcore.attention", "torch.softmax")), doubling(name="small.other")
+    found = notebook_faults(notebook(f"{VISIBLE}\n{HIDDEN}"), {"small.double": one, "small.other": other})
+    assert any("nlmcore.attention is closed in some questions and not in small.other" in fault for fault in found)
+    assert not any("torch.softmax" in fault for fault in found)
+
+
 def test_properties_are_judged_for_the_misconceptions_too():
     extra = Property(name="sign", points=1, cases=one_case, judge=same_values(NAMES))
     assert exercise_faults(doubling(properties=(*doubling().properties, extra))) == []
