@@ -18,9 +18,8 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from autograder.exercise.closed import listening
 from autograder.exercise.find import find
-from autograder.exercise.interview import answers, questions
+from autograder.exercise.interview import heard_answers, questions
 from autograder.exercise.report import Report
 from autograder.exercise.specification import Exercise
 from autograder.exercise.verdict import GraderFault, Verdict, judge
@@ -101,10 +100,8 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
         quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
         quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
     with quiet:
-        heard = quiet.enter_context(listening(exercise.closed, function))
-        quiet.enter_context(heard.attentive())
-        given = answers(function, exercise, asked)
-    return judge(exercise, asked, given, closed=heard.used, seed=seed)
+        given, used = heard_answers(function, exercise, asked, exercise.closed)
+    return judge(exercise, asked, given, closed=used, seed=seed)
 
 
 def hidden_seed(drawn: int) -> int:

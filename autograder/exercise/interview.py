@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from autograder.exercise.closed import listening
 from autograder.exercise.draw import Draw
 from autograder.exercise.outcome import Outcome, call, undisturbed
 from autograder.exercise.specification import Case, Exercise, Property
@@ -71,19 +72,27 @@ def right_answers(exercise: Exercise) -> tuple[Answers, ...]:
 def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
     """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way. A
     `Recording` gives what it holds; raises ValueError if it is asked anything but the public questions."""
+    return heard_answers(function, exercise, asked, closed=())[0]
+
+
+def heard_answers(
+    function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question], closed: Sequence[str]
+) -> tuple[list[Answers], tuple[str, ...]]:
+    """`answers`, and those of the closed names that were used."""
     if isinstance(function, Recording):
         if len(asked) != len(function.given):
             raise ValueError(
                 f"{exercise.name}: this copy of the course has the public examples only; hidden ones are the grader's"
             )
-        return list(function.given)
+        return list(function.given), ()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with undisturbed():
-            return [
+        with undisturbed(), listening(closed, function) as heard, heard.attentive():
+            given = [
                 tuple(call(function, given, exercise.arguments, exercise.returns) for given in question.case.calls)
                 for question in asked
             ]
+        return given, heard.used
     finally:
         torch.set_num_threads(threads)

@@ -8,7 +8,7 @@ import torch
 from autograder.box import Box, Interview, Job
 from autograder.box.job import Cell
 from autograder.exercise.closed import is_absent, listening
-from autograder.exercise.outcome import call
+from autograder.exercise.outcome import call, undisturbed
 from tests.autograder.box.closed_cases import SLOW, USES, Use
 
 X = torch.randn(3, 4)
@@ -21,7 +21,7 @@ def test_at_home(use: Use) -> None:
     scope: dict[str, object] = {"__name__": "__main__"}
     exec(compile(use.source, "<cell>", "exec"), scope)
     before = sys.getprofile()
-    with listening(use.closed, scope["f"]) as heard, heard.attentive():  # type: ignore[arg-type]
+    with undisturbed(), listening(use.closed, scope["f"]) as heard, heard.attentive():  # type: ignore[arg-type]
         outcome = call(scope["f"], (X,), ("x",), ("y",))  # type: ignore[arg-type]
     assert heard.used == use.used, outcome
     assert sys.getprofile() is before

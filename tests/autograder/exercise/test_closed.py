@@ -1,5 +1,8 @@
 import pytest
+import torch
 
+from autograder.check import examine
+from autograder.checks.backpropagation import EXERCISES
 from autograder.exercise.closed import is_absent, listening
 from autograder.exercise.rooms import with_what_is_built_on
 
@@ -29,3 +32,19 @@ def test_nothing_is_changed_by_listening_to_nothing():
     with listening((), print) as heard:
         pass
     assert heard.used == ()
+
+
+def test_layers_that_hold_weights_are_no_differentiation_in_a_check():
+    """Gradients that a notebook has switched off are on in a check, but not where they are closed."""
+    exercise = EXERCISES["backpropagation.linear_backward"]
+
+    def with_layers(*given):
+        torch.nn.Linear(2, 3)(torch.ones(1, 2)).tanh()
+        return exercise.reference(*given)
+
+    def by_autograd(*given):
+        torch.func.jacfwd(torch.tanh)(given[0])
+        return exercise.reference(*given)
+
+    assert examine(exercise, with_layers, None).passed
+    assert examine(exercise, by_autograd, None).closed == ("torch.autograd",)
