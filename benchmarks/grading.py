@@ -255,20 +255,25 @@ def _tree(process: int) -> list[int]:
 
 def workers(template: Path, count: int, jobs: int, folder: Path) -> None:
     """The rate of several workers over that of one, after all are warm."""
-    rates, totals = {}, {}
+    rates, totals, starts = {}, {}, {}
     for many in (1, jobs):
         root = Path(shutil.copytree(template, folder / f"workers-{many}"))
         fill(root, count, seed=2, plain=True)
         began = time.perf_counter()
         ends = [time.perf_counter() for _ in grade(Course.load(root), ASSIGNMENT, jobs=many)]
         warm = min(4 * jobs, count // 4)
-        totals[many] = ends[-1] - began
+        totals[many], starts[many] = ends[-1] - began, ends[0] - began
         rates[many] = (len(ends) - 1 - warm) / (ends[-1] - ends[warm])
         shutil.rmtree(root)
     print(f"\nWorkers, {count} submissions each")
     for many, rate in rates.items():
-        print(f"  {many}: {rate:6.2f} submissions a second when warm; {totals[many]:6.1f} s with the start")
+        said = f"{totals[many]:6.1f} s with the start, {starts[many]:.1f} s to the first"
+        print(f"  {many}: {rate:6.2f} submissions a second when warm; {said}")
     print(f"  {jobs} against 1: {rates[jobs] / rates[1]:.2f} times when warm")
+    gain = 1 / rates[1] - 1 / rates[jobs]
+    if gain > 0:
+        pays = max(0.0, starts[jobs] - starts[1]) / gain
+        print(f"  they pay from {pays:.0f} submissions on (load {os.getloadavg()[0]:.1f}: on a busy machine, nothing)")
 
 
 def main() -> None:

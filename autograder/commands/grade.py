@@ -6,6 +6,7 @@ import functools
 import os
 import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +38,9 @@ ISOLATION = option(
     "--isolation",
     choices=("auto", "bubblewrap", "landlock", "none"),
     default="auto",
-    help="how students' code is contained (default: the best that this machine has; none: not at all)",
+    metavar="TIER",
+    help="how students' code is contained: bubblewrap, landlock, none (not at all), or auto, the best that this machine"
+    " has (default)",
 )
 
 
@@ -80,6 +83,43 @@ class Told:
             os._exit(shared.STOPPED)
 
 
+SURE, WORTH = 8, 30.0  # submissions after which their pace is known; seconds that are worth a word
+
+
+class Pace:
+    """How long a submission takes in this run, and whether one worker more, or fewer, would pay. A worker must load
+    what this process has loaded, and start a sandbox: what that takes is known when the first submission is done."""
+
+    def __init__(self, jobs: int, began: float) -> None:
+        self.jobs, self.began = jobs, began
+        self.ends: list[float] = []
+
+    def after(self, left: int, now: float | None = None) -> str:
+        """To be called after each submission; what to say then, most often nothing."""
+        self.ends.append(time.monotonic() if now is None else now)
+        if self.jobs != 1 or len(self.ends) != SURE or (os.cpu_count() or 1) < 2:
+            return ""
+        start, rest = self.ends[0] - self.began, left * (self.ends[-1] - self.ends[0]) / (SURE - 1)
+        saved = rest / 2 - start
+        if saved < max(WORTH, rest / 5):
+            return ""
+        return (
+            f"About {rest:.0f} s are left. A second worker takes about {start:.0f} s to start and could save up to"
+            f" {saved:.0f} s: stop this with Ctrl-C, and the same command with --jobs 2 goes on."
+        )
+
+    def in_the_end(self) -> str:
+        if self.jobs < 2 or len(self.ends) < 2:
+            return ""
+        start, rest = self.ends[0] - self.began, self.ends[-1] - self.ends[0]
+        if (self.jobs - 1) * rest > start / 2:
+            return ""
+        return (
+            f"{self.jobs} workers took {start:.0f} s to the first submission and {rest:.0f} s for the others: for so"
+            " few, one is about as quick (no --jobs)."
+        )
+
+
 def grade(
     course: "Course",
     *,
@@ -98,9 +138,11 @@ def grade(
     `at_once`: Ctrl-C ends it in the middle of a submission, and its workers with it. What is done is on the disk, and
     what is half done is done again, as after any other sudden end.
     """
+    began = time.monotonic()
     from autograder.engine.run import grade as run_grade
 
     told = Told(assignment, again, json)
+    pace = Pace(jobs if scheduler is None else 0, began)
     if at_once:
         signal.signal(signal.SIGINT, lambda number, frame: told.leave())
     try:
@@ -118,7 +160,7 @@ def grade(
         )
         try:
             kept = _kept(run, told.lines)
-            for line in kept if json else _with_bar(kept):
+            for line in kept if json else _with_bar(kept, pace):
                 if json:
                     _as_json(line)
         finally:
@@ -127,6 +169,8 @@ def grade(
     except KeyboardInterrupt:
         told.stopped()
         return shared.STOPPED
+    if not json and pace.in_the_end():
+        print(f"\n{pace.in_the_end()}")
     return _summary(told, _absent(course, assignment) if students is None else [])
 
 
@@ -188,7 +232,7 @@ def _size(number: int) -> str:
     return f"{number >> 20} MB" if number >= 1 << 20 else f"{number >> 10} KB"
 
 
-def _with_bar(run: "Iterator[Line]") -> "Iterator[Line]":
+def _with_bar(run: "Iterator[Line]", pace: Pace) -> "Iterator[Line]":
     """One line for each that is new, above a bar with the time left."""
     from tqdm import tqdm
 
@@ -208,6 +252,9 @@ def _with_bar(run: "Iterator[Line]") -> "Iterator[Line]":
                 bar.update()
             contained = "" if line.record.isolation != "none" else "  [NOT ISOLATED]"
             bar.write(f"{STATES[line.record.state]:14} {line.words}{contained}", file=sys.stdout)
+            advice = pace.after(line.of - line.number)
+            if advice:
+                bar.write(advice, file=sys.stdout)
             yield line
     finally:
         if bar is not None:

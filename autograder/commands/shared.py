@@ -4,6 +4,7 @@ import argparse
 import errno
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,10 +58,10 @@ class Command:
     with_assignment: bool = True
 
     def parser(self) -> argparse.ArgumentParser:
-        lines = "\n".join(f"  python -m autograder {line}" for line in self.examples)
+        lines = "\n".join(map(_example, self.examples))
         made = argparse.ArgumentParser(
             prog=f"python -m autograder {self.verb}",
-            description=self.does,
+            description="\n".join(textwrap.fill(line, WIDTH) for line in self.does.split("\n")),
             epilog=f"examples\n{lines}\n\nexit code: 0 done, 1 failed or something is missing, 2 misuse",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
@@ -75,6 +76,21 @@ class Command:
         if not self.on_a_course:
             return self.main(place, **given)
         return run(lambda: self.main(course(place, given.pop("course"), given.pop("db")), **given))
+
+
+WIDTH = 79  # of a terminal in which no line of --help is broken
+
+
+def _example(words: str) -> str:
+    """A line that can be pasted; what is said of it behind two blanks goes below it where there is no room."""
+    line = f"  python -m autograder {words}"
+    what, _, about = line.strip().partition("  ")
+    if len(line) <= WIDTH:
+        return line
+    if len(what) + 2 > WIDTH:
+        place = what.rindex(" -", 0, WIDTH - 4)
+        what = f"{what[:place]} \\\n      {what[place + 1 :]}"
+    return f"  {what}\n      {about.strip()}".rstrip()
 
 
 def command(

@@ -76,13 +76,28 @@ def write_whole(path: Path, text: str) -> None:
 WRITING = ".writing"  # how the names of half-made files and folders end: whoever finds one may remove it
 
 
-def sweep(folder: Path) -> None:
-    """Remove what a process that was killed left half-made in a folder."""
-    for path in folder.glob(f".*{WRITING}"):
+def sweep(folder: Path, deep: bool = False) -> None:
+    """Remove what a process that was killed left half-made in a folder; `deep`: and in those below it."""
+    for path in (folder.rglob if deep else folder.glob)(f".*{WRITING}"):
+        maker = path.name.removesuffix(WRITING).rpartition(".")[2]
+        if maker.isdecimal() and int(maker) != os.getpid() and _alive(int(maker)):
+            continue  # a report that is being written meanwhile
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 State = Literal["graded", "blocked", "fault"]

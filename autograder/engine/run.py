@@ -97,6 +97,7 @@ def grade(
         raise ValueError(f"nothing was handed in for {assignment} by {', '.join(unknown)}")
     chosen = [student for student in there if students is None or student in students]
     with Guard() as guard, only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
+        records.sweep(course.root / "grading" / assignment, deep=True)
         files = course.files(assignment)
         basis = basis_of(assignment, masters, files)
         if again:

@@ -17,7 +17,7 @@ from traitlets import default
 
 from autograder.engine.course import Course
 from autograder.engine.gradebook import SECRET_FILE, secret_of, timestamp_of
-from autograder.engine.records import write_whole
+from autograder.engine.records import sweep, write_whole
 from autograder.feedback.facts import Facts, facts
 from autograder.feedback.hide import HideFromStudents
 from autograder.feedback.page import feedback_page
@@ -36,6 +36,7 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
         kept = [(nb.grade_cells, nb.solution_cells, nb.task_cells) for nb in notebooks]  # held: read once for a class
         for student in chosen:
             folder = Path(directory.format_path(directory.feedback_directory, student, assignment))
+            sweep(folder)
             for name in names:
                 known = facts(gradebook, course.root, assignment, name, student)
                 graded = course.autograded(student, assignment) / f"{name}.ipynb"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder import temporary
+from autograder.engine import records
 
 MAKE = (
     "import sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
@@ -57,6 +58,19 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(p
     assert sorted(path.name for path in place.iterdir()) == sorted(
         ["nlm-course-link", "nlm-course-of-somebody", mine.parent.name, f"{mine.parent.name}.lock"]
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="whether a process lives is not asked elsewhere")
+def test_half_made_files_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    for name in (f".report.csv.{gone.pid}", f".report.csv.{os.getppid()}", f".report.csv.{os.getpid()}", ".begun"):
+        (tmp_path / "ada").mkdir(exist_ok=True)
+        (tmp_path / "ada" / f"{name}{records.WRITING}").touch()
+    records.sweep(tmp_path)
+    assert len(list(tmp_path.rglob("*.writing"))) == 4
+    records.sweep(tmp_path, deep=True)
+    assert [path.name for path in tmp_path.rglob("*.writing")] == [f".report.csv.{os.getppid()}.writing"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

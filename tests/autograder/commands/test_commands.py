@@ -16,6 +16,7 @@ import autograder.engine.run as run_module
 from autograder.commands import grade
 from autograder.commands.around import feedback, preflight, worker
 from autograder.commands.checking import check
+from autograder.commands.grade import SURE, Pace
 from autograder.commands.marks import report
 from autograder.commands.regrade import main as regrade
 from autograder.commands.students import collect, exchange, roster
@@ -152,7 +153,28 @@ def test_help_has_examples_and_needs_nothing_installed(name):
     assert done.returncode == 0, done.stderr
     assert "examples" in done.stdout
     assert f"python -m autograder {name} " in done.stdout
+    assert max(map(len, done.stdout.split("\n"))) <= 80
     assert PARSERS[name]().format_help() == done.stdout.rstrip("\n") + "\n"
+
+
+def test_it_is_said_when_a_second_worker_would_pay(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+
+    def run(jobs, start, each, count, number=SURE):
+        pace = Pace(jobs, 0.0)
+        said = [pace.after(count - n - 1, start + n * each) for n in range(number)]
+        return "".join(said), pace.in_the_end()
+
+    said, end = run(1, 8.0, 0.5, 500)
+    assert said.startswith("About 246 s are left. A second worker takes about 8 s to start and could save up to 115 s")
+    assert end == ""
+    assert run(1, 8.0, 0.5, 100) == ("", "")  # 46 s are left
+    assert run(1, 8.0, 0.5, 500, SURE - 1) == ("", "")  # its pace is not known yet
+    assert run(2, 8.0, 0.5, 500)[0] == ""
+    assert "one is about as quick" in run(2, 20.0, 0.3, 10)[1]
+    assert run(2, 8.0, 0.5, 500, 100)[1] == ""
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert run(1, 8.0, 0.5, 500) == ("", "")
 
 
 def test_preflight_says_what_is_wrong_and_changes_nothing(class_of_three, capsys):
