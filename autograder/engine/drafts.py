@@ -15,7 +15,7 @@ from typing import Any
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.execute import Done, show
-from autograder.engine.gradebook import automatic_marks, timestamp_of
+from autograder.engine.gradebook import automatic_marks, scores_of, timestamp_of
 from autograder.engine.records import Record, from_json, write_whole
 from autograder.engine.run import basis_of, only_one
 from autograder.engine.write import Writer, record_of
@@ -80,7 +80,10 @@ class Drafts:
 def graded_before(course: Course, assignment: str) -> tuple[list[str], list[str]]:
     """(who has handed in and was graded, who has handed in and was not)."""
     there = course.students(assignment)
-    known = [student for student in there if records.load(course.root, assignment, student) is not None]
+    with course.gradebook() as gradebook:
+        scores = scores_of(gradebook, assignment)  # by nbgrader's own command or button there is no record
+    marked = {s for s in there if any(m is not None for cells in scores.get(s, {}).values() for m in cells.values())}
+    known = [s for s in there if s in marked or records.load(course.root, assignment, s) is not None]
     return known, [student for student in there if student not in set(known)]
 
 

@@ -93,6 +93,7 @@ def test_what_was_shown_is_written_without_running_anything_again(graded, capsys
         "cat": (3.0, 2.0),
         "dan": (0.0, None),
     }
+    assert {g[0]: g[3] for g in grades["cat"]}["test_double"] is False  # the mark by hand stays confirmed
     assert list((graded.root / "grading").glob("regraded-*.csv"))
     assert not list((graded.root / "grading").rglob(".regrade"))
     grade.main(graded, ["plain"])
@@ -138,6 +139,17 @@ def test_a_submission_that_is_not_the_one_that_was_graded_is_left_alone(graded, 
     monkeypatch.setattr(module, "_say", and_then_hands_in_again)
     assert regrade(graded, ["plain", "--apply"]) == 1
     assert "1 submission changed meanwhile" in capsys.readouterr().out
+
+
+def test_who_was_graded_by_nbgraders_own_command_is_graded_again_and_who_was_not_is_not(graded, capsys):
+    (graded.root / "grading" / "plain" / "bob" / "record.json").unlink()
+    hand_in(graded.root, "plain", "eve", writes(ANSWERS))
+    mend(graded.root, "assert double(-7) == -14", "assert double(-7) in (-14, 49)")
+    assert regrade(graded, ["plain"]) == 0
+    said = capsys.readouterr().out
+    assert "4 submissions graded again; 1 mark changes." in said
+    assert "bob: 2 -> 5" in said
+    assert "Not graded before, and so left alone (python -m autograder grade plain): eve." in said
 
 
 def test_names_are_looked_up_and_nothing_graded_is_said(place, capsys):
