@@ -235,7 +235,7 @@ def _plain(files: Files, made: Download, expected: Expected) -> None:
         if not rest:  # ada_attention.ipynb
             for word in (*expected.notebooks, expected.assignment):
                 name = re.sub(rf"(?i)(^|[\s_-]){re.escape(word)}([\s_-]|$)", " ", name).strip()
-        piece = pieces.setdefault(label, Piece(label, names=[name], key=label))
+        piece = pieces.setdefault(label, Piece(label, names=[name], numbers=[(name,)], key=label))
         piece.files[rest or first] = path
     for piece in pieces.values():
         below = {i: p for i, p in piece.files.items() if i.startswith(f"{expected.assignment}/")}

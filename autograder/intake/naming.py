@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
@@ -54,12 +54,12 @@ class Names:
                 for folded in spellings(written):
                     self.folded.setdefault(folded, set()).add(person.id)
 
-    def find(self, name: str = "", numbers: Iterable[str] = ()) -> Found:
+    def find(self, name: str = "", numbers: Sequence[str] = ()) -> Found:
         """`numbers`: ids and addresses that came with the name, the surest first. They outweigh it."""
         for number in (*numbers, name):
             ids = self.numbers.get(number.casefold()) if number else None
-            if ids:
-                return replace(self._found(ids), sure=len(ids) == 1)
+            if ids:  # whoever calls himself by another's id has not got it from a system
+                return replace(self._found(ids), sure=len(ids) == 1 and number in numbers)
         if not joined(name):
             return Found(())
         ids = self.exact.get(joined(name)) or {i for folded in spellings(name) for i in self.folded.get(folded, ())}

@@ -130,6 +130,13 @@ def test_somebody_who_has_taken_anothers_name_gets_nothing_of_theirs(place, tmp_
     assert there(place)["ada/plain/one.ipynb"] == "ada"
 
 
+def test_calling_oneself_by_anothers_id_is_no_surer_than_a_name(place, tmp_path, capsys):
+    path = zipped(tmp_path / "m.zip", MOODLE | {"ada_4999_assignsubmission_file_/one.ipynb": "not ada"})
+    assert take(place, path) == 1
+    assert "ada_4999: another in this download fits the same student" in capsys.readouterr().out
+    assert "ada/plain/one.ipynb" not in there(place)
+
+
 def test_moodle_with_hidden_names_and_its_worksheet(place, tmp_path):
     row = 'Participant 7,Ada Lovelace,ada,,Submitted,,,Yes,"Friday, 20 March 2026, 8:05 PM",-,\n'
     (tmp_path / "sheet.csv").write_text(WORKSHEET.splitlines()[0] + "\n" + row)
