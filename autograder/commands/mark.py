@@ -1,6 +1,9 @@
 """`mark ASSIGNMENT`: the written answers of a class on a page, one question at a time, by keyboard."""
 
+import argparse
+import atexit
 import os
+import sys
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +17,13 @@ if TYPE_CHECKING:
     from autograder.engine.course import Course
 
 
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError("must be from 0 (a free one) to 65535")
+    return number
+
+
 @shared.command(
     "mark",
     "Mark the written answers in the browser, one question at a time across the class, by keyboard. Marks and\n"
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
     "mark attention --no-browser --port 9000      then open the address that it says",
     options=[
         option("--names", action="store_true", help="show the students' names (the page can switch them on and off)"),
-        option("--port", type=int, default=0, metavar="N", help="which port of this machine (default: a free one)"),
+        option("--port", type=_port, default=0, metavar="N", help="which port of this machine (default: a free one)"),
         option("--no-browser", action="store_true", help="open no browser"),
     ],
 )
@@ -44,11 +54,13 @@ def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 
         everybody = len(course.students(assignment))
         for _ in tqdm(answers.read(), total=everybody, unit=" submissions", leave=False, delay=1):
             pass
-        with course.gradebook() as gradebook, suppress(KeyboardInterrupt):
+        with course.gradebook() as gradebook:
             desk = Desk(answers, gradebook, names=names)
             try:
                 asyncio.run(serve(desk, port, lambda address: _open(address, assignment, no_browser)))
-            finally:
+            except OSError as error:
+                raise shared.Misuse(f"port {port} cannot be had ({error.strerror}): give another --port") from None
+            except KeyboardInterrupt:
                 print(f"\nStopped. {count(desk.marked, 'mark')} given, and in the gradebook. The same command goes on.")
     return 0
 
@@ -56,8 +68,9 @@ def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 
 def _open(address: str, assignment: str, no_browser: bool) -> None:
     print(f"The written answers of {assignment}, for you alone:\n  {address}\nTo stop: Ctrl-C.", flush=True)
     wanted = os.environ.get("NLM_BROWSER", "")
-    if no_browser or wanted.lower() in ("none", "no", "0", "false"):
-        return
+    screen = sys.platform != "linux" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    if no_browser or wanted.lower() in ("none", "no", "0", "false") or not (screen or wanted):
+        return  # without a screen it would be a browser inside this terminal
     with suppress(webbrowser.Error, OSError):
         webbrowser.get(wanted or None).open(_leaf(address).as_uri())
 
@@ -69,6 +82,7 @@ def _leaf(address: str) -> Path:
     folder = Path(jupyter_runtime_dir())
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"mark-{os.getpid()}.html"
+    atexit.register(path.unlink, missing_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(

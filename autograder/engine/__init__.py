@@ -7,6 +7,8 @@
     course     a course as nbgrader sees it: configuration, folders, masters
     pool       workers: in this process, on several cores, on a cluster
     run        a class: each submission in turn; resumed wherever it was stopped
+    gradebook  nbgrader's marks, by its own rules; byhand: those that a person gives
+    answers    which answer a mark by hand was given for: it stays confirmed while that is the same
     write      graded notebooks, gradebook, record, in this order, by one process
     incidents  what a student is told of what their code tried
     records    what became of a notebook and of a submission, as plain data that can be kept and sent

@@ -4,6 +4,8 @@ rows        one row per student, from the gradebook and the records; not marked 
 table       the rows as CSV or JSON, as this course's own or as an LMS takes them
 lessons     what to teach again: questions, properties, misconceptions; submissions that a person should look at
 likeness    what the students wrote; answers that are nearly the same (winnowing, indexed): a hint, never a mark
+written     the questions that a person marks, and what the class answered
+desk        a page to mark them, served to this machine alone
 overview    all of it on one page
 """
 

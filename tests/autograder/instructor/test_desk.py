@@ -12,7 +12,7 @@ from autograder.instructor import desk as desk_module
 from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
 from tests.autograder.engine import fake
 from tests.autograder.instructor.desk import Visitor, running
-from tests.autograder.pages import dangers
+from tests.autograder.pages import dangers, unfit
 from tests.lab import CHROMIUM_FLAGS, find_chromium
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -93,6 +93,7 @@ def test_what_a_student_wrote_is_inert_and_mathematics_is_drawn(visitor):
     to(visitor, "My reason")
     answer = re.search(r"<article.*?</article>", visitor.page, re.S)[0]
     assert dangers(answer) == []
+    assert unfit(visitor.page) == []
     assert "<math" in answer
 
 
@@ -172,6 +173,7 @@ def test_a_task_shows_what_the_student_added_and_is_never_marked_unseen_with_ano
     assert sum(one[0] == 2.0 for one in marks(course, "drawing").values()) == 1
 
 
+@pytest.mark.everything  # SQLite waits for five seconds
 def test_a_gradebook_that_somebody_keeps_locked_is_said_in_words(visitor, course, monkeypatch):
     monkeypatch.setattr(desk_module, "PATIENCE", 0.0)
     to(visitor, "My reason")
