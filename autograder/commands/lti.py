@@ -15,7 +15,7 @@ MOST = 40  # names in a line
 
 @shared.command(
     "lti",
-    "Send the final marks to your LMS by LTI 1.3 (Assignment and Grade Services). Without --send it says what would\n"
+    "Send the final marks to your LMS by LTI 1.3 (Assignment and Grade Services). Without --send it says what would "
     "be sent. Sent again, a mark replaces the one before.",
     "lti attention",
     "lti attention --send",

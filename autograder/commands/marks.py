@@ -19,7 +19,7 @@ MOST = 40  # names in a line
 
 @shared.command(
     "report",
-    "Write the marks per student and question (what is ungraded stays empty), and the overview; or, with --lms or\n"
+    "Write the marks per student and question (what is ungraded stays empty), and the overview; or, with --lms or "
     "--into, the final marks as another system takes them.",
     "report attention                         grading/attention/report.csv and overview.html",
     "report attention --automatic             the points that no person has to give, before essays are read",

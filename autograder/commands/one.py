@@ -72,7 +72,7 @@ def grade_one(
 
 @shared.command(
     "gradescope",
-    "Write gradescope-ASSIGNMENT.zip, an autograder for Gradescope or a container of your own. It holds the\n"
+    "Write gradescope-ASSIGNMENT.zip, an autograder for Gradescope or a container of your own. It holds the "
     "assignment's solutions and the secret of hidden inputs: give it to nobody else.",
     "gradescope attention",
     "gradescope attention --to /srv/course",

@@ -5,6 +5,7 @@ hand it to the one writer, as if it had just come back from a worker; nothing is
 is noted in it before it is applied, so a run that was stopped still knows it.
 """
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import autograder
+import nlmcore
 from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.execute import Done, show
@@ -30,6 +33,7 @@ class Draft:
     record: Record
     results: dict[str, str] = field(default_factory=dict)  # by notebook: `records.to_json`
     changes: list[dict[str, Any]] | None = None  # noted once it is being applied
+    code: str = ""  # of the grader that made it
 
     @property
     def fault(self) -> bool:
@@ -42,11 +46,13 @@ class Drafts:
     def __init__(self, course: Course, assignment: str, gradebook: Any = None, files: Any = None) -> None:
         self.course, self.assignment = course, assignment
         self.folder = course.root / "grading" / assignment / FOLDER
+        self.code = graders_code()
 
     def done(self, student: str, fingerprint: str) -> Record | None:
         draft = self.load(student)
-        same = draft is not None and draft.record.fingerprint == fingerprint
-        return draft.record if draft is not None and same and not draft.fault else None
+        if draft is None or draft.fault or (draft.record.fingerprint, draft.code) != (fingerprint, self.code):
+            return None
+        return draft.record
 
     def write(self, done: Done, prepared: Prepared, fingerprint: str) -> Record:
         results = {name: from_json(text) for name, text in done.results.items()}
@@ -56,18 +62,18 @@ class Drafts:
             scores[name] = automatic_marks(prepared.notebooks[name])
         _, late = timestamp_of(self.course.submission(done.student, self.assignment))
         record = record_of(self.assignment, done, prepared, fingerprint, results, scores, late)
-        self.save(Draft(record, dict(done.results)))
+        self.save(Draft(record, dict(done.results), code=self.code))
         return record
 
     def load(self, student: str) -> Draft | None:
         try:
             facts = json.loads(self._file(student).read_text(encoding="utf-8"))
-            return Draft(Record(**facts["record"]), dict(facts["results"]), facts["changes"])
+            return Draft(Record(**facts["record"]), dict(facts["results"]), facts["changes"], facts["code"])
         except (OSError, ValueError, TypeError, KeyError):
             return None
 
     def save(self, draft: Draft) -> None:
-        facts = {"record": vars(draft.record), "results": draft.results, "changes": draft.changes}
+        facts = {"record": vars(draft.record), "results": draft.results, "changes": draft.changes, "code": draft.code}
         write_whole(self._file(draft.record.student), json.dumps(facts, ensure_ascii=False))
 
     def forget(self) -> None:
@@ -75,6 +81,16 @@ class Drafts:
 
     def _file(self, student: str) -> Path:
         return self.folder / f"{student}.json"
+
+
+def graders_code() -> str:
+    """Of all that a mark can depend on: what was mended may be a law, or the package that a reference is built on."""
+    ours, package = (Path(str(module.__file__)).parent for module in (autograder, nlmcore))
+    made = hashlib.sha256()
+    for folder in (*(ours / name for name in ("box", "checks", "engine", "exercise")), package):
+        for path in sorted(folder.rglob("*.py")):
+            made.update(f"\0{path.name}\0".encode() + path.read_bytes())
+    return made.hexdigest()
 
 
 def graded_before(course: Course, assignment: str) -> tuple[list[str], list[str]]:

@@ -152,6 +152,17 @@ def test_who_was_graded_by_nbgraders_own_command_is_graded_again_and_who_was_not
     assert "Not graded before, and so left alone (python -m autograder grade plain): eve." in said
 
 
+def test_what_was_shown_before_is_looked_at_again_if_the_grader_has_changed(graded, monkeypatch):
+    runs = []
+    monkeypatch.setattr(run_module, "work", lambda task: runs.append(task.student) or fake.work(task))
+    regrade(graded, ["plain"])
+    regrade(graded, ["plain"])
+    assert len(runs) == 4
+    monkeypatch.setattr(drafts_module, "graders_code", lambda: "a law was mended")
+    regrade(graded, ["plain"])
+    assert len(runs) == 8
+
+
 def test_names_are_looked_up_and_nothing_graded_is_said(place, capsys):
     assert regrade(place, ["maths"]) == 2
     assert regrade(place, []) == 2
