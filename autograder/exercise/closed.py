@@ -65,7 +65,8 @@ _DIFFERENTIATORS = (
     *("torch.autograd", "torch._functorch", "torch._tensor", "torch._decomp", "torch.nn.grad"),
     *("sympy", "mpmath"),
 )
-_EVASIONS = frozenset({"setprofile", "getprofile", "_dispatch_library", "start_new_thread", "run_backward"})
+_THREADS = ("start_new_thread", "start_joinable_thread")
+_EVASIONS = frozenset({"setprofile", "getprofile", "_dispatch_library", "run_backward", *_THREADS})
 """Functions of C that lead round what listens here, or on to the engine."""
 
 
@@ -114,15 +115,15 @@ class Listener:
         self.closed = tuple(closed)
         self.differentiation = DIFFERENTIATION in self.closed
         self._scope = scope  # the globals of the student's function
-        self._found: dict[str, None] = {}
-        self._modules: list[tuple[str, str]] = []  # a prefix of a module's name, and the closed name that it means
+        self.used: tuple[str, ...] = ()
+        self._modules: list[str] = []
         self._codes: dict[int, tuple[types.CodeType, str | None]] = {}
         self._names: dict[str, str] = {}  # the name of a library's function, and the closed name that it does
         for name in self.closed:
             short = name.rpartition(".")[2]
             if name == DIFFERENTIATION or is_absent(name) or isinstance(_resolved(name), types.ModuleType):
                 if name != DIFFERENTIATION:
-                    self._modules.append((name, name))
+                    self._modules.append(name)
                 continue
             for function in (short, f"{short}.forward", *_OPERATORS.get(short, ())):
                 self._names.setdefault(function, name)
@@ -132,22 +133,18 @@ class Listener:
                 if code is not None:
                     self._codes[id(code)] = code, name
 
-    @property
-    def used(self) -> tuple[str, ...]:
-        return tuple(name for name in self.closed if name in self._found)
-
     def note(self, name: str | None) -> None:
-        if name in self.closed:
-            self._found[name] = None
+        if name in self.closed and name not in self.used:
+            self.used = (*self.used, name)
 
     def evaded(self) -> None:
         """Somebody went round what listens: as good as the first name that is listened to."""
         names = [name for name in self.closed if not is_absent(name)]
-        self.note(DIFFERENTIATION if self.differentiation else (names or self.closed)[0])
+        self.note(DIFFERENTIATION if self.differentiation else next(iter(names), None))
 
     def profile(self) -> Callable[[types.FrameType, str, Any], None]:
         """The profile function: it hears code that is entered and functions of C that are called."""
-        codes, extensions = self._codes, [prefix for prefix, _ in self._modules if not prefix.startswith("nlmcore.")]
+        codes, extensions = self._codes, [name for name in self._modules if not name.startswith("nlmcore.")]
 
         def hear(frame: types.FrameType, event: str, argument: Any) -> None:
             if event == "call":
@@ -167,7 +164,7 @@ class Listener:
         return hear
 
     def _module(self, home: str) -> str | None:
-        return next((name for prefix, name in self._modules if f"{home}.".startswith(f"{prefix}.")), None)
+        return next((name for name in self._modules if f"{home}.".startswith(f"{name}.")), None)
 
     def _meaning(self, frame: types.FrameType) -> str | None:
         home = str(frame.f_globals.get("__name__", ""))
@@ -187,7 +184,7 @@ class Listener:
         for thread, top in sys._current_frames().items():
             frame: types.FrameType | None = top if thread != mine else None
             while frame is not None:
-                if frame.f_globals is self._scope:
+                if frame.f_globals is self._scope or frame.f_code.co_filename.startswith(("<string", "<ipython")):
                     return True
                 frame = frame.f_back
         return False
@@ -217,20 +214,27 @@ def listening(closed: Sequence[str], function: Callable[..., Any], absent: bool 
     heard where the listener is `attentive`. `absent`: rooms and packages are not there anyway."""
     names = listened_to(closed) if absent else tuple(closed)
     listener = Listener(names, _globals(function))
+    kernels = _kernels(names)
+    by_hand = DIFFERENTIATION in names  # kept here, where the listener's own attributes do not reach
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
     with contextlib.ExitStack() as undo:
-        for key, operators in _kernels(names).items():
+        for key, operators in kernels.items():
             library = torch.library.Library("aten", "IMPL", key)
             undo.callback(library._destroy)
             for operator, name in operators.items():
                 library.impl(operator, _refusing(listener, name))
-        if listener.differentiation:
+        if by_hand:
             undo.enter_context(torch.no_grad())
         recorded = torch._C._autograd._get_sequence_nr()
         try:
             yield listener
         finally:
-            if listener.differentiation and torch._C._autograd._get_sequence_nr() != recorded:
-                listener.note(DIFFERENTIATION)  # operations were recorded, though nothing asked for gradients here
+            found = set(listener.used)
+            if by_hand and torch._C._autograd._get_sequence_nr() != recorded:
+                found.add(DIFFERENTIATION)  # operations were recorded, though nothing asked for gradients here
+            for key, operators in kernels.items():
+                found.update(name for operator, name in operators.items() if not has(f"aten::{operator}", key))
+            listener.used = tuple(name for name in names if name in found)
 
 
 def listened_to(closed: Sequence[str]) -> tuple[str, ...]:
@@ -302,7 +306,7 @@ def _evades(frame: types.FrameType, function: str) -> bool:
         home = str(caller.f_globals.get("__name__", ""))
         if caller.f_globals is globals() or home.startswith("tqdm"):
             return False
-        if function not in ("start_new_thread", "run_backward") and home != "torch.library":
+        if function not in (*_THREADS, "run_backward") and home != "torch.library":
             return not _is_installed(caller.f_code.co_filename)
         caller = caller.f_back
     return True

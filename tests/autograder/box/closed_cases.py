@@ -102,6 +102,8 @@ def _uses() -> Iterator[Use]:
         "symbols": "import sympy\ndef f(x):\n    s = sympy.Symbol('s')\n    return float(sympy.diff(s**2, s).subs(s, 1)) * x",
         "a thread": "import threading\ndef f(x):\n    out = []\n    t = threading.Thread(target=lambda: out.append(torch.func.jacrev(torch.tanh)(x)))\n    t.start(); t.join()\n    return out[0]",
         "deaf": f"import sys\ndef f(x):\n    try: sys.setprofile(None)\n    except ImportError: pass\n{LEAF}        a.tanh().sum().backward()\n    return a.grad",
+        "a listener talked out of it": f"import gc\ndef f(x):\n    for o in gc.get_objects():\n        if type(o).__name__ == 'Listener': o.closed, o.used, o.differentiation = (), (), False\n{LEAF}        a.tanh().sum().backward()\n    return a.grad",
+        "a thread that waits": "import threading, queue\nask, answer = queue.Queue(), queue.Queue()\ndef work():\n    while True: answer.put(torch.func.jacrev(torch.tanh)(ask.get()))\nexec('import threading\\nthreading.Thread(target=work, daemon=True).start()')\ndef f(x): return x",
         "a kernel put back": "def f(x):\n    lib = torch.library.Library('aten', 'IMPL', 'BackendSelect')\n    return x",
     }  # fmt: skip
     yield from of((DIFFERENTIATION,), derivatives, (DIFFERENTIATION,))
