@@ -33,6 +33,7 @@ class Cell:
     source: str
     interviews: tuple[Interview, ...] = ()  # of a test cell of ours: called instead of running its source
     whole: bool = False  # in a lean job, too, all of it is run: a plain test cell
+    test: bool = False  # a test cell of plain nbgrader, which runs apart from what the notebook has made of IPython
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -166,7 +166,7 @@ class Session:
 
     def _cell(self, cell: Cell, done: list[CellResult]) -> None:
         if not cell.interviews:
-            header = {"do": "run", "source": cell.source, "seconds": self.limits.cell_wall}
+            header = {"do": "run", "source": cell.source, "test": cell.test, "seconds": self.limits.cell_wall}
             reply, _ = self._ask(header, b"", 0, time.monotonic() + self.limits.cell_wall + _GRACE_SECONDS)
             replies.has_only(reply, {"outputs", "closed", "noted"})
             shown = self._kept(replies.outputs(reply["outputs"], self.limits.output))

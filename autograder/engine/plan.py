@@ -78,7 +78,8 @@ def plan_notebook(
                 interviews = (_interview(test),)
             else:
                 stock.add(key)
-        jobs.append(Cell(id=key, source=cell["source"], interviews=interviews, whole=key in stock))
+        plain = key in stock
+        jobs.append(Cell(id=key, source=cell["source"], interviews=interviews, whole=plain, test=plain))
         places.append(number)
     closed = tuple(sorted({full for test in tests.values() for full in test.exercise.closed if is_absent(full)}))
     seed = hidden_seed(secret, *place, "the notebook's own generator")

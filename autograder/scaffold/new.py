@@ -12,6 +12,7 @@ What is written is a small real assignment (a softmax with a temperature): it bu
 import keyword
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,9 @@ def main(place: "Environment", *, name: str, title: str | None = None) -> int:
 
 def scaffold(root: Path, name: str, title: str | None = None) -> list[str]:
     """Write an assignment's files and return their paths. Raises ValueError for a name that cannot be used."""
-    _usable(root, name)
+    usable(
+        root, name, [f"solutions/{name}", f"autograder/checks/{name}", *(p.format(name=name) for p in FILES.values())]
+    )
     title = title or name.replace("_", " ").capitalize()
     made = {place.format(name=name): (TEMPLATE / source).read_text(encoding="utf-8") for source, place in FILES.items()}
     for path, text in made.items():
@@ -73,7 +76,8 @@ def scaffold(root: Path, name: str, title: str | None = None) -> list[str]:
     return list(made)
 
 
-def _usable(root: Path, name: str) -> None:
+def usable(root: Path, name: str, places: Sequence[str]) -> None:
+    """Raises ValueError for a name that no assignment can have, or if one of the `places` is taken."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or len(name) > 40:
         near = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
         hint = f"; perhaps {near}" if re.fullmatch(r"[a-z][a-z0-9_]*", near) and not keyword.iskeyword(near) else ""
@@ -81,7 +85,6 @@ def _usable(root: Path, name: str) -> None:
             f"an assignment's name is small letters, digits and _, beginning with a letter, at most 40 of them and no"
             f" word of Python: {name!r} is not{hint if near != name and len(near) <= 40 else ''}"
         )
-    places = [place.format(name=name) for place in FILES.values()]
-    taken = [path for path in [f"solutions/{name}", f"autograder/checks/{name}", *places] if (root / path).exists()]
+    taken = [path for path in places if (root / path).exists()]
     if taken:
         raise ValueError(f"there is an assignment {name} already: {taken[0]} exists. Choose another name")

@@ -122,7 +122,7 @@ class Notebook(InteractiveShell):
             message = str(error)
         except Exception:
             message = "(its message cannot be shown)"
-        self.outputs.error(name, message, _trace(error, name, message))
+        self.outputs.error(name, message, trace(error, name, message))
 
 
 def make() -> Notebook:
@@ -154,7 +154,7 @@ def _nobody_answers(prompt: object = "") -> NoReturn:
     raise RuntimeError("input() waits for somebody to type, and nobody is there while a notebook is graded")
 
 
-def _trace(error: BaseException, name: str, message: str) -> list[str]:
+def trace(error: BaseException, name: str, message: str) -> list[str]:
     """The lines of the student's own cells that the error passed through, and the error."""
     if isinstance(error, SyntaxError):
         return [line.rstrip("\n") for line in traceback.format_exception_only(error)]

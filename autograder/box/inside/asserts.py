@@ -1,0 +1,104 @@
+"""A test cell of plain nbgrader, whose asserts must run beside the student's code, run by the grader's own hands.
+
+What it needs is taken hold of in the warm parent, before any of the student's code: the test's text does not pass
+through the notebook's IPython, an error is noted here and not by the shell, a number that ends the cell is written
+down here and not by a formatter, and comparisons that the notebook has replaced in libraries are put back. What the
+student's objects answer, and what their functions see of their caller, is theirs all the same: nothing is proved here.
+"""
+
+import ast
+import doctest
+import linecache
+import math
+import sys
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from IPython.core.inputtransformer2 import TransformerManager
+
+from autograder.box.inside.notebook import Notebook, trace
+from autograder.box.inside.watch import limit
+
+_MODULES = (math, doctest, np, np.testing, np.linalg, torch, torch.testing, linecache)
+_CLASSES = (
+    doctest.OutputChecker,
+    doctest.DocTestRunner,
+    doctest.DocTestParser,
+    doctest.DocTest,
+    unittest.TestCase,
+)
+
+Run = Callable[[str, float], list[dict[str, Any]]]
+
+
+def ready(shell: Notebook) -> Run:
+    """A function (text of a test cell, seconds) -> outputs."""
+    kept = [(owner, dict(vars(owner))) for owner in (*_MODULES, *_CLASSES)]
+    transform = TransformerManager().transform_cell
+    parse, compile_, exec_, eval_, put = ast.parse, compile, exec, eval, setattr
+    whole, real, kind = int.__repr__, float.__repr__, type
+    settrace, setprofile, traced, kept_lines = sys.settrace, sys.setprofile, trace, linecache.cache
+    begin, done, show, limited = shell.outputs.begin, shell.outputs.done, shell.outputs.show, limit
+    space, number, put_back = shell.user_ns, 0, shell.put_back
+
+    def restore() -> None:
+        for owner, names in kept:
+            now = vars(owner)
+            for name, value in names.items():
+                if now.get(name) is not value and name not in ("__dict__", "__weakref__", "__warningregistry__"):
+                    put(owner, name, value)
+
+    def evaluated(source: str, name: str) -> Any:
+        body = parse(transform(source), name)
+        last = body.body[-1] if body.body else None
+        if not isinstance(last, ast.Expr):
+            exec_(compile_(body, name, "exec"), space)
+            return None
+        exec_(compile_(ast.Module(body.body[:-1], []), name, "exec"), space)
+        return eval_(compile_(ast.Expression(last.value), name, "eval"), space)
+
+    def fault(error: BaseException) -> dict[str, Any]:
+        kind_of, message = kind(error).__name__[:200], ""
+        try:
+            message = str(error)[:2000]
+            lines = [line[:2000] for line in traced(error, kind_of, message)[:40]]
+        except Exception:  # an error of the student's own that cannot be shown
+            lines = [kind_of]
+        return {"output_type": "error", "ename": kind_of, "evalue": message, "traceback": lines}
+
+    def run(source: str, seconds: float) -> list[dict[str, Any]]:
+        nonlocal number
+        number += 1
+        name = f"<ipython-input-test {number}-grader>"
+        begin()
+        settrace(None)
+        setprofile(None)
+        put_back()
+        restore()
+        kept_lines[name] = (len(source), None, source.splitlines(keepends=True), name)
+        value, failed = None, None
+        try:
+            with limited(seconds):
+                value = evaluated(source, name)
+        except BaseException as error:
+            failed = error
+        if kind(value) not in (int, float) and isinstance(value, np.generic) and not isinstance(value, np.bool_):
+            value = value.item()
+        if value is not None and kind(value) not in (int, float):
+            try:
+                show("display_data", {"text/plain": repr(value)})
+            except Exception:
+                value = None  # it cannot be shown, and is no mark
+        found = done()
+        if failed is not None:
+            found.append(fault(failed))
+        elif kind(value) in (int, float):
+            text = whole(value) if kind(value) is int else real(value)
+            data = {"data": {"text/plain": text}, "metadata": {}, "execution_count": number}
+            found.append({"output_type": "execute_result", **data})
+        return found
+
+    return run

@@ -1,0 +1,115 @@
+"""`import FOLDER`: an assignment of nbgrader or otter comes here. `attacks ASSIGNMENT`: what they earn on it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands import shared
+from autograder.commands.shared import option
+from autograder.launcher.environment import Environment
+from autograder.launcher.say import count
+
+if TYPE_CHECKING:
+    from autograder.engine.course import Course
+    from autograder.imported.rivals import Row, Table
+
+
+@shared.command(
+    "import",
+    "Bring an assignment of nbgrader (its source notebook) or of otter-grader (a master, or what otter assign made)\n"
+    "to solutions/NAME. What could not be carried over is listed, with what to do. The original is only read.",
+    "import ~/course/source/ps1",
+    "import ~/otter/hw01/hw01.ipynb --name shapes",
+    "import ~/otter/hw01/dist/autograder --name shapes",
+    options=[
+        option("path", metavar="FOLDER-or-NOTEBOOK", type=Path),
+        option("--name", help="what it is to be called here: small letters, digits and _ (default: from the folder)"),
+        option("--no-attacks", action="store_false", dest="attacks", help="do not try known attacks on it"),
+    ],
+    on_a_course=False,
+)
+def bring(place: Environment, *, path: Path, name: str | None = None, attacks: bool = True) -> int:
+    return shared.run(lambda: _bring(place, shared.here(path), name, attacks))
+
+
+def _bring(place: Environment, path: Path, name: str | None, attacks: bool) -> int:
+    from autograder.imported.bring import bring as bring_in
+
+    brought = bring_in(place.root, path, name)
+    hand = f" and {brought.by_hand:g} for a person" if brought.by_hand else ""
+    print(
+        f"solutions/{brought.name}: {count(len(brought.notebooks), 'notebook')} of {brought.kind}, {brought.points:g}"
+        f" points for the grader{hand}."
+    )
+    if brought.notes.rows:
+        print("Not carried over:")
+    for what, do in brought.notes.rows:
+        print(f"  - {what}\n      {do}")
+    if attacks:
+        print(
+            "\nTrying known attacks on it, where it came from and here (in the sandbox, some seconds) ...", flush=True
+        )
+        _attack(place.root, brought.name, brought.kind)
+    print(f"Now: python -m autograder build, then look at exercises/{brought.name}/")
+    return 0
+
+
+@shared.command(
+    "attacks",
+    "Try known attacks on an assignment whose tests are asserts: what they earn in stock nbgrader (or in otter), and\n"
+    "here. Everything runs in the sandbox, on copies; nothing is written.",
+    "attacks ps1",
+    "attacks hw01 --as otter",
+    options=[
+        option("--as", choices=("nbgrader", "otter"), default="nbgrader", dest="kind", help="where it came from"),
+        option("--json", action="store_true", help="the table for a program"),
+    ],
+)
+def attacks(course: "Course", *, assignment: str, kind: Any = "nbgrader", json: bool = False) -> int:
+    if not (course.root / "solutions" / assignment).is_dir():
+        raise shared.Misuse(f"there is no solutions/{assignment}")
+    _attack(course.root, assignment, kind, json)
+    return 0
+
+
+def _attack(root: Path, assignment: str, kind: Any, json: bool = False) -> None:
+    from dataclasses import asdict
+
+    from autograder.imported.rivals import compare
+
+    table = compare(root, assignment, kind)
+    if json:
+        shared.as_json(asdict(table))
+        return
+    for line in lines(assignment, table):
+        print(line)
+
+
+def lines(assignment: str, table: "Table") -> list[str]:
+    """The table in words: what each attack earns more than a notebook in which nothing is written."""
+    there, here = table.solved
+    said = [f"Points of {table.of:g} that an attack gains", f"{'':42}{table.kind:>10}{'here':>8}"]
+    said += [f"  {row.name:40}{_shown(row.there):>10}{_shown(row.here):>8}  {_why(row)}" for row in table.rows]
+    nothing = [_shown(points) for points in table.nothing]
+    said.append(f"  {'(nothing written)':40}{nothing[0]:>10}{nothing[1]:>8}")
+    said.append(f"  {'(the master, solved)':40}{_shown(there):>10}{_shown(here):>8}")
+    if table.failing:
+        said.append(f"! The master's own solution does not pass here: {', '.join(table.failing)}. Look at these first.")
+    open_ = sorted({cell for row in table.rows if row.here for cell in row.cells})
+    if open_:
+        said += [
+            "",
+            f"Still to be had by a cheat here: {', '.join(open_)}.",
+            "Their tests run in the student's process, where nothing can be proved. To close such a question, declare",
+            f"it: inputs, properties and mistakes in autograder/checks/{assignment}/, and in the master a heading that",
+            f"ends in [[{assignment}.FUNCTION]] instead of the test cell (INSTRUCTORS.md, “An assignment in an hour”).",
+            "Its answers are then judged outside.",
+        ]
+    return said
+
+
+def _shown(points: float | None) -> str:
+    return "no mark" if points is None else f"{points:g}"
+
+
+def _why(row: "Row") -> str:
+    return f"{row.how}{f'; {row.words}' if row.words else ''}"

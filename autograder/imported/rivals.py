@@ -1,0 +1,326 @@
+"""What known attacks earn where an assignment came from, and here: each tried in the box, in a throwaway course.
+
+nbgrader   nbgrader's own `autograde` from start to end, with the box in the place of a kernel
+otter      its checks: the tests of a question run in the notebook's process, and their results stay there
+here       this course's own way, `grade`
+"""
+
+import ast
+import builtins
+import copy
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from traitlets.config import Config
+
+from autograder.box import Cell, Job
+from autograder.engine.course import Course, master_files
+from autograder.engine.execute import shared_box
+from autograder.engine.gradebook import scores_of
+from autograder.engine.run import grade
+from autograder.imported.cases import examples_of
+from autograder.imported.origin import Kind
+from autograder.imported.tricks import TRICKS, Trick
+from autograder.launcher import notebooks
+from autograder.release.build import build_exercises
+
+BESIDE = "import sys; sys.path.insert(0, '')"  # as where a kernel starts
+NOTHING, SOLVED = "nothing", "solved"
+Points = Mapping[str, float | None]  # by test cell; None: there is no mark
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What one attack earns; `there` is None where the grader itself was stopped by it."""
+
+    name: str
+    how: str
+    there: float | None
+    here: float | None
+    cells: tuple[str, ...]  # the test cells that it passes here
+    words: str  # what happened there, or here
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    kind: Kind
+    of: float
+    rows: list[Row]
+    nothing: tuple[float | None, float | None]  # what a notebook earns in which nothing is written: there, here
+    solved: tuple[float | None, float | None]  # what the master's own solution earns
+    failing: tuple[str, ...]  # test cells that the solution does not pass here
+
+
+def compare(root: Path, assignment: str, kind: Kind) -> Table:
+    """Try every attack on an assignment of the course at `root`, in copies; nothing of the course is written."""
+    with tempfile.TemporaryDirectory(prefix="rivals-") as folder:
+        base = Path(folder) / "course"
+        source = root / "solutions" / assignment
+        shutil.copytree(source, base / "solutions" / assignment, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
+        for name in ("pyproject.toml", "nbgrader_config.py"):
+            shutil.copy(root / name, base / name)
+        notebooks.build(base)
+        build_exercises(base)
+        masters = _read(base / "solutions" / assignment)
+        handed = dict(_submissions(_read(base / "exercises" / assignment), masters))
+        for student, made in handed.items():
+            _hand_in(base / "submitted" / student / assignment, made)
+        here = _here(base, assignment)
+        there, stopped = (
+            _otter(base, assignment, handed) if kind == "otter" else _stock(Path(folder) / "stock", base, assignment)
+        )
+    tests = {f"{stem}/{n}": p for stem, nb in masters.items() for n, p in _automatic(nb)}
+    nothing = (there.get(NOTHING, {}), here.get(NOTHING, {}))
+    rows = [_row(trick, there, here, nothing, stopped.get(trick.key, "")) for trick in TRICKS]
+    of = sum(tests.values())
+    failing = tuple(cell for cell, points in tests.items() if (here[SOLVED].get(cell) or 0) < points)
+    return Table(
+        kind=kind,
+        of=of,
+        rows=rows,
+        nothing=(_sum(nothing[0]), _sum(nothing[1])),
+        solved=(_sum(there.get(SOLVED)), _sum(here.get(SOLVED))),
+        failing=failing,
+    )
+
+
+def _row(trick: Trick, there: Mapping[str, Points], here: Mapping[str, Points], nothing: Any, words: str) -> Row:
+    passed = tuple(
+        cell for cell, points in here.get(trick.key, {}).items() if (points or 0) > (nothing[1].get(cell) or 0)
+    )
+    gained = None if trick.key not in there else _gain(there[trick.key], nothing[0])
+    gained_here = None if trick.key not in here else _gain(here[trick.key], nothing[1])
+    return Row(name=trick.name, how=trick.how, there=gained, here=gained_here, cells=passed, words=words)
+
+
+def _gain(points: Points, nothing: Points) -> float:
+    return round(max(0.0, (_sum(points) or 0.0) - (_sum(nothing) or 0.0)), 6)
+
+
+def _sum(points: Points | None) -> float | None:
+    return None if points is None else round(sum(p or 0.0 for p in points.values()), 6)
+
+
+# --- submissions ------------------------------------------------------------------------------------------
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    return {path.stem: nbformat.read(path, as_version=4) for path in sorted(folder.glob("*.ipynb"))}
+
+
+def _automatic(notebook: Any) -> Iterator[tuple[str, float]]:
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade") and not about.get("solution"):
+            yield about["grade_id"], float(about.get("points") or 0)
+
+
+def _submissions(released: dict[str, Any], masters: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield NOTHING, released
+    solved = {}
+    for stem, notebook in released.items():
+        answers = {c.metadata.nbgrader.grade_id: c.source for c in masters[stem].cells if "nbgrader" in c.metadata}
+        solved[stem] = copy.deepcopy(notebook)
+        for cell in solved[stem].cells:
+            if cell.metadata.get("nbgrader", {}).get("solution"):
+                cell.source = answers[cell.metadata.nbgrader.grade_id]
+    yield SOLVED, solved
+    for trick in TRICKS:
+        made = {}
+        for stem, notebook in released.items():
+            made[stem] = copy.deepcopy(notebook)
+            made[stem].cells = list(_attacked(made[stem].cells, masters[stem].cells, trick))
+        yield trick.key, made
+
+
+def _attacked(cells: list[Any], master: list[Any], trick: Trick) -> list[Any]:
+    if trick.change is not None:
+        return trick.change(cells)
+    made: list[Any] = []
+    used = _names_of_tests(master)
+    done = False
+    for cell in cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade") and not about.get("solution") and not (done and trick.first):
+            text = trick.cell.replace("NAMES", repr(used.get(about["grade_id"], [])))
+            made.append(new_code_cell(text.replace("POINTS", f"{about.get('points', 1)}")))
+            done = True
+        made.append(cell)
+    return made
+
+
+def _names_of_tests(master: list[Any]) -> dict[str, list[str]]:
+    """By test cell: what it uses of what the master's code cells define."""
+    defined: set[str] = set()
+    found: dict[str, list[str]] = {}
+    for cell in master:
+        if cell.cell_type != "code":
+            continue
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade") and not about.get("solution"):
+            nodes = [n for text in (cell.source, examples_of(cell.source)) for n in _nodes(text)]
+            used = {n.id for n in nodes if isinstance(n, ast.Name)} | {n.arg for n in nodes if isinstance(n, ast.arg)}
+            used |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+            found[about["grade_id"]] = sorted((used & defined) - set(dir(builtins)))
+        else:
+            for node in _tree(cell.source):
+                if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                    defined.add(node.name)
+                elif isinstance(node, ast.Assign):
+                    defined |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+    return found
+
+
+def _tree(text: str) -> list[ast.stmt]:
+    try:
+        return ast.parse("\n".join(line for line in text.split("\n") if not line.lstrip().startswith(("%", "!")))).body
+    except SyntaxError:
+        return []
+
+
+def _nodes(text: str) -> list[ast.AST]:
+    return [node for statement in _tree(text) for node in ast.walk(statement)]
+
+
+def _hand_in(folder: Path, made: dict[str, Any]) -> None:
+    folder.mkdir(parents=True)
+    for stem, notebook in made.items():
+        (folder / f"{stem}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+
+
+# --- graders ----------------------------------------------------------------------------------------------
+
+
+def _here(root: Path, assignment: str) -> dict[str, Points]:
+    course = Course.load(root)
+    states = {line.record.student: line.record for line in grade(course, assignment)}
+    faults = [record.words for record in states.values() if record.state == "fault"]
+    if faults:
+        raise RuntimeError(faults[0])
+    return {
+        student: {f"{name}/{cell}": points for name, cells in record.scores.items() for cell, points in cells.items()}
+        for student, record in states.items()
+    }
+
+
+class Kernel(NbGraderPreprocessor):  # type: ignore[misc]
+    """A notebook as a kernel would run it, but in the box; like nbgrader's, it raises where the process has died."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        code = [cell for cell in nb.cells if cell.cell_type == "code"]
+        jobs = (Cell(id="", source=BESIDE), *(Cell(id=f"{n}", source=cell.source) for n, cell in enumerate(code)))
+        folder = Path(resources["metadata"]["path"])
+        course = Path(CourseDirectory(config=self.config).root)
+        files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+        for path in sorted((course / "source").rglob("*.ipynb")):
+            files[path.relative_to(course).as_posix()] = path.read_bytes()
+        result = shared_box("auto").run(Job(name="stock", cells=jobs, files=files))
+        if result.ended != "finished":
+            raise RuntimeError(f"the kernel died: {result.words}")
+        shown = {cell.id: cell.outputs for cell in result.cells}
+        for number, cell in enumerate(code):
+            cell.outputs = [nbformat.from_dict(output) for output in shown.get(f"{number}", ())]
+        return nb, resources
+
+
+def _stock(root: Path, base: Path, assignment: str) -> tuple[dict[str, Points], dict[str, str]]:
+    shutil.copytree(base / "solutions" / assignment, root / "source" / assignment)
+    config = Config()
+    config.CourseDirectory.root = str(root)
+    config.Autograde.autograde_preprocessors = [
+        Kernel if each is Execute else each for each in Autograde.autograde_preprocessors.default()
+    ]
+    config.ClearMarkScheme.enforce_metadata = False
+    api = NbGraderAPI(config=config)
+    _quietly(lambda: api.generate_assignment(assignment))
+    found: dict[str, Points] = {}
+    words: dict[str, str] = {}
+    for folder in sorted((base / "submitted").iterdir()):
+        student = folder.name
+        shutil.copytree(folder, root / "submitted" / student)
+        answer = _quietly(lambda name=student: api.autograde(assignment, name, force=True))
+        with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
+            if answer["success"]:
+                found[student] = scores(book, assignment, student)
+            else:
+                words[student] = "nbgrader stopped with an error: no mark, and `nbgrader autograde` ends there"
+    return found, words
+
+
+def scores(book: Any, assignment: str, student: str) -> Points:
+    cells = scores_of(book, assignment).get(student, {})
+    return {f"{name}/{cell}": points for name, marks in cells.items() for cell, points in marks.items()}
+
+
+def _quietly(work: Any) -> Any:
+    import logging
+
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        return work()
+    except MissingEntry as error:
+        return {"success": False, "error": str(error)}
+    finally:
+        logging.disable(level)
+
+
+def _otter(root: Path, assignment: str, handed: dict[str, dict[str, Any]]) -> tuple[dict[str, Points], dict[str, str]]:
+    """As otter does: the tests that the notebook asks for in their places, the others at its end, all by the master's
+    text; a test is compiled apart from IPython, and its result stays in the notebook's process."""
+    masters = _read(root / "solutions" / assignment)
+    folder = root / "solutions" / assignment
+    files = master_files(Course.load(root).config, assignment)
+    files |= {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(folder.glob("*.ipynb"))}
+    found: dict[str, Points] = {}
+    words: dict[str, str] = {}
+    for student, made in handed.items():
+        points: dict[str, float | None] = {}
+        for stem, notebook in made.items():
+            points |= _one_of_otter(masters[stem], notebook, stem, files, words, student)
+        if student not in words:
+            found[student] = points
+    return found, words
+
+
+def _one_of_otter(
+    master: Any, notebook: Any, stem: str, files: dict[str, bytes], words: dict[str, str], student: str
+) -> dict[str, float | None]:
+    texts = {c.metadata.nbgrader.grade_id: c.source for c in master.cells if "nbgrader" in c.metadata}
+    points = dict(_automatic(master))
+    cells = [Cell(id="begin", source=f"{BESIDE}\n_otter = {{}}")]
+    left = dict(points)
+
+    def test(name: str) -> Cell:
+        body = f"try:\n    exec({texts[name]!r}, globals())\n    _otter[{name!r}] = True"
+        return Cell(id=f"test {name} {len(cells)}", source=f"{body}\nexcept Exception:\n    _otter[{name!r}] = False")
+
+    for number, cell in enumerate(notebook.cells):
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if name in points:
+            cells.append(test(name))
+            left.pop(name, None)
+        elif cell.cell_type == "code":
+            cells.append(Cell(id=f"{number}", source=cell.source))
+    cells += [test(name) for name in left]
+    cells.append(Cell(id="results", source="import json as _json\nprint('OTTER', _json.dumps(_otter))"))
+    result = shared_box("auto").run(Job(name="otter", cells=tuple(cells), files=files))
+    last = next((cell for cell in result.cells if cell.id == "results"), None)
+    text = "".join(o.get("text", "") for o in last.outputs) if last is not None else ""
+    if "OTTER " not in text:
+        words[student] = "otter finds no results: no mark"
+        return {}
+    passed = json.loads(text.partition("OTTER ")[2])
+    return {f"{stem}/{name}": points[name] if passed.get(name) else 0.0 for name in points}
