@@ -173,6 +173,8 @@ GRADER = {
     "instructor": {"engine", "exercise", "feedback", "intake", "pages", "preflight"},
     "nbgrader_config": {"engine", "feedback", "preflight"},
     "release": {"exercise", "launcher", "nbgrader_config"},
+    "imported": {"box", "engine", "exercise", "launcher", "release", "scaffold"},
+    "rations": {"box", "engine", "exercise", "pages", "preflight"},
     "launcher": {"release.build"},  # when exercises are built; else the standard library alone
     "commands": {
         "box",
@@ -180,10 +182,12 @@ GRADER = {
         "engine",
         "exercise",
         "feedback",
+        "imported",
         "instructor",
         "intake",
         "launcher",
         "preflight",
+        "rations",
         "release",
     },
     "scaffold": {"commands", "launcher"},

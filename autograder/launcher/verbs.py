@@ -80,9 +80,13 @@ VERBS = {
     "mark": Verb("mark written answers in the browser", "commands.mark:mark", inside=True, more=DATABASE),
     "report": Verb("marks as a table, and what to teach again", "commands.marks:report", inside=True, more=DATABASE),
     "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release", inside=True),
+    "import": Verb("bring an assignment of nbgrader or otter here", "commands.move_in:bring", inside=True),
+    "attacks": Verb("what known attacks earn on an assignment", "commands.move_in:attacks", inside=True),
+    "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", inside=True, more=DATABASE),
+    "ask": Verb("ask the course's desk for a hidden check", "commands.ask:ask"),
     "new": Verb("begin an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
 }
-FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "doctor", "clean")
+FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "ask", "doctor", "clean")
 """What a student's copy of the course offers: it has no solutions, and nothing to grade or to test."""
 
 

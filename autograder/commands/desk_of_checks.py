@@ -1,0 +1,72 @@
+"""`desk ASSIGNMENT…`: hidden checks for students, a few a day."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from autograder.commands import shared
+from autograder.commands.shared import option
+from autograder.launcher.say import count
+
+if TYPE_CHECKING:
+    from autograder.box.tiers import Isolation
+    from autograder.engine.course import Course
+
+
+@shared.command(
+    "desk",
+    "Run hidden checks for students, a few a day for each question, in the same sandbox as grade. They ask in a\n"
+    "browser or with `ask`. What was answered is kept in grading/desk/. Stop with Ctrl-C.",
+    "desk attention --tokens                      write a token for everybody in the gradebook, and stop",
+    "desk attention gates --per-day 3",
+    "desk attention --host 0.0.0.0 --port 8790    for other machines: put it behind TLS",
+    options=[
+        option("assignments", nargs="+", metavar="ASSIGNMENT", help="whose questions may be asked"),
+        option("--per-day", type=int, default=3, metavar="N", help="for each student and question (default: 3)"),
+        option("--tokens", action="store_true", help="only write grading/desk/tokens.csv, from the roster"),
+        option("--host", default="127.0.0.1", help="the address to listen on (default: this machine alone)"),
+        option("--port", type=int, default=8790, metavar="N", help="default: 8790"),
+        option("--isolation", choices=("auto", "bubblewrap", "landlock", "none"), default="auto"),
+    ],
+    with_assignment=False,
+)
+def desk(
+    course: "Course",
+    *,
+    assignments: Sequence[str],
+    per_day: int = 3,
+    tokens: bool = False,
+    host: str = "127.0.0.1",
+    port: int = 8790,
+    isolation: "Isolation" = "auto",
+) -> int:
+    import asyncio
+    import os
+
+    from autograder.box.tiers import choose
+    from autograder.rations import window as service
+    from autograder.rations.ledger import Ledger
+
+    if per_day < 1:
+        raise shared.Misuse(f"--per-day must be 1 or more, got {per_day}")
+    for name in assignments:
+        course.masters(name)
+    students = service.roster(course, assignments)
+    if tokens:
+        path = service.write_tokens(course, students)
+        print(f"{path}: a token for each of {count(len(students), 'student')}. Send everybody theirs, and only that.")
+        return 0
+    tier = choose(isolation)
+    if not students:
+        print("! Nobody is in the gradebook yet: python -m autograder roster FILE")
+    hub = service.Hub.around(os.environ)
+    made = service.Window(course, assignments, Ledger(course.root, per_day), hub, isolation)
+
+    def ready(address: str) -> None:
+        print(f"Hidden checks of {', '.join(assignments)}, {per_day} a day for each question:\n  {address}")
+        print(f"Students' code runs {tier.words}. Students are known by {'the hub' if hub else 'their tokens'}.")
+        print("To stop: Ctrl-C.", flush=True)
+
+    with suppress(KeyboardInterrupt):
+        asyncio.run(service.serve(made, host, port, ready))
+    return 0

@@ -1,0 +1,83 @@
+"""Who has asked what: `grading/desk/ASSIGNMENT/STUDENT.jsonl`, a line for every answer that was given.
+
+A day is the calendar's, by the clock of this machine. What was not answered (the service was stopped, the fault was
+ours) has no line, and so costs nothing.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+
+class Spent(Exception):  # noqa: N818 - said to the student
+    """There is no more today, or an answer is being worked out."""
+
+
+class Ledger:
+    def __init__(
+        self, root: Path, per_day: int, now: Callable[[], datetime] = lambda: datetime.now().astimezone()
+    ) -> None:
+        self.folder, self.per_day, self.now = root / "grading" / "desk", per_day, now
+        self._busy: set[str] = set()
+        self._lock = threading.Lock()
+
+    def used(self, assignment: str, student: str, question: str) -> int:
+        today = self.now().date().isoformat()
+        rows = self.rows(assignment, student)
+        return sum(row["question"] == question and row["time"].startswith(today) for row in rows)
+
+    def reset(self) -> datetime:
+        """When there is more: the next midnight."""
+        now = self.now()
+        return (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+
+    def left(self, assignment: str, student: str, question: str) -> int:
+        return max(0, self.per_day - self.used(assignment, student, question))
+
+    @contextmanager
+    def one(self, assignment: str, student: str, question: str) -> Iterator[Callable[[dict[str, Any]], None]]:
+        """One ask: gives a function that notes the answer. One at a time for a student. Raises Spent."""
+        with self._lock:
+            if student in self._busy:
+                raise Spent("your last question is still being worked on: wait for its answer")
+            if not self.left(assignment, student, question):
+                raise Spent(
+                    f"{self.per_day} a day for each question, and today's are used: more from"
+                    f" {self.reset():%A %d %B, %H:%M}"
+                )
+            self._busy.add(student)
+        try:
+            yield lambda answer: self._note(assignment, student, question, answer)
+        finally:
+            with self._lock:
+                self._busy.discard(student)
+
+    def rows(self, assignment: str, student: str) -> list[dict[str, Any]]:
+        """What was answered; a line that was cut off by a full disk is none."""
+        found = []
+        try:
+            for line in self._file(assignment, student).read_text(encoding="utf-8").splitlines():
+                try:
+                    found.append(json.loads(line))
+                except ValueError:
+                    continue
+        except FileNotFoundError:
+            pass
+        return [row for row in found if {"question", "time"} <= row.keys()]
+
+    def _note(self, assignment: str, student: str, question: str, answer: dict[str, Any]) -> None:
+        path = self._file(assignment, student)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        row = {"time": self.now().isoformat(timespec="seconds"), "question": question, **answer}
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+    def _file(self, assignment: str, student: str) -> Path:
+        return self.folder / assignment / f"{quote(student, safe='@ ')}.jsonl"

@@ -1,0 +1,113 @@
+"""One notebook and one question through pre-flight, box and judge, as in `grade`; of the answer what students may know.
+
+The hidden inputs are drawn from another seed than those of the marks, so nothing that is learnt here is about them.
+What is said: which properties hold, and the sentence of a mistake that is known. Of plain nbgrader tests only whether
+they pass: their errors would tell what they ask.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from nbgrader import utils
+
+from autograder import temporary
+from autograder.box.tiers import Isolation
+from autograder.engine.course import Course
+from autograder.engine.execute import run_plan, shared_box, show
+from autograder.engine.plan import Plan, plan_notebook
+from autograder.engine.seeds import course_secret
+from autograder.exercise.find import exercises_of
+from autograder.guard import Guard
+from autograder.preflight import Master, prepare_guarded
+
+Question = tuple[Master, str]  # a notebook, and the name of a test cell in it
+
+
+class NoSuch(ValueError):  # noqa: N818 - said to the student
+    """There is no such question, or the notebook cannot be read."""
+
+
+def questions(course: Course, assignment: str) -> dict[str, Question]:
+    """By the names under which a student may ask: the exercise's, its function's, or the test cell's."""
+    from autograder.engine.plan import check_in
+
+    found: dict[str, Question] = {}
+    for master in course.masters(assignment):
+        for cell in master.cells:
+            if cell.test:
+                asked = check_in(cell.source)
+                names = (asked[0], asked[0].partition(".")[2], cell.id) if asked else (cell.id,)
+                for name in names:
+                    found.setdefault(name, (master, cell.id))
+    return found
+
+
+def chosen(course: Course, assignment: str, name: str) -> Question:
+    """Raises NoSuch, which lists what there is."""
+    known = questions(course, assignment)
+    if name not in known:
+        cells: dict[tuple[str, str], str] = {}
+        for each, (master, cell) in known.items():
+            cells.setdefault((master.name, cell), each)
+        raise NoSuch(f"no question is called {name[:80]!r}; there are: {', '.join(cells.values())}")
+    return known[name]
+
+
+def tried(
+    course: Course, assignment: str, student: str, question: Question, notebook: bytes, isolation: Isolation = "auto"
+) -> dict[str, Any]:
+    """The answer, as plain data. Raises NoSuch for a notebook that cannot be run, and the box's and grader's faults."""
+    master, cell = question
+    home = temporary.folder("desk")
+    try:
+        folder = home / "student" / assignment
+        folder.mkdir(parents=True)
+        (folder / f"{master.name}.ipynb").write_bytes(notebook)
+        with Guard() as guard:
+            prepared = prepare_guarded(guard, folder, [master])
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    if master.name not in prepared.notebooks:
+        raise NoSuch(" ".join(f.words for f in prepared.findings if f.kind == "blocked") or "the notebook is empty")
+    cells = [dict(each) for each in prepared.notebooks[master.name].cells]
+    exercises, place = exercises_of(assignment), (assignment, master.name, student, "at the desk")
+    secret, files = course_secret(course.root), course.files(assignment)
+    plan = _only(plan_notebook("/".join(place), cells, exercises, secret, place, files), cell)
+    result = run_plan(shared_box(isolation), plan, cells)
+    if result.marks:
+        return _judged(result.marks[0].verdict, result.marks[0].stopped, exercises[result.marks[0].exercise])
+    show(prepared.notebooks[master.name], result)
+    graded = next(c for c in prepared.notebooks[master.name].cells if _id(c) == cell)
+    earned, of = utils.determine_grade(graded)
+    return {"holds": bool(earned is not None and earned >= of), "properties": [], "words": _stopped(result)}
+
+
+def _id(cell: Any) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def _only(plan: Plan, wanted: str) -> Plan:
+    """The plan with no other test cells: they cost time, and their answers are not asked for."""
+    keep = {key for key in (*plan.tests, *plan.stock) if key == wanted}
+    silent = {*plan.tests, *plan.stock} - keep
+    cells = tuple(replace(c, source="", interviews=()) if c.id in silent else c for c in plan.job.cells)
+    tests: Mapping[str, Any] = {key: test for key, test in plan.tests.items() if key in keep}
+    return replace(plan, job=replace(plan.job, cells=cells), tests=tests, stock=plan.stock & keep)
+
+
+def _judged(verdict: Mapping[str, Any], stopped: str, exercise: Any) -> dict[str, Any]:
+    sentences = {each.id: each.sentence for each in exercise.misconceptions}
+    closed = [f"It uses {name}, which is closed in this question." for name in verdict["closed"]]
+    known = [sentences[name] for name in verdict["misconceptions"] if name in sentences]
+    written = ["It is not written yet."] if verdict["unwritten"] else []
+    return {
+        "holds": all(each["holds"] for each in verdict["properties"]),
+        "properties": [{"name": each["name"], "holds": each["holds"]} for each in verdict["properties"]],
+        "words": [*written, *closed, *known, *(["It had to be stopped before it had answered."] if stopped else [])],
+    }
+
+
+def _stopped(result: Any) -> list[str]:
+    return ["The notebook had to be stopped before its end."] if result.incidents and not result.outputs else []
