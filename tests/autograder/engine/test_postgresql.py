@@ -10,6 +10,7 @@ import pytest
 
 import autograder.engine.gradebook as gradebook_module
 import autograder.engine.run as run_module
+from autograder.engine.byhand import ChangedMeanwhile, answers_to, mark_by_hand
 from autograder.engine.course import Course
 from autograder.engine.run import grade
 from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
@@ -85,6 +86,17 @@ def test_the_marks_are_those_of_sqlite_and_a_lost_connection_is_waited_for(serve
     assert len(list(grade(Course.load(plain, url), "plain", again=True))) == 2
     assert cut
     assert snapshot(plain, "plain", url) == snapshot(plain, "plain")
+
+    with Course.load(plain, url).gradebook() as book:
+        seen = [answer for answer in answers_to(book, "plain", "one", "why") if answer.student == "all"]
+        mark_by_hand(book, seen, 2.5, "Good.")
+        with pytest.raises(ChangedMeanwhile):
+            mark_by_hand(book, seen, 1.0, "Mine.")
+        after = [answer for answer in answers_to(book, "plain", "one", "why") if answer.student == "all"]
+        assert [(one.manual, one.waiting, one.words) for one in after] == [(2.5, False, "Good.")]
+    list(grade(Course.load(plain, url), "plain", again=True))
+    marks = snapshot(plain, "plain", url)["all"]["one"]["grades"]
+    assert ("why", None, 2.5, False) in marks
 
 
 def move(here: str, there: str) -> None:
