@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 
 import autograder.engine.run as run_module
+from autograder.engine.byhand import ChangedMeanwhile, answers_to, mark_by_hand
 from autograder.engine.course import Course
 from autograder.engine.run import grade
 from autograder.instructor import desk as desk_module
@@ -130,6 +131,24 @@ def test_what_somebody_else_has_changed_is_not_overwritten(visitor, course):
     assert marks(course)["dan"] == (3.0, False, None)
     assert visitor.save(points="1") == 200
     assert marks(course)["dan"] == (1.0, False, None)
+
+
+def test_the_database_itself_refuses_what_has_changed_and_writes_nothing_of_it(course):
+    with course.gradebook() as book:
+        seen = sorted(answers_to(book, "plain", "one", "why"), key=lambda one: one.student)[:3]
+        mark_by_hand(book, seen[2:], 2.0, "")
+        two = [one for one in answers_to(book, "plain", "one", "why") if one.student == "cat"]
+        mark_by_hand(book, two, 3.0, "")
+        with pytest.raises(ChangedMeanwhile):
+            mark_by_hand(book, two, 1.0, "")
+        with pytest.raises(ChangedMeanwhile):
+            mark_by_hand(book, seen, 1.0, "Mine.")
+        mark_by_hand(book, seen[:1], None, "A comment.")
+        with pytest.raises(ChangedMeanwhile):
+            mark_by_hand(book, seen[:1], None, "Mine.")
+    found = marks(course)
+    assert (found["ada"], found["bob"]) == ((None, True, "A comment."), (None, True, None))
+    assert found["cat"] == (3.0, False, None)
 
 
 def test_an_answer_that_was_graded_anew_meanwhile_is_not_marked_unseen(visitor, course, monkeypatch):
