@@ -6,7 +6,9 @@ code printed; and a plain nbgrader test cell keeps its outputs, with warnings mo
 "result" only where that is a number between 0 and the maximum, for a student's formatter may display anything.
 """
 
+import builtins
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,13 +35,15 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
     outputs: dict[str, Outputs] = {}
     marks = []
     incidents = list(attempt.incidents)
+    sources: list[str] | None = None  # once hidden inputs have been seen
     for job_cell, number in zip(plan.job.cells, plan.places, strict=True):
         key = job_cell.id
         if number < 0:
             continue
         found = attempt.cells.get(key)
         if key in plan.tests:
-            mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""), key in attempt.unsure)
+            mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""), key in attempt.unsure, sources)
+            sources = [str(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
             marks.append(mark)
             incidents += [f"{mark.cell}: used {closed}, which is closed" for closed in mark.verdict["closed"]]
             if found is not None and _took_too_long(found):
@@ -112,8 +116,10 @@ def _took_too_long(found: CellResult) -> bool:
     return any(fault is not None and fault.kind == "TookTooLong" for fault in faults)
 
 
-def _mark(test: Test, found: CellResult | None, stopped: str, unsure: bool) -> tuple[Mark, Outputs]:
-    given = _answers(test, found, stopped)
+def _mark(
+    test: Test, found: CellResult | None, stopped: str, unsure: bool, sources: list[str] | None
+) -> tuple[Mark, Outputs]:
+    given = _answers(test, found, stopped, sources)
     faults = [outcome.fault for row in given for outcome in row if outcome.fault is not None]
     unread = next((fault.words for fault in faults if fault.kind == UNREAD), stopped if unsure else "")
     closed = [name for name in test.exercise.closed if found is not None and name in found.closed]
@@ -136,7 +142,7 @@ def _mark(test: Test, found: CellResult | None, stopped: str, unsure: bool) -> t
     )
     shown = [_display(report), _display(fresh)]
     if mark.unsure:
-        shown.insert(0, {"output_type": "stream", "name": "stdout", "text": f"No mark yet: {mark.unsure}\n"})
+        shown.insert(0, {"output_type": "stream", "name": "stdout", "text": "No mark yet: a person has to mark it.\n"})
     elif stopped:
         shown.insert(0, {"output_type": "stream", "name": "stdout", "text": f"{stopped}\n"})
     if not verdict.passed:
@@ -156,9 +162,11 @@ def _public(verdict: Verdict) -> Verdict:
     return replace(verdict, findings=findings, seed=None)
 
 
-def _answers(test: Test, found: CellResult | None, stopped: str) -> list[Answers]:
+def _answers(test: Test, found: CellResult | None, stopped: str, sources: list[str] | None) -> list[Answers]:
     """The outcomes, question by question; a fault for each call that was not reached."""
     outcomes: list[Outcome] = list(found.outcomes[0]) if found is not None and found.outcomes else []
+    if sources is not None:
+        outcomes = [replace(o, fault=None if o.fault is None else nothing_new(o.fault, sources)) for o in outcomes]
     words = stopped or "the call did not come back"
     given: list[Answers] = []
     for question in test.asked:
@@ -167,6 +175,44 @@ def _answers(test: Test, found: CellResult | None, stopped: str) -> list[Answers
         row += [Outcome(fault=Fault(kind="Stopped", words=words))] * (count - len(row))
         given.append(tuple(row))
     return given
+
+
+_RETURNED = re.compile(
+    r"it returned None, and [\w(), ]{1,200} was asked for\. Is a `return` missing\?"
+    r"|\w{1,50} must be a tensor, and it is a (NoneType|list|tuple|dict|str|set|function)"
+)
+_MISSING = re.compile(r"there is no '(\w{1,60})': the cell that defines it raised or is missing")
+_OF_OURS = {
+    "wrong return": "what it returned was not of the kind that was asked for",
+    "TookTooLong": "it did not finish in time",
+    UNREAD: "its answer could not be read",
+}
+
+
+def nothing_new(fault: Fault, sources: Sequence[str]) -> Fault:
+    """Of a fault what the notebook's own text says, or any fault could. Code that has been called with hidden inputs
+    of one question can put them into the message, the names, the sizes of the faults of the next."""
+    kind, message = fault.kind, fault.words.removeprefix(f"{fault.kind}: ")
+    if kind in _OF_OURS:
+        words = fault.words if kind == "wrong return" and _RETURNED.fullmatch(fault.words) else _OF_OURS[kind]
+        return Fault(kind=kind, words=words)
+    missing = _MISSING.fullmatch(fault.words)
+    if missing and any(re.search(rf"\b{missing[1]}\b", source) for source in sources):
+        return Fault(kind="NameError", words=fault.words)
+    if kind not in ("Stopped", "ClosedName") and not isinstance(getattr(builtins, kind, None), type):
+        kind = "Exception"
+    text = "\n".join(sources)
+    at = re.fullmatch(r"line (\d{1,5}) of your cell: (.+)", fault.line)
+    there = at is not None and any(
+        line.strip() == at[2] for source in sources for line in source.split("\n")[int(at[1]) - 1 :][:1]
+    )
+    known = re.fullmatch(r"\w+", fault.function) and re.search(rf"\bdef {re.escape(fault.function)}\b", text)
+    return Fault(
+        kind=kind,
+        words=f"{kind}: {message}" if len(message) > 3 and message in text else kind,
+        line=fault.line if there else "",
+        function=fault.function if known else "",
+    )
 
 
 def tame(outputs: Outputs, most: float) -> Outputs:

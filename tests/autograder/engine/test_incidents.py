@@ -1,10 +1,55 @@
 """What an incident says of hidden inputs does not reach the student's page."""
 
+# ruff: noqa: E501  (a table: one case to a line)
+
+import pytest
+
 from autograder.box.session import KNOWN_INCIDENTS
 from autograder.engine.gradebook import NO_TIME
 from autograder.engine.incidents import for_students
+from autograder.engine.marking import nothing_new
+from autograder.exercise.outcome import Fault
 
 HIDDEN = "4711"
+
+
+SOURCE = "def attend(x):\n    if x is None:\n        raise ValueError('no scores here')\n    return helper(x)"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (Fault(kind="ValueError", words=f"ValueError: {HIDDEN}"), Fault(kind="ValueError", words="ValueError")),
+        (Fault(kind=f"E{HIDDEN}", words=f"E{HIDDEN}: x"), Fault(kind="Exception", words="Exception")),
+        (Fault(kind="wrong return", words=f"it returned {HIDDEN} numbers, shape ({HIDDEN},)"), None),
+        (Fault(kind="TookTooLong", words=f"it did not finish in {HIDDEN} seconds"), None),
+        (Fault(kind="not read", words=HIDDEN), None),
+        (Fault(kind="NameError", words=f"there is no '{HIDDEN}': the cell that defines it raised or is missing"), None),
+        (
+            Fault(kind="KeyError", words="KeyError: 1", line=f"line {HIDDEN} of your cell: x", function=f"f{HIDDEN}"),
+            None,
+        ),
+        (Fault(kind="KeyError", words="KeyError", line="line 47 of your cell: return helper(x)"), None),
+    ],
+)
+def test_a_fault_after_hidden_inputs_says_nothing_that_a_fault_can_choose(given, kept):
+    told = nothing_new(given, [SOURCE])
+    assert HIDDEN not in repr(told)
+    assert "47" not in repr(told)
+    assert kept is None or told == kept
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(kind="ValueError", words="ValueError: no scores here", line="line 3 of your cell: raise ValueError('no scores here')"),
+        Fault(kind="NotImplementedError", words="NotImplementedError", function="attend"),
+        Fault(kind="wrong return", words="it returned None, and y was asked for. Is a `return` missing?"),
+        Fault(kind="NameError", words="there is no 'attend': the cell that defines it raised or is missing"),
+    ],
+)  # fmt: skip
+def test_what_the_notebook_says_itself_stays(fault):
+    assert nothing_new(fault, ["1", SOURCE]) == fault
 
 
 def test_a_student_is_told_sentences_that_no_code_can_choose():
