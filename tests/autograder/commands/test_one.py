@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_output
 
 import autograder.engine.run as run_module
 import autograder.engine.single as single_module
@@ -20,6 +21,8 @@ from autograder.engine import records
 from autograder.engine.course import Course
 from autograder.engine.execute import Done
 from autograder.engine.seeds import course_secret
+from autograder.guard import Guard
+from autograder.instructor.results import results as results_of
 from autograder.launcher.environment import Environment
 from autograder.release.container import write_container
 from tests.autograder.courses import ANSWERS, hand_in, nothing, writes
@@ -80,6 +83,19 @@ def test_the_results_are_what_gradescope_reads_and_what_a_student_may_see(place,
     assert "score" not in tests["why"]
     assert "person" in tests["why"]["output"]
     assert "-14" not in json.dumps(found)  # a hidden test
+
+
+def test_no_line_of_a_hidden_test_is_told(place):
+    course = Course.load(place.root)
+    folder = hand_in(place.root, "plain", "bob", writes(ANSWERS | WRONG))
+    with Guard() as guard:
+        made = single_module.grade_one(course, "plain", folder, "bob", "auto", guard)
+    named = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in made.notebooks["one"].cells}
+    trace = ["AssertionError", "----> 3 assert double(-7) == -14"]
+    named["test_double"].outputs = [new_output("error", ename="AssertionError", evalue="double(-7)", traceback=trace)]
+    told = json.dumps(results_of(made))
+    assert "-7" not in told
+    assert "A hidden test of this question did not pass." in told
 
 
 def test_what_cannot_be_graded_says_why_and_a_fault_of_the_graders_is_no_result(place, tmp_path, monkeypatch):
