@@ -42,7 +42,7 @@ from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import TOLERANCE, and_inputs_unchanged, law, same_shapes, same_values
 from autograder.exercise.rooms import with_what_is_built_on
 from autograder.exercise.specification import Case, Exercise, Judge, Misconception, Property
-from autograder.exercise.travel import Made
+from autograder.exercise.travel import made_of
 
 Cases = Callable[[Draw], Sequence[Case]]
 Row = Callable[[tuple[str, ...]], Property]
@@ -112,14 +112,14 @@ def question(
     )
 
 
-INPUTS = ("inputs_unchanged", "and_inputs_unchanged", "inputs_left_alone", "left_as_it_was")
+INPUTS = {"inputs_unchanged", "and_inputs_unchanged", "inputs_left_alone", "left_as_it_was"}
 KEPT = 0.5
 """Points that depend on the caller's tensors and lists being as they were, in every question."""
 
 
 def _inputs_kept(properties: Sequence[Property]) -> tuple[Property, ...]:
     """Where no property asks that the inputs are left alone, the last ones do, as many as make up `KEPT` points."""
-    if any(_asks_for_inputs(prop.judge) for prop in properties):
+    if any(INPUTS & set(made_of(prop.judge)) for prop in properties):
         return tuple(properties)
     kept, points = list(properties), 0.0
     for number, prop in reversed(list(enumerate(properties))):
@@ -128,12 +128,6 @@ def _inputs_kept(properties: Sequence[Property]) -> tuple[Property, ...]:
         points += prop.points
         kept[number] = replace(prop, judge=and_inputs_unchanged(prop.judge))
     return tuple(kept)
-
-
-def _asks_for_inputs(judge: Any) -> bool:
-    name = getattr(judge, "name", getattr(judge, "__name__", ""))
-    inner = (*judge.arguments, *judge.options.values()) if isinstance(judge, Made) else ()
-    return name.rpartition(".")[2] in INPUTS or any(_asks_for_inputs(part) for part in inner)
 
 
 def ways(edits: str, *values: object) -> str:

@@ -10,7 +10,7 @@ that they have too, `judges` or one of `laws`; the data says which one, and with
 import functools
 import importlib
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,14 @@ def travels(judge: Callable[..., str | None]) -> Callable[..., Made]:
         return Made(f"{judge.__module__}.{judge.__qualname__}", arguments, options, judge)
 
     return maker
+
+
+def made_of(judge: Any) -> Iterator[str]:
+    """The name of a judge, and those of the judges and rules that it was made with."""
+    name = judge.name if isinstance(judge, Made) else getattr(judge, "__name__", "")
+    yield name.rpartition(".")[2]
+    for part in (*judge.arguments, *judge.options.values()) if isinstance(judge, Made) else ():
+        yield from made_of(part)
 
 
 def recipe(value: Any) -> Any:

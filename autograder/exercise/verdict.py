@@ -112,7 +112,7 @@ def _finding(
             try:
                 complaint = (
                     _far_too_long(got, expected, names)
-                    or implausible(got, expected, names, prop.outputs)
+                    or implausible(prop.judge, got, expected, names, prop.outputs)
                     or prop.judge(question.case, got, expected)
                 )
             except Exception as error:

@@ -35,13 +35,14 @@ def _deaf(got: Outcomes) -> bool:
     return len(got) > 1 and close(got[0].outputs[1], got[1].outputs[1], 1e-2)
 
 
-def _no_shares(weights: Tensor) -> bool:
-    """Whether the weights of a query do not sum to 1, or some are negative."""
-    weights = weights.double()
-    return bool((weights < -1e-6).any()) or not close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+def _shares(result: Tensor) -> bool:
+    """Whether something sums to 1 along one of its last three axes: weights do, also those of a wrong axis."""
+    sums = (result.double().sum(axis) for axis in range(-min(3, result.ndim), 0))
+    return any(close(each, torch.ones(each.shape)) for each in sums)
 
 
 DEAF = "other scores gave the same weights"
+NO_WEIGHTS = "nothing of it sums to 1, as weights do"
 UNIFORM = "the weights are all alike, whatever the scores"
 
 
@@ -115,8 +116,9 @@ def inputs_left_alone(case: Case, got: Outcomes, expected: Outcomes) -> str | No
     different scores."""
     if complaint := inputs_unchanged(case, got, expected):
         return complaint
-    if any(_no_shares(outcome.outputs[1]) for outcome in got):
-        return "the weights of a query do not sum to 1"
+    free = [outcome for arguments, outcome in zip(case.calls, got, strict=True) if len(arguments) == 2]
+    if not all(_shares(outcome.outputs[1]) for outcome in free):
+        return NO_WEIGHTS
     return DEAF if _deaf(got) else None
 
 
@@ -144,8 +146,8 @@ def alone_as_in_a_batch(case: Case, got: Outcomes, row: int) -> str | None:
     """Two calls, with a batch and with its row `row` alone: they agree, and the sentences do not all get the same
     results, of which the second are weights."""
     together, alone = got
-    if _no_shares(together.outputs[1]):
-        return "the weights of a query do not sum to 1"
+    if not _shares(together.outputs[1]):
+        return NO_WEIGHTS
     if any(close(a[row], a[row - 1]) for a in together.outputs):
         return "different sentences get the same result"
     pairs = zip(together.outputs, alone.outputs, strict=True)

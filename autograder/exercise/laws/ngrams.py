@@ -18,6 +18,8 @@ def right_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str, 
     if mine.shape != right.shape:
         return f"the shape of {name} is not the expected one"
     part = case.known[0]
+    if not mine[part].isfinite().all():
+        return f"there is {'NaN' if mine[part].isnan().any() else 'infinity'} in {name}"
     return None if close(mine[part], right[part]) else f"the numbers of {name} are not the expected ones"
 
 
@@ -28,6 +30,8 @@ def uniform_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str
     if table.shape != expected[0].outputs[0].shape:
         return f"the shape of {name} is not the expected one"
     even = torch.full_like(table, 1.0 / table.shape[1])
+    if not table[~rows].isfinite().all():
+        return f"there is NaN or infinity in {name}"
     if not close(table[rows], even[rows]):
         return "the row of a context that was never seen does not hold 1/V everywhere"
     differs = [(t[~rows] - even[~rows]).abs().amax(1) > 1e-2 for t in (table, expected[0].outputs[0].double())]

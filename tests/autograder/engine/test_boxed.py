@@ -69,7 +69,7 @@ WRITTEN = {  # what is changed in the solved notebook, and the questions that ar
     "segfault": ({"decoder_mask": SEGFAULT}, {"decoder_mask"}),
     "endless": ({"decoder_mask": ENDLESS}, {"decoder_mask"}),
     "swallows": ({"dot_score": SWALLOWS}, set()),  # the cell is ended all the same, after the function was defined
-    "stuck": ({"dot_score": f"{DOT}\nsum(range(10**15))"}, ON_DOT),  # in C, where no interrupt is heard
+    "stuck": ({"dot_score": f"{DOT}\nsum(range(10**15))"}, set()),  # in C, where no interrupt is heard: asked again
     "leaves": ({"dot_score": "import os\nos._exit(0)"}, ON_DOT),
     "patches": ({"additive_score": PATCHES}, {"additive_score"}),
     "reference": ({"dot_score": REFERENCE}, ON_DOT),
