@@ -18,6 +18,8 @@ from autograder.imported.origin import Kind, Notes, Origin, look
 from autograder.launcher.text import from_text, to_text
 from autograder.scaffold.new import usable
 
+OTTERS = ("autograder", "student")  # what otter calls the folders that it makes
+
 
 @dataclass(frozen=True)
 class Brought:
@@ -36,7 +38,8 @@ def bring(root: Path, path: Path, name: str | None = None) -> Brought:
     path = path.resolve()
     origin = look(path, notes)
     if name is None:
-        given = origin.folder.name if path.is_dir() and path.name not in ("autograder", "student") else path.stem
+        own = path.is_dir() and path.name not in OTTERS
+        given = path.name if own else next(iter(origin.notebooks)).stem
         name = re.sub(r"[^a-z0-9]+", "_", given.lower()).strip("_")
         name = name if name[:1].isalpha() else f"hw_{name}"
     usable(root, name, [f"solutions/{name}", f"autograder/checks/{name}", f"exercises/{name}"])
@@ -88,8 +91,10 @@ def _all(origin: Origin, notes: Notes, everything: bool) -> tuple[dict[Path, lis
     found = needs.trees(cell for each in cells.values() for cell in each)
     named |= needs.wanted(found, notes)
     named |= {f"{module}.py" for module in needs.imported(found) if (origin.folder / f"{module}.py").is_file()}
-    whole = everything and origin.kind == "nbgrader"
+    whole = everything and (origin.kind == "nbgrader" or origin.folder.name in OTTERS)
     files = needs.carried(origin.folder, named, whole, notes, origin.folder)
+    if origin.kind == "otter":
+        files = {name: content for name, content in files.items() if not needs.OTTERS_OWN.search(name)}
     codes = [
         ast_of for name, content in files.items() if name.endswith(".py") for ast_of in needs.trees([_code(content)])
     ]

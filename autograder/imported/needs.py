@@ -13,6 +13,7 @@ from autograder.imported.origin import Notes
 
 READS = re.compile(r"(?:^|\.)(?:open|read_\w+|load|loadtxt|genfromtxt|fromfile|imread|Image|read_table|safe_open)$")
 LEFT = {"__pycache__"}
+OTTERS_OWN = re.compile(r"^tests/|\.zip$|^otter_config\.json$|^requirements\.txt$|^environment\.yml$")
 MOST = 64 << 20  # of files of a notebook in the box
 NAMES = {"sklearn": "scikit-learn", "cv2": "opencv-python", "PIL": "pillow", "bs4": "beautifulsoup4", "yaml": "pyyaml"}
 

@@ -118,7 +118,7 @@ class Window:
                 return name, trial.chosen(self.course, name, question)
             except trial.NoSuch as fault:
                 faults.append(str(fault))
-        raise trial.NoSuch(faults[0])
+        raise trial.NoSuch("; ".join(faults))
 
     async def answer(self, student: str, question: str, notebook: bytes) -> dict[str, Any]:
         """Raises NoSuch, Spent, and faults of the grader's own."""
