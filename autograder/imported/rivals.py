@@ -279,11 +279,9 @@ def _quietly(work: Any) -> Any:
 
 def _otter(root: Path, assignment: str, handed: dict[str, dict[str, Any]]) -> tuple[dict[str, Points], dict[str, str]]:
     """As otter does: the tests that the notebook asks for in their places, the others at its end, all by the master's
-    text; a test is compiled apart from IPython, and its result stays in the notebook's process."""
+    text. No solution lies there; a test is compiled apart from IPython, its result stays in the notebook's process."""
     masters = _read(root / "solutions" / assignment)
-    folder = root / "solutions" / assignment
     files = master_files(Course.load(root).config, assignment)
-    files |= {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(folder.glob("*.ipynb"))}
     found: dict[str, Points] = {}
     words: dict[str, str] = {}
     for student, made in handed.items():
