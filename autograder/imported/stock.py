@@ -36,6 +36,7 @@ def taken(notebook: Any, name: str, marks: dict[str, str], notes: Notes) -> list
         if not about:
             continue
         about.pop("checksum", None)  # of an earlier release
+        about.setdefault("task", False)  # from before there were tasks
         if about.get("grade_id") in seen:
             raise ValueError(f"{name}: two cells are called {about['grade_id']!r}; nbgrader wants a name once")
         seen.add(about.get("grade_id"))
