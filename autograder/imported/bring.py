@@ -135,9 +135,12 @@ def _pictures(notebook: Any, folder: Path) -> None:
 def _text(notebook: Any, stem: str, root: Path, notes: Notes) -> str:
     """The notebook as text; a notebook made of it has the same cells."""
     for cell in notebook.cells:
+        before = cell.source
         cell.source = re.sub(
             r"^(#|\\)(\s*%%)", r"\1\\\2" if cell.cell_type != "code" else r"#\1\2", cell.source, flags=re.M
         )
+        if cell.source != before:
+            notes.add(f"{stem}: lines that begin with # %%, as cells do in a text", "they have got another # or a \\")
         if cell.cell_type == "markdown":  # a heading with [[…]] opens a question of ours
             cell.source = OPENS.sub(lambda match: match[0] + "\u200b", cell.source)
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip() or "nbgrader" in cell.metadata]

@@ -7,7 +7,8 @@
 
 A line that students see anyway is no secret: one that also stands outside a secret region of a master. Short lines,
 and such as only hand back one name, are nobody's. `nlmcore` and the lectures say in their own form what the exercises
-ask for, and single lines coincide: there only a run of three secret lines counts.
+ask for, and single lines coincide, also with those of the launcher's programs: there only a run of three secret lines
+counts.
 """
 
 import json
@@ -44,7 +45,8 @@ def leaks(root: Path, files: Mapping[str, bytes]) -> list[str]:
         if name.endswith(".safetensors"):
             continue  # numbers
         lines = list(_lines(name, content.decode(errors="replace")))
-        run = RUN.get(parts[0], 1)
+        program = name.startswith("autograder/") and name.endswith(".py") and "laws" not in parts
+        run = RUN.get(parts[0], 3 if program else 1)
         found += [f"{name}: {line}" for line in _runs(lines, masters, run)]
         found += [f"{name}: {line} (from autograder/checks)" for line in _runs(lines, declared, run)]
         found += [f"{name}: the host of a package registry: {line}" for line in lines if HOSTS.search(line)]
