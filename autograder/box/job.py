@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from autograder.exercise.outcome import Outcome
+from autograder.exercise.outcome import Fault, Outcome
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Interview:
     """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
     (with text as keys) of them."""
     closed: tuple[str, ...] = ()  # what is closed in this question; what is not the job's too is listened to
+    known: tuple[tuple[int, Fault], ...] = ()
+    """Numbers of calls, and how they ended before. They come first: if they end so again, nothing else is asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,7 @@ class Limits:
 class CellResult:
     id: str
     outputs: tuple[dict[str, Any], ...] = ()  # nbformat outputs: text and small pictures, nothing that a browser runs
-    outcomes: tuple[tuple[Outcome, ...], ...] = ()  # per interview, per call; fewer only where the notebook ended
+    outcomes: tuple[tuple[Outcome, ...], ...] = ()  # per interview, per call; none where all `known` came again
     closed: tuple[str, ...] = ()  # closed names that were used
 
 

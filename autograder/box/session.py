@@ -13,6 +13,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.box import replies, tiers
@@ -176,11 +177,20 @@ class Session:
         closed: dict[str, None] = {}
         try:
             for interview in cell.interviews:
+                if interview.known and self._as_before(interview):
+                    outcomes.append(())
+                    continue
                 answered, touched = self._interview(interview)
                 outcomes.append(answered)
                 closed.update(dict.fromkeys(touched))
         finally:
             done.append(CellResult(id=cell.id, outcomes=tuple(outcomes), closed=tuple(closed)))
+
+    def _as_before(self, interview: Interview) -> bool:
+        """Whether the known calls end as they did."""
+        numbers, faults = zip(*interview.known, strict=True)
+        few = replace(interview, calls=tuple(interview.calls[number] for number in numbers))
+        return tuple(outcome.fault for outcome in self._interview(few)[0]) == faults
 
     def _interview(self, interview: Interview) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
         body = replies.Body()

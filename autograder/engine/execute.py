@@ -111,8 +111,9 @@ class CourseMarks(SaveAutoGrades):  # type: ignore[misc]
 def run_plan(box: Runs, plan: Plan, cells: Any) -> NotebookResult:
     """Run, and judge. Functions that failed, and did not only answer wrongly, are asked again, in a run of what they
     need of the notebook and nothing else; the better mark counts."""
-    result = mark_notebook(plan, attempt(box, plan.job), cells)
-    again = what_failed(plan, result)
+    first = attempt(box, plan.job)
+    result = mark_notebook(plan, first, cells)
+    again = what_failed(plan, result, first)
     if again is not None:
         result = better(result, again, mark_notebook(again, attempt(box, again.job), cells))
     unsure = [f"{mark.cell}: {mark.unsure}" for mark in result.marks if mark.unsure]

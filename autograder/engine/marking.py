@@ -41,6 +41,8 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
         if number < 0:
             continue
         found = attempt.cells.get(key)
+        if key in plan.tests and found is not None and found.outcomes == ((),):
+            continue  # it fails as it did
         if key in plan.tests:
             mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""), key in attempt.unsure, sources)
             sources = [str(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -68,9 +70,9 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
     )
 
 
-def what_failed(plan: Plan, result: NotebookResult) -> Plan | None:
+def what_failed(plan: Plan, result: NotebookResult, attempt: Attempt) -> Plan | None:
     """The tests that came to nothing, and not by a wrong answer, as a lean plan: the rest of the notebook may be to
-    blame. None if there are none."""
+    blame. One call of every kind of failure goes first. None if there are none."""
     marks = {mark.cell: mark for mark in result.marks}
     tests = {key: test for key, test in plan.tests.items() if marks[test.cell].failed}
     stock = {
@@ -82,8 +84,22 @@ def what_failed(plan: Plan, result: NotebookResult) -> Plan | None:
         return None
     done = (plan.tests.keys() - tests.keys()) | (plan.stock - stock)
     left = [row for row in zip(plan.job.cells, plan.places, strict=True) if row[0].id not in done]
-    job = replace(plan.job, cells=tuple(cell for cell, _ in left), lean=True)
+    known = {key: _known(attempt.cells[key]) for key in tests.keys() & attempt.cells.keys()}
+    few = (
+        replace(cell, interviews=tuple(replace(i, known=known.get(cell.id, ())) for i in cell.interviews))
+        for cell, _ in left
+    )
+    job = replace(plan.job, cells=tuple(few), lean=True)
     return Plan(job=job, places=tuple(number for _, number in left), tests=tests, stock=frozenset(stock))
+
+
+def _known(found: CellResult) -> tuple[tuple[int, Fault], ...]:
+    """The first call of every kind of failure, and how it ended."""
+    kinds: dict[tuple[str, str], tuple[int, Fault]] = {}
+    for number, outcome in enumerate(o for row in found.outcomes for o in row):
+        if outcome.fault is not None:
+            kinds.setdefault((outcome.fault.kind, outcome.fault.line), (number, outcome.fault))
+    return tuple(kinds.values())
 
 
 def better(first: NotebookResult, plan: Plan, second: NotebookResult) -> NotebookResult:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,7 +30,7 @@ def worst_slice(got: Tensor, expected: Tensor) -> tuple[int, ...]:
     if got.ndim <= 2:
         return ()
     distance = (got.double() - expected.double()).abs().nan_to_num(nan=torch.inf).flatten(-2).amax(-1)
-    return tuple(int(i) for i in torch.unravel_index(distance.argmax(), distance.shape))
+    return tuple(int(i) for i in np.unravel_index(int(distance.argmax()), distance.shape))
 
 
 def grid(tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] | None = None) -> Grid:

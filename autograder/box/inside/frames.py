@@ -86,8 +86,9 @@ def _tensor(about: dict[str, Any], body: bytes) -> Tensor:
 
 
 def raw(tensor: Tensor) -> bytes:
-    """The elements in order. They are copied: one element, or none, counts as contiguous whatever its stride is, and
-    cannot then be read as bytes."""
+    """The elements in order, whatever the strides are."""
+    if tensor.dtype is not torch.bfloat16:  # NumPy has none
+        return tensor.numpy(force=True).tobytes()
     flat = torch.empty(tensor.numel(), dtype=tensor.dtype, device="cpu").copy_(tensor.reshape(-1))
     return flat.view(torch.uint8).numpy().tobytes()
 

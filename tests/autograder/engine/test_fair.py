@@ -9,6 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.box import Box, BoxResult, Job
+from autograder.box.session import Session
 from autograder.box.tiers import bubblewrap_fault
 from autograder.engine.attempt import attempt
 from autograder.engine.execute import run_plan, show
@@ -174,3 +175,12 @@ def test_nothing_is_run_again_where_nothing_failed(box: Box, monkeypatch: pytest
     graded(box, answer("dot_score", "def dot_score(query, keys):\n    return query * keys.sum()"))
     graded(box, answer("dot_score", "def dot_score(query, keys):\n    raise NotImplementedError"))
     assert runs == [False] * 3
+
+
+def test_what_fails_alone_too_is_asked_one_call_of_each_failure(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    original = Session._interview
+    monkeypatch.setattr(Session, "_interview", lambda s, i: asked.append(len(i.calls)) or original(s, i))
+    graded(box, answer("dot_score", "def dot_score(query, keys):\n    return keys[99]"))
+    assert asked[0] > 1
+    assert asked[1:] == [1]
