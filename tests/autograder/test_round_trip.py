@@ -51,7 +51,7 @@ BUGGY = {  # what is written, the mark, the mistake that must be named
         0.25,
         "tanh-forgotten",
     ),
-    "attend": (MASKED_AFTER, 4.0, "mask-after-softmax"),
+    "attend": (MASKED_AFTER, 4.5, "mask-after-softmax"),
     "scaled_dot_product_attention": (
         "def scaled_dot_product_attention(q, k, v, mask=None):\n    weights = torch.softmax(q @ k.mT, -1)\n"
         "    return weights @ v, weights",
@@ -198,7 +198,7 @@ def test_marks_by_hand_feedback_and_export(graded):
     nbgrader(root, "export")
     with (root / "grades.csv").open(encoding="utf-8") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
-    expected = {"ada": 30.0, "bob": 12.2 + 1.5, "eve": 0.0}
+    expected = {"ada": 30.0, "bob": 12.7 + 1.5, "eve": 0.0}
     assert {student: float(row["score"]) for student, row in rows.items()} == pytest.approx(expected)
     assert {float(row["max_score"]) for row in rows.values()} == {30.0}
 

@@ -200,7 +200,7 @@ def test_a_gradebook_that_somebody_keeps_locked_is_said_in_words(visitor, course
     other.execute("BEGIN EXCLUSIVE")
     try:
         assert visitor.save(points="1") == 503
-        assert "keeps the gradebook locked" in visitor.page
+        assert "keeps it locked" in visitor.page
     finally:
         other.rollback()
         other.close()
