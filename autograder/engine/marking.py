@@ -28,6 +28,9 @@ LATE = "a call did not come to an end and was interrupted"
 BEFORE_THE_TEST = ("Stopped", "NameError", "TookTooLong", "MemoryError")
 """Errors in a plain test cell that something before it may have caused."""
 
+OUTSIDE = {"TookTooLong", "MemoryError", "RecursionError", "OSError", "NameError", UNREAD}
+"""Faults that another cell can cause in some calls of a right function and not in others."""
+
 
 def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> NotebookResult:
     """The result of a notebook: `cells` are its own, for the points of plain test cells. Raises GraderFault if an
@@ -154,7 +157,7 @@ def _mark(
         verdict=fresh.machine(),
         stopped=stopped,
         unsure=f"a person has to mark it: {unread}" if unread and points < of else "",
-        failed=any(fault.kind != "NotImplementedError" for fault in faults),
+        failed=_to_be_asked_again(given, stopped),
     )
     shown = [_display(report), _display(fresh)]
     if mark.unsure:
@@ -167,6 +170,14 @@ def _mark(
     number = {"text/plain": f"{points!r}", "text/html": f"<p>Mark: {points:g} of {of:g}</p>"}
     shown.append({"output_type": "execute_result", "execution_count": None, "data": number, "metadata": {}})
     return mark, shown
+
+
+def _to_be_asked_again(given: list[Answers], stopped: str) -> bool:
+    """Whether the rest of the notebook may be to blame: a function that answers some calls and raises at others fails
+    by its inputs, unless time or memory ran out, or something beside the function ended the run."""
+    faults = [None if outcome.fault is None else outcome.fault.kind for row in given for outcome in row]
+    raised = {kind for kind in faults if kind not in (None, "NotImplementedError")}
+    return bool(raised) and (bool(stopped) or None not in faults or bool(raised & OUTSIDE))
 
 
 def _public(verdict: Verdict) -> Verdict:

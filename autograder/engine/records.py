@@ -26,7 +26,7 @@ class Mark:
     verdict: dict[str, Any]  # `Report.machine`: properties, misconceptions, closed names
     stopped: str = ""  # why there was nothing to judge, if the box had to stop the notebook here
     unsure: str = ""  # why a person has to mark it: what failed may be the grader's own code
-    failed: bool = False  # whether some call gave nothing to compare, in a function that has been begun
+    failed: bool = False  # whether the rest of the notebook may be to blame for calls that gave nothing to compare
     again: bool = False  # whether it was earned in a run without the notebook's other cells
 
 

@@ -17,6 +17,8 @@ from autograder.engine.course import Course
 from autograder.engine.gradebook import GradebookBusy, GradebookFault, opened
 from autograder.nbgrader_config import _scripts_on_path
 
+pytestmark = pytest.mark.everything  # starts many programs; `.ci/run` has them
+
 VERBS = {"preflight": preflight.main, "grade": grade, "report": report.main, "feedback": feedback.main}
 
 

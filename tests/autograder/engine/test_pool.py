@@ -12,7 +12,7 @@ from tests.autograder.engine import fake
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed: python -m autograder grade … --jobs 2")
 dask = pytest.importorskip("dask")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.everything]
 
 
 def test_a_worker_that_is_lost_costs_nobody_anything(plain, tmp_path, monkeypatch):

@@ -24,7 +24,10 @@ from autograder.release.student_zip import TOP, pack
 
 ROOT = Path(__file__).resolve().parents[3]
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]  # nbgrader warns about itself
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.slow,
+]  # nbgrader warns about itself, pytest.mark.everything]
 
 
 @pytest.fixture(scope="module")
