@@ -24,10 +24,7 @@ from autograder.release.student_zip import TOP, pack
 
 ROOT = Path(__file__).resolve().parents[3]
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.slow,
-]  # nbgrader warns about itself, pytest.mark.everything]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.everything]  # nbgrader warns about itself
 
 
 @pytest.fixture(scope="module")
