@@ -336,7 +336,7 @@ ATTACKS = (
             "additive_score": "def additive_score(*a): return 'the answer'",
             "decoder_mask": "class M:\n    __class__ = torch.Tensor\ndef decoder_mask(lengths, time): return M()",
         },
-        says=("generator", "shape of scores"),
+        says=("generator",),
     ),
     cheat("complex, half and meta", cells={
         "dot_score": "def dot_score(query, keys): return (keys @ query).to(torch.complex64)",
