@@ -3,12 +3,12 @@
 #   make lab                      set up (once), build the notebooks, open JupyterLab
 #   make test                     the same set-up, then the tests
 #   make lab ARGS="--no-browser --port 9999"      options for JupyterLab
-#   make present ARGS=11          lecture 11 slide by slide, widgets alive
+#   make present ARGS=attention   the lecture on attention slide by slide, widgets alive
 #   make test ARGS="-k attention"                 options for pytest
 #   make setup TORCH=cuda         another build of PyTorch: cpu (default), cuda or default (the package index's own)
 #   make lab PYTHON=python3.13    another Python; NLM_VENV=/some/folder another place than .venv
 
-VERBS := lab present test setup build sync lint format doctor clean check roster collect exchange preflight grade regrade grade-one gradescope worker feedback mark report lti release import attacks desk ask new
+VERBS := lab present test setup build sync renumber lint format doctor clean check roster collect exchange hub preflight grade regrade grade-one gradescope worker feedback mark report lti release import attacks desk ask new
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	if "$$p" -c '$(NEW_ENOUGH)' >/dev/null 2>&1; then echo "$$p"; break; fi; done)

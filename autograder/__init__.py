@@ -1,16 +1,16 @@
-"""The course's tools. Rooms import downward only (`tests/test_imports.py` has the table):
+"""The course's tools. Packages import only downwards (`tests/test_imports.py` has the table):
 
-    launcher      python -m autograder: the environment, the notebooks, JupyterLab; standard library alone
+    launcher      python -m autograder: the environment, the notebooks, JupyterLab; standard library only
     commands      the verbs around grading: options in words, exit codes
-    release       masters -> what students get
-    instructor    after grading: the table of marks, what to teach again, whom to look at
+    release       source notebooks -> what students get
+    instructor    after grading: the table of marks, what to teach again, which students need attention
     feedback      after grading: a page for every student
-    engine        grading: what is asked at which cell, what the answers are worth, what nbgrader is told
-    preflight     what was handed in, looked at and repaired before anything runs
-    box           the sandbox: the grader's side, and the student's (`inside`), which knows no answer
+    engine        grading: the questions of each cell, the points of the answers, the marks passed to nbgrader
+    preflight     checks and repairs submissions before anything runs
+    box           the sandbox: the grader's side, and the student's (`inside`), which contains no answers
     exercise      an exercise: its parts, its verdict, its report, its form for students; `checks` declares them
-    pages         templates of everything that is HTML
-    check         the students' door: from autograder.check import check, passes
+    pages         all HTML templates, and how the two small servers serve them
+    check         what students import: from autograder.check import check, passes
 
 Importing `autograder` imports nothing else: the launcher runs before anything is installed.
 """

@@ -1,10 +1,10 @@
-"""The one door to the course: `python -m autograder VERB`. Standard library only, for a bare Python >= 3.11.
+"""The single entry point of the course: `python -m autograder VERB`. Standard library only, for a bare Python >= 3.11.
 
     python -m autograder lab          set up what is missing, build the notebooks, open JupyterLab
     python -m autograder test         the same set-up, then the tests
     python -m autograder --help       everything else
 
-`make VERB` does the same where make is installed.
+`make VERB` does the same if make is installed.
 """
 
 # ruff: noqa: UP032, UP036  (this file must be read by Pythons that are too old for the course, to tell them so)

@@ -1,7 +1,7 @@
 """What a student runs: `check("attention.dot_score", dot_score)`.
 
-It checks every property on small public inputs and says which hold and, where the outputs look like a known mistake,
-which mistake. A wrong function stops the cell; an unwritten one does not, so "run all" gets through.
+It checks every property on small public inputs and says which hold and, if the outputs look like a known mistake, which
+mistake. A wrong function stops the cell; an unwritten one does not, so "run all" gets through.
 
 In a test cell's hidden region, `check(..., hidden=True)` does the same on fresh random inputs and shows none of them.
 Its value is the mark: nbgrader reads a number that a test cell displays as partial credit. While nbgrader grades (it
@@ -38,9 +38,9 @@ class CheckFailed(AssertionError):  # noqa: N818  (said to students and instruct
         self._shown = shown
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints in place of a traceback: one line if the report is already on the screen."""
+        """What IPython prints instead of a traceback: one line if the report is already on the screen."""
         if self._shown:
-            return [f"{self.report.headline} What is missing is said above."]
+            return [f"{self.report.headline} See above for what is missing."]
         return str(self.report).split("\n")
 
 
@@ -59,7 +59,7 @@ class Mark:
 
 
 def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> Mark | None:
-    """Look at `function` as the exercise `name` asks, and say what was found.
+    """Check `function` against the exercise `name`, and report the result.
 
     Visible: shows a report; raises CheckFailed if something written is wrong. Hidden: shows a report without
     inputs and returns the mark, whatever it is. Raises ValueError for an unknown exercise, TypeError for
@@ -85,13 +85,13 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
 
 
 def passes(name: str, function: Callable[..., Any]) -> bool:
-    """Whether the visible check would pass. Says nothing."""
+    """Whether the visible check would pass. Prints nothing."""
     return examine(find(name), function, None).passed
 
 
 def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) -> Verdict:
-    """The verdict on a function in this very process; with a seed, on hidden inputs too. What the function prints on
-    hidden inputs is dropped: it could print them."""
+    """The verdict on a function in this very process; with a seed, on hidden inputs too. Whatever the function prints
+    on hidden inputs is dropped, because it could print them."""
     if not callable(function):
         raise TypeError(f"check needs the function itself, got {type(function).__name__}: {function!r}")
     asked = questions(exercise, seed)
@@ -105,10 +105,10 @@ def examine(exercise: Exercise, function: Callable[..., Any], seed: int | None) 
 
 
 def hidden_seed(drawn: int) -> int:
-    """The seed in NLM_HIDDEN_SEED, which repeats hidden inputs; where there is none, the one that was drawn."""
+    """The seed in NLM_HIDDEN_SEED, which repeats hidden inputs; if it is not set, the random one."""
     given = os.environ.get("NLM_HIDDEN_SEED", "")
     if given and not given.isdecimal():
-        raise ValueError(f"NLM_HIDDEN_SEED must be a whole number, got {given!r}")
+        raise ValueError(f"NLM_HIDDEN_SEED must be an integer, got {given!r}")
     return int(given) if given else drawn
 
 

@@ -1,4 +1,4 @@
-"""What students wrote is parsed in a child process with limits, so that no submission stops a verb for the class.
+"""Parses students' texts in a child process with limits, so that no submission can stop a command for the whole class.
 
     with Guard() as guard:
         for path in paths:
@@ -7,9 +7,9 @@
             except NotRead as why:
                 …                                # one sentence; the next one is read all the same
 
-A parser answers in milliseconds, but for texts that were made to be otherwise: nested without end, of a hundred
-megabytes, or of the one form that takes it exponential time. Some of these end in an exception, some in no memory, some
-never, and some kill the process. There is one child for all that a verb reads; another is begun where it was lost.
+A parser needs only milliseconds, except for texts made to break it: nested endlessly, a hundred megabytes long, or of
+the one form that takes exponential time. Some of these end in an exception, some run out of memory, some never end, and
+some kill the process. One child reads everything for a command; if it dies, a new one is started.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ class NotRead(Exception):  # noqa: N818 - about a file, not an error of ours
 
 
 class Guard:
-    """Asks functions of a module what they make of a text. Not for several threads at a time."""
+    """Runs functions of a module on a text. Not for several threads at a time."""
 
     def __init__(self, seconds: int = SECONDS, wall: float = WALL, memory: int = MEMORY) -> None:
         self.limits = (seconds, memory)
@@ -51,7 +51,7 @@ class Guard:
         self._end()
 
     def ask(self, function: Callable[..., T], *arguments: Any) -> T:
-        """`function(*arguments)`, worked out in the child. Raises NotRead, or what the function raises of its kind."""
+        """`function(*arguments)`, computed in the child. Raises NotRead, or what the function raises of its kind."""
         if self._child is None or not self._child.is_alive():
             self._end()
             self._start()

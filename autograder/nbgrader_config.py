@@ -12,7 +12,7 @@ EXCHANGE = Path("grading") / ".exchange"  # one line: where the exchange is, as 
 
 
 def configure(c: Any, root: Path) -> None:
-    """Fill nbgrader's configuration object `c` for the course that lies at `root`."""
+    """Fill nbgrader's configuration object `c` for the course at `root`."""
     # Imported here: these load nbgrader, which only its own commands need.
     from nbgrader.converters import Autograde, GenerateAssignment
     from nbgrader.preprocessors import Execute, GetGrades, SaveAutoGrades
@@ -54,12 +54,12 @@ def configure(c: Any, root: Path) -> None:
 
 
 def _scripts_on_path() -> None:
-    """nbgrader runs `alembic` by its bare name: it must be found where no environment has been activated too."""
+    """nbgrader runs `alembic` by its bare name: it must be found even if no environment is activated."""
     if shutil.which("alembic") is None:
         os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
 
 
 def text_masters(root: Path) -> list[str]:
-    """The names of the solutions' text sources, which no student may get: files of `solutions/*/` with cells."""
+    """The names of the solutions' text sources, which students must not get: files of `solutions/*/` with cells."""
     texts = (root / SOURCE).glob("*/*.py")
     return sorted({path.name for path in texts if re.search(r"^# %%", path.read_text(encoding="utf-8"), re.M)})

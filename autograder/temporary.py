@@ -1,8 +1,8 @@
-"""Temporary folders that go with their process, also when it was killed.
+"""Temporary folders that disappear with their process, even if it is killed.
 
-All of a process lie in one folder of the system's temporary one, with a file beside it that the process keeps locked
-while it lives. Who makes its first one looks for others whose lock is free, and removes them: a lock goes with its
-process however that ends, and is seen from other containers, where numbers of processes mean nothing.
+All folders of a process are in one folder of the system's temporary folder, next to a file that the process keeps
+locked while it lives. When a process makes its first folder, it looks for others whose lock is free and removes them. A
+lock ends with its process, however that ends, and is visible from other containers, where process numbers mean nothing.
 """
 
 import atexit
@@ -36,12 +36,12 @@ def home() -> Path:
 
 
 def folder(kind: str) -> Path:
-    """A new, empty folder; `kind` is the beginning of its name."""
+    """A new, empty folder; `kind` is the prefix of its name."""
     return Path(tempfile.mkdtemp(prefix=f"{kind}-", dir=home()))
 
 
 def sweep() -> None:
-    """Remove what processes that are gone have left behind."""
+    """Remove the folders left behind by processes that have ended."""
     from filelock import FileLock, Timeout
 
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):

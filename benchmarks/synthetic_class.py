@@ -53,10 +53,13 @@ def make_course(root: Path, assignment: str = ASSIGNMENT) -> Path:
 
 
 def fill(root: Path, count: int, seed: int = 0, plain: bool = False, assignment: str = ASSIGNMENT) -> list[str]:
-    """Hand in for `count` students, and say who they are. plain: only whole notebooks that run to their end."""
+    """Hand in for `count` students, and say who they are; who is there already stays. plain: only whole notebooks that
+    run to their end."""
     right, released = solutions(root, assignment), _released(root, assignment)
     students = [f"student{number:05d}" for number in range(count)]
     for student in students:
+        if (root / "submitted" / student / assignment).exists():
+            continue
         chance = random.Random(f"{seed} {student}")
         skill = chance.betavariate(4, 2)
         notebook = nbformat.from_dict(released)
@@ -65,7 +68,8 @@ def fill(root: Path, count: int, seed: int = 0, plain: bool = False, assignment:
             source = answer(f"{assignment}.{name}", ways, skill, chance)
             if source:
                 cells[name].source = source
-        cells["written"].source = f"{student} thinks that all words are looked at, and that this costs n times m."
+        if "written" in cells:
+            cells["written"].source = f"{student} thinks that all words are looked at, and that this costs n times m."
         for _ in range(chance.choice((0, 0, 0, 1, 2))):
             notebook.cells.insert(chance.randrange(3, len(notebook.cells)), new_code_cell(chance.choice(TRIES)))
         _save(root / "submitted" / student / assignment, notebook, cells, "" if plain else _special(chance))
@@ -130,7 +134,7 @@ def _save(folder: Path, notebook: Any, cells: dict[str, Any], special: str) -> N
     folder.mkdir(parents=True)
     assignment = folder.name
     exercises = list(exercises_of(assignment).values())
-    middle, late = exercises[len(exercises) // 2], exercises[-2]
+    middle, late = exercises[len(exercises) // 2], exercises[-2:][0]
     if special == "copied":
         cell = cells[middle.function]
         notebook.cells.append(new_code_cell(cell.source, metadata=cell.metadata))

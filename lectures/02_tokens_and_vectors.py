@@ -1,36 +1,37 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Tokens and word vectors
 #
-# A computer sees numbers. In lecture 1 every word was a number, and *king* was as far from *queen* as from *cheese*. Where does a
-# word begin and end, and how can a number know that two words are alike?
+# A computer sees numbers. In [lecture 1](01_language_models.ipynb) every word was a number, and *king* was as far from *queen* as
+# from *cheese*. Where does a word begin and end, and how can numbers express that two words are similar?
 #
-# <img src="figures/02_map.svg" width="640" alt="Words of Shakespeare in the plane. Words of the family stand together, names of places, weapons, and times of the day.">
+# <img src="figures/map.svg" width="640" alt="Words of Shakespeare in the plane. Words for relatives form a cluster; so do names of places, weapons and times of day.">
 #
-# *Words of Shakespeare, placed by a program that was told nothing but which words stand near each other. In section 6 you ask it
-# about words of your own.*
+# *Words of Shakespeare, arranged by a program that knows only which words occur near each other. In section 6 you try it with your
+# own words.*
 #
 # **After this lecture you can**
-# - cut text into characters, words and pieces of words, and say what each way costs;
+# - split text into characters, words and subwords, and say what each choice costs;
 # - run byte-pair encoding by hand;
-# - explain an embedding: a table, a lookup, a product, and, at the other end, an output layer;
+# - explain an embedding as a table, a lookup, a matrix product and, at the output, a classifier;
 # - build word vectors by counting and by predicting (skip-gram, CBOW, negative sampling);
-# - ask for neighbours and analogies, and say which answers mean something.
+# - query neighbours and analogies, and say which answers are meaningful.
 #
-# **You need** vectors, dot products and the exponential function; from lecture 1: tokens, vocabulary, `<unk>`, language
-# model, softmax, training and test text.
+# **You need** vectors, dot products and the exponential function and, from [lecture 1](01_language_models.ipynb), tokens,
+# vocabulary, `<unk>`, language model, softmax, training and test text.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|
 # | minutes | 7 | 11 | 8 | 9 | 14 | 5 | 12 |
 #
-# *To lecture from this notebook:* `make present ARGS=02` shows it slide by slide, widgets alive; short of time, skip the
-# counts of section 4. *Coming from other slides or a book?* A table at the end translates their notation.
+# *Coming from other slides or a book?* A table at the end translates their notation.
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *For the lecturer: ask for two words that are alike, then in what way they are alike. Meaning, sound, grammar? Keep the answers
-# for section 6.*
+# *For the lecturer: ask for two similar words, then ask in what way they are similar: in meaning, sound or grammar? Keep the
+# answers for section 6.*
+#
+# *Short of time: skip the counts of section 4.*
 
-# %% slideshow={"slide_type": "skip"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import math
 from collections import Counter
 
@@ -38,11 +39,11 @@ import numpy as np
 import torch
 
 from nlmcore.corpora import load
-from nlmcore.pretrained import minilm
+from nlmcore.pretrained import minilm, smollm2
 from lectures.trained import checkpoint
 from lectures.recipes.word_vectors import whole_words
 from lectures.recipes.word_vectors import paragraphs
-from lectures import stored, widgets
+from lectures import show, stored, widgets
 from nlmcore.tokens import CharTokenizer, WordTokenizer, trace_training
 from nlmcore.tokens.bytepairs import SPLIT, to_bytes
 from nlmcore.word2vec import SkipGram, build_vocabulary
@@ -50,11 +51,12 @@ from nlmcore.word2vec import SkipGram, build_vocabulary
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. Characters or words?
 #
-# A **token** is a sequence of characters that the model treats as one thing, and a **tokenizer** cuts a text into tokens and gives
-# each its number. The two obvious ways to cut: after every character, or after every word.
-#
-# > **Predict before you run.** How many times more tokens has a text in characters than in words? And if the vocabulary is *all* words
-# > of the training plays, how many percent of the tokens of a new play are not in it: 0.5, 4 or 10?
+# A **token** is a sequence of characters that the model treats as one unit. A **tokenizer** splits a text into tokens and gives
+# each token its id. The two obvious ways are to split after every character or after every word.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask how many words English has, then what should happen to a word that is not in the vocabulary. Students often
+# believe that a large enough word list solves the problem; let them invent a new word and spell it.*
 
 # %% slideshow={"slide_type": "subslide"}
 shakespeare = load("shakespeare")
@@ -66,41 +68,59 @@ tokenizers = {
     "pieces (byte pairs)": checkpoint("bpe_gpt").tokenizer,
 }
 cut, words_in_test = {}, len(test.split())
-for name, tokenizer in tokenizers.items():
-    ids = tokenizer.encode(test)
-    unknown = ids.count(tokenizer.unk) / len(ids) if "<unk>" in tokenizer.special else 0.0
-    cut[name] = (tokenizer.vocab_size, len(ids) / words_in_test, unknown)
-    print(
-        f"{name:20} vocabulary {cut[name][0]:6,}   tokens per word {cut[name][1]:.2f}   unknown {unknown:.1%}"
-    )
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as table:
+    for name, tokenizer in tokenizers.items():
+        ids = tokenizer.encode(test)
+        unknown = ids.count(tokenizer.unk) / len(ids) if "<unk>" in tokenizer.special else 0.0
+        cut[name] = (tokenizer.vocab_size, len(ids) / words_in_test, unknown)
+        print(
+            f"{name:20} vocabulary {cut[name][0]:6,}   tokens per word {cut[name][1]:.2f}   unknown {unknown:.1%}"
+        )
+show.predict(
+    "If the vocabulary consists of *all* words of the training plays, what fraction of the tokens in a new play is not in it?",
+    choices={"0.5 %": 0.5, "4 %": 4, "10 %": 10},
+    answer=100 * cut["all words"][2],
+    unit=" %",
+    why="Even after 31 plays, a new play contains new words.",
+    reveals=table,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - **Characters**: a vocabulary of 82, nothing unknown, but 5.55 tokens per word, 3.7 times as many as in words: long texts, and a model
-#   must learn to spell before it can learn anything else.
-# - **Words**: short texts, but a table with a row for each of 29,970 words, and still 4.1 percent of the tokens are not in it:
-#   new plays have new words. They become `<unk>`, and what is unknown cannot be written, nor read. With only the 5,000 most frequent
-#   words it is 9.2 percent.
-# - **Pieces** are the way between, and what nearly every large model uses: frequent words are one token, rare ones a few, and
-#   nothing is unknown. (Signs and new lines count as tokens, so "words" have more than 1 per word.)
+# - **Characters** give a vocabulary of 82, and nothing is unknown, but a text takes 5.55 tokens per word, 3.7 times as many as
+#   with words. Sequences become long, and a model must learn to spell before it can learn anything else.
+# - **Words** give short sequences, but the vocabulary has an entry for each of 29,970 words, and still 4.1 % of the tokens are
+#   not in it, because new plays contain new words. Unknown words become `<unk>`, and the model can neither write nor distinguish
+#   them. With only the 5,000 most frequent words, 9.2 % are unknown.
+# - **Subwords** ("pieces") are the compromise that nearly every large model uses. A frequent word is one token, a rare word is
+#   several, and nothing is unknown. (Punctuation marks and line breaks also count as tokens, so even word tokenizers need more than
+#   one token per word.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Byte-pair encoding
 #
-# **Byte-pair encoding** (BPE) learns the pieces from the training text. Gage (1994) invented it to compress files, Sennrich, Haddow &
-# Birch (2016) brought it to words and characters, and Radford et al. (2019) to bytes, for GPT-2:
+# **Byte-pair encoding** (BPE) learns the subwords from the training text. Gage (1994) invented it to compress files, Sennrich,
+# Haddow & Birch (2016) applied it to the characters of words, and Radford et al. (2019) applied it to bytes, for GPT-2:
 #
-# 1. Begin with the smallest pieces. Ours are **bytes**: every text is stored as bytes, 256 different ones, so nothing is unknown.
-# 2. Count all pairs of neighbours inside words. Take the most frequent pair.
-# 3. Make it a new token, a **merge**, and write it so everywhere. Go back to 2, until the vocabulary is as large as wanted.
+# 1. Start with the smallest pieces. Ours are **bytes**. Every text is stored as bytes, and there are only 256, so nothing is
+#    unknown.
+# 2. Count all pairs of adjacent pieces inside words. Choose the most frequent pair.
+# 3. Replace it everywhere by a new token; this step is called a **merge**. Repeat from step 2 until the vocabulary has the desired size.
 #
-# A word is cut off *with the space before it*: " sea" is another word than "sea" at the beginning of a line. A text is later
-# encoded by applying the same merges in the same order.
+# A word includes *the space before it*, so " sea" differs from "sea" at the start of a line. To encode a text later, apply the same
+# merges in the same order.
 #
-# > **Predict before you move the slider.** "she sells sea shells on the sea shore": which pair is merged first? Which piece comes
-# > out of the first four merges? In "bananas", what happens when nothing is left to merge?
+# > **Ask yourself.** In "she sells sea shells on the sea shore", which pair is merged first? Which piece do the first four merges
+# > produce? What happens in the text "bananas" when nothing is left to merge?
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Do the first two merges on the board, then let the room call out the third. The usual errors are to count pairs
+# across word boundaries and to forget the space that belongs to a word. The prediction about encoding takes two minutes.*
 
 
 # %% slideshow={"slide_type": "subslide"}
@@ -122,46 +142,50 @@ widgets.merge_player(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "␣s" (a space and s) comes first, it stands there 11 times; then "he". Whole words appear once their parts have: "␣she" is one
+# - "␣s" (a space and s) comes first, because it occurs 11 times; then "he". Whole words appear after their parts; "␣she" is one
 #   token after 6 merges, "␣shells" after 9.
-# - In "bananas" no pair is left before all merges are done: every word is one token.
-# - "ï" and "é" are two bytes each, "€" is three: before the first merges one sees the bytes.
-# - Every merge makes the vocabulary larger by one and the text shorter. Where to stop is a choice: large models stop at 30,000
-#   to 250,000.
+# - In "bananas" the algorithm runs out of pairs early, because every word has become one token.
+# - "ï" and "é" are two bytes each, and "€" is three, so before the first merges you see the bytes.
+# - Every merge adds one token to the vocabulary and makes the text shorter. Where to stop is a choice; large models stop at 30,000
+#   to 250,000 tokens.
 # </details>
 #
-# > **What goes wrong.** *Overlapping pairs.* In "aaa" the pair "aa" occurs twice, but can be merged only once: go from the left, and
-# > skip what was merged. *Ties.* Two pairs are equally frequent: two programs that break ties differently learn different
-# > vocabularies; ours does as Hugging Face's. *The order.* Encoding is not "take the longest piece that fits": apply the merges in
-# > the order in which they were learnt. *Across words.* Pairs are counted inside words only; else "of the" would become a token.
+# > **What goes wrong.** *Overlapping pairs.* In "aaa" the pair "aa" occurs twice but can be merged only once. Go from left to
+# > right, and skip the merged piece. *Ties.* If two pairs are equally frequent, programs that break ties differently learn
+# > different vocabularies; ours follows Hugging Face. *The order.* Encoding does not "take the longest piece that fits". Apply
+# > the merges in the order in which they were learned. *Across words.* Count pairs only inside words; otherwise "of the" would
+# > become a token.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# ### A new word, with merges learnt before
+# ### Encoding a new word
 #
-# To *encode*, nothing is counted any more. The word is cut into bytes, and of the merges that were learnt the one that was learnt first is
-# applied, wherever it fits; then the next. Here with the merges that ours learnt from Shakespeare.
-#
-# > **Predict before you run.** "unhappiness" in Shakespeare's pieces: will it fall apart as a reader would cut it, un-happi-ness?
+# *Encoding* does not count anything. Split the word into bytes, then apply the learned merges in the order in which they were
+# learned, each wherever it fits. Here we use the merges that our tokenizer learned from Shakespeare.
 
-# %% slideshow={"slide_type": "fragment"}
-for cut_now in tokenizers["pieces (byte pairs)"].trace(" unhappiness"):
-    print(" ".join(piece.decode().replace(" ", "␣") for piece in cut_now))
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as steps:
+    for cut_now in tokenizers["pieces (byte pairs)"].trace(" unhappiness"):
+        print(" ".join(piece.decode().replace(" ", "␣") for piece in cut_now))
+show.predict(
+    "How does a tokenizer trained on Shakespeare split “unhappiness”? A linguist would split it into un · happi · ness.",
+    choices=["un · happi · ness", "un · happiness", "un · ha · pp · in · ess"],
+    answer=" · ".join(piece.decode().strip() for piece in cut_now),
+    why="Merges follow frequency, not meaning. “in” was learned early and takes the n from “ness” in the very first step.",
+    reveals=steps,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
+# <details><summary><b>The answer explained</b></summary>
 #
-# Almost, at the front: "␣un". But then "ha", "pp", "in", "ess": merges follow what is frequent, not what has a meaning. "in" was learnt
-# early, and takes the n away from "ness" at the very first step.
+# The tokenizer starts almost like the linguist, with "␣un". But then come "ha", "pp", "in", "ess", because merges follow
+# frequency, not meaning. "in" was learned early and takes the n from "ness" in the very first step.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### How many words are one token?
 #
-# MiniLM, a model of 2020, has 30,522 pieces that were learnt from an encyclopedia and books (by WordPiece, a sister of BPE; `##` before a piece
-# means that it goes on inside a word). Ours has read Shakespeare and has 1,024.
-#
-# > **Predict before you run.** Of all words of the test plays, which share is *one* piece for each of them? Which words are cut?
-
+# MiniLM, a model from 2020, has 30,522 pieces that were learned from an encyclopedia and books (by WordPiece, a relative of BPE;
+# `##` marks a piece that continues a word). Our tokenizer was trained on Shakespeare and has 1,024.
 
 # %% slideshow={"slide_type": "fragment"}
 encoder, pieces = minilm()
@@ -169,43 +193,100 @@ plain = [word.strip(".,;:!?'-[]()\"").lower() for word in test.split()]
 plain = [word for word in plain if word.isalpha()]
 counted = Counter(plain)
 one_piece = {}
-for name, cut_word in {
-    "MiniLM": lambda word: pieces.pieces(word)[1:-1],
-    "ours": lambda word: tokenizers["pieces (byte pairs)"].encode(" " + word),
-}.items():
-    single = {word: len(cut_word(word)) == 1 for word in counted}
-    running = sum(count for word, count in counted.items() if single[word]) / counted.total()
-    one_piece[name] = (running, sum(single.values()) / len(single))
-    print(
-        f"{name:7} one piece: {running:.0%} of the words as they run, {one_piece[name][1]:.0%} of the different words"
-    )
-for word in ("king", "midnight", "unhappiness", "incarnadine"):
-    print(
-        f"  {word:12}",
-        " ".join(pieces.pieces(word)[1:-1]),
-        " | ",
-        *(piece.decode() for piece in tokenizers["pieces (byte pairs)"].trace(" " + word)[-1]),
-    )
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as shares:
+    for name, cut_word in {
+        "MiniLM": lambda word: pieces.pieces(word)[1:-1],
+        "ours": lambda word: tokenizers["pieces (byte pairs)"].encode(" " + word),
+    }.items():
+        single = {word: len(cut_word(word)) == 1 for word in counted}
+        running = sum(count for word, count in counted.items() if single[word]) / counted.total()
+        one_piece[name] = (running, sum(single.values()) / len(single))
+        print(
+            f"{name:7} one piece: {running:.0%} of the running words, {one_piece[name][1]:.0%} of the distinct words"
+        )
+    for word in ("king", "midnight", "unhappiness", "incarnadine"):
+        print(
+            f"  {word:12}",
+            " ".join(pieces.pieces(word)[1:-1]),
+            " | ",
+            *(
+                piece.decode()
+                for piece in tokenizers["pieces (byte pairs)"].trace(" " + word)[-1]
+            ),
+        )
+show.predict(
+    "MiniLM has 30,522 pieces. What fraction of the *running* words of the test plays (every occurrence counts) is a single piece?",
+    choices={"about 50 %": 50, "about 70 %": 70, "about 90 %": 90},
+    answer=100 * one_piece["MiniLM"][0],
+    unit=" %",
+    why=f"Frequent words stay whole, rare ones are split, so only {one_piece['MiniLM'][1]:.0%} of the *distinct* words are one piece.",
+    reveals=shares,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# For MiniLM 92 percent of the words, as they run, are one token, of the *different* words 62 percent; with 1,024 pieces it is 59 and
-# 3. So "most English words are one token" holds for the words as they run, if the vocabulary is large. Frequent words are whole, rare ones
-# are cut, and not where a linguist would: "incarnadine". What a model knows of a word's parts, it must learn.
+# For MiniLM 92 % of the running words are one token, but only 62 % of the *distinct* words; with 1,024 pieces it is 59 % and 3 %.
+# So "most English words are one token" is true of running words if the vocabulary is large. Frequent words stay whole. Rare ones
+# are split, and not where a linguist would split them (see "incarnadine"). A model has to learn whatever it knows about the parts
+# of a word.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Type your own text
+#
+# Three tokenizers split the same text: SmolLM2's (2024; 49,152 pieces, learned from web pages and code), MiniLM's and ours.
+# `⟨ce⟩` or `�` marks a byte that is only part of a character.
+#
+# > **Ask yourself.** Try a number, a misspelled word, capitals, your own language, another script, an emoji. Why is "How many r are in
+# > strawberry?" a hard question for a language model?
+
+# %% slideshow={"slide_type": "fragment"}
+_, modern = smollm2()
+widgets.pieces_playground(
+    {
+        "SmolLM2": modern.pieces,
+        "MiniLM": lambda text: pieces.pieces(text)[1:-1],
+        "ours, Shakespeare": tokenizers["pieces (byte pairs)"].pieces,
+    },
+    {
+        "a line of Hamlet": "To be, or not to be, that is the question.",
+        "numbers": "1234567 + 89 = 1234656, 3.14",
+        "spelling": "strawberry Strawberry STRAWBERRY strawbery",
+        "scripts": "Straße, Ελλάδα, 東京, 🦜",
+        "code": "for i in range(10): print(i)",
+    },
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - SmolLM2 splits every number into single digits, so 1234567 is seven tokens; MiniLM learned pieces such as "123" and "##45", which say
+#   nothing about the size of a number.
+# - One word becomes three different sequences of tokens: " Straw" + "berry", "st" + "raw" + "berry", " ST" + "RAW" + "B" + "ERR"
+#   + "Y". The model sees token ids, not letters. MiniLM lowercases first, so it does not see the difference at all.
+# - " Greece" is one token for SmolLM2 but " Ελλάδα" is seven, because its tokenizer was trained on English text. So the cost of a
+#   text, and how much of it fits into a model's context, depend on its language. MiniLM has no piece for the parrot and gives
+#   `[UNK]`.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A vector for every token
 #
-# A token's number is only its place in a list. Give each token a vector of $d$ numbers instead, the **embedding** $e(w)$, and put them
-# into a table $E$, one row per token. To look up row $w$ is the same as to multiply with a **one-hot** vector, which is 1 at
-# place $w$ and 0 elsewhere:
+# A token's id is just its position in a list. So we give each token a $d$-dimensional vector instead, its **embedding** $e(w)$,
+# and store the vectors in a table $E$, one row per token. Looking up row $w$ is the same as multiplying by a **one-hot** vector,
+# which is 1 at position $w$ and 0 elsewhere:
 #
 # $$e(w) = \mathrm{onehot}(w)\, E, \qquad E \text{ is vocabulary} \times d$$
 #
-# So an embedding is a product with a matrix, and its numbers can be learnt as those of any other matrix are: each is moved a little in the
-# direction in which the loss falls (lecture 3). In practice one looks it up.
+# So an embedding is a matrix product, and the entries of $E$ can be learned like those of any other matrix. Training moves each
+# of them a little in the direction that lowers the loss ([lecture 3](03_backpropagation.ipynb)). In practice you look the row up.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let the students multiply a one-hot vector by a 3 × 2 table by hand. Many expect the embedding to be a fixed code;
+# stress that the rows are parameters. Ask why a good input vector might also be a good output vector.*
 
 # %% slideshow={"slide_type": "fragment"}
 model, vocabulary, card = checkpoint("word_vectors")
@@ -213,21 +294,18 @@ E = model.vectors
 king = vocabulary.encode("king")[0]
 one_hot = torch.zeros(len(E))
 one_hot[king] = 1.0
-print("E has", tuple(E.shape), "numbers; king is row", king)
+print("E has shape", tuple(E.shape), "and king is row", king)
 print("one-hot product = lookup:", torch.equal(one_hot @ E, E[king]))
 print("e(king) begins", [round(x, 2) for x in E[king, :6].tolist()], "…")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **At the other end of a language model** stands the same table. The model turns what it has read into a vector $h$ of
-# width $d$; a word is likely if its vector points the same way:
+# **The same table appears at the output of a language model.** The model encodes the text so far as a vector $h$ of width $d$; a
+# word is likely if its embedding points the same way:
 #
 # $$P(w \mid \text{text so far}) = \mathrm{softmax}_w\big(e(w) \cdot h\big) = \frac{\exp(e(w) \cdot h)}{\sum_{w'} \exp(e(w') \cdot h)}$$
 #
-# If input and output use one table, one speaks of **tied weights** (Press & Wolf 2017; Inan et al. 2017): fewer numbers to learn, and what is
-# learnt about a word as a question helps it as an answer.
-#
-# > **Predict before you run.** The LSTM of lecture 1, a network that reads word by word (lectures 5 and 7), has 777,096 numbers to learn, 5,000 tokens and $d = 128$. Which share of
-# > them is the table?
+# If the input and the output share one table, the model has **tied weights** (Press & Wolf 2017; Inan et al. 2017). There are fewer
+# parameters to learn, and whatever the model learns about a word as input also helps to predict it.
 
 # %% slideshow={"slide_type": "fragment"}
 lstm, word_ids, _ = checkpoint("word_lstm")
@@ -235,40 +313,58 @@ with torch.no_grad():
     h, _ = lstm.hidden_states(torch.tensor([word_ids.encode("\nMy lord, the")]))
     scores = (
         h[0, -1] @ lstm.embedding.weight.T + lstm.output.bias
-    )  # e(w) · h, and a number per word
+    )  # e(w) · h plus a bias per word
     logits, _ = lstm(torch.tensor([word_ids.encode("\nMy lord, the")]))
 size = sum(p.numel() for p in lstm.parameters())
 table = lstm.embedding.weight.numel()
-print("input and output are one table:", lstm.output.weight is lstm.embedding.weight)
-print("by hand = the model's logits:", torch.allclose(scores, logits[0, -1], atol=1e-4))
-print(f"{table:,} of {size:,} numbers are the table: {table / size:.0%}")
-print(
-    "likeliest after 'My lord, the':",
-    [word_ids.decode([i]) for i in scores.topk(5).indices.tolist()],
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as compared:
+    print("input and output are one table:", lstm.output.weight is lstm.embedding.weight)
+    print("by hand = the model's logits:", torch.allclose(scores, logits[0, -1], atol=1e-4))
+    print(f"{table:,} of {size:,} parameters are in the table: {table / size:.0%}")
+    print(
+        "likeliest after 'My lord, the':",
+        [word_ids.decode([i]) for i in scores.topk(5).indices.tolist()],
+    )
+show.predict(
+    f"The LSTM of *What is a language model?*, a network that reads word by word, has {size:,} parameters, 5,000 tokens and $d = 128$. "
+    "What fraction of the parameters is in the table?",
+    choices={"about 20 %": 20, "about 50 %": 50, "about 80 %": 80},
+    answer=100 * table / size,
+    unit=" %",
+    why="In a small model most parameters are embeddings. With separate tables the model would be nearly twice as large.",
+    reveals=compared,
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
+# <details><summary><b>The answer explained</b></summary>
 #
-# 82 percent: in a small model the table is most of it. With separate tables it would be nearly twice the size.
+# The table holds 82 % of the parameters. In a small model most parameters are embeddings. With separate input and output tables
+# this one would be nearly twice as large.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A word is known by the company it keeps
 #
-# What should the vectors be? The idea is older than computers in linguistics: words that occur in the same surroundings mean
-# similar things (Harris 1954), the **distributional hypothesis**; in Firth's (1957) words, "You shall know a word by the company it
-# keeps". Simplest: **count** the company. Row $a$ of a table: how often does each word $b$ stand within $m = 2$ words of $a$? To compare two
-# rows take the **cosine** of their angle, $\cos(x, y) = x \cdot y \,/\, (\lVert x \rVert \lVert y \rVert)$: 1 is the same direction, 0 a right angle.
+# What should the vectors be? Linguists had an answer before they had computers. Words that occur in the same contexts have similar
+# meanings (Harris 1954); this is the **distributional hypothesis**. In Firth's (1957) words, "You shall know a word by the
+# company it keeps". The simplest method is to **count** the company. Row $a$ of a table says how often each word $b$ occurs
+# within $m = 2$ words of $a$. To compare two rows, compute the **cosine** of the angle between them,
+# $\cos(x, y) = x \cdot y \,/\, (\lVert x \rVert \lVert y \rVert)$: 1 means the same direction, 0 a right angle.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Ask for the neighbours of a word that the room chooses, first from plain counts, then from PPMI. The usual
+# surprise is that opposites are neighbours. Let the students explain it.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 texts = paragraphs()
 words = build_vocabulary(texts, min_count=25)
 ids = {word: i for i, word in enumerate(words)}
 
 
 def company(texts, m):
-    """counts[a, b]: how often b stands within m words of a, in the same paragraph."""
+    """counts[a, b]: how often b occurs within m words of a in the same paragraph."""
     rows = [[ids.get(word, -1) for word in text] + [-1] * m for text in texts]
     flat = np.concatenate(rows)
     counts = np.zeros(len(words) ** 2, dtype=np.int64)
@@ -281,31 +377,30 @@ def company(texts, m):
 
 
 counts = company(texts, m=2)
-print(f"{len(words):,} words, {(counts == 0).mean():.1%} of the {counts.size:,} numbers are 0")
+print(f"{len(words):,} words, {(counts == 0).mean():.1%} of the {counts.size:,} entries are 0")
 print(
     "company of king:",
     {words[b]: int(counts[ids["king"], b]) for b in (-counts[ids["king"]]).argsort()[:8]},
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# Such vectors are **sparse**: long, and nearly all zeros. And the largest entries are the least telling: "the" and "and" keep
-# everybody company. So compare with chance. **Pointwise mutual information**
+# Such vectors are **sparse**: long and nearly all zeros. And the largest entries are the least informative, because "the" and "and"
+# keep company with everybody. So compare the counts with chance. **Pointwise mutual information**
 #
 # $$\mathrm{PMI}(a, b) = \log \frac{P(a, b)}{P(a)\, P(b)}$$
 #
-# ($P(a, b)$: the share of all counts that stands in row $a$, column $b$; $P(a)$: that of row $a$) is positive where two words meet more often than if they did not know each other; negative values rest on few counts and are
-# set to 0 (*PPMI*). A **dense** vector has few numbers, here 64, none of them 0; those of section 5 were *learnt*.
-#
-# > **Predict before you choose.** Which words are nearest to "king" by plain counts? By PPMI? By 64 learnt numbers?
+# ($P(a, b)$ is the fraction of all counts in row $a$, column $b$; $P(a)$ is the fraction in row $a$) is positive if two words meet
+# more often than independent words would. Negative values rest on few counts, so we set them to 0 (*PPMI*). A **dense** vector has
+# few dimensions, here 64, and hardly any zeros. The dense vectors of section 5 are *learned*.
 
-# %% slideshow={"slide_type": "skip"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 joint = torch.tensor(counts / counts.sum(), dtype=torch.float32)
 single = joint.sum(1)
 ppmi = (joint / (single[:, None] * single)).log().clamp(min=0).nan_to_num(0.0, neginf=0.0)
 
 
 def near_in(table, names):
-    """A function from a word to the eight words of largest cosine."""
+    """A function from a word to the eight words with the largest cosines."""
     place, unit = (
         {name: i for i, name in enumerate(names)},
         torch.nn.functional.normalize(table, dim=1),
@@ -323,63 +418,82 @@ def near_in(table, names):
     return near
 
 
-dense_words = list(vocabulary.vocabulary)[7:]  # the first seven are signs such as <unk>
+dense_words = list(vocabulary.vocabulary)[7:]  # the first seven are special tokens
 near = {
     "counts": near_in(torch.tensor(counts, dtype=torch.float32), words),
     "PPMI": near_in(ppmi, words),
-    "learnt (skip-gram)": near_in(E[7:], dense_words),
+    "learned (skip-gram)": near_in(E[7:], dense_words),
 }
 
-# %% slideshow={"slide_type": "subslide"}
-widgets.neighbours(near, ["king", "love", "sword", "night", "sweet", "france", "thee", "horse"])
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+nearest = {name: [word for word, _ in near[name]("king")[:4]] for name in near}
+show.predict(
+    "Which of the three tables has “queen” among the four nearest words to “king”?",
+    choices=list(near),
+    answer=next(name for name in near if "queen" in nearest[name]),
+    why="Plain counts find words with the same *grammar*, PPMI those with the same *subject*. "
+    "A million words are few for 64 learned dimensions per word.",
+    reveals=widgets.neighbours(
+        near, ["king", "love", "sword", "night", "sweet", "france", "thee", "horse"]
+    ),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - Plain counts find words of the same *grammar*, whose company is "the" and "of"; for “king”: prince, crown, people, princess. All
-#   their cosines are near 0.9: everything is near everything.
-# - PPMI for “king”: queen, richard, henry, lord: the same *subject*. For "love" it is lost in small words.
-# - learnt for “king”: jerusalem, prince, montgomery, pandulph. A king and three names of plays with kings: a million words are few for
-#   64 numbers per word, and here counting is not worse than learning.
-# - For "love" the learnt vectors find "hate" and "duty": opposites keep the same company. **Near means "could stand in its place",
-#   not "means the same".**
+# - Plain counts find words with the same *grammar*, whose company is "the" and "of"; for “king”: prince, crown, people, princess.
+#   All their cosines are near 0.9, so everything is near everything.
+# - PPMI for “king”: queen, richard, henry, lord. These words share its *subject*. For "love", PPMI gets lost among function words.
+# - What our vectors learned for “king”: jerusalem, prince, montgomery, pandulph. These are a prince and three names from plays
+#   about kings; a million words are not many for 64 dimensions per word. (This is a single training run; a different seed gives
+#   different neighbours.)
+# - For "love" the learned vectors find "hate" and "duty". Opposites keep the same company. **Near means "could replace it", not
+#   "means the same".**
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Skip-gram: predict the company
 #
-# Instead of counting first and compressing later, *learn* vectors that predict the company. **Skip-gram** (Mikolov et al. 2013a): from
-# each word $a$ of the text predict each word $b$ in the **window** of $2m$ words around it, $m$ to either side, here $m = 2$. Each word has two
-# vectors, $v_a$ when it predicts and $u_b$ when it is predicted:
+# Instead of counting first and compressing later, *learn* vectors that predict the company. From each word $a$ of the text,
+# **skip-gram** (Mikolov et al. 2013a) predicts each word $b$ in the **window** of $2m$ words around it, $m$ on either side. Here
+# $m = 2$. Each word has two vectors, $v$ for when it predicts and $u$ for when it is predicted:
 #
 # $$P(b \mid a) = \frac{\exp(u_b \cdot v_a)}{\sum_{w} \exp(u_w \cdot v_a)}$$
-#
-# > **Predict before you move the slider.** How many pairs does a sentence of 8 words give with $m = 2$? Fewer than $8 \cdot 4$?
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *14 minutes. Draw the window for the third word of the sentence and let the room list the pairs. Two errors are common:
+# confusing the two vectors of a word, and the sign of the noise term. The training at the end takes a few seconds; use them to
+# collect guesses.*
 
 
 # %% slideshow={"slide_type": "subslide"}
 def window_pairs(words, m):
-    """(place of a, place of b) for every word a and every b at most m words away."""
-    places = range(len(words))
-    return [(i, j) for i in places for j in places if 0 < abs(i - j) <= m]
+    """(position of a, position of b) for every word a and every b at most m words away."""
+    positions = range(len(words))
+    return [(i, j) for i in positions for j in positions if 0 < abs(i - j) <= m]
 
 
-widgets.window_player(window_pairs, "my kingdom for a horse said the king")
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "How many pairs does a sentence of 8 words yield with $m = 2$?",
+    within=0,
+    answer=len(window_pairs(["my", "kingdom", "for", "a", "horse", "said", "the", "king"], 2)),
+    why="There are fewer than $8 \\cdot 4 = 32$ pairs, because the first two and the last two words have fewer neighbours.",
+    reveals=widgets.window_player(window_pairs, "my kingdom for a horse said the king"),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
+# <details><summary><b>The answer explained</b></summary>
 #
-# 26, not 32: the first and the last two words have fewer neighbours. A word is not its own neighbour.
+# There are 26, not 32, because the first two and the last two words have fewer neighbours. A word is not its own neighbour.
 # </details>
 #
-# The sum over all words below the line is dear: 5,835 dot products for every pair. **Negative sampling** (Mikolov et al. 2013b) asks a
-# smaller question: *is $b$ a real neighbour of $a$, or one drawn at random?* Draw $k$ **noise words** $n_1 \dots n_k$, with probability
-# in proportion to count$^{3/4}$, and let $\sigma(x) = 1/(1 + e^{-x})$:
+# The sum in the denominator is expensive, because it takes 5,835 dot products for every pair. **Negative sampling** (Mikolov et
+# al. 2013b) asks a simpler question: *is $b$ a real neighbour of $a$ or a random word?* Sample $k$ **noise words**
+# $n_1 \dots n_k$, with probability proportional to count$^{3/4}$, and let $\sigma(x) = 1/(1 + e^{-x})$:
 #
 # $$\mathrm{loss}(a, b) = -\log \sigma(u_b \cdot v_a) \;-\; \sum_{i=1}^{k} \log \sigma(-u_{n_i} \cdot v_a)$$
-#
-# > **Predict before you move anything.** With all scores at 0, and $k = 2$: what is the loss? Which slider must go up, and which down, for the
-# > loss to fall to 0?
 
 
 # %% slideshow={"slide_type": "subslide"}
@@ -388,75 +502,88 @@ def sigmoid(x):
 
 
 def negative_sampling_loss(real, noise):
-    """real: u_b · v_a of the true neighbour; noise: u_n · v_a of the words drawn at random."""
+    """real: u_b · v_a of the true neighbour; noise: u_n · v_a of the noise words."""
     return -math.log(sigmoid(real)) - sum(math.log(sigmoid(-score)) for score in noise)
 
 
-widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because"])
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "All scores are 0 and $k = 2$. What is the loss?",
+    within=0.1,
+    answer=negative_sampling_loss(0, [0, 0]),
+    why="The loss is three times $-\\ln(1/2)$, because $\\sigma(0) = 1/2$. To lower it, raise the neighbour's score and lower those of the noise words:",
+    reveals=widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because"]),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - $3 \cdot \ln 2 = 2.079$: $\sigma(0) = 1/2$ three times. The neighbour's score must rise, those of the noise must fall.
-# - Moving a score from 4 to 6 changes the loss by 0.016: who is right already learns little.
+# - The loss is $3 \cdot \ln 2 = 2.079$, because all three words have $\sigma(0) = 1/2$. The neighbour's score must rise, and
+#   those of the noise words must fall.
+# - Moving a score from 4 to 6 changes the loss by only 0.016, so a model that is already right learns little.
 # </details>
 #
-# > **What goes wrong.** *The sign for the noise.* $\log \sigma(-x)$, not $\log \sigma(x)$: with the wrong sign all scores grow for ever, and every
-# > word becomes every other's neighbour. *$1 - \sigma$ and $\sigma(-x)$* are the same, $-\sigma(x)$ is not. *The noise's power.* Counts to the power 3/4, then
-# > divided by their sum: rare words are drawn more often than they occur. Here "the" is 1.3 percent of the noise instead of 3.4, the 100
-# > most frequent words together 31 instead of 55. *One table for both roles* makes every word its own best
-# > neighbour, which it never is.
+# > **What goes wrong.** *The sign of the noise term.* It is $\log \sigma(-x)$, not $\log \sigma(x)$. With the wrong sign all
+# > scores grow for ever, and all words become neighbours of each other. *$1 - \sigma(x)$ equals $\sigma(-x)$*, but $-\sigma(x)$
+# > is something else. *The exponent.* Raise the counts to the power 3/4, then divide by their sum. Rare words are then sampled
+# > more often than they occur. Here "the" is 1.3 % of the noise instead of 3.4, and the 100 most frequent words together are 31
+# > instead of 55. *One table for both roles* makes every word its own best neighbour, although words rarely occur next to
+# > themselves.
 #
-# **CBOW** (*continuous bag of words*; Mikolov et al. 2013a) turns the question around: the *mean* of the neighbours' vectors predicts the word
-# $b$ in their middle,
+# **CBOW** (*continuous bag of words*; Mikolov et al. 2013a) reverses the question. The *mean* of the neighbours' vectors predicts
+# the word $b$ between them,
 #
 # $$P(b \mid a_1 \dots a_{2m}) = \frac{\exp(u_b \cdot \bar v)}{\sum_w \exp(u_w \cdot \bar v)}, \qquad \bar v = \frac{1}{2m} \sum_{j=1}^{2m} v_{a_j}.$$
 #
-# In the sentence of the widget: $P(\text{for} \mid \text{my, kingdom, a, horse})$. One question per word instead of $2m$, so it is faster;
-# skip-gram is said to learn more from rare words. Negative sampling serves both.
+# In the widget's sentence, for example, it computes $P(\text{for} \mid \text{my, kingdom, a, horse})$. CBOW makes one prediction
+# per word instead of $2m$, so it is faster; skip-gram is said to learn more about rare words. Negative sampling works with both.
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
 # ### Watch it learn
 #
-# A third of the text, 32 numbers per word, three readings. Before the first step all vectors are random.
+# We train 32 dimensions for three epochs on a third of the text. Before the first step all vectors are random.
 #
-# > **Predict before you run.** What is nearest to "king" before, and after a few seconds?
+# > **Ask yourself.** Which words are nearest to "king" before training, and which are nearest after a few seconds?
 
 # %% slideshow={"slide_type": "fragment"}
 draw = torch.Generator().manual_seed(0)
 small = SkipGram(words, 32, window=2, generator=draw)
 before = small.nearest("king", 6)
 losses = small.train(texts[::3], epochs=3, progress=False, generator=draw)
-print("loss per word, reading by reading:", [round(loss, 2) for loss in losses])
+print("loss per word in each epoch:", [round(loss, 2) for loss in losses])
 print("before:", [word for word, _ in before])
 print("after: ", [word for word, _ in small.nearest("king", 6)])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# A few seconds make neighbours that are at least of one kind. The vectors that you explore in the next sections have read
-# everything twenty times (`python -m lectures.recipes word_vectors`): 912,048 words, of which those that occur ten times or more, 5,835,
-# have a vector. The vectors that were published
-# with word2vec had read about a hundred *billion*.
+# After a few seconds the neighbours are at least words of the same kind. The vectors that you explore in the next sections were
+# trained for twenty epochs (`python -m lectures.recipes word_vectors`) on 912,048 words. Each of the 5,835 words that occur ten
+# times or more has a vector. The vectors published with word2vec were trained on about a hundred *billion* words.
 #
-# Counting and learning are relatives: with vectors long enough, the best that skip-gram with negative sampling can do is $u_b \cdot v_a =
-# \mathrm{PMI}(a, b) - \log k$; with short ones it is a compressed table of PMI (Levy & Goldberg 2014). It never stores the table, which counts
-# when the vocabulary is large.
+# Counting and learning are related. If the vectors have enough dimensions, the optimum of skip-gram with negative sampling is
+# $u_b \cdot v_a = \mathrm{PMI}(a, b) - \log k$; with few dimensions it is a compressed table of PMI (Levy & Goldberg 2014).
+# Skip-gram never stores the table, which matters when the vocabulary is large.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. A map of words
 #
-# Sixty-four numbers cannot be seen. **Principal component analysis** (PCA) finds the plane in which the chosen points are spread out most, and
-# drops the rest. What is dropped may matter: below the picture stands how much is kept.
+# You cannot see 64 dimensions. **Principal component analysis** (PCA) finds the plane in which the chosen points are most spread
+# out and drops the other dimensions. They may matter, so the line below the picture says how much of the variance the plane keeps.
 #
-# > **Predict before you choose.** Will "heart" stand with hand and head, or somewhere else? Will the arrows from he-words to she-words be
+# > **Ask yourself.** Will "heart" be near "hand" and "head", or somewhere else? Will the arrows from he-words to she-words be
 # > parallel?
 
 
-# %% slideshow={"slide_type": "skip"}
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes. Go back to the answers from the opening question: in what way are neighbours similar? Warn the room before they
+# trust the picture, and let them find two words that are close only on the map.*
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 def project(chosen):
-    """The words in the plane of their two largest principal components, and the share of the variance kept."""
+    """The words in the plane of their first two principal components, and the fraction of the variance kept."""
     for word in chosen:
         if word not in dense_words:
             raise ValueError(f"“{word}” is not among the {len(dense_words):,} words of the table")
@@ -467,7 +594,7 @@ def project(chosen):
     u, s, _ = torch.linalg.svd(centred, full_matrices=False)
     u = u * torch.sign(
         u[0]
-    )  # the sign of an axis is arbitrary: let the first word stand at the top right
+    )  # the sign of an axis is arbitrary: put the first word at the top right
     return (u[:, :2] * s[:2]).tolist(), float((s[:2] ** 2).sum() / (s**2).sum())
 
 
@@ -498,16 +625,16 @@ widgets.word_map(project, groups)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Groups come out, though nobody named them. Body and weapons fall together in this plane, "heart" among the daggers: other
-#   directions, which it drops, part them.
-# - From "I" to "thou" the arrows are nearly parallel, and so they are from "go" to "went", and from most men to the women: a form
-#   is a *direction*, it seems. The next cell asks all 64 numbers.
-# - The plane keeps 37 to 44 percent of the variance. Two words that are near on the map may be far apart in the other 62 directions;
-#   the cosine knows.
+# - Groups emerge, although nobody defined them. In this plane, parts of the body and weapons overlap, with "heart" among the
+#   daggers; the dropped dimensions separate them.
+# - The arrows from "I" to "thou" are nearly parallel, and so are those from "go" to "went" and from most men to the women. It
+#   seems that a grammatical form is a *direction*. The next cell checks this in all 64 dimensions.
+# - The plane keeps 37 to 44 % of the variance. Two words that are close on the map may be far apart in the other 62 dimensions. The
+#   cosine takes all of them into account.
 # </details>
 
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "subslide"} tags=["lesson"]
 def parallel(first, second, points):
     """The mean cosine between the arrows from the words of `first` to those of `second`: 1 if all are parallel."""
     arrows = torch.nn.functional.normalize(points[second] - points[first], dim=1)
@@ -529,33 +656,37 @@ for choice in ("he and she", "forms of verbs", "I and thou"):
         f"{choice:15} in the plane {agree[choice][0]:.2f}   in all 64 {agree[choice][1]:.2f}",
         end="   ",
     )
-    print(f"with partners exchanged {agree[choice][2]:.2f}")
+    print(f"with partners swapped {agree[choice][2]:.2f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# In the plane 0.71, 0.94 and 0.95; in all 64 numbers 0.30, 0.38 and 0.33. The plane is chosen to show what differs most, so it shows where
-# the arrows agree and hides where they do not: **the map flatters**. With partners exchanged (he with queen, father with woman …) 0.07, 0.25
-# and 0.08 are left. So there is something in common to all pairs, and much that is not.
+# In the plane the mean cosines are 0.71, 0.94 and 0.95; in all 64 dimensions they are 0.30, 0.38 and 0.33. PCA chooses the plane
+# that shows the largest differences, so it shows where the arrows agree and hides where they do not. **The map flatters.** With
+# partners swapped (he with queen, father with woman …) 0.07, 0.25 and 0.08 are left. So the pairs do have something in common,
+# but they also differ a great deal.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Analogies, and what they are worth
 #
-# An **analogy** asks: man is to woman as king is to …? If differences between words are directions, the answer is a sum of vectors. With $a$ : $b$ = $a^*$ : $b^*$
-# (Mikolov, Yih & Zweig 2013):
+# An **analogy** asks: man is to woman as king is to …? If differences between words are directions, the answer is a sum of
+# vectors. For $a$ : $b$ = $a^*$ : $b^*$ (Mikolov, Yih & Zweig 2013):
 #
 # $$b^* = \operatorname*{argmax}_{w}\; \cos\big(e(w),\; e(a^*) - e(a) + e(b)\big)$$
 #
-# The three words of the question are left out. This is the most famous picture of word vectors. Is it true?
-#
-# > **Predict before you ask.** Which kinds will our vectors of one million words get right: king and queen, Paris and France, swim and
-# > swam, thou and thy? Which will MiniLM's, which come from billions of words? What comes first if the three words are *not* left out?
+# The three words of the question are excluded as answers. That such a sum solves analogies is the most famous claim about word
+# vectors. Is it true?
 
 
-# %% slideshow={"slide_type": "skip"}
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *12 minutes. Let the room propose analogies and write down every answer, hits and misses alike. Students often quote the famous
+# example as a proof; ask what a fair test would need before you show the table.*
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 def answers_of(table, place, names):
-    """From a, b, c to the six best answers; without the rule, a, b and c may answer, too."""
+    """From a, b, c to the six best answers; without the exclusion rule, a, b and c are also candidates."""
     unit = torch.nn.functional.normalize(table, dim=1)
 
     def answer(a, b, c, leave_out):
@@ -591,19 +722,27 @@ questions = [
     "king kings lord lords",
 ]
 
-# %% slideshow={"slide_type": "subslide"}
-widgets.analogies(tables, questions)
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+kept_out = tables["Shakespeare"]("man", "woman", "king", True)[0][0]
+free = tables["Shakespeare"]("man", "woman", "king", False)[0][0]
+show.predict(
+    "Man is to woman as king is to …? Which word is closest to the sum of our vectors if the three words of the question are *not* excluded?",
+    choices=["queen", "woman", "king"],
+    answer=free,
+    why=f"The sum hardly moves away from its starting point. With the exclusion rule the answer is “{kept_out}”.",
+    reveals=widgets.analogies(tables, questions),
+)
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Asked one at a time, one remembers the hits. So count: 28 questions, five tables of vectors (SmolLM2 is a
-# language model of 2025, trained on the web; lecture 8 decodes with it). Two controls, after Linzen (2016): how many
-# does one get right with *only the nearest neighbour of $a^*$*, that is, without looking at $a$ and $b$? And without the rule that the words of the
-# question are no answers?
+# If you try analogies one at a time, you remember the hits. So we count, with 28 questions and five tables of vectors (SmolLM2 is
+# a language model from 2025, trained on the web; [lecture 9](09_decoding.ipynb) decodes with it). There are two controls, after
+# Linzen (2016). How many are right if you answer with *just the nearest neighbour of $a^*$*, ignoring $a$ and $b$? And how many
+# are right without the rule that excludes the words of the question?
 
 # %% slideshow={"slide_type": "fragment"}
 measured = stored("word_vectors")
 print(
-    f"{'':24}{'right':>6} {'of':>4}  {'nearest to a*':>14}  {'without the rule':>17} {'then it says a*':>16}"
+    f"{'':24}{'right':>6} {'of':>4}  {'nearest to a*':>14}  {'without the rule':>17} {'then answers a*':>16}"
 )
 for name, t in measured["tables"].items():
     print(
@@ -614,24 +753,33 @@ for name, t in measured["tables"].items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# - Our vectors answer 14 of 27, though the text has one million words: most verbs (came, were, made), the old forms (thine, art), "queen".
-#   Of the places one: Shakespeare's Paris is a man as often as a town. "swam" is too rare to be asked for.
-# - Its nearest neighbour alone gets 2 of them: the difference of $a$ and $b$ does carry something.
-# - Without the rule 3 are left, and in 11 of 27 it answers $a^*$ itself. The sum hardly leaves the place where it began, and the rule
-#   pushes it to a neighbour; often the right one.
-# - MiniLM's 21 of 27 look better than they are: its nearest neighbour alone gets 9, and without the rule it names $a^*$ 22 times. It says
-#   "swimming" before "swam", and for London "britain" before "england".
-# - Words of the family fail in ours as often as they succeed: "brother" leads to names of women in the plays.
+# - Our vectors answer 14 of 27 correctly, although the text has only one million words. The right answers include most verbs
+#   (came, were, made), the old forms (thine, art) and "queen". Only one of the place names is right, because Shakespeare's Paris
+#   is a man as often as a city. "swam" is too rare to be in the table.
+# - Just taking the nearest neighbour of $a^*$ gets 2 of them, so the difference between $a$ and $b$ does carry information.
+# - Without the rule 3 are left, and in 11 of 27 the answer is $a^*$ itself. The sum hardly moves away from its starting point, and
+#   the rule pushes it to a neighbour, often the right one.
+# - MiniLM's 21 of 27 look better than they are, because just taking the nearest neighbour gets 9, and without the rule it answers
+#   $a^*$ 22 times. It ranks "swimming" above "swam" and, for London, "britain" above "england".
+# - Why does "i my thou thy" work in our small model and fail in the large one, which says "thee"? In MiniLM's table "thee" is by
+#   far the nearest word to "thou" (cosine 0.54; "thy" has 0.33), and from "i" to "my" is a short step (0.59), so the sum stays
+#   near "thou" and the rule makes the nearest neighbour the answer. In ours "thee" (0.36) and "thy" (0.39) are about equally
+#   near, and the step decides. A likely reason, not tested here, is that "thou" and "thy" are everyday words in the plays and
+#   rare in modern text.
+# - And the famous one, "man woman king queen"? Our table with a window of 2 says "queen"; two other training runs on the same
+#   text, one with a window of 5 and one with CBOW, say "bona" and "polixenes". A single analogy proves nothing, for or against.
+#   And each table is a single run, so 14, 16 and 16 of 27 do not rank the three methods.
+# - In our table, words for relatives fail as often as they succeed; "brother", for example, leads to names of women in the plays.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **When should analogies hold?** Ethayarajh, Duvenaud & Hirst (2019) prove it for skip-gram with negative sampling (and where there is no noise in what is
-# learnt): $a : b = a^* : b^*$ holds as a sum of vectors only if the two words of each pair keep *each other* company to the same degree. Their
-# measure is $\mathrm{csPMI}(x, y) = \mathrm{PMI}(x, y) + \log P(x, y)$, and it must be about the same for (a, b) and (a*, b*), and likewise crosswise. We
-# can look it up in the counts of section 4:
+# **When should analogies hold?** Ethayarajh, Duvenaud & Hirst (2019) answer this for skip-gram with negative sampling (assuming
+# that it is learned without noise). They prove that $a : b = a^* : b^*$ holds as a sum of vectors only if the two words of each
+# pair co-occur to the same degree. Their measure is $\mathrm{csPMI}(x, y) = \mathrm{PMI}(x, y) + \log P(x, y)$, and it must be
+# about the same for (a, b) and (a*, b*), and likewise for (a, a*) and (b, b*). We can compute it from the counts of section 4:
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 def cs_pmi(x, y):
     together = joint[ids[x], ids[y]]
     if together == 0:
@@ -652,14 +800,14 @@ for a, b, c, d in (
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>What to notice</b></summary>
 #
-# "i" meets "my" about as readily as "thou" meets "thy", and this analogy holds. But for "good, better" against "bad, worse" the measure rests
-# on 3 and 2 meetings. In a million words most pairs hardly meet, and then the theorem promises nothing, neither that an analogy holds nor that it
-# fails.
+# "i" meets "my" about as readily as "thou" meets "thy", and this analogy holds. But for "good, better" against "bad, worse" the
+# measure rests on 3 and 2 meetings. In a million words most pairs hardly ever meet. Then the theorem promises nothing, neither that
+# an analogy holds nor that it fails.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# **Now you.** The widgets take your function beside ours. Change the sign for the noise below, or leave the noise out, and see what the loss
-# then rewards.
+# **Now you.** The widgets show your function next to ours. Change the sign of the noise term below, or leave the noise out, and see
+# what the loss then rewards.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -675,24 +823,32 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. "low low lower": the words are "low", "␣low", "␣lower". Which pair is merged first, and how often did it occur?
-# <details><summary>Answer</summary>l + o and o + w both stand there three times. Ties are broken by a rule; with ours "lo" comes
-# first, then "low".</details>
+# 1. The words of "low low lower" are "low", "␣low" and "␣lower". Which pair is merged first, and how often did it occur?
+# <details><summary>Answer</summary>l + o and o + w both occur three times. A rule breaks the tie; with ours "lo" comes first, then
+# "low".</details>
 #
-# 2. Why has a byte-level tokenizer no &lt;unk&gt;?
-# <details><summary>Answer</summary>Every text is a sequence of bytes, and all 256 bytes are in the vocabulary from the beginning.</details>
+# 2. Why does a byte-level tokenizer need no &lt;unk&gt;?
+# <details><summary>Answer</summary>Every text is a sequence of bytes, and all 256 bytes are in the vocabulary from the start.</details>
 #
-# 3. A vocabulary of 50,000, d = 1,000. How many numbers does the table of embeddings hold? And a one-hot product, how many multiplications would it take?
-# <details><summary>Answer</summary>50 million; and as many multiplications, all but 1,000 of them with 0. So one looks it up.</details>
+# 3. The vocabulary has 50,000 tokens and d = 1,000. How many parameters does the embedding table have? How many multiplications
+#    would a one-hot product take?
+# <details><summary>Answer</summary>It has 50 million parameters. The product would take as many multiplications, all but 1,000 of them by 0. So you look the row up.</details>
 #
 # 4. Why are "hot" and "cold" near each other in a table of word vectors?
-# <details><summary>Answer</summary>They keep the same company: weather, water, hands. Near means that one could stand in the other's place.</details>
+# <details><summary>Answer</summary>They keep the same company: weather, water, hands. Near means that one word could replace the
+# other.</details>
 #
-# 5. In negative sampling, all scores are 0 and k = 4. What is the loss?
-# <details><summary>Answer</summary>5 · ln 2 = 3.47.</details>
+# 5. In negative sampling all scores are 0, and k = 4. What is the loss?
+# <details><summary>Answer</summary>It is 5 · ln 2 = 3.47, because each of the five terms is −ln(1/2).</details>
 #
-# 6. Somebody reports 100 percent right analogies on plurals. What do you ask?
-# <details><summary>Answer</summary>How many the nearest neighbour of a* alone gets right, and whether the words of the question were left out.</details>
+# 6. Somebody reports that 100 % of their plural analogies are right. What do you ask?
+# <details><summary>Answer</summary>How many would the nearest neighbour of a* get right on its own? And were the words of the
+# question excluded?</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *"Check yourself" is not projected: 5 minutes at the end, or homework. Read question 1 aloud and let the room do the merge on
+# paper; then take 6, and collect the questions that the room would ask on the board. What goes wrong: in 1 they forget that the
+# space belongs to the word, and in 4 they say that near words mean the same.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources
@@ -700,7 +856,7 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # | here | elsewhere | what it is |
 # |---|---|---|
 # | $e(w)$, row of $E$ | $x_w$, $v_w$, $W_{emb}$, "lookup table" | the vector of token $w$ |
-# | $\mathrm{onehot}(w)$ | $x^{(w)}$, indicator vector | 1 at place $w$ |
+# | $\mathrm{onehot}(w)$ | $x^{(w)}$, indicator vector | 1 at position $w$ |
 # | $\mathrm{softmax}_w(e(w) \cdot h)$ | $\mathrm{softmax}(h E^\top)$, $\mathrm{softmax}(Wh)$ with $W = E$ | the output with tied weights |
 # | $v_a$, $u_b$ | $v_w$, $v'_{w}$; centre and context, $t \cdot c$ | the two vectors of a word in skip-gram |
 # | $P(b \mid a)$ | $p(w_{t+j} \mid w_t)$ | a word predicts its neighbour |
@@ -708,28 +864,33 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # | $k$ | $k$, negatives | noise words per pair |
 # | $a : b = a^* : b^*$ | $a : b :: c : d$ | analogy |
 
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The table is not projected. Point to it when somebody reads word2vec: centre and context there are our $v$ and $u$. What goes
+# wrong: in some papers the window is $m$, in others $2m$. Begin the next lecture with 2 minutes in pairs: each student explains
+# three of the words without the list.*
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
-# - **tokenizer**: A program that cuts a text into tokens and gives each its number, and puts a text together again.
-# - **byte**: A number from 0 to 255; every text is stored as a sequence of bytes.
-# - **byte-pair encoding**: Learns a vocabulary by merging the most frequent pair of neighbouring pieces, again and again.
-# - **merge**: A step of byte-pair encoding: two pieces become one new token.
-# - **embedding**: The vector that stands for a token in a model; a row of a table that is learnt.
-# - **one-hot**: A vector that is 1 at one place and 0 elsewhere.
-# - **tied weights**: Input and output of a language model use the same table of embeddings.
-# - **distributional hypothesis**: Words that occur in the same surroundings mean similar things.
-# - **cosine**: The dot product of two vectors divided by their lengths: 1 for the same direction, 0 for a right angle.
-# - **sparse**: Nearly all numbers of the vector are 0.
-# - **dense**: A vector of few numbers, hardly any of them 0.
-# - **pointwise mutual information**: The logarithm of how much more often two words meet than if they were independent.
-# - **skip-gram**: Learns word vectors by predicting from each word the words around it.
-# - **window (in skip-gram)**: The m words to either side of a word that count as its neighbours.
-# - **negative sampling**: Learning to tell real neighbours from words drawn at random, instead of a softmax over all words.
-# - **noise words**: The words that negative sampling draws at random.
-# - **CBOW**: Learns word vectors by predicting a word from the mean of the vectors around it.
-# - **principal component analysis**: Finds the directions in which points are spread out most.
-# - **analogy**: A question of the form "a is to b as a* is to what?"
+# - **tokenizer**: a program that splits a text into tokens and gives each its id; it also turns ids back into text.
+# - **byte**: an integer from 0 to 255; every text is stored as a sequence of bytes.
+# - **byte-pair encoding**: an algorithm that learns a vocabulary by repeatedly merging the most frequent pair of adjacent pieces.
+# - **merge**: a step of byte-pair encoding that joins two pieces into one new token.
+# - **embedding**: the vector that represents a token in a model; a row of a learned table.
+# - **one-hot**: a vector that is 1 at one position and 0 elsewhere.
+# - **tied weights**: the input and output layers of a language model share one embedding table.
+# - **distributional hypothesis**: words that occur in the same contexts have similar meanings.
+# - **cosine**: the dot product of two vectors divided by their lengths; 1 for the same direction, 0 for a right angle.
+# - **sparse**: said of a vector whose entries are nearly all 0.
+# - **dense**: said of a vector with few dimensions and hardly any zeros.
+# - **pointwise mutual information**: the logarithm of the ratio between how often two words meet and how often they would if they were independent.
+# - **skip-gram**: a method that learns word vectors by predicting the neighbours of each word.
+# - **window (in skip-gram)**: the m words on either side of a word that count as its neighbours.
+# - **negative sampling**: learning to distinguish real neighbours from random words, instead of computing a softmax over all words.
+# - **noise words**: the random words that negative sampling uses as negative examples.
+# - **CBOW**: a method that learns word vectors by predicting a word from the mean of its neighbours' vectors.
+# - **principal component analysis**: a method that finds the directions in which points are most spread out.
+# - **analogy**: a question of the form "a is to b as a* is to what?"
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Harris (1954), Distributional Structure. Firth (1957), A Synopsis of Linguistic Theory 1930–1955. Mikolov, Chen, Corrado &
@@ -742,4 +903,4 @@ widgets.negative_playground(negative_sampling_loss, sigmoid, ["cheese", "because
 # Understanding Linear Word Analogies. Wang et al. (2020), MiniLM.
 #
 # The assignments [`exercises/subwords/subwords.ipynb`](../exercises/subwords/subwords.ipynb) (byte pairs) and [`exercises/vectors/vectors.ipynb`](../exercises/vectors/vectors.ipynb) (skip-gram, neighbours,
-# analogies) let you build all of this, and tell you which mistake you made.
+# analogies) let you build all of this and tell you which mistake you made.

@@ -1,36 +1,41 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Neurons and backpropagation
 #
-# A model predicts the next word, and it is wrong. It has a million numbers inside. **Which of them is to blame, and how much?**
-# One could nudge each number a little and predict again: a million predictions for one step of learning. There is a way to
-# get all million answers for the price of about three predictions. It is this lecture, and every model of this course learns by it.
+# A model predicts the next word, and it is wrong. It has a million parameters. **Which of them is to blame, and how much?** You
+# could nudge each parameter a little and predict again, but a single step of learning would then take a million predictions. There
+# is a way to get all million answers at the cost of about three predictions. It is the subject of this lecture, and every model in
+# this course is trained with it.
 #
-# <img src="figures/03_logistic_neuron.svg" width="860" alt="One neuron as a circuit of small operations. Two weights times two inputs, plus a bias, give 1; the circuit then computes 1 over 1 plus e to the minus 1, which is 0.73. Below each edge stands a gradient: minus 0.2 and 0.39 for the first weight and input, minus 0.39 and minus 0.59 for the second, 0.2 for the bias.">
+# <img src="figures/logistic_neuron.svg" width="860" alt="One neuron as a circuit of small operations. Two weights times two inputs, plus a bias, give 1; the circuit then computes 1 over 1 plus e to the minus 1, which is 0.73. The gradient is written below each edge: minus 0.2 and 0.39 for the first weight and input, minus 0.39 and minus 0.59 for the second, 0.2 for the bias.">
 #
-# *One neuron, taken apart. Blue, above the lines: values, computed from left to right. Orange, below: how much the result
-# changes if this number does, computed from right to left. In section 3 you do both by hand.*
+# *One neuron, broken into its operations. The blue numbers above the lines are values, computed from left to right. The orange
+# numbers below say how strongly the result depends on each value; they are computed from right to left. In section 3 you compute
+# both by hand.*
 #
 # **After this lecture you can**
 # - say what a neuron computes, what it cannot compute, and why layers can;
 # - run a computational graph forward and backward by hand;
-# - check any gradient with two function calls, and choose the step for it;
-# - write a forward and a backward of your own for PyTorch;
-# - differentiate a whole layer at once, and keep the shapes right;
+# - check any gradient with two function calls, and choose a good step size for the check;
+# - write your own forward and backward functions for PyTorch;
+# - differentiate a whole layer in matrix form, and keep the shapes right;
 # - recognise a learning rate that is too small, good, or too large.
 #
-# **You need** derivatives and the chain rule, matrix products, Python with NumPy. From lecture 1: a model's *loss* is the mean
-# surprise $-\ln P$ of the right answers. From lecture 2: *softmax* turns scores into probabilities, $p_i = e^{s_i} / \sum_j
-# e^{s_j}$. Vectors are rows, as in the code: a matrix stands to their right, $xW$.
+# **You need** derivatives and the chain rule, matrix products, Python with NumPy. Recall from [lecture
+# 1](01_language_models.ipynb) that a model's *loss* is the mean surprise $-\ln P$ of the correct answers, and from [lecture
+# 2](02_tokens_and_vectors.ipynb) that *softmax* turns scores into probabilities, $p_i = e^{s_i} / \sum_j e^{s_j}$. Vectors are
+# rows, as in the code, so they are multiplied by matrices from the right, $xW$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 8 | 8 | 12 | 6 | 6 | 7 | 11 | 9 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *To lecture from this notebook:* `make present ARGS=03`
-# shows it slide by slide, widgets alive; short of time, skip sections 5 and 6. *Coming from other
-# slides?* A table at the end translates their notation.
+# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides?* A table at the end
+# translates their notation.
 
-# %% slideshow={"slide_type": "skip"}
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip sections 5 and 6.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import inspect
 
 import numpy as np
@@ -47,14 +52,15 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. One neuron draws one line
 #
-# A **neuron** takes some numbers $x_1, \dots, x_d$, multiplies each by a **weight** of its own, adds a **bias** $b$, and hands
-# the sum to a function $f$:
+# A **neuron** takes some numbers $x_1, \dots, x_d$, multiplies each by its own **weight**, adds a **bias** $b$, and applies a
+# function $f$ to the sum:
 #
 # $$y = f(w_1 x_1 + w_2 x_2 + \dots + w_d x_d + b) = f(w \cdot x + b).$$
 #
-# Weights and biases are its **parameters**: the numbers that learning may change. In the oldest neuron, Rosenblatt's
-# **perceptron** (1958), $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the sum is zero along a
-# straight line. On one side the perceptron says 1, on the other 0, and the weights are an arrow that points to the side of 1.
+# The weights and the bias are its **parameters**, the numbers that learning may change. In the oldest artificial neuron that
+# learns, Rosenblatt's **perceptron** (1958), $f$ is a threshold: $y = 1$ if the sum is positive, else $0$. With two inputs the
+# sum is zero along a straight line. The perceptron outputs 1 on one side and 0 on the other, and the weight vector points to the
+# side of 1.
 
 # %% slideshow={"slide_type": "fragment"}
 corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
@@ -66,40 +72,54 @@ def perceptron(x, w, b):
 
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# Four points, three tasks. AND: is 1 where both inputs are 1. OR: where at least one is. XOR, "one or the other": where exactly
-# one is.
-#
-# > **Predict before you move anything.** Which of the three can you get wholly right with these three sliders?
+# Here are four points and three tasks. AND is 1 where both inputs are 1, OR where at least one is, and XOR ("one or the other")
+# where exactly one is.
 
-# %% slideshow={"slide_type": "fragment"}
-widgets.neuron_playground(perceptron, corners, tasks)
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+grid = np.arange(-3, 3.1, 0.5)
+possible = {
+    task: any(
+        (perceptron(corners, np.array([v, w]), b) == targets).all()
+        for v in grid
+        for w in grid
+        for b in grid
+    )
+    for task, targets in tasks.items()
+}
+show.predict(
+    "Which of the three tasks *cannot* be solved with two weights and a bias?",
+    choices=[*tasks, "none: all three can"],
+    answer=next((task for task in tasks if not possible[task]), "none: all three can"),
+    why="No straight line separates its zeros from its ones. Try it:",
+    reveals=widgets.neuron_playground(perceptron, corners, tasks),
+)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Let the room call out the moves for AND (both weights 1, bias −1.5). Give them a minute with XOR before anybody proves
-# anything: three of four is easy, and the fourth always escapes. Eight minutes for this section.*
+# *8 minutes. Let the room call out the moves for AND (both weights 1, bias −1.5). Give them a minute with XOR before anybody
+# proves anything; three of the four points are easy, and the fourth always escapes.*
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b> (click after you have predicted)</summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - AND and OR: weights 1 and 1, bias −1.5 or −0.5. Such tasks are called **linearly separable**: one straight line parts the
-#   zeros from the ones.
-# - XOR: never more than three of four. Suppose some $w, b$ did it. From the four points, $b \le 0$, $\;w_1 + b > 0$,
-#   $\;w_2 + b > 0$, $\;w_1 + w_2 + b \le 0$. Add the two in the middle: $w_1 + w_2 + 2b > 0$. Subtract the last: $b > 0$,
-#   against the first.
-# - The bias moves the line without turning it; without a bias every line would pass through $(0, 0)$.
+# - Weights 1 and 1 solve AND with a bias of −1.5 and OR with a bias of −0.5. Such tasks are called **linearly separable**: one
+#   straight line separates the zeros from the ones.
+# - For XOR, never more than three of four points are right. Suppose that some $w, b$ solved it. The four points require $b \le 0$,
+#   $\;w_1 + b > 0$, $\;w_2 + b > 0$, $\;w_1 + w_2 + b \le 0$. Add the second and the third: $w_1 + w_2 + 2b > 0$. Subtract the
+#   fourth: $b > 0$, which contradicts the first.
+# - The bias shifts the line without rotating it; without a bias every line would pass through $(0, 0)$.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **A perceptron can learn.** Go through the examples. If the answer $y$ is not the target $t$, add the input to the weights when
-# the answer should have been 1, and subtract it when it should have been 0: $w \leftarrow w + (t - y)\,x$, $\;b \leftarrow b +
-# (t - y)$. Stop after a round without a mistake.
+# **A perceptron can learn.** Go through the examples. If the output $y$ differs from the target $t$, add the input to the weights
+# if the output should have been 1, and subtract it if it should have been 0: $w \leftarrow w + (t - y)\,x$,
+# $\;b \leftarrow b + (t - y)$. Stop after an epoch (one round through all examples) without a mistake.
 #
-# > **Predict before you run.** After how many rounds does it stop for AND? For OR? For XOR?
+# > **Ask yourself.** After how many rounds does the perceptron stop for AND? For OR? For XOR?
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 def learn(targets, rounds=1000):
-    """The round that was free of mistakes (None: there was none), and the weights."""
+    """The first round without a mistake (None if there was none), and the weights."""
     w, b = np.zeros(2), 0.0
     for number in range(1, rounds + 1):
         mistakes = 0
@@ -119,20 +139,25 @@ for task, targets in tasks.items():
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
 #
-# Six rounds for AND, four for OR. For XOR a thousand rounds are not enough, and no number is. If a line exists, this rule finds
-# one after finitely many mistakes (Novikoff 1962); if none exists, it goes round for ever. Minsky & Papert (1969) made it
-# famous how much a single neuron cannot do.
+# AND takes six rounds, OR takes four. For XOR a thousand rounds are not enough, and no number of rounds would be. If a separating line
+# exists, this rule finds one after finitely many mistakes (Novikoff 1962); if none exists, it never stops. Minsky & Papert (1969)
+# made the limits of a single neuron famous.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 2. Layers draw more
 #
-# XOR is "OR, but not AND". Two neurons can compute OR and AND, and a third can put them together. Neurons that read the same
-# inputs form a **layer**; a layer whose outputs are only read by other neurons is a **hidden layer**; layers behind one another are a
-# **multilayer perceptron** (MLP).
+# XOR is "OR, but not AND". Two neurons can compute OR and AND, and a third can combine them. Neurons with the same inputs form a
+# **layer**. A layer whose outputs go only to other neurons is a **hidden layer**. A stack of layers is a **multilayer perceptron**
+# (MLP).
 #
-# > **Predict before you run.** The third neuron computes $h_1 - 2 h_2 - 0.5 > 0$ from $h_1 =$ OR and $h_2 =$ AND. What does it
-# > say at the four corners, and what does its *boundary* look like in the plane of $x_1$ and $x_2$?
+# > **Ask yourself.** The third neuron computes $h_1 - 2 h_2 - 0.5 > 0$ from $h_1 =$ OR and $h_2 =$ AND. What does it output at the
+# > four corners, and what does its *decision boundary* look like in the plane of $x_1$ and $x_2$?
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let the room choose the weights of the third neuron before you show ours. Students often expect the boundary of
+# the network to be one bent line; ask how many lines they see. Count the parameters together; most people forget the biases.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -155,51 +180,57 @@ HTML(
         title="two hidden neurons, one output",
         notes=[f"at {x}: {by_hand_xor(x):.0f}" for x in corners.astype(int)],
         alt="The plane with a diagonal blue band between two parallel lines. Both points whose target is 1 lie inside "
-        "the band, both points whose target is 0 outside: all four are right.",
+        "the band, and both points whose target is 0 lie outside, so all four are right.",
     )
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# 0, 1, 1, 0. Each hidden neuron draws one line; the output keeps what lies between the two. In the plane of $h_1$ and $h_2$ the
-# two middle points have become *one* point, (1, 0), and a single line parts it from the other two. A hidden layer makes new
-# coordinates in which the task is easy. Here we chose them; from section 8 on they are learned.
+# It outputs 0, 1, 1, 0. Each hidden neuron draws one line; the output neuron keeps the band between the two. In the plane of
+# $h_1$ and $h_2$ the two points with target 1 have become *one* point, (1, 0), and a single line separates it from the other two.
+# A hidden layer computes new coordinates in which the task is easy. Here we chose them; in section 8 the network learns them.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # **Why the threshold has to go.** Learning asks: if I change this weight a little, does the answer get better? A threshold says
-# "no change" almost everywhere. So put a smooth step in its place, the **sigmoid** or logistic function. A function in this
-# place, smooth or not, is called the neuron's **activation function**:
+# "no change" almost everywhere. So we replace it by a smooth step, the **sigmoid** or logistic function. The function $f$, smooth
+# or not, is called the neuron's **activation function**:
 #
 # $$f(x) = \sigma(x) = \frac{1}{1 + e^{-x}}$$
-#
-# > **Predict before you run.** How steep is it at its steepest: slope 1, 0.5 or 0.25?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 xs = np.linspace(-6, 6, 49)
 sigma = 1 / (1 + np.exp(-xs))
 slope = (1 - sigma) * sigma  # section 3 says why
-show.curves(
-    xs,
-    {"σ(x)": sigma, "its slope": slope},
-    x_title="x",
-    y_title="",
-    alt="The sigmoid rises from 0 to 1 and passes one half at x = 0. Its slope is a low hill, 0.25 high at x = 0, and nearly "
-    "zero beyond minus 5 and 5.",
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "How steep is the sigmoid at its steepest?",
+    choices={"slope 1": 1, "slope 0.5": 0.5, "slope 0.25": 0.25},
+    answer=slope.max(),
+    why="The slope is largest at $x = 0$. Beyond ±5 it is below 0.01, so a neuron that is very confident hardly learns.",
+    reveals=show.curves(
+        xs,
+        {"σ(x)": sigma, "its slope": slope},
+        x_title="x",
+        y_title="",
+        alt="The sigmoid rises from 0 to 1 and passes one half at x = 0. Its slope is a low hill, 0.25 high at x = 0, and nearly "
+        "zero beyond minus 5 and 5.",
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
+# <details><summary><b>The answer explained</b></summary>
 #
-# 0.25, at $x = 0$. Beyond ±5 it is below 0.01: a neuron that is very sure hardly learns. Where many sigmoids stand behind one
-# another, such small slopes multiply; lecture 6 is about that.
+# The largest slope is 0.25, at $x = 0$. Beyond ±5 it is below 0.01, so a neuron that is very confident hardly learns. When many
+# sigmoids follow each other, such small slopes multiply; [lecture 7](07_vanishing_gradients.ipynb) is about that.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **A forward pass is three lines.** A layer of four neurons that read three numbers has $3 \times 4$ weights, one column for each
-# neuron, and four biases. All four sums at once are $xW + b$. A network with two hidden layers and one output, computed from
-# input to output, its **forward pass**:
+# **A forward pass is three lines.** A layer of four neurons with three inputs has $3 \times 4$ weights, one column per neuron, and
+# four biases. The vector of all four sums is $xW + b$. Computing a network's output from its input is called a **forward pass**.
+# This network has two hidden layers and one output:
 
 # %% slideshow={"slide_type": "fragment"}
 draw = np.random.default_rng(3)
@@ -218,35 +249,43 @@ h2 = f(h1 @ W2 + b2)  # (1, 4)
 out = h2 @ W3 + b3  # (1, 1): a score, no activation
 print("x  ", x, "\nh1 ", h1, "\nh2 ", h2, "\nout", out)
 
-# %% [markdown] slideshow={"slide_type": "subslide"}
-# > **Predict before you run.** How many parameters does this network have?
-
 # %% slideshow={"slide_type": "fragment"}
 parameters = sum(p.size for p in (W1, b1, W2, b2, W3, b3))
 batch = draw.normal(size=(5, 3))  # five examples, one per row: a batch
 scores = f(f(batch @ W1 + b1) @ W2 + b2) @ W3 + b3
-print("parameters:", parameters, "  scores of five examples:", scores.shape)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as counted:
+    print("parameters:", parameters, "  scores of five examples:", scores.shape)
+show.predict(
+    "How many parameters does this network have?",
+    within=0,
+    answer=parameters,
+    why="$3 \\cdot 4 + 4 \\cdot 4 + 4 \\cdot 1 = 32$ weights and $4 + 4 + 1 = 9$ biases.",
+    reveals=counted,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# $3 \cdot 4 + 4 \cdot 4 + 4 \cdot 1 = 32$ weights and $4 + 4 + 1 = 9$ biases: 41. A **batch**, several examples under one another,
-# goes through the very same lines. Many slides write examples as columns and $W_1 x$, `np.dot(W1, x)`; their $W_1$ is ours
-# transposed, $4 \times 3$, as in PyTorch's `nn.Linear`.
+# There are $3 \cdot 4 + 4 \cdot 4 + 4 \cdot 1 = 32$ weights and $4 + 4 + 1 = 9$ biases, 41 parameters in all. A **batch** of
+# several examples, one per row, goes through exactly the same code. Many slides write examples as columns, and the product as
+# $W_1 x$ or `np.dot(W1, x)`; their $W_1$ is the transpose of ours, $4 \times 3$, as in PyTorch's `nn.Linear`.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 3. A graph of small steps
 #
-# 41 parameters, one output: which to change, and in which direction? We want the **gradient**: for every number $v$ in the
-# computation, the derivative $\partial f / \partial v$, how much the output $f$ grows for a small growth of $v$.
+# There are 41 parameters and one output. Which parameters should we change, and in which direction? We want the **gradient**: for
+# every value $v$ in the computation, the derivative $\partial f / \partial v$, which says how much the output $f$ changes for a
+# small change of $v$.
 #
-# Begin with three numbers: $f(x, y, z) = (x + y)\,z$ at $x = -2$, $y = 5$, $z = -4$. Name the step in between, $q = x + y$.
-# Drawn as a **computational graph**, each circle is one operation, and values flow along the lines from left to right.
+# Start with three numbers: $f(x, y, z) = (x + y)\,z$ at $x = -2$, $y = 5$, $z = -4$. Call the intermediate result $q = x + y$. In
+# the **computational graph** each circle is one operation, and values flow along the lines from left to right.
 #
-# Going back, from right to left, is the chain rule, one circle at a time. Each circle is told how much $f$ depends on *its*
-# result, the **upstream gradient**. It knows how its result depends on each of its own inputs, the **local gradient**. To every
-# input it sends
+# From right to left we apply the chain rule, one circle at a time. Each circle receives the **upstream gradient**, the derivative
+# of $f$ with respect to *its* result. It knows its **local gradient**, the derivative of its result with respect to each of its
+# inputs. To each input it sends
 #
 # $$\text{upstream} \times \text{local}, \qquad \frac{\partial f}{\partial x} = \frac{\partial f}{\partial q} \cdot
 #   \frac{\partial q}{\partial x}.$$
@@ -254,43 +293,45 @@ print("parameters:", parameters, "  scores of five examples:", scores.shape)
 # This is the **backward pass**, and the whole method is **backpropagation** (Linnainmaa 1970; Rumelhart, Hinton & Williams
 # 1986).
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# > **Predict before you move the slider.** All five values, then all five gradients. Begin at the right, with
-# > $\partial f / \partial f = 1$.
-
 # %% slideshow={"slide_type": "fragment"}
 f_out = evaluate("x = -2; y = 5; z = -4; q = x + y; f = q * z")
 f_out.backward()
 first = f_out.graph()
-widgets.circuit_player(first.nodes, first.edges)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "By hand, from right to left: what is $\\partial f / \\partial x$?",
+    within=0,
+    answer=next(node.grad for node in first.nodes if node.label == "x"),
+    why="The product sends $q$ the *other* factor, $z$, and the sum passes it on unchanged. Step through all five values and gradients:",
+    reveals=widgets.circuit_player(first.nodes, first.edges),
+)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Step with the arrow keys: five steps forward, five back. Stop before every number and let the room say it. The usual mistake
-# is at z: its gradient is q, the value of the other operand, which people take for its own.*
+# *12 minutes. Step with the arrow keys: five steps forward, five back. Stop before every number and let the room say it. The usual
+# mistake is at z: its gradient is q, the value of the other operand, but many give z its own value.*
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
 # - Forward: $q = 3$, $f = -12$.
-# - Backward: $\partial f/\partial z = q = 3$ and $\partial f/\partial q = z = -4$: a product hands each input the *other* one.
-#   Then $\partial f/\partial x = \partial f/\partial y = -4 \times 1 = -4$: a sum hands on what it gets, unchanged, to all.
-# - Read it as a promise: raise $x$ by 0.001, and $f$ changes by about $-0.004$. Here exactly, for the circuit is linear in $x$.
+# - Backward: $\partial f/\partial z = q = 3$ and $\partial f/\partial q = z = -4$, because a product sends each input the *other*
+#   one. Then $\partial f/\partial x = \partial f/\partial y = -4 \times 1 = -4$, because a sum passes the upstream gradient on
+#   unchanged to all its inputs.
+# - Read a gradient as a promise. If you raise $x$ by 0.001, $f$ changes by about $-0.004$. Here the promise is exact, because the
+#   circuit is linear in $x$.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **The logistic neuron**, as a graph. Two inputs, two weights and a bias, called $w_2$ here:
+# **The logistic neuron as a graph.** It has two inputs, two weights and a bias, here called $w_2$:
 #
 # $$f(w, x) = \frac{1}{1 + e^{-(w_0 x_0 + w_1 x_1 + w_2)}}, \qquad w = (2, -3, -3), \quad x = (-1, -2).$$
 #
-# Four local gradients are all you need besides + and ×:
+# Besides + and × you need only four local gradients:
 #
 # | operation | $e^x$ | $1/x$ | $c + x$ | $c\,x$ |
 # |---|---|---|---|---|
 # | local gradient | $e^x$ | $-1/x^2$ | $1$ | $c$ |
-#
-# > **Predict before you move the slider**, and before you look at the picture at the top again. Forward you get $1$ before $\times(-1)$,
-# > and $0.73$ at the end. Which of the five numbers
-# > $w_0, x_0, w_1, x_1, w_2$ has the gradient that is largest in size, and which gradients are negative?
 
 # %% slideshow={"slide_type": "fragment"}
 neuron = evaluate(
@@ -298,32 +339,46 @@ neuron = evaluate(
 )
 neuron.backward()
 logistic = neuron.graph()
-widgets.circuit_player(logistic.nodes, logistic.edges)
 
-# %% slideshow={"slide_type": "subslide"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 gradients = {node.label: node.grad for node in logistic.nodes if node.label and not node.op}
-print(
-    f"value {neuron.data:.2f};  gradients:", {name: f"{g:.2f}" for name, g in gradients.items()}
+at_zero = evaluate(
+    "w0 = 2; x0 = -1; w1 = -3; x1 = 0; w2 = -3; f = 1 / (1 + exp(-(w0*x0 + w1*x1 + w2)))"
+)
+at_zero.backward()
+zeroed = {node.label: node.grad for node in at_zero.graph().nodes if node.label and not node.op}
+with show.held_back() as all_five:
+    print(
+        f"value {neuron.data:.2f};  gradients:",
+        {name: f"{g:.2f}" for name, g in gradients.items()},
+    )
+show.predict(
+    "Now set $x_1 = 0$ and keep the other values. Which of the five gradients becomes 0?",
+    choices=list(gradients),
+    answer=min(gradients, key=lambda name: abs(zeroed[name])),
+    why="A weight gets the upstream gradient from the sigmoid times *its input*, so an input of 0 sends its weight a gradient of 0. "
+    "$x_1$ gets the same upstream gradient times its weight. Step through the original graph, with $x_1 = -2$:",
+    reveals=[widgets.circuit_player(logistic.nodes, logistic.edges), all_five],
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - Rounded to one place: $w_0$: −0.2, $x_0$: 0.4, $w_1$: −0.4, $x_1$: −0.6, $w_2$: 0.2. The largest is that of $x_1$, because its
-#   factor $w_1 = -3$ is.
-# - Everything before the sigmoid receives $0.2$ from it and multiplies it by its own local gradient: $w_0$ gets $0.2 \times x_0 =
-#   0.2 \times (-1)$, and $x_0$ gets $0.2 \times w_0 = 0.2 \times 2$.
+# - Rounded to one decimal place, the gradients are $w_0$: −0.2, $x_0$: 0.4, $w_1$: −0.4, $x_1$: −0.6, $w_2$: 0.2. The gradient of
+#   $x_1$ has the largest magnitude, because it has the factor of the largest magnitude, $w_1 = -3$.
+# - The sigmoid sends $0.2$ back, and each operation before it multiplies this by its own local gradient: $w_0$ gets
+#   $0.2 \times x_0 = 0.2 \times (-1)$, and $x_0$ gets $0.2 \times w_0 = 0.2 \times 2$.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **One node or four?** The last four circles, $\times(-1)$, $\exp$, $+1$, $1/x$, are together the sigmoid. Its derivative can be
-# written with its own output:
+# **One node or four?** The last four circles, $\times(-1)$, $\exp$, $+1$, $1/x$, together compute the sigmoid. You can write its
+# derivative in terms of its output:
 #
 # $$\sigma'(x) = \frac{e^{-x}}{(1 + e^{-x})^2} = \frac{(1 + e^{-x}) - 1}{1 + e^{-x}} \cdot \frac{1}{1 + e^{-x}} =
 #   (1 - \sigma(x))\,\sigma(x).$$
 #
-# > **Predict before you run.** At the neuron above $\sigma = 0.73$. What does the single node send back, for an upstream gradient
-# > of 1? Does $w_0$ get the same gradient as before?
+# > **Ask yourself.** In the neuron above $\sigma = 0.73$. What does the single node send back for an upstream gradient of 1? Does
+# > $w_0$ get the same gradient as before?
 
 # %% slideshow={"slide_type": "fragment"}
 as_one = evaluate(
@@ -336,23 +391,25 @@ HTML(show.circuit_svg(one_node.nodes, one_node.edges))
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# $(1 - 0.73) \cdot 0.73 = 0.20$, and every gradient to the left is as it was. Where to cut a computation into nodes is free: any
-# piece whose local gradient one knows may be one node. Large nodes save time and memory; small ones save thinking. (At 0 the
-# slope is $0.5 \cdot 0.5 = 0.25$, as in section 2.)
+# It sends back $(1 - 0.73) \cdot 0.73 = 0.20$, and every gradient to its left is the same as before. You are free to choose the
+# nodes, because any part whose local gradient you know can be a single node. Large nodes save time and memory; small ones save
+# thinking. (At 0 the slope is $0.5 \cdot 0.5 = 0.25$, as in section 2.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Why backward?** One could also send derivatives forward, from one input to the output. That costs one pass *per input*. Going
-# back costs one pass *per output*, and a loss is one number: all gradients at once, each edge used once. For a model with a
-# million parameters that is the difference between two passes and a million.
+# **Why backward?** You could also propagate derivatives forward, from one input to the output (forward mode). That costs one pass
+# *per input*. Reverse mode costs one pass *per output*, and the loss is a single number, so one pass gives all gradients and uses
+# each edge once. For a model with a million parameters that is the difference between two passes and a million.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Paths add up
 #
-# So far every value was used once. Now take $f = x \cdot x + x$ at $x = 3$: $x$ is used three times.
-#
-# > **Predict before you step.** What arrives at $x$ along each of the three lines, and what is its gradient? Compare with the
-# > derivative that you know.
+# So far every value was used once. In $f = x \cdot x + x$ at $x = 3$, $x$ is used three times.
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Ask for the gradient first and collect several answers; 3 and 6 are the popular wrong ones. Then let a student
+# type a formula with a shared value. Mention the training loop, in which nearly everybody once forgets to reset the gradients.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -362,33 +419,42 @@ def build(formula):
     return result.graph()
 
 
-widgets.circuit_playground(
-    build,
-    {
-        "x·x + x: one value, three uses": "x = 3; f = x*x + x",
-        "the first circuit": "x = -2; y = 5; z = -4; q = x + y; f = q * z",
-        "two weights, shared": "w = 0.5; x1 = 1; x2 = 2; h1 = tanh(w*x1); f = tanh(w*x2 + h1)",
-        "squared error": "w = 2; b = 1; x = 3; t = 5; y = w*x + b; L = (y - t)**2",
-        "surprise of a sigmoid": "a = 1; p = sigmoid(a); L = -log(p)",
-    },
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "What is the gradient of $x$?",
+    within=0,
+    answer=next(node.grad for node in build("x = 3; f = x*x + x").nodes if node.label == "x"),
+    why="Gradients add up over all paths: 3 and 3 through the product, 1 through the sum.",
+    reveals=widgets.circuit_playground(
+        build,
+        {
+            "x·x + x: one value, three uses": "x = 3; f = x*x + x",
+            "the first circuit": "x = -2; y = 5; z = -4; q = x + y; f = q * z",
+            "one weight, used twice": "w = 0.5; x1 = 1; x2 = 2; h1 = tanh(w*x1); f = tanh(w*x2 + h1)",
+            "squared error": "w = 2; b = 1; x = 3; t = 5; y = w*x + b; L = (y - t)**2",
+            "surprise of a sigmoid": "a = 1; p = sigmoid(a); L = -log(p)",
+        },
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# *Choose an example or type a formula of your own and press Enter: numbers, names, `+ - * / **`, brackets, and `exp`, `log`,
-# `tanh`, `relu`, `sigmoid`; statements stand one after the other with `;` between them.*
+# *Choose an example, or type your own formula and press Enter. You can use numbers, names, `+ - * / **`, brackets, and `exp`,
+# `log`, `tanh`, `relu`, `sigmoid`; separate statements with `;`.*
 #
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - $3$, $3$ and $1$: the product sends each of its operands the other one, which here is $x$, too, and the sum sends 1.
-#   Together $7 = 2x + 1$. **Gradients add up over all paths** from a value to the output: the chain rule of many variables.
-# - "two weights, shared": $w$ is used at two places, and its gradient is the sum over both. A recurrent network (lecture 5) uses
-#   the same weights at *every* word; its gradient is a sum over the whole text.
-# - "surprise of a sigmoid": the gradient of $a$ is $-1/p \cdot (1 - p)\,p = p - 1$. Keep that in mind for section 7: what is left
-#   is *what was said minus what was right*.
+# - The three gradients are $3$, $3$ and $1$, because the product sends each of its operands the other one, which here is also
+#   $x$, and the sum sends 1. Together $7 = 2x + 1$. **Gradients add up over all paths** from a value to the output. This is the
+#   multivariable chain rule.
+# - In "one weight, used twice" the gradient of $w$ is the sum over both uses. A recurrent network
+#   ([lecture 6](06_recurrent_networks.ipynb)) uses the same weights at *every* word, so its gradient is a sum over the whole
+#   text.
+# - In "surprise of a sigmoid" the gradient of $a$ is $-1/p \cdot (1 - p)\,p = p - 1$. Remember for section 7 that this is *the
+#   prediction minus the target*.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# The whole method, as `nlmcore` has it. Everything is in the last three lines:
+# Here is the whole method in `nlmcore`. The last three lines contain everything:
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.autodiff import Value
@@ -396,40 +462,52 @@ from nlmcore.autodiff import Value
 print(inspect.getsource(Value.backward))
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** `=` in place of `+=` in the last line: each use *overwrites* what the others sent, and $x \cdot x + x$ gets
-# > one of its messages in place of their sum. With values that are used once nothing is wrong, so small examples pass. The other
-# > mistake is the order: a value may pass on its gradient only when *all* its users have reported.
+# > **What goes wrong.** If you write `=` instead of `+=` in the last line, each use *overwrites* the gradient from the others,
+# > and in $x \cdot x + x$ the value $x$ gets only the last of the three gradients instead of their sum. Values that are used once
+# > are still correct, so small examples pass. The other mistake is a wrong order. A value may pass on its gradient only after
+# > *all* its users have sent theirs.
 #
-# Frameworks accumulate in one more place: PyTorch adds to `.grad` at every call of `backward`.
-#
-# > **Predict before you run.** What is printed?
+# Frameworks also accumulate gradients across calls. PyTorch, for example, adds to `.grad` at every call of `backward`.
 
 # %% slideshow={"slide_type": "fragment"}
-x = torch.tensor(3.0, requires_grad=True)
-for call in (1, 2):
+x, seen = torch.tensor(3.0, requires_grad=True), []
+for _ in (1, 2):
     (x * x + x).backward()
-    print(f"after call {call} of backward: {x.grad}")
+    seen.append(x.grad.item())
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "`backward` is called twice. After the first call `x.grad` is 7. What is it after the second?",
+    choices={"0": 0, "7": 7, "14": 14},
+    answer=seen[1],
+    why="PyTorch adds to `.grad` at every call. That is why every training loop calls `optimizer.zero_grad()`.",
+    reveals=lambda: print(
+        *(f"after call {n} of backward: {g}" for n, g in enumerate(seen, 1)), sep="\n"
+    ),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
+# <details><summary><b>The answer explained</b></summary>
 #
-# 7, then 14. Hence `optimizer.zero_grad()` in every training loop; who forgets it walks along the sum of all gradients so far.
-# Sometimes it is what one wants: the gradients of several small batches add up to that of a large one.
+# It is 7, then 14. That is why every training loop calls `optimizer.zero_grad()`. If you forget it, you step along the sum of all
+# gradients so far. Sometimes accumulation is useful, because the gradients of several small batches add up to that of a large one.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 5. Is it right? Ask twice
+# ## 5. Is it right? Check it numerically
 #
-# A wrong gradient raises no error. The model learns a little worse, or not at all, and nobody says why. But there is a second
-# opinion that needs no calculus, the **numerical gradient**, a difference quotient:
+# A wrong gradient raises no error. The model just learns a little worse, or not at all, and you do not know why. But there is a
+# second opinion that needs no calculus, the **numerical gradient**, a difference quotient:
 #
 # $$\frac{\partial f}{\partial x} \approx \frac{f(x + h) - f(x)}{h} \quad\text{(one-sided)}, \qquad
 #   \frac{\partial f}{\partial x} \approx \frac{f(x + h) - f(x - h)}{2h} \quad\text{(central)}.$$
 #
-# Comparing it with backpropagation is a **gradient check**. Calculus wants $h \to 0$.
-#
-# > **Predict before you run.** We take $h = 0.1, 0.01, \dots, 10^{-15}$ for $w_0$ of the logistic neuron. Which $h$ is best? What
-# > happens at $10^{-15}$?
+# Comparing it with backpropagation is called a **gradient check**. In calculus $h$ goes to 0. How small should it be on a computer?
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Most students think that the smallest step is the best one, so let them vote before you show the curves. Ask why
+# both curves have the shape of a V. Then check one gradient live.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -448,28 +526,35 @@ central_error = [
     abs(numerical_gradient(logistic_neuron, [2], 10.0**-k)[0] - true) for k in powers
 ]
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
-show.curves(
-    powers,
-    {
-        "one-sided": np.maximum(one_sided_error, 1e-17),
-        "central": np.maximum(central_error, 1e-17),
-    },
-    x_title="k, for a step of h = 10⁻ᵏ",
-    y_title="error",
-    log_y=True,
-    alt="Error of two difference quotients against the step. Both curves are a V: the error falls as the step shrinks, then "
-    "rises again. The central quotient is lowest around 10 to the minus 5, the one-sided around 10 to the minus 8.",
+show.predict(
+    "We try $h = 0.1, 0.01, \\dots, 10^{-15}$ for $w_0$ of the logistic neuron. Which $h$ is best for the central quotient?",
+    choices={"near 10⁻²": 1e-2, "near 10⁻⁵": 1e-5, "near 10⁻¹⁰": 1e-10, "10⁻¹⁵": 1e-15},
+    answer=10.0 ** -powers[np.argmin(central_error)],
+    why="With a large step the error comes from the *curvature*, with a tiny one from the *computer*, because subtracting two nearly equal numbers leaves few correct digits.",
+    reveals=show.curves(
+        powers,
+        {
+            "one-sided": np.maximum(one_sided_error, 1e-17),
+            "central": np.maximum(central_error, 1e-17),
+        },
+        x_title="k, for a step of h = 10⁻ᵏ",
+        y_title="error",
+        log_y=True,
+        alt="Error of two difference quotients against the step. Both curves are a V: the error falls as the step shrinks, then "
+        "rises again. The central quotient is lowest around 10 to the minus 5, the one-sided around 10 to the minus 8.",
+    ),
 )
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - Neither the largest nor the smallest. On the left the *curve* is to blame: the one-sided quotient errs in proportion to $h$, the
-#   central one to $h^2$. On the right the *computer* is: a number has 16 digits, $f(x + h)$ and $f(x)$ share nearly all of
-#   them, and what is left over is divided by a tiny $h$.
-# - One-sided is best near $10^{-7}$ or $10^{-8}$, central near $10^{-5}$, and there it is hundreds of times better. At $10^{-15}$
-#   both are useless: they err by more than a tenth of the gradient.
-# - In single precision, seven digits, there is far less room between the two troubles. Check gradients in double precision.
+# - Neither the largest nor the smallest $h$ is best. On the left, where $h$ is large, the *curvature* is to blame; the error of
+#   the one-sided quotient is proportional to $h$, that of the central one to $h^2$. On the right the *computer* is to blame. A
+#   number has 16 digits, $f(x + h)$ and $f(x)$ agree in nearly all of them, and we divide the rounding error of their difference
+#   by a tiny $h$.
+# - The one-sided quotient is best near $10^{-7}$ or $10^{-8}$, the central one near $10^{-5}$, where it is hundreds of times more
+#   accurate. At $10^{-15}$ both are useless, because they are wrong by more than a tenth of the gradient.
+# - Single precision has only seven digits, so there is far less room between the two problems. Check gradients in double precision.
 # </details>
 
 # %% slideshow={"slide_type": "subslide"}
@@ -479,21 +564,27 @@ print("numerical", [f"{g:.6f}" for g in check.numerical])
 print(f"gap below 1e-9: {check.error < 1e-9}")
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** A gap below $10^{-8}$ is a pass and one of $10^{-2}$ a mistake; there is little between. Three ways to fool
-# > oneself: a gap *relative* to nothing (compare with the size of the gradient); a *kink*, such as that of
-# > $\max(0, x)$ at 0, where both may be right and disagree; and a point where the mistake cannot show, such as all inputs 0.
+# > **What goes wrong.** If the two gradients differ by less than $10^{-8}$ of their size, the check passes; a gap of $10^{-2}$ means a
+# > mistake; values in between are rare. There are three ways to fool yourself: an *absolute* gap, not compared with the size of the
+# > gradient; a *kink*, such as that of $\max(0, x)$ at 0, where both gradients may be right and still disagree; and a point at which
+# > the mistake cannot show, for example one with all inputs 0.
 #
-# The price is two evaluations for *each* parameter. It is a test, not a way to train.
+# A gradient check costs two evaluations for *each* parameter. It is a test, not a way to train.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. Your own node in PyTorch
 #
-# PyTorch builds the same graph behind your back (*autograd*), from nodes that know two things: **forward** computes the result and
-# *saves* what the way back will need; **backward** is given the upstream gradient and returns upstream × local, one result for
-# each input. A node of our own is a class with these two:
+# PyTorch builds the same graph behind the scenes (*autograd*), from nodes with two functions. **forward** computes the result and
+# *saves* the values that the backward pass will need. **backward** receives the upstream gradient and returns upstream × local, one
+# result per input. To define your own node, write a class with these two functions:
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Let the room fill in the backward function from the derivative that they already know. The usual mistake is to
+# forget the upstream gradient. Ask which tensors must be saved, and for how long.*
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -514,16 +605,17 @@ print("PyTorch's      ", torch.autograd.grad(torch.sigmoid(x).sum(), x)[0])
 print("gradient check ", torch.autograd.gradcheck(Sigmoid.apply, x))
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# A product $z = x \cdot y$ must save *both* operands, for each is the other's local gradient (`nlmcore.autodiff.Multiply`). What is
-# saved stays in memory until the backward pass: **training needs far more memory than predicting**, and this is why.
+# A product $z = x \cdot y$ must save *both* operands, because each is the local gradient of the other
+# (`nlmcore.autodiff.Multiply`). Saved tensors stay in memory until the backward pass. This is why **training needs far more memory
+# than inference**.
 #
-# > **Predict before you run.** For one tensor, how many tensors does PyTorch keep if the sigmoid is written out as
-# > `1 / (1 + torch.exp(-x))`, four operations? And as our single node?
+# > **Ask yourself.** How many tensors does PyTorch keep for a single input tensor if you write the sigmoid out as
+# > `1 / (1 + torch.exp(-x))`, four operations? How many does it keep for our single node?
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def saved(function, x):
-    """How many tensors the graph of function(x) keeps for its way back."""
+    """How many tensors the graph of function(x) keeps for its backward pass."""
     kept = []
 
     def keep(tensor):
@@ -545,19 +637,21 @@ print(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# Two against one. $\exp$ and $1/x$ both keep their own result; sums keep nothing, for their local gradient is 1 whatever the values
-# are, and neither does the sign. Half the memory for the same numbers: a reason to write a node of one's own. The other one is
-# *precision*: $-\ln \sigma(x)$, written out, is infinite at $x = -800$; as one node it is 800.
+# It keeps two for the four operations and one for our node. $\exp$ and $1/x$ both keep their own result. A sum keeps nothing,
+# because its local gradient is 1 whatever the values are; a change of sign keeps nothing either. Half the memory for the same
+# result is one reason to write your own node. The other is *precision*. Written out, $-\ln \sigma(x)$ is infinite at $x = -800$;
+# as one node it is 800.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. A whole layer at once
 #
-# Nobody draws a circle per number for a real layer. Take $B$ examples as rows of $X$ (shape $B \times d$), weights $W$ ($d \times m$),
-# $Y = XW + b$ ($B \times m$), and some loss $L$ further on. Write $\delta = \partial L / \partial Y$ for the upstream gradient. It has
-# the *shape of $Y$*; every gradient has the shape of what it belongs to.
+# Nobody draws a circle per number for a real layer. Let the rows of $X$ (shape $B \times d$) be $B$ examples, let $W$
+# ($d \times m$) be the weights, $Y = XW + b$ ($B \times m$), and let $L$ be a loss computed from $Y$. Write
+# $\delta = \partial L / \partial Y$ for the upstream gradient. It has the *shape of $Y$*, because every gradient has the shape of
+# its variable.
 #
-# > **Predict before you read on.** Which products of $X$, $W$ and $\delta$ have the shapes of $W$ and of $X$?
+# > **Ask yourself.** Which products of $X$, $W$ and $\delta$ have the shapes of $W$ and of $X$?
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer</b></summary>
@@ -566,24 +660,24 @@ print(
 #   \frac{\partial L}{\partial X} = \delta\, W^\top \;\; (B \times m)(m \times d), \qquad
 #   \frac{\partial L}{\partial b} = \sum_{n=1}^{B} \delta_n.$$
 #
-# Entry by entry it is what you know: $Y_{nj} = \sum_i X_{ni} W_{ij}$, so $W_{ij}$ is used once in each row $n$, with the local
-# gradient $X_{ni}$, and the paths add up: $\partial L / \partial W_{ij} = \sum_n X_{ni}\, \delta_{nj}$. The sum over the batch is the
-# inner dimension of $X^\top \delta$. For the bias the local gradient is 1, and the sum remains.
+# Entry by entry, this is the rule you already know: $Y_{nj} = \sum_i X_{ni} W_{ij}$, so $W_{ij}$ is used once in each row $n$,
+# with the local gradient $X_{ni}$, and the paths add up: $\partial L / \partial W_{ij} = \sum_n X_{ni}\, \delta_{nj}$. The sum
+# over the batch is the inner dimension of $X^\top \delta$. For the bias the local gradient is 1, so only the sum remains.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **The other end: softmax and the loss.** The network's scores $s$ become probabilities $p = \mathrm{softmax}(s)$, the loss is the
-# mean of $-\ln p_{\text{right}}$ over the batch. As *one* node, for a row with the right answer as a row $y$ of zeros and a single
-# one:
+# **The output: softmax and the loss.** The network's scores $s$ become probabilities $p = \mathrm{softmax}(s)$, and the loss is the
+# mean of $-\ln p_{\text{right}}$ over the batch. Treat both as *one* node, and write the correct answer of a row as a one-hot row
+# $y$. Then
 #
 # $$\frac{\partial L}{\partial s} = \frac{p - y}{B}.$$
 #
-# What was said minus what was right, shared among the batch. (For two classes you have seen it: $p - 1$ in section 4.)
+# This is the prediction minus the target, divided by the batch size. (You have seen the case of two classes: $p - 1$ in section 4.)
 #
-# With that, the forward and the backward pass of a network with one hidden layer, for any batch:
+# Now you can write the forward and the backward pass of a network with one hidden layer, for any batch:
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 def loss_and_gradients(X, targets, W1, b1, W2, b2):
     a = X @ W1 + b1  # (B, hidden): the sums, before the activation
     h = 1 / (1 + np.exp(-a))
@@ -593,7 +687,7 @@ def loss_and_gradients(X, targets, W1, b1, W2, b2):
     rows = np.arange(len(X))
     loss = -np.log(p[rows, targets]).mean()
 
-    delta = p.copy()  # ---- and back, the same lines from the last to the first
+    delta = p.copy()  # ---- and backward: the same lines in reverse order
     delta[rows, targets] -= 1
     delta = delta / len(X)  # ∂L/∂s, (B, class)
     dW2, db2 = h.T @ delta, delta.sum(axis=0)
@@ -603,11 +697,11 @@ def loss_and_gradients(X, targets, W1, b1, W2, b2):
 
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Cover the lower half and let the room write it, line by line, from the shapes alone. It is nearly always possible; where two
-# products fit (square matrices) ask for the sum over the batch. This is the assignment in small.*
+# *11 minutes. Cover the lower half of the function and let the room write it, line by line, just from the shapes. This nearly always works; where
+# two products fit (square matrices), ask for the sum over the batch. This is a small version of the assignment.*
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# Checked against PyTorch, with sizes that are all different, so that an exchanged axis cannot pass unseen:
+# We check it against PyTorch, with sizes that are all different, so that swapped axes cannot go unnoticed:
 
 # %% slideshow={"slide_type": "fragment"}
 draw = np.random.default_rng(0)
@@ -624,16 +718,16 @@ torch_loss.backward()
 print(f"loss by hand {loss:.6f}, PyTorch {torch_loss.item():.6f}")
 for name, ours, tensor in zip(("W1", "b1", "W2", "b2"), by_hand, tensors, strict=True):
     same = np.allclose(ours, tensor.grad.numpy(), rtol=0, atol=1e-12)
-    print(f"∂L/∂{name} {ours.shape!s:7} the same as PyTorch's to 12 places: {same}")
+    print(f"∂L/∂{name} {ours.shape!s:7} the same as PyTorch's to 12 decimal places: {same}")
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# > **What goes wrong.** Five mistakes that everybody makes once. Which of them raise an error?
+# > **What goes wrong.** Here are five mistakes that everybody makes once. Which of them raise an error?
 # >
-# > 1. the mean over the batch forgotten: `delta` is not divided by $B$;
-# > 2. the weights' gradient transposed: $\delta^\top X$ in place of $X^\top \delta$;
-# > 3. the slope taken at the activation: $\sigma'(h)$ in place of $\sigma'(a)$, that is `f(h) * (1 - f(h))`;
-# > 4. the bias' gradient not summed over the batch;
-# > 5. softmax without the shift.
+# > 1. You forget the mean over the batch: `delta` is not divided by $B$.
+# > 2. You transpose the gradient of the weights: $\delta^\top X$ instead of $X^\top \delta$.
+# > 3. You evaluate the slope at the activation: $\sigma'(h)$ instead of $\sigma'(a)$, that is `f(h) * (1 - f(h))`.
+# > 4. You do not sum the gradient of the bias over the batch.
+# > 5. You compute softmax without the shift.
 
 # %% slideshow={"slide_type": "fragment"}
 h = 1 / (1 + np.exp(-(X @ weights[0] + weights[1])))
@@ -663,18 +757,18 @@ with np.errstate(over="ignore", invalid="ignore"):
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - 1 and 3 raise no error and have the right shape. The first is $B$ times too long: learning takes steps that are too long,
-#   and changes when the batch does. The third points in another direction.
-# - 2 and 4 show in the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unseen; with $B = 1$ so does the
-#   missing sum. Test with sizes that are all different. (NumPy subtracts a gradient of shape $(B, m)$ from a bias of
-#   shape $(m)$ without a word; the bias has $B$ rows from then on.)
-# - 5: $e^{1000}$ is infinite, and infinite divided by infinite is no number. Subtracting the largest score first changes nothing
-#   in exact arithmetic, for only differences count, and keeps every exponent at or below 0.
+# - 1 and 3 raise no error and have the right shape. The first gradient is $B$ times too long, so the steps are too large and depend
+#   on the batch size. The third points in a different direction.
+# - 2 and 4 show in the shape, *if* the sizes differ. With a square $W$ the transposed gradient goes unnoticed; with $B = 1$ so does
+#   the missing sum. Test with sizes that are all different. (NumPy silently subtracts a gradient of shape $(B, m)$ from a bias of
+#   shape $(m)$; from then on the bias has $B$ rows.)
+# - In 5, $e^{1000}$ overflows to infinity, and infinity divided by infinity is not a number. If you first subtract the largest
+#   score, every exponent is at most 0. In exact arithmetic this changes nothing, because softmax depends only on differences.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# For any number of layers it is the same three lines in a loop. This is `nlmcore.feedforward.backward`; its weights are
-# $(m \times d)$, as PyTorch stores them, so that $W$ and $W^\top$ change places:
+# For any number of layers, the same lines run in a loop, once per layer. This is `nlmcore.feedforward.backward`; its weights are
+# $(m \times d)$, as PyTorch stores them, so $W$ and $W^\top$ swap roles:
 
 # %% slideshow={"slide_type": "fragment"}
 from nlmcore.feedforward import backward
@@ -684,14 +778,19 @@ print(inspect.getsource(backward))
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 8. Downhill
 #
-# The gradient says where the loss grows. Go the other way, a little: **gradient descent**,
+# The gradient points in the direction in which the loss grows fastest. **Gradient descent** takes a small step in the opposite direction:
 #
 # $$w \leftarrow w - \eta\, \frac{\partial L}{\partial w}.$$
 #
-# How little, the **learning rate** $\eta$ decides, a number that one chooses.
+# The **learning rate** $\eta$, a number that you choose, sets the size of the step.
 #
-# > **Predict before you move the slider.** $L(w) = w^2$, from $w = 2$. With which rate does *one* step reach the bottom? From
-# > which rate on does it never arrive?
+# > **Ask yourself.** Take $L(w) = w^2$ and start at $w = 2$. At what rate does *one* step reach the bottom? Above what rate does gradient
+# > descent never get there?
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Try the rates that the room calls out, and ask for a guess before each. Then run the race on XOR; almost everybody
+# expects that a network that is large enough always succeeds. Leave two minutes for the stuck network.*
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -711,24 +810,22 @@ widgets.descent_playground(step, slopes)
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0. At 0.05 it has come to 0.70
-#   after ten steps: right, but slow. Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it jumps between
-#   2 and −2 for ever; beyond 1 it **diverges**, each step larger than the one before.
-# - In the steep valley everything happens at a quarter of the rate. A loss of many parameters is steep in some directions and
-#   flat in others, and *one* rate has to do for all.
-# - Two valleys: up to a rate of 0.12 it settles in the nearer one, which is not the deeper one. From 0.13 on the first leap happens to
-#   carry it into the other. Gradient descent finds *a* place where it cannot go down, no more.
+# - The gradient is $2w$, so one step is $w \leftarrow (1 - 2\eta)\,w$. At $\eta = 0.5$ it lands on 0. At 0.05 it reaches 0.70
+#   after ten steps, in the right direction, but slowly. Between 0.5 and 1 it jumps from side to side and still shrinks; at 1 it
+#   jumps between 2 and −2 for ever; beyond 1 it **diverges**, and each step is larger than the previous one.
+# - In the steep valley the same things happen at a quarter of the rate. A loss with many parameters is steep in some directions and
+#   flat in others, and a *single* rate has to work for all.
+# - With two valleys, up to a rate of 0.12 it settles in the nearer one, which is not the deeper one. At 0.13 the first jump
+#   happens to carry it into the other valley. Gradient descent finds *a* minimum, not necessarily the lowest.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **XOR, learned.** Two inputs, one hidden layer, one output with a sigmoid. Nothing new: the passes of section 7, and a step. Because
-# starts are random, we train 200 networks at once, each from weights of its own (one more axis in front of every array).
-#
-# > **Predict before you run.** Two hidden neurons are enough for XOR: we made such a network by hand. Of 200 networks with *two*
-# > hidden neurons, how many learn it? And with eight?
+# **Learning XOR.** The network has two inputs, one hidden layer and one sigmoid output. Training it needs nothing new, because
+# each step is the two passes of section 7 and a step of gradient descent. Because the initialisation is random, we train 200
+# networks in parallel, each from its own initial weights (every array gets an extra first axis).
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def train(hidden, runs=200, rate=2.0, steps=2000, keep=(2000,), seed=0):
     """Gradient descent on XOR. Returns {step: weights} for the steps to keep."""
     draw, t = np.random.default_rng(seed), np.array(tasks["XOR"], dtype=float)[:, None]
@@ -739,7 +836,7 @@ def train(hidden, runs=200, rate=2.0, steps=2000, keep=(2000,), seed=0):
         if number in keep:
             kept[number] = [w.copy() for w in (W1, b1, W2, b2)]
         h = f(corners @ W1 + b1)  # (runs, 4, hidden)
-        delta = (f(h @ W2 + b2) - t) / 4  # (runs, 4, 1): what was said minus what was right
+        delta = (f(h @ W2 + b2) - t) / 4  # (runs, 4, 1): prediction minus target
         below = delta @ W2.swapaxes(1, 2) * h * (1 - h)
         W2, b2 = W2 - rate * h.swapaxes(1, 2) @ delta, b2 - rate * delta.sum(1, keepdims=True)
         W1, b1 = W1 - rate * corners.T @ below, b1 - rate * below.sum(1, keepdims=True)
@@ -752,29 +849,43 @@ def says(x, W1, b1, W2, b2):
 
 # %% slideshow={"slide_type": "fragment"}
 solved = {}
-for hidden in (1, 2, 3, 4, 8):
-    answers = says(corners, *train(hidden)[2000]) > 0.5
-    solved[hidden] = (answers == np.array(tasks["XOR"], dtype=bool)).all(axis=1)
-    print(
-        f"{hidden} hidden: {solved[hidden].mean():4.0%} of 200 networks have all four right after 2,000 steps"
-    )
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as learned:
+    for hidden in (1, 2, 3, 4, 8):
+        answers = says(corners, *train(hidden)[2000]) > 0.5
+        solved[hidden] = (answers == np.array(tasks["XOR"], dtype=bool)).all(axis=1)
+        print(
+            f"{hidden} hidden: {solved[hidden].mean():4.0%} of 200 networks get all four right after 2,000 steps"
+        )
+show.predict(
+    "Two hidden neurons are enough for XOR; we built such a network by hand. "
+    "Of 200 networks with *two* hidden neurons, how many learn it?",
+    choices={"hardly any": 2, "about half": 50, "about three in four": 75, "all": 100},
+    answer=100 * solved[2].mean(),
+    unit=" %",
+    why="A network that can represent a solution need not find it by gradient descent. With eight hidden neurons "
+    f"{solved[8].mean():.0%} learn it, because more hidden neurons mean more random starting points in one network, and a few good ones are enough.",
+    reveals=learned,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# None with one, about three in four with two, all with eight. *That a network can represent a task does not mean that gradient descent
-# finds it.* More neurons than needed make it easier to find: more starts, of which a few are good, in one network. Much of what
-# surprises about large models begins here. (With thresholds in place of sigmoids nobody knows a fast way: to find the weights
-# of three neurons with many inputs is NP-complete, Blum & Rivest 1992.)
+# With one hidden neuron none of the networks learns XOR, with two about three in four do, with eight all do. *A network that can
+# represent a solution need not find it by gradient descent.* More neurons than necessary make a solution easier to find, because
+# they are more random starting points in one network, and a few good ones are enough. Large models surprise us in the same way.
+# (With thresholds instead of sigmoids nobody knows a fast algorithm, because training a network of three neurons with many inputs
+# is NP-complete, Blum & Rivest 1992.)
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# Watch four of them. Move along the training with the arrow keys.
+# Watch four of them. Use the arrow keys to move through training.
 #
-# > **Predict before you move.** Will the networks that learn it draw our band of section 2? And what does the one that is stuck
-# > say at the corners it gets wrong?
+# > **Ask yourself.** Will the networks that learn XOR draw our band from section 2? What does the stuck network output at the
+# > corners that it gets wrong?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 moments = [0, 20, 50, 100, 150, 200, 300, 400, 600, 1000, 2000]
 lucky, stuck = int(np.argmax(solved[2])), int(np.argmin(solved[2]))
 shown = {
@@ -795,15 +906,15 @@ widgets.boundary_player(runs, corners, tasks["XOR"])
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Not our solution: the band they learned is orange and crosses ours. At the four corners both are right; of the rest of the plane
-#   the data say nothing.
-# - The stuck network is sure of two corners and says 0.50 at the two others. Its loss stays at 0.348, about half of $\ln 2 =
-#   0.693$: a coin for each of the two. Look at its hidden neurons (next cell): at those two corners both say 1, so for the output
-#   neuron the corners are one point. And where a sigmoid is so sure, its slope is next to nothing: hardly any gradient arrives
-#   that could part them.
-# - The first network does nothing one can see for 150 steps: 0.693, a coin for every corner. At 400 its loss is 0.081. A flat loss
-#   is not always the end, and one cannot tell from the loss alone which of the two it is.
-# - One hidden neuron is still at 0.693 after 2,000 steps.
+# - They find a different solution, an orange band, where the output is 0, which crosses our blue one. At the four corners both
+#   solutions are right; about the rest of the plane the data say nothing.
+# - The stuck network is confident at two corners and outputs 0.50 at the two others. Its loss stays at 0.348, about half of
+#   $\ln 2 = 0.693$, because a coin flip is left for each of these two. Look at its hidden neurons (next cell). At those two corners
+#   both output 1, so the output neuron sees a single point. And where a sigmoid saturates, its slope is close to zero, so hardly
+#   any gradient arrives that could separate the two corners.
+# - The first network does nothing visible for 150 steps; its loss is 0.693, a coin flip for every corner. At 400 its loss is
+#   0.081. A flat loss is not always the end, but the loss itself does not tell you whether it is.
+# - The network with one hidden neuron is still at 0.693 after 2,000 steps.
 # </details>
 
 # %% slideshow={"slide_type": "subslide"}
@@ -816,32 +927,37 @@ for corner, outputs, slopes_there in zip(corners.astype(int), h, h * (1 - h), st
 # ## Check yourself
 #
 # 1. $f = \max(x, y)$ at $x = 3$, $y = 5$, upstream gradient 2. What do $x$ and $y$ receive?
-# <details><summary>Answer</summary>0 and 2: the larger one passes everything on, the other one has no influence.</details>
+# <details><summary>Answer</summary>They receive 0 and 2, because the larger input receives the whole gradient; the other one has no influence on f.</details>
 #
-# 2. A value is used by three operations that send it 0.5, −0.2 and 0.1. Its gradient?
-# <details><summary>Answer</summary>0.4, the sum.</details>
+# 2. Three operations use a value and send it 0.5, −0.2 and 0.1. What is its gradient?
+# <details><summary>Answer</summary>It is 0.4, the sum of the three.</details>
 #
-# 3. $X$ is 32 × 100, $W$ is 100 × 10. Which shape has $\partial L/\partial W$, and over what was summed?
-# <details><summary>Answer</summary>100 × 10, the shape of W; summed over the 32 examples.</details>
+# 3. $X$ is 32 × 100, $W$ is 100 × 10. What is the shape of $\partial L/\partial W$, and what does it sum over?
+# <details><summary>Answer</summary>It is 100 × 10, the shape of W, and it sums over the 32 examples.</details>
 #
 # 4. A gradient check fails by a factor of exactly 32, your batch size. What happened?
 # <details><summary>Answer</summary>One side takes the mean over the batch, the other the sum.</details>
 #
-# 5. The loss jumps to "not a number" in the first steps. Two suspects?
-# <details><summary>Answer</summary>A learning rate that is far too large, or an exponential without the shift.</details>
+# 5. The loss becomes "not a number" in the first steps. What are two likely causes?
+# <details><summary>Answer</summary>The learning rate is far too large, or an exponential lacks the shift.</details>
 #
-# 6. Why does PyTorch need more memory for training than for predicting, with the same weights?
-# <details><summary>Answer</summary>It keeps what the backward pass will need, from every operation, until it has been
-# used.</details>
+# 6. Why does PyTorch need more memory for training than for inference, with the same weights?
+# <details><summary>Answer</summary>From every operation it keeps the values that the backward pass will need, until that pass has
+# used them.</details>
 #
 # 7. Can a network with a hidden layer but *without* activation functions compute XOR?
-# <details><summary>Answer</summary>No. $(xW_1 + b_1)W_2 + b_2$ is again one matrix and one bias: one line.</details>
+# <details><summary>Answer</summary>No. $(xW_1 + b_1)W_2 + b_2$ is again one matrix and one bias, so it draws only one line.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *"Check yourself" is not projected: 6 minutes at the end, or homework. Take 3, 4 and 7 in the room. What goes wrong: in 3 they
+# forget that the gradient has the shape of $W$, and in 7 they say yes, because the network has a hidden layer; write the product
+# of the two matrices on the board.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# The backward pass is five lines. Change `+=` into `=`, or let the edges come in their forward order, and see which gradients
-# go wrong; then make it right again. The widget draws your pass beside the reference.
+# The backward pass is five lines. Change `+=` to `=`, or process the edges in forward order, and see which gradients go wrong; then
+# repair it. The widget shows your pass next to the reference.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -861,57 +977,69 @@ player.controls["step"].value = 2 * len(twice.nodes)
 player
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# The same works elsewhere: `widgets.descent_playground(step, slopes, yours=my_step)` takes a step of yours, say one that never
-# moves by more than 0.5, and `widgets.neuron_playground(perceptron, corners, tasks, yours=my_neuron)` another activation function. The
-# assignment [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb) lets you build all the rest, from one neuron to a matrix that is used
-# twice, and tells you which mistake you made.
+# The same works elsewhere. `widgets.descent_playground(step, slopes, yours=my_step)` takes your own step, for example one that
+# never moves by more than 0.5, and `widgets.neuron_playground(perceptron, corners, tasks, yours=my_neuron)` takes a different
+# activation function. In the assignment
+# [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb) you build all the rest,
+# from one neuron to a matrix that is used twice, and its checks tell you which mistake you made.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *"Now you": 5 minutes, in pairs. Before they run anything, each pair predicts the gradient of x for `=` and for the forward order;
+# the right one is 36. With `=` it is 8, because the last message overwrites the others; in forward order it is 0, because the edges
+# of x are processed before q has its gradient. What goes wrong: pairs test with a chain in which every value is used once, and see no
+# difference.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources
 #
 # | here | elsewhere | what it is |
 # |---|---|---|
-# | $xW + b$, examples are rows | $W x + b$, `np.dot(W1, x) + b1`, examples are columns | a layer; their $W$ is ours transposed |
-# | $f$, $\sigma$ | activation, nonlinearity, `1.0/(1.0 + np.exp(-x))` | what a neuron applies to its sum |
+# | $xW + b$, examples are rows | $W x + b$, `np.dot(W1, x) + b1`, examples are columns | a layer; their $W$ is the transpose of ours |
+# | $f$, $\sigma$ | activation function, nonlinearity, `1.0/(1.0 + np.exp(-x))` | what a neuron applies to its sum |
 # | $a$ and $h = f(a)$ | $z$ and $a$; net input and activation; pre-activation | before and after $f$ |
-# | upstream gradient, $\delta$ | $\partial L/\partial z$, `grad_output`, top diff | what a node is told |
-# | local gradient | $\partial z/\partial x$ | what a node knows |
+# | upstream gradient, $\delta$ | $\partial L/\partial z$, `grad_output`, top diff | the gradient that a node receives |
+# | local gradient | $\partial z/\partial x$ | the derivative that a node knows |
 # | `forward(ctx, x)`, `backward(ctx, upstream)` | forward/backward API; `save_for_backward`, cache | a node in PyTorch |
 # | $\eta$ | $\alpha$, lr, step size | learning rate |
 # | $p - y$ | $\hat y - y$ | gradient of softmax with log loss |
 
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The table is not projected. Point to it when somebody's slides write $Wx$; ask for the shape of their $W$. What goes wrong: for
+# us $a$ is the sum and $h$ the activation, while many books write $z$ and $a$. Begin the next lecture with 2 minutes in pairs:
+# each student explains three of the words without the list.*
+
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
-# - **neuron**: a weighted sum of numbers plus a bias, handed to an activation function.
+# - **neuron**: an activation function applied to a weighted sum of numbers plus a bias.
 # - **weight**: the number by which a neuron multiplies one of its inputs.
-# - **bias**: the number that a neuron adds to its weighted sum; it moves the boundary without turning it.
+# - **bias**: the number that a neuron adds to its weighted sum; it shifts the boundary without rotating it.
 # - **parameters**: the weights and biases of a model, all numbers that learning may change.
 # - **perceptron**: a neuron whose activation function is a threshold; its answer is 0 or 1.
-# - **linearly separable**: said of a task with two answers that one straight line (a plane, in more dimensions) can part.
+# - **linearly separable**: said of a task with two answers that one straight line (in more dimensions, a hyperplane) can separate.
 # - **activation function**: the function that a neuron applies to its weighted sum.
 # - **sigmoid**: the activation function 1/(1 + e⁻ˣ), a smooth step from 0 to 1; its slope is (1 − σ)σ.
-# - **layer**: neurons that read the same inputs, computed by one matrix product.
-# - **hidden layer**: a layer whose outputs only other neurons read.
-# - **multilayer perceptron**: layers of neurons behind one another; MLP for short.
+# - **layer**: neurons with the same inputs, computed by one matrix product.
+# - **hidden layer**: a layer whose outputs go only to other neurons.
+# - **multilayer perceptron**: a stack of layers of neurons; MLP for short.
 # - **batch**: several examples that go through a model together, one per row.
 # - **forward pass**: computing the result from the inputs, step by step.
-# - **gradient**: for each number in a computation, how much the output grows for a small growth of that number.
-# - **computational graph**: a computation drawn as operations joined by the values that they exchange.
-# - **upstream gradient**: how much the output depends on the result of an operation; what the operation is told.
-# - **local gradient**: how much the result of one operation depends on one of its inputs; what the operation knows.
+# - **gradient**: for each value in a computation, how much the output changes for a small change of that value.
+# - **computational graph**: a computation drawn as operations joined by the values that pass between them.
+# - **upstream gradient**: the derivative of the output with respect to the result of an operation; the operation receives it in the backward pass.
+# - **local gradient**: the derivative of the result of one operation with respect to one of its inputs; the operation can compute it by itself.
 # - **backward pass**: computing all gradients from the output back to the inputs, upstream times local at each step.
-# - **backpropagation**: the method of finding all gradients of one output by a forward and a backward pass.
-# - **numerical gradient**: a difference quotient, a gradient found by nudging one number at a time.
+# - **backpropagation**: computing all gradients of one output with a forward and a backward pass.
+# - **numerical gradient**: a difference quotient, that is, a gradient estimated by nudging one value at a time.
 # - **gradient check**: comparing backpropagation's gradients with numerical ones.
-# - **gradient descent**: changing every parameter a little against its gradient, again and again.
-# - **learning rate**: how large a step of gradient descent is, as a factor of the gradient.
-# - **diverge**: to get ever further from the goal, here because steps are too large.
+# - **gradient descent**: repeatedly changing every parameter a little in the direction opposite to its gradient.
+# - **learning rate**: the factor by which gradient descent multiplies the gradient to get its step.
+# - **diverge**: to move ever further from the goal, here because the steps are too large.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Rosenblatt (1958), The Perceptron: A Probabilistic Model for Information Storage and Organization in the Brain.
 # Novikoff (1962), On Convergence Proofs on Perceptrons. Minsky & Papert (1969), Perceptrons. Linnainmaa (1970), master's thesis,
 # University of Helsinki: reverse-mode differentiation. Rumelhart, Hinton & Williams (1986), Learning Representations by
-# Back-propagating Errors. The two circuits, the three-layer forward pass and the forward/backward interface are those of
-# Stanford's course CS231n, from which many slides have them. Blum & Rivest (1992), Training a 3-Node Neural Network is NP-Complete
+# Back-propagating Errors. The two circuits, the three-layer forward pass and the forward/backward interface come from Stanford's
+# course CS231n, and many slides use them. Blum & Rivest (1992), Training a 3-Node Neural Network is NP-Complete
 # (with thresholds).

@@ -1,37 +1,41 @@
 # %% [markdown] slideshow={"slide_type": "slide"}
 # # Feed-forward and convolutional language models
 #
-# You have never read the words *the old queen laughed at her gloomy uncle*. Neither, most likely, has anybody. You know all
-# the same what may come next and what may not. A table of counts knows nothing: it has not seen them. What would a
-# model have to know about *queen* to make use of what it has read about *king*?
+# You have never seen the words *the old queen laughed at her gloomy uncle*. Most likely, nobody has. Yet you know what may come
+# next and what may not. A table of counts knows nothing about an unseen context. What would a model have to know about *queen* to
+# use what it has learned about *king*?
 #
-# <img src="figures/04_receptive_field.svg" width="860" alt="Sixteen words in a row and three layers of circles above them. One circle at the top right is orange, and lines lead down from it, spreading at each layer, to the last eight words, which are tinted blue. The eight words to the left are white.">
+# <img src="figures/receptive_field.svg" width="860" alt="Sixteen words in a row and three layers of circles above them. One circle at the top right is orange, and lines lead down from it, spreading at each layer, to the last eight words, which are tinted blue. The eight words to the left are white.">
 #
-# *A convolutional language model predicts what follows the last word. Blue: every path by which a word can reach this prediction,
-# and the words for which a gradient says that they do. Three layers, eight words. In section 7 you change it, and compare it
-# with three other kinds of network.*
+# *A convolutional language model predicts what follows the last word. Blue marks every path along which a word can influence this
+# prediction, and every word that does so according to its gradient. Three layers see eight words. In section 7 you change the
+# network and compare it with three other kinds.*
 #
 # **After this lecture you can**
-# - write down Bengio's language model, count its parameters, and train it;
-# - show where it beats an n-gram and where it does not, with numbers;
-# - say what is lost when words are averaged;
-# - compute a convolution by hand, read what a trained filter has found, and keep the future out;
-# - compute a receptive field, and check it by gradients;
-# - choose between a window, a chain and all-to-all by what each can see.
+# - write down Bengio's language model, count its parameters and train it;
+# - measure where it beats an n-gram and where it does not;
+# - say what averaging word vectors loses;
+# - compute a convolution by hand, interpret a trained filter, and keep the future out;
+# - compute a receptive field and check it with gradients;
+# - choose between a window, recurrence and attention by what each can see.
 #
-# **You need** from lecture 1: n-grams, smoothing, *perplexity* (the exponential of the mean log loss: as uncertain as a choice
-# among so many equally likely words). From lecture 2: an *embedding* is a learned vector for each word. From lecture 3: layers, activation functions,
-# gradients, gradient descent. Vectors are rows: a matrix stands to their right, $xV$.
+# **You need** n-grams, smoothing and *perplexity* from [lecture 1](01_language_models.ipynb) (perplexity is the exponential of
+# the mean log loss; a perplexity of $m$ means as much uncertainty as a choice among $m$ equally likely words), *embeddings*, the
+# learned vectors of words, from [lecture 2](02_tokens_and_vectors.ipynb), and layers, activation functions, gradients and
+# gradient descent from [lecture 3](03_backpropagation.ipynb). Vectors are rows, so they are multiplied by matrices from the
+# right, $xV$.
 #
 # | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
 # |---|---|---|---|---|---|---|---|---|
 # | minutes | 10 | 9 | 7 | 12 | 7 | 7 | 8 | 5 |
 #
-# Every cell runs in a few seconds on a laptop, without a network connection. *To lecture from this notebook:* `make present ARGS=04`
-# shows it slide by slide, widgets alive; short of time, skip section 6. *Coming from other slides
-# or a paper?* A table at the end translates their notation.
+# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# at the end translates their notation.
 
-# %% slideshow={"slide_type": "skip"}
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Short of time: skip section 6.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -54,19 +58,24 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 1. A window of word vectors
 #
-# Bengio, Ducharme, Vincent & Jauvin (2003) put two ideas of the last lectures together. Take the last few words, three say: the
-# **window**. Look up the embedding of each, and lay the three side by side in one long row $x$. One hidden layer, one softmax:
+# Bengio, Ducharme, Vincent & Jauvin (2003) combined two ideas from the previous lectures. Take the previous few words, say three;
+# these are the **window**. Look up the embedding of each and concatenate the three into one long row $x$. One hidden layer and
+# one softmax follow:
 #
 # $$x = [x_1, x_2, x_3], \qquad h = f(x V + b_1), \qquad \hat y = \mathrm{softmax}(h W + b_2).$$
 #
-# $\hat y$ holds one probability for every word of the vocabulary. The embeddings are parameters like $V$ and $W$: the gradient flows
-# into them, and they are learned *by predicting the next word*. Bengio's $f$ is $\tanh$, a sigmoid from −1 to 1. A **feed-forward network**
-# is one in which values flow one way, from the window to the prediction, and nothing is kept for the next word.
-#
-# > **Predict before you run.** 27 symbols, embeddings of 8 numbers, a window of 3, 64 hidden neurons. How many
-# > parameters: about 600, about 3,600, or about 20,000?
+# (Here $V$ leads into the hidden layer and $W$ out of it. In the lectures on recurrent networks and later, $W$ belongs to the
+# input and $V$ to the output. [SYMBOLS.md](SYMBOLS.md) lists all symbols of the course.) $\hat y$ contains a probability for
+# every word of the vocabulary. The embeddings are parameters like $V$ and $W$, so the gradient flows into them, and the network
+# learns them *by predicting the next word*. Bengio's $f$ is $\tanh$, a sigmoid rescaled to the range from −1 to 1. In a
+# **feed-forward network** values flow in one direction, from the window to the prediction, and nothing is kept for the next word.
 
-# %% slideshow={"slide_type": "fragment"}
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Let the room compute the shapes of all five parameter arrays before you reveal their number. Students often
+# forget that the embeddings are trained as well; ask where their gradient comes from. Invent a few names at the end, because
+# they wake up a tired room.*
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 draw = torch.Generator().manual_seed(0)
 
 
@@ -80,32 +89,40 @@ V, b1 = parameter(WINDOW * D, HIDDEN), torch.zeros(HIDDEN, requires_grad=True)
 W, b2 = parameter(HIDDEN, SYMBOLS), torch.zeros(SYMBOLS, requires_grad=True)
 
 
-def scores(window):  # window: (batch, 3) numbers of symbols
-    x = C[window].flatten(start_dim=1)  # (batch, 3 · 8): side by side
+def scores(window):  # window: (batch, 3) symbol ids
+    x = C[window].flatten(start_dim=1)  # (batch, 3 · 8): concatenated
     h = torch.tanh(x @ V + b1)  # (batch, 64)
-    return h @ W + b2  # (batch, 27); softmax makes probabilities of them
+    return h @ W + b2  # (batch, 27); softmax turns these into probabilities
 
 
-print("parameters:", sum(p.numel() for p in (C, V, b1, W, b2)))
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+parameters = sum(p.numel() for p in (C, V, b1, W, b2))
+show.predict(
+    "There are 27 symbols, embeddings of 8 dimensions, a window of 3 and 64 hidden neurons. How many parameters does the network have?",
+    choices={"about 600": 600, "about 3,600": 3600, "about 20,000": 20000},
+    answer=parameters,
+    why="$27 \\cdot 8$ in the embeddings, $24 \\cdot 64 + 64$ in $V$ and $b_1$, $64 \\cdot 27 + 27$ in $W$ and $b_2$.",
+    reveals=lambda: print("parameters:", parameters),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b> (click after you have predicted)</summary>
+# <details><summary><b>The answer explained</b></summary>
 #
-# 3,571: $27 \cdot 8 = 216$ in the embeddings, $24 \cdot 64 + 64 = 1{,}600$ in $V$ and $b_1$, $64 \cdot 27 + 27 = 1{,}755$ in $W$
-# and $b_2$.
+# The network has 3,571 parameters: $27 \cdot 8 = 216$ in the embeddings, $24 \cdot 64 + 64 = 1{,}600$ in $V$ and $b_1$,
+# $64 \cdot 27 + 27 = 1{,}755$ in $W$ and $b_2$.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Train it, now.** The text: 4,641 first names of the census of the United States (1990), the symbols their letters, and a blank for
-# "before the beginning" and "the end". The loss is the surprise of the next letter, the gradient comes from autograd.
+# **Now train it.** The data are 4,641 first names from the United States census of 1990. The symbols are the letters and a blank,
+# which means "before the start" and "the end". The loss is the surprise at the next letter; autograd computes the gradient.
 #
-# > **Predict before you run.** Guessing blindly has perplexity 27. What will this window of three letters reach in 1,500 steps?
-# > And will it beat a 4-gram, which sees the same three letters?
+# > **Ask yourself.** Random guessing has a perplexity of 27. What perplexity will a window of three letters reach in 1,500 steps?
+# > Will it beat a 4-gram, which sees the same three letters?
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
 def windows(names):
-    """Every window of three symbols, and the symbol that follows."""
+    """Every window of three symbols, and the symbol that follows it."""
     rows = [[0] * WINDOW + [ord(letter) - 96 for letter in name.lower()] + [0] for name in names]
     inputs = [row[i : i + WINDOW] for row in rows for i in range(len(row) - WINDOW)]
     return torch.tensor(inputs), torch.tensor([symbol for row in rows for symbol in row[WINDOW:]])
@@ -115,7 +132,7 @@ names = {
     part: [d.text for d in load("names", kind="first").splits[part]] for part in ("train", "test")
 }
 inputs, following = windows(names["train"])
-optimizer = torch.optim.Adam([C, V, b1, W, b2], lr=0.01)  # gradient descent that adapts each rate
+optimizer = torch.optim.Adam([C, V, b1, W, b2], lr=0.01)  # gradient descent with adaptive rates
 for step in range(1500):
     rows = torch.randint(0, len(inputs), (128,), generator=draw)
     loss = F.cross_entropy(scores(inputs[rows]), following[rows])
@@ -127,9 +144,9 @@ for step in range(1500):
 with torch.no_grad():
     test_inputs, test_following = windows(names["test"])
     reached = F.cross_entropy(scores(test_inputs), test_following).exp().item()
-print(f"on names it has not seen: {reached:.1f}")
+print(f"on held-out names: {reached:.1f}")
 
-# %% slideshow={"slide_type": "subslide"}
+# %% slideshow={"slide_type": "subslide"} tags=["lesson"]
 BOS, EOS = 1, 2
 letters = {
     part: [[BOS, *(ord(letter) - 94 for letter in name.lower()), EOS] for name in of]
@@ -153,53 +170,68 @@ def invent():
     return "".join(chr(96 + letter) for letter in window[3:-1]).title()
 
 
-print("names of its own:", *[invent() for _ in range(12)])
+print("invented names:", *[invent() for _ in range(12)])
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - 8.2: it hesitates between eight letters in place of 27, after a second of training.
-# - It does *not* beat the 4-gram, which has 6.9. With 27 symbols nearly every window of three letters has been seen often. Where
-#   counts are plenty, counting is hard to beat. The case for vectors is made with words.
+# - The network reaches 8.2 after a second of training; random guessing has 27. The 4-gram has 6.9. But this network is
+#   undertrained, because its learning rate never decays, and 1,500 steps are few. Before you draw a conclusion, train it
+#   properly. With five seeds each (`python -m lectures.recipes names_window`), 6,000 steps with a decaying rate reach 7.42 to
+#   7.56, and with a wider network and larger batches 6.92 to 7.00.
+# - So most of the gap was lack of training. The remaining difference, 6.9 against 6.9 to 7.0, is too small to be meaningful on
+#   249 test names, so here counting and learning do equally well. With 27 symbols nearly every window of three letters occurs
+#   often, so a count needs no help from similar windows. Vectors show their strength with words.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **With words.** `nlmcore.feedforward.FeedForwardLM` is the same network. One was trained on the plays of lecture 1: 5,000 words,
-# window 4, 64 numbers per embedding, 64 hidden neurons (`python -m lectures.recipes unseen_contexts`).
-#
-# > **Predict before you run.** A table for *every* sequence of four of 5,000 words and what follows would have how many entries? How
-# > many sequences of five words does the training text hold? How many parameters does the network have, and how many more with
-# > a window of 8?
+# **With words.** `nlmcore.feedforward.FeedForwardLM` is the same network. We trained one on the plays of [lecture
+# 1](01_language_models.ipynb), with 5,000 words, a window of 4, 64 dimensions per embedding and 64 hidden neurons
+# (`python -m lectures.recipes unseen_contexts`).
 
 # %% slideshow={"slide_type": "fragment"}
 network, words, card = checkpoint("word_window")
 plays = [[BOS, *words.encode(play), EOS] for play in load("shakespeare").texts("train")]
 fivegrams = {gram for play in plays for gram in zip(*(play[i:] for i in range(5)), strict=False)}
-print(f"possible: {5000**5:.0e}   in the text: {len(fivegrams):,} different ones")
-for window in (4, 8):
-    model = FeedForwardLM(5000, window=window, d_embedding=64, d_hidden=64)
-    print(f"window {window}: {sum(p.numel() for p in model.parameters()):,} parameters")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as counted_parameters:
+    sizes = {}
+    print(f"possible 5-grams: {5000**5:.0e}   in the text: {len(fivegrams):,}")
+    for window in (4, 8):
+        model = FeedForwardLM(5000, window=window, d_embedding=64, d_hidden=64)
+        print(f"window {window}: {sum(p.numel() for p in model.parameters()):,} parameters")
+        sizes[window] = sum(p.numel() for p in model.parameters())
+show.predict(
+    f"The network has {sizes[4]:,} parameters. How many *more* does it have with a window of 8 instead of 4?",
+    choices={"twice as many in all": sizes[4], "about 16,000 more": 16_000, "no more": 1},
+    answer=sizes[8] - sizes[4],
+    why="Only $V$ grows, in proportion to the window. A table with a row for every sequence of four words would grow "
+    "by a factor of 5,000 for each additional word.",
+    reveals=counted_parameters,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - $5000^5 \approx 3 \cdot 10^{18}$ entries, of which the text fills not quite a million, nearly all of them with a single count: the
-#   table is *sparse*. An n-gram must store what it has counted, and fall back wherever it has not.
-# - The network has 661,448 parameters, whatever it has read. A window of 8 costs 16,384 more, $4 \cdot 64 \cdot 64$: $V$ grows in
-#   proportion to the window, not to a power of it. No sparsity, and no counts to store.
+# - A table of all 5-grams has $5000^5 \approx 3 \cdot 10^{18}$ entries. The text fills not quite a million of them, nearly all
+#   with a single count, so the table is *sparse*. An n-gram model must store its counts and back off wherever it has none.
+# - The network has 661,448 parameters, however long the training text is. A window of 8 costs 16,384 more, $4 \cdot 64 \cdot 64$,
+#   because $V$ grows linearly with the window, not exponentially. There is no sparsity, and there are no counts to store.
 # - Most parameters are in the embeddings and in $W$, which has a column for every word.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 2. What nobody has seen
+# ## 2. Unseen contexts
 #
-# Here is the point of Bengio's paper. Words that are used alike get similar embeddings, because similar vectors make similar
-# predictions and both are rewarded. Then a window with *one* word exchanged for a similar one is a similar $x$, and gives
-# a similar prediction, **whether or not those words were ever seen together**. A count must start from nothing.
+# Unseen contexts are the point of Bengio's paper. Words that are used in similar ways get similar embeddings, because similar
+# vectors give similar predictions, and for such words that lowers the loss. So if you replace *one* word of a window with a
+# similar word, $x$ is similar, and so is the prediction, **whether or not those words were ever seen together**. A count must
+# start from scratch.
 #
-# > **Predict before you move the slider.** At 0 stands a sequence of words from the plays. Further to the right the word in
-# > brackets is replaced by its nearest neighbours among the embeddings, one after the other. Which of the two models changes its
-# > mind more?
+# > **Ask yourself.** With the slider at 0 you see a sequence of words from the plays. As you move to the right, the word in
+# > brackets is replaced by each of its nearest neighbours among the embeddings in turn. Which of the two models changes its mind
+# > more?
 
 # %% slideshow={"slide_type": "fragment"}
 fivegram = NGramLM(5, words.vocab_size, "kneser_ney").fit(plays)
@@ -224,7 +256,7 @@ def best(model, ids, count=6):
 
 
 def neighbour(word, rank):
-    """The word's own name, or the word whose embedding is the rank-th nearest to its."""
+    """The word whose embedding is the rank-th nearest to that of `word`; rank 0 is the word itself."""
     token = words.encode(word)[0]
     order = (directions[:500] @ directions[token]).argsort(
         descending=True
@@ -239,7 +271,7 @@ def continued(context, rank):
     ids = words.encode(text)
     known = max(n for n in range(5) if n == 0 or tuple(ids[-n:]) in seen)
     says = (
-        f"of these 4 words, the last {known} stand so in the training plays"
+        f"just the last {known} of these 4 words occur together in the training plays"
         if known < 4
         else "seen in training"
     )
@@ -252,38 +284,40 @@ def continued(context, rank):
     )
 
 
-contexts = ["O my [sweet] lord", "where is [thy] master", "I have [seen] a", "[she] is not so"]
+contexts = ["O [my] most gracious", "How fares [my] gracious", "How fares my [noble]"]
 widgets.neighbour_playground(continued, contexts)
 
 # %% [markdown] slideshow={"slide_type": "notes"}
-# *Ask for a word before each key press. The embeddings come from a million words, which is little: neighbours of frequent
-# words are good, those of rare ones are noise. Say so before somebody finds out.*
+# *9 minutes. Ask for a word before each key press. The embeddings come from a million words, which is not much. Neighbours of
+# frequent words are good, but those of rare words are noise. Say so before somebody finds out.*
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "O my [sweet] lord" stands in the plays: both models expect a comma with about 0.4. At 3, "gentle" is in its place, and these
-#   four words do not: the 5-gram falls back on *gentle lord*, gives the comma 0.15, and half as much to "Archbishop", whom a
-#   gentle lord once preceded. The network stays at 0.36: what it knows of *sweet* it knows of *gentle*, too.
-# - "where is [thy] master": the 5-gram goes from 0.63 for a comma to 0.23, for what it counts are a few lines. The network expects
-#   a comma or a question mark throughout.
-# - "[she] is not so": the 5-gram hardly moves, for it falls back on the same three words whatever stands before.
-# - Not every neighbour deserves the name ("York" for "sweet"). These vectors come from a million words; those of lecture 2 were
-#   trained for being compared.
+# - "O [my] most gracious" occurs in the plays, and both models expect *lord*, the 5-gram with 0.59, the network with 0.17. At 2,
+#   "our" replaces "my", and these four words never occur together, so the 5-gram backs off to fewer words, gives *lord* 0.05 and
+#   prefers *mistress*. The network stays at 0.14, because what it knows about *my* also holds for *our*.
+# - In "How fares [my] gracious" with "our", the 5-gram goes from 0.32 to 0.04 and now expects *lady*; the network goes from 0.21
+#   to 0.12, and *lord* is still its first choice.
+# - The network is not the better guesser here, because the 5-gram was right to be more confident about contexts it had counted.
+#   The network changes its mind less.
+# - Not every neighbour deserves the name. For "noble" the first one is "God", and then neither model expects *lord*; with the
+#   second, "sweet", the network still does, with 0.10. These vectors come from a million words; those of
+#   [lecture 2](02_tokens_and_vectors.ipynb) were trained to be compared.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# One example proves nothing. So sort *every* word of three plays that neither has read by how many of the words before it stand so
-# somewhere in the training plays: all four, only the last three, two, one, none. Both models see the same four words.
+# One example proves nothing. So we take *every* word of three held-out plays and ask how much of its context occurs somewhere in
+# the training plays: all four words, just the last three, two, one, or none. Both models see the same four words.
 #
-# > **Predict before you run.** Which of the two is better where all four words have been seen? And where only the last one has? Which case is
-# > the most common?
+# > **Ask yourself.** Which of the two is better where all four words have been seen together? Which is better where only the last
+# > one has? Which case is the most common?
 
 # %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 result = json.loads(Path("results/unseen_contexts.json").read_text(encoding="utf-8"))
 by_seen = result["by_words_seen"]
 shares = {n: f"{row['share']:.0%}" for n, row in by_seen.items()}
-print("words of context seen, and how often:", shares)
+print("words of context seen together, and for what fraction of the words:", shares)
 shown = [n for n in by_seen if n != "0"]
 picture = show.curves(
     [int(n) for n in shown],
@@ -291,10 +325,10 @@ picture = show.curves(
         name: [by_seen[n][name] for n in shown]
         for name in ("5-gram, Kneser–Ney", "feed-forward, window 4")
     },
-    x_title="how many of the four words were seen together",
+    x_title="words of context seen together in training",
     y_title="perplexity",
-    alt="Perplexity against how many of the four words before were seen together. The 5-gram falls from 91 at one word to 33 at "
-    "four. The network begins lower, at 75, rises a little to 79 at two, and falls to 32 at four, where the two almost meet.",
+    alt="Perplexity against how many of the previous four words were seen together. The 5-gram falls from 91 at one word to 33 at "
+    "four. The network starts lower, at 75, rises a little to 79 at two, and falls to 32 at four, where the two almost meet.",
 )
 picture.axes[0].set_xticks([1, 2, 3, 4])
 picture
@@ -302,80 +336,103 @@ picture
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - Where all four words were seen together (37 % of the words): hardly a difference, 33.1 against 32.4. Counting is good at what it has
-#   counted.
-# - The less was seen, the more the network gains: 90.9 against 75.5 where only the last word stands so in the training plays. It makes use
-#   of *all four* words there; the 5-gram has nothing left but the last.
-# - The most common case is that something is missing: 63 % of all words follow four words that the training plays do not hold.
-# - Over all words it is 57.9 against 54.4. Everything has been measured once, with one network, on three plays.
+# - Where all four words were seen together (37 % of the words), the 5-gram has a perplexity of 33.1 against 32.4 for the network,
+#   a difference that a single run cannot resolve. Counting is good at contexts that it has counted.
+# - In this run the network gains most where the least was seen. Where only the last word was seen, the perplexities are 90.9
+#   against 75.5. The network still uses *all four* words there; the 5-gram has only the last one left.
+# - Most contexts are new; 63 % of all words follow four words that never occur together in the training plays.
+# - Over all words the perplexities are 57.9 against 54.4. This is one run of one network on three plays. It shows where the
+#   difference lies, but not how large it would be for a different seed.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 3. Side by side, or averaged
+# ## 3. Concatenated or averaged
 #
-# The window could be summarised more cheaply: average the embeddings, and give the average to the hidden layer (a **bag of words**;
-# for classification it is the "deep averaging network" of Iyyer et al. 2015):
+# A cheaper summary of the window is the average of its embeddings (a **bag of words**; for classification this is the "deep
+# averaging network" of Iyyer et al. 2015):
 #
 # $$\bar x = \tfrac{1}{3}(x_1 + x_2 + x_3), \qquad h = f(\bar x V + b_1).$$
-#
-# > **Predict before you run.** What does the averaging network say after "dog bites man" that it does not say after
-# > "man bites dog"? And how do the two networks grow with the window?
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask for a pair of sentences that contain the same words but mean different things, then for the prediction. Spend
+# a minute on the window that contains its own target, because it is the most common error in the assignment.*
 
 # %% slideshow={"slide_type": "fragment"}
-with torch.random.fork_rng():  # new networks, with the same random weights at every run
+with torch.random.fork_rng():  # the same random initialisation in every run
     torch.manual_seed(0)
-    side_by_side = FeedForwardLM(5000, window=3, d_embedding=64, d_hidden=64)
+    concatenated = FeedForwardLM(5000, window=3, d_embedding=64, d_hidden=64)
     averaged = BagOfWordsLM(5000, window=3, d_embedding=64, d_hidden=64)
 dog, bites, man = 10, 20, 30
-for name, model in {"side by side": side_by_side, "averaged": averaged}.items():
-    one, other = (
-        model(torch.tensor([order]))[0][0, -1] for order in ([dog, bites, man], [man, bites, dog])
-    )
-    print(f"{name:13} largest difference between the two orders: {(one - other).abs().max():.2f}")
-    sizes = {
-        window: type(model)(5000, window, 64, 64).hidden.weight.numel()
-        for window in (2, 4, 8, 16)
-    }
-    print(f"{'':13} weights into the hidden layer, by window: {sizes}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as orders:
+    apart = {}
+    for name, model in {"concatenated": concatenated, "averaged": averaged}.items():
+        one, other = (
+            model(torch.tensor([order]))[0][0, -1]
+            for order in ([dog, bites, man], [man, bites, dog])
+        )
+        print(
+            f"{name:13} largest difference between the two orders: {(one - other).abs().max():.2f}"
+        )
+        sizes = {
+            window: type(model)(5000, window, 64, 64).hidden.weight.numel()
+            for window in (2, 4, 8, 16)
+        }
+        print(f"{'':13} weights into the hidden layer, by window: {sizes}")
+        apart[name] = (one - other).abs().max().item()
+show.predict(
+    "Both networks receive “dog bites man” and “man bites dog”. For which network do the two predictions differ?",
+    choices=["for neither", *apart, "for both"],
+    answer=next(name for name in apart if apart[name] > 1e-4)
+    if sum(d > 1e-4 for d in apart.values()) == 1
+    else "for both",
+    why="An average does not depend on the order of its terms. In return, averaging needs no more weights for a window of 16 than for one of 2.",
+    reveals=orders,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - Nothing at all: a sum does not know the order of its terms. And a window of 16 costs no more weights than one of 2.
-# - Side by side, each *place* has rows of $V$ of its own. Every number of every word meets every number of every other word in each
-#   hidden neuron. If the hidden layer is to be as wide as $x$, with embeddings of $D$ numbers and a window of $L$ words, $V$ has
-#   $DL \times DL$ entries: $O(D^2 L^2)$. This is the **strongest interaction** between words that one layer offers, averaging
-#   is the **weakest interaction**. What lies between them is the rest of this course.
-# - The price of a row of its own for each place: what is learned about "king" in place 1 is not known in place 2. The
-#   network has **no sense of time**: nothing says that place 2 comes after place 1, nor that they are alike.
+# - Averaging gives the same prediction for both orders, because an average does not depend on the order of its terms. It also needs
+#   no more weights for a window of 16 than for one of 2.
+# - With concatenation, each *position* has its own rows of $V$. In each hidden neuron, every dimension of every word meets every
+#   dimension of every other word. If the hidden layer is as wide as $x$, with $D$-dimensional embeddings and a window of $L$
+#   words, $V$ has $DL \times DL$ entries, which is $O(D^2 L^2)$. This is the **strongest interaction** between words that a
+#   single layer offers; averaging is the **weakest interaction**. The rest of this course lies between them.
+# - Separate rows for each position have a price. What the network learns about "king" at one position does not carry over to the
+#   next. The network has **no sense of time**, because nothing tells it that position 2 comes after position 1, or that the two
+#   are related.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# > **What goes wrong.** *Off by one.* The window for predicting word $t$ holds words $t-3, t-2, t-1$. Let it end at $t$, and the model
-# > reads the answer: training loss falls to nearly 0, and what it writes is nonsense. A loss that is too good is the
-# > alarm. *The beginning.* The first word has no three words before it; something must stand there (here id 0), the same in
-# > training and in use. *Flattened the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`; a `transpose` before it mixes words
-# > with features and raises no error.
+# > **What goes wrong.** *Off by one.* The window for predicting word $t$ contains words $t-3, t-2, t-1$. If it ends at $t$, the
+# > model sees the answer. The training loss then falls to nearly 0, but the model generates nonsense. A loss that is too good is
+# > a warning sign. *The start.* The first word has no three previous words, so use a filler id (here 0), the same in training and
+# > at inference. *Flattening the wrong way.* `(batch, 3, 8)` must become `(batch, 24)`; a `transpose` before it mixes words with
+# > features and raises no error.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. A filter that slides
 #
-# Is there something between "every place its own weights" and "no places at all"? Use **one** small set of weights, a **filter** (or
-# *kernel*) that looks at $k$ neighbouring words, and slide it along the text: a **convolution**. For one number per word and a
-# filter $w_1, \dots, w_k$:
+# Is there something between "separate weights for every position" and "no positions at all"? Take **one** small set of weights, a
+# **filter** (or *kernel*) that looks at $k$ neighbouring words, and slide it along the text. This is a **convolution**. For one
+# value per word and a filter $w_1, \dots, w_k$,
 #
 # $$y_t = \sum_{j=1}^{k} w_j\, x_{t-k+j} = w_1 x_{t-k+1} + \dots + w_k x_t.$$
 #
-# What is learned in one place is known in all others: the weights are *shared*, and their number does not depend on how long
-# the text is.
-#
-# > **Predict before you move the slider.** The filter $(-1, 1)$ on these seven numbers: which outputs are negative? With zeros on both
-# > sides in place of in front, which words does the output at "king" use under the filter of three?
+# What a filter learns at one position holds at all others, because the weights are *shared*. Their number does not depend on the
+# length of the text.
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *12 minutes. Compute the first three outputs on the board, with the zero in front. Most students find the classifier fun; type
+# the lines that they call out. Stop them when they explain a filter after a single example.*
 
 
 # %% slideshow={"slide_type": "fragment"}
 def convolve(x, w):
-    """Causal: zeros in front, so that y[t] uses x[t] and what comes before."""
+    """Causal: zeros in front, so that y[t] uses only x[t] and earlier inputs."""
     x = np.concatenate([np.zeros(len(w) - 1), x])
     return np.array([w @ x[t : t + len(w)] for t in range(len(x) - len(w) + 1)])
 
@@ -387,34 +444,42 @@ filters = {
     "mean of three": [1 / 3, 1 / 3, 1 / 3],
     "two ago": [1.0, 0.0, 0.0],
 }
-widgets.convolution_player(convolve, signal, seven, filters)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    f"The filter $(-1, 1)$ slides over {signal}, with one zero in front. How many of the seven outputs are negative?",
+    within=0,
+    answer=int((convolve(signal, np.array([-1.0, 1.0])) < 0).sum()),
+    why="The output is negative wherever the input falls. A filter asks the same question everywhere.",
+    reveals=widgets.convolution_player(convolve, signal, seven, filters),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - $y = 1, -1, 2, -1, -2, 4, -3$: negative wherever the number falls. A filter is a question, asked everywhere.
-# - "old", "king" and "sat": with zeros on both sides the output at "king" has seen the word *after* it. For a classifier, which
-#   has the whole text anyway, that is welcome. For a language model it is cheating; section 5.
-# - With embeddings each $x_t$ is a row of $D$ numbers, and a filter holds $k \cdot D$ weights. With $m$ filters, $kD$ numbers become
-#   $m$, at every place: it *is* a feed-forward layer on a window, applied everywhere.
+# - The output $y = 1, -1, 2, -1, -2, 4, -3$ is negative wherever the input falls. A filter asks the same question everywhere.
+# - With zeros on both sides the output at "king" reads "old", "king" and "sat", so it has seen the word *after* it. A classifier
+#   has the whole text anyway, so that is welcome. For a language model it is cheating (section 5).
+# - With embeddings each $x_t$ is a $D$-dimensional row, and a filter has $k \cdot D$ weights. At every position $m$ filters map
+#   $kD$ inputs to $m$ outputs. So a convolution *is* a feed-forward layer on a window, applied everywhere.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Kim's network (2014).** To classify a text, ask *whether* something occurs, not where. Let filters of several widths slide over it,
-# and keep of each only its strongest answer, the **maximum over time**:
+# **Kim's network (2014).** To classify a text, ask *whether* something occurs, not where. Slide filters of several widths over the
+# text, and keep only the strongest response of each, the **maximum over time** (max pooling):
 #
 # $$c_t = \mathrm{ReLU}([x_t, \dots, x_{t+k-1}] \cdot w + b), \qquad \hat c = \max_t c_t, \qquad \text{scores} = \hat c\, W + b_2,$$
 #
-# where $\mathrm{ReLU}(a) = \max(0, a)$, and $\hat c$ holds the maximum of each filter. Any text, short or long, becomes as many
-# numbers as there are filters.
+# where $\mathrm{ReLU}(a) = \max(0, a)$, and $\hat c$ contains the maximum of each filter. So any text, short or long, becomes a
+# vector with one entry per filter.
 #
-# The task: was a line *printed in 1623*, or is it in modern spelling? Letters in place of words, 48 filters, 2 to 4 letters wide, trained
-# on ten thousand lines of Shakespeare in both spellings (`python -m lectures.recipes old_spelling`). Capitals and
-# punctuation are taken away.
+# The task is to decide whether a line was *printed in 1623* or is in modern spelling. The network reads letters, not words. Its
+# 48 filters are 2 to 4 letters wide and were trained on ten thousand lines of Shakespeare in both spellings
+# (`python -m lectures.recipes old_spelling`). We remove capitals and punctuation.
 #
-# > **Predict before you move anything.** Which groups of letters will it have found?
+# > **Ask yourself.** Which groups of letters do you expect its filters to detect?
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 from lectures.recipes.old_spelling import letters as plain
 
 spelling, symbols, spelling_card = checkpoint("old_spelling")
@@ -437,7 +502,7 @@ def read(text):
 
 
 def filter_answers(x):
-    """For every filter of every width its answers c, one per window."""
+    """For every filter of every width: its responses c, one per window."""
     for layer in spelling.filters:
         for weight, c in zip(layer.weight, torch.relu(layer(x))[0], strict=True):
             yield weight[None], c.detach().numpy()
@@ -459,30 +524,32 @@ widgets.filter_explorer(
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# - "loue", "cke", "haue", "eere" pull towards 1623: *u* was printed for *v* inside a word, silent letters were many. "ove" and "ive"
-#   pull towards modern. Nobody told it the rules of old printers.
-# - It is right on 89 % of 4,000 test lines. In "O Romeo" nothing fires strongly and it leans to modern: no old
-#   spelling is in it.
-# - The maximum forgets *where* and *how often*. A filter sees four letters and no more: it cannot know that the "u" of "virus" is
-#   right. But "vers" and "iver" do, in "universe".
-# - The filters' *names* are not given: what a filter stands for we read off from what makes it fire, on lines of our choice. It
-#   may answer to something else elsewhere.
+# - "loue", "cke", "haue", "eere" pull towards 1623, because printers used *u* for *v* inside a word, and silent letters were
+#   common. "ove" and "ive" pull towards modern spelling. Nobody told the network these rules.
+# - The network is right on 89 % of 4,000 test lines. In "O Romeo" no filter fires strongly, and the network leans towards modern,
+#   because the line contains no old spelling.
+# - The maximum forgets *where* and *how often*. A filter sees at most four letters, so it cannot know that the "u" of "virus" is
+#   correct. In "universe", "vers" and "iver" do show that the spelling is modern.
+# - Filters do not come with *names*. We infer what a filter detects from the letters that make it fire, on lines of our choice. On
+#   other lines it may respond to something else.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 5. Keeping the future out
 #
-# A language model is trained at all places at once: from each prefix, the next word. So the output at place $t$ must not use any word
-# after $t$. A **causal** convolution has all its zeros in *front*. What stands where a window reaches beyond the
-# text is called **padding**; the usual choice of libraries, for images, is zeros on both sides.
-#
-# > **Predict before you run.** Two convolutional layers, kernel 3. We change the word at place 6 of 12. At which places do the outputs
-# > change, with zeros in front, and with zeros on both sides?
+# A language model is trained at all positions in parallel, to predict the next word from each prefix. So the output at position
+# $t$ must not use any word after $t$. The values added where a window reaches beyond the text are called **padding**. A **causal**
+# convolution puts all its zeros in *front*; libraries, which are designed for images, usually put them on both sides.
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask how you could discover a leak if both the training loss and the test loss look perfect. Students often expect
+# an error message or a bad test loss. Let them propose a test before you show ours.*
 
 
 # %% slideshow={"slide_type": "fragment"}
 def changed_places(pad):
-    """Places whose output changes when the input at place 6 does."""
+    """The positions whose output changes when the input at position 6 does."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         layers = [nn.Conv1d(8, 8, kernel_size=3) for _ in range(2)]
@@ -498,87 +565,119 @@ def changed_places(pad):
     return (outputs(x) != outputs(other)).any(dim=1)[0].nonzero().flatten().tolist()
 
 
-print("zeros in front:     ", changed_places((2, 0)))
-print("zeros on both sides:", changed_places((1, 1)))
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as moved_places:
+    print("zeros in front:     ", changed_places((2, 0)))
+    print("zeros on both sides:", changed_places((1, 1)))
+show.predict(
+    "Take two convolutional layers with kernel 3 and zeros on *both* sides. We change the word at position 6. What is the first position at which an output changes?",
+    within=0,
+    answer=min(changed_places((1, 1))),
+    why=f"Each layer lets a position see one word of its future. With zeros in front the first output to change is at {min(changed_places((2, 0)))}.",
+    reveals=moved_places,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
+# <details><summary><b>The answer explained</b></summary>
 #
-# In front: 6 to 10. On both sides: 4 to 8, so the outputs at 4 and 5 have *read the future*.
+# With zeros in front, the outputs at 6 to 10 change. With zeros on both sides those at 4 to 8 change, so the outputs at 4 and 5
+# have *seen the future*.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# > **What goes wrong.** A convolution that leaks trains beautifully: the next word stands in the window, and the loss goes towards
-# > 0. It fails when it has to write, since then there is no future to read. The shapes are right, no error is raised, and the
-# > test loss is as good as the training loss, for it leaks there, too. The test above takes five lines: *change a word, and
-# > look whether anything before it moves*. Run it on every language model that you ever write.
+# > **What goes wrong.** A convolution that leaks trains beautifully, because the next word is in the window, and the loss goes
+# > towards 0. It fails when it has to generate, because then there is no future to see. The shapes are right, there is no error,
+# > and the test loss is as good as the training loss, because the model leaks there as well. The test above takes five lines:
+# > *change a word and check whether anything before it changes*. Run it on every language model that you ever write.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **How far back does it look?** A layer with kernel $k$ sees $k$ of its inputs: itself and $k - 1$ before. Behind one another the layers
-# add up. If a layer leaves gaps, taking every $\delta$-th input, a **dilation** of $\delta$, it reaches $(k - 1)\,\delta$ back. The
-# **receptive field**, all words that can influence one prediction:
+# **How far back does a convolution look?** At each position, a layer with kernel $k$ sees $k$ of its inputs: the current one and
+# the previous $k - 1$. Stacked layers add up. A layer with a **dilation** of $\delta$ leaves gaps. It takes only every
+# $\delta$-th input, so it reaches $(k - 1)\,\delta$ back. The **receptive field** contains all words that can influence one
+# prediction. Its size is
 #
 # $$1 + \sum_{\text{layers}} (k - 1)\,\delta.$$
-#
-# > **Predict before you run.** Four layers, kernel 2. How many words with dilations 1, 1, 1, 1? With 1, 2, 4, 8?
 
-# %% slideshow={"slide_type": "fragment"}
-for dilations in ([1, 1, 1, 1], [1, 2, 4, 8]):
-    model = ConvLM(50, d_model=16, n_layers=4, kernel_size=2, dilations=dilations)
-    print(
-        f"dilations {dilations}: {model.receptive_field()} words, {sum(p.numel() for p in model.parameters()):,} parameters"
-    )
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as reach:
+    for dilations in ([1, 1, 1, 1], [1, 2, 4, 8]):
+        model = ConvLM(50, d_model=16, n_layers=4, kernel_size=2, dilations=dilations)
+        print(
+            f"dilations {dilations}: {model.receptive_field()} words, {sum(p.numel() for p in model.parameters()):,} parameters"
+        )
+show.predict(
+    "Take four layers with kernel 2. With dilations 1, 1, 1, 1 a prediction sees 5 words. How many does it see with dilations 1, 2, 4, 8?",
+    within=0,
+    answer=model.receptive_field(),
+    why="It sees $1 + 1 + 2 + 4 + 8$ words with the same number of parameters. Growth that was linear in the depth becomes exponential.",
+    reveals=reach,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer</b></summary>
+# <details><summary><b>The answer explained</b></summary>
 #
-# 5 and 16, with the same number of parameters. Doubling dilations double the reach with every layer (van den Oord et al. 2016,
-# WaveNet): linear in the depth becomes exponential.
+# It sees 16 words instead of 5, with the same number of parameters. If the dilations double, the receptive field doubles with
+# every layer (van den Oord et al. 2016, WaveNet), so growth that was linear in the depth becomes exponential.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 6. Gates and places: Gehring et al. 2017
+# ## 6. Gates and positions: Gehring et al. 2017
 #
-# Two parts turned convolutions into strong language models (Dauphin et al. 2017) and translators (Gehring et al. 2017).
+# Two components turned convolutions into strong language models (Dauphin et al. 2017) and translators (Gehring et al. 2017).
 #
-# **Gated linear units.** Let the convolution give $2d$ numbers per place, two halves $A$ and $B$, and let one half decide how much
-# of the other passes:
+# **Gated linear units.** Let the convolution output $2d$ values per position, split them into two halves $A$ and $B$, and let one
+# half decide how much of the other passes:
 #
 # $$\mathrm{GLU}([A, B]) = A \odot \sigma(B).$$
-#
-# > **Predict before you run.** At $A = 3$, with the gate half open ($B = 0$): what is the derivative with respect to $A$? And
-# > for the gated tanh, $\tanh(A)\,\sigma(B)$?
+
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Skip this section if time is short; gates and positions each get their own lecture. Otherwise ask what a gate of
+# 0, 0.5 and 1 does to the value and to the gradient. Many overlook that the gate depends on the input.*
 
 
 # %% slideshow={"slide_type": "fragment"}
 def glu(both):
-    A, B = both.chunk(2, dim=-1)  # 2d numbers -> two halves of d
+    A, B = both.chunk(2, dim=-1)  # 2d values -> two halves of d
     return A * torch.sigmoid(B)
 
 
 A = torch.tensor(3.0, requires_grad=True)
 gate = torch.sigmoid(torch.tensor(0.0))
-print(
-    f"GLU:        {torch.autograd.grad(glu(torch.stack([A, torch.tensor(0.0)])).sum(), A)[0]:.3f}"
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+through = {
+    "GLU": torch.autograd.grad(glu(torch.stack([A, torch.tensor(0.0)])).sum(), A)[0].item(),
+    "gated tanh": torch.autograd.grad(torch.tanh(A) * gate, A)[0].item(),
+}
+with show.held_back() as derivatives:
+    print(f"GLU:        {through['GLU']:.3f}")
+    print(f"gated tanh: {through['gated tanh']:.3f}")
+show.predict(
+    "At $A = 3$, with the gate half open ($B = 0$): by what factor is the derivative with respect to $A$ smaller for the gated tanh, "
+    "$\\tanh(A)\\,\\sigma(B)$, than for the GLU?",
+    choices={"about 2": 2, "about 10": 10, "about 100": 100},
+    answer=through["GLU"] / through["gated tanh"],
+    why="In the GLU only the gate scales the gradient with respect to $A$, whatever the size of $A$; a saturated tanh blocks it.",
+    reveals=derivatives,
 )
-print(f"gated tanh: {torch.autograd.grad(torch.tanh(A) * gate, A)[0]:.3f}")
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# 0.5 and 0.005. Through $A$ the gradient passes scaled by the gate alone, whatever the size of $A$; a tanh that is far out stops it.
-# Lecture 7 is about gates; they appear here first.
+# The two derivatives are 0.5 and 0.005. In the GLU only the gate scales the gradient with respect to $A$, whatever the size of
+# $A$; a saturated tanh blocks it. Gates appear here for the first time; [lecture 8](08_gates.ipynb) is about them.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# **Position vectors.** A convolution asks the same question everywhere, and cannot know where it is. Gehring et al. add to every
-# word's embedding a learned vector $p_t$ for its place: $g_t = e(w_t) + p_t$.
+# **Position vectors** (learned position embeddings). A convolution asks the same question everywhere and cannot know where it is.
+# To every word's embedding, Gehring et al. add a learned vector $p_t$ for its position: $g_t = e(w_t) + p_t$.
 #
-# > **Predict before you run.** The same three words stand at places 2–4 and at places 8–10. Does a convolution of kernel 3 give the same output at
-# > both? Does it with position vectors?
+# > **Ask yourself.** The same three words occur at positions 2–4 and at positions 8–10. Does a convolution with kernel 3 give the
+# > same output for both? Does it still do so with position vectors?
 
 # %% slideshow={"slide_type": "fragment"}
-tokens = torch.tensor([[4, 5, 6, 7, 8, 9, 10, 11, 6, 7, 8, 12]])  # 6 7 8 stands twice
+tokens = torch.tensor([[4, 5, 6, 7, 8, 9, 10, 11, 6, 7, 8, 12]])  # 6 7 8 occurs twice
 with torch.random.fork_rng(), torch.no_grad():
     torch.manual_seed(0)
     plain_convolution = ConvLM(20, d_model=16, n_layers=1, kernel_size=3)
@@ -593,33 +692,36 @@ for name, logits in {"without positions": without, "with positions": with_positi
 # %% [markdown] slideshow={"slide_type": "fragment"}
 # <details><summary><b>Answer, and what to notice</b></summary>
 #
-# Without them there is no difference at all: whatever the place, the same window gives the same output. (Not quite everywhere: near the
-# beginning the zeros in front betray the place.) With position vectors the two differ.
+# Without position vectors there is no difference at all, because the same window gives the same output at every position. (There
+# is an exception: near the start, the zeros in front reveal the position.) With position vectors the two outputs differ.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "subslide"}
-# In Gehring's translator a decoder of such layers reads what has been written, attends to the source (lecture 11), and the
-# next word's distribution comes from the state of the *top* layer, $\mathrm{softmax}(h_t^L W_o + b_o)$: the same last step as in
-# Bengio's network, and in every model of this course.
+# In Gehring's translator a decoder made of such layers reads the translation so far and attends to the source
+# ([lecture 12](12_attention.ipynb)). The distribution of the next word comes from the state of the *top* layer,
+# $\mathrm{softmax}(h_t^L W_o + b_o)$. This final step is the same in Bengio's network and in every model of this course.
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 7. Who sees whom
 #
-# Every network for text alternates two steps. **Composition** mixes places: it decides which words may meet. **Abstraction** makes of each
-# mixture a new vector, in each place alone. Architectures differ in how they compose, and that is an assumption about
-# language that is built in before any training, an **inductive bias**:
+# Every network for text alternates two steps. **Composition** mixes positions and thus decides which words may interact.
+# **Abstraction** turns each mixture into a new vector, at each position separately. Architectures differ in how they compose.
+# Each way of composing builds in an assumption about language before any training, an **inductive bias**.
 #
 # | | composition | built-in assumption | steps between two words $n$ apart |
 # |---|---|---|---|
-# | window, convolution (CNN) | neighbours, wider with every layer | what is near matters | none at all, or about $n/(k-1)$ layers; $\log n$ with dilations |
-# | recurrent network (RNN, lecture 5) | from left to right, into one state | what was just read matters | $n$ |
-# | attention (lecture 11) | all to all | none: it must be learned | 1 |
+# | window, convolution (CNN) | neighbours, wider with every layer | nearby words matter | no connection, or about $n/(k-1)$ layers; $\log n$ with dilations |
+# | recurrent network (RNN, [lecture 6](06_recurrent_networks.ipynb)) | from left to right, into one state | recent words matter | $n$ |
+# | attention ([lecture 12](12_attention.ipynb)) | all to all | none; it must be learned | 1 |
 #
-# Drawn, anybody can claim such a thing. So we *measure*: build each model, predict after one word, and ask autograd for the gradient of
-# the prediction with respect to each word's embedding. What has a gradient of exactly 0 is not seen.
+# A drawing can claim anything. So we *measure*. We build each model, predict the word after a given position, and ask autograd for
+# the gradient of the prediction with respect to each word's embedding. A word whose gradient is exactly 0 is not seen.
 
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Before each setting, ask which words will turn blue, then change one slider at a time. Students tend to read the
+# drawing as what a trained model uses; stress that it shows only what a model can see.*
 
-# %% slideshow={"slide_type": "skip"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.transformer import TransformerConfig, TransformerLM
 
@@ -650,45 +752,47 @@ def model_of(kind, layers, kernel, dilations):
 
 # %% slideshow={"slide_type": "fragment"}
 def measure(kind, layers, kernel, dilations, at):
-    """How much the prediction after word `at` changes with each word's embedding: the gradient's length."""
+    """How much the prediction after word `at` depends on each word's embedding: the norm of the gradient."""
     model = model_of(kind, layers, kernel, dilations)
-    tokens = torch.arange(1, N + 1).unsqueeze(
-        0
-    )  # all different: each has an embedding of its own
+    tokens = torch.arange(1, N + 1).unsqueeze(0)  # all different: each has its own embedding
     prediction = model(tokens)[0][0, at]
     (gradient,) = torch.autograd.grad(prediction.square().sum(), model.embedding.weight)
     return gradient[1:].norm(dim=-1).tolist()
 
 
-# %% [markdown] slideshow={"slide_type": "slide"}
-# > **Predict before you move anything.** Find the smallest convolution that lets the prediction after the last word see "cat". Then
-# > look at the *tints* for the recurrent network: it sees everything, but how much of it?
-
-# %% slideshow={"slide_type": "fragment"}
-widgets.reach_playground(measure, sentence)
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+felt = measure("recurrent", 1, 3, (1,), N - 1)
+show.predict(
+    f"A recurrent network reads {N} tokens. By what factor is its gradient with respect to the first word smaller than that with respect to the last?",
+    choices={"about 10": 10, "about 500": 500, "more than 10,000": 20_000},
+    answer=felt[-1] / felt[0],
+    why="In principle it sees everything, in practice only nearby words. Compare the *tints*:",
+    reveals=widgets.reach_playground(measure, sentence),
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - "cat" is 14 words before the last: 3 layers of kernel 3 with dilations 1, 2, 4 see just these 15 words. Without dilations even 4
-#   layers of kernel 4 see 13 words only.
-# - Drawing and measurement agree for every setting.
-# - One recurrent layer: the gradient of the first word is about twenty thousand times smaller than that of the last. It sees
-#   everything in principle, and what is near in practice; lecture 6 is about that.
-# - Attention: all words before the last are about equally strong, however far away: before training it prefers none. What to do
-#   with this freedom it has to learn, from more data. (The last word itself is a hundred times stronger, since its own
-#   vector is the one that is carried upwards.)
-# - All this is before training. It says what a model *can* see, not what it will use.
+# - The word "cat" is 14 words before the last; 3 layers of kernel 3 with dilations 1, 2, 4 see exactly these 15 words. Without
+#   dilations even 4 layers of kernel 4 see only 13 words.
+# - The drawing and the measurement agree for every setting.
+# - With one recurrent layer, the gradient of the first word is about twenty thousand times smaller than that of the last. In
+#   principle it sees everything, in practice only nearby words; [lecture 7](07_vanishing_gradients.ipynb) is about that.
+# - With attention, all words except the last are about equally strong, however distant, because before training attention prefers
+#   none. It has to learn what to do with this freedom, from more data. (The last word itself is a hundred times stronger, because
+#   its own vector is carried up through the layers.)
+# - We measured all this before training. It shows what a model *can* see, not what it will use.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# ## 8. Measured: the table of lecture 1, continued
+# ## 8. Measured: the table of [lecture 1](01_language_models.ipynb), continued
 #
-# All on the same split, the same 5,000 words, one pass over the training plays, 128 numbers per word, nothing tuned
-# (`python -m lectures.recipes perplexity`).
-#
-# > **Predict before you run.** Put in order: Kneser–Ney 5-gram, averaged window of 4, side by side window of 4, gated convolution
-# > (receptive field 9).
+# All models use the same split and the same 5,000 words. The networks have 128 dimensions per word and see the training plays
+# once; nothing is tuned (`python -m lectures.recipes perplexity`).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes. Let the room order the five models before you show the table. Someone will want to rank the two close ones; ask how
+# many runs there were. End with the tickets, which lead to recurrent networks.*
 
 # %% slideshow={"slide_type": "fragment"}
 table = json.loads(Path("results/perplexity.json").read_text(encoding="utf-8"))
@@ -696,68 +800,87 @@ rows = {
     "2-gram, Kneser–Ney": table["ngram"]["kneser_ney"]["2"],
     "5-gram, Kneser–Ney": table["ngram"]["kneser_ney"]["5"],
     "averaged, window 4": table["neural"]["bag of words (4)"]["perplexity"],
-    "side by side, window 4": table["neural"]["feed-forward (4)"]["perplexity"],
+    "concatenated, window 4": table["neural"]["feed-forward (4)"]["perplexity"],
     "convolutions, 9 words": table["neural"]["convolutional (9)"]["perplexity"],
 }
-for name, value in rows.items():
-    print(f"{name:23} perplexity {value:5.1f}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as measured:
+    for name, value in rows.items():
+        print(f"{name:23} perplexity {value:5.1f}")
+networks = ["averaged, window 4", "concatenated, window 4", "convolutions, 9 words"]
+worse = [name for name in networks if rows[name] > rows["2-gram, Kneser–Ney"]]
+show.predict(
+    f"A 2-gram, which sees one word, has a perplexity of {rows['2-gram, Kneser–Ney']:.1f}. Which of our three networks was worse, in its single run?",
+    choices=[*networks, "none of them"],
+    answer=worse[0] if worse else "none of them",
+    why="It does not know which of the four words came last, and the *last* word matters most.",
+    reveals=measured,
+)
 
 # %% [markdown] slideshow={"slide_type": "fragment"}
-# <details><summary><b>Answer, and what to notice</b></summary>
+# <details><summary><b>What to notice</b></summary>
 #
-# - Averaged 96.0, worse than a 2-gram (71.2), which sees one word: what the *last* word is matters more than what three others are.
-# - Side by side 57.4, about the 5-gram's 57.9. With a million words to learn from, smoothing and learning draw level on a
-#   window of four. (The network of section 2, with 54.4, had read the plays three times, not once.)
-# - The convolutions reach 49.8 with fewer parameters than either window (973,192 against 1,350,664): shared weights and a longer view. It
-#   is gated, and what each layer finds is added to what it was given, too; this table does not say which of them did it.
-# - One run each, not tuned: differences of one or two mean nothing.
+# - We made one run of each model and tuned nothing, so this table cannot rank models that lie close together. Two differences are
+#   far larger than those between seeds in the races of this course, but even these come from single runs. The averaged window has
+#   96.0, where a 2-gram, which sees one word, has 71.2; the convolutions have 49.8, with fewer parameters than either window
+#   (973,192 against 1,350,664 for the concatenated one).
+# - The concatenated window has 57.4 and the 5-gram 57.9, too small a difference for this table to show. (The network of section
+#   2, with 54.4, was trained for three epochs, not one.)
+# - Why might the convolutions be ahead? They have shared weights, a larger receptive field, gates and residual connections. This
+#   table does not say which of these made the difference.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "slide"}
-# What no window can do: the word that decides may stand further back than any width chosen beforehand. *When she tried to print her
-# tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and finally printed her …* A
-# window that reaches "tickets" is 24 words wide, signs not counted. The next lecture reads from left to right, and carries along
-# what it needs.
+# No window is wide enough, because the decisive word may be further back than any width that you choose in advance. *When she
+# tried to print her tickets, she found that the printer was out of toner. She went to the shop, bought some, put it in, and
+# finally printed her …* A window that reaches "tickets" is 24 words wide, not counting punctuation. A recurrent network reads
+# from left to right and carries along what it needs.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Check yourself
 #
-# 1. A window of 5, embeddings of 100 numbers, 200 hidden neurons. How many weights has $V$? With a window of 10?
-# <details><summary>Answer</summary>500 × 200 = 100,000; twice as many, 200,000.</details>
+# 1. A network has a window of 5, embeddings of 100 dimensions and 200 hidden neurons. How many weights does $V$ have? How many with
+#    a window of 10?
+# <details><summary>Answer</summary>$V$ has 500 × 200 = 100,000 weights; with a window of 10 it has twice as many, 200,000.</details>
 #
-# 2. An n-gram gives probability 0.2 to a word after a context that it has seen. After the same context with one word replaced by a synonym,
-#    never seen: what will it use?
-# <details><summary>Answer</summary>The words behind the replaced one, if they were seen together: it backs off. It does not know that the
-# two are synonyms.</details>
+# 2. An n-gram model gives a word a probability of 0.2 after a context that it has seen. Now replace one word of the context by a
+#    synonym, so that the context is unseen. Which words does the model use?
+# <details><summary>Answer</summary>It backs off to the words after the replaced one, if they were seen together. It does not know
+# that the two are synonyms.</details>
 #
-# 3. A filter of width 3 with $\max$ over time fires on "not a good". Can the network tell "not a good film" from "film, a good not"?
-# <details><summary>Answer</summary>Yes, if the filter spans the difference: inside its width order counts. Beyond it, no: which filter fired
-# first is lost.</details>
+# 3. A filter of width 3 with $\max$ over time fires on "not a good". Can the network distinguish "not a good film" from "film, a
+#    good not"?
+# <details><summary>Answer</summary>Yes, if the filter spans the difference, because order counts inside its width. Beyond its width it cannot, because the network forgets which filter fired first.</details>
 #
 # 4. Three causal layers, kernel 3, dilations 1, 3, 9. How many words does a prediction see?
-# <details><summary>Answer</summary>1 + 2·(1 + 3 + 9) = 27.</details>
+# <details><summary>Answer</summary>It sees 1 + 2·(1 + 3 + 9) = 27 words.</details>
 #
 # 5. Your convolutional model has a test perplexity of 1.3 and writes nonsense. What do you do first?
-# <details><summary>Answer</summary>Change a word and see whether outputs before it change: most likely the padding leaks the
-# future.</details>
+# <details><summary>Answer</summary>Change a word and check whether outputs before it change, because most likely the padding leaks the future.</details>
 #
-# 6. Why has a convolution no need to be told the *order* of the words inside its window, but may need to be told the *place*?
-# <details><summary>Answer</summary>Each position inside the window has weights of its own; the window as a whole is treated the same
-# everywhere.</details>
+# 6. Why does a convolution know the *order* of the words inside its window, but not the *position* of the window in the text?
+# <details><summary>Answer</summary>Each position inside the window has its own weights, but the filter treats the window as a whole
+# in the same way everywhere.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *"Check yourself" is not projected: 6 minutes at the end, or homework. Take 3, 4 and 5 in the room. What goes wrong: in 3 they
+# answer without asking how wide the filter is, and in 4 some multiply 3 · 3 · 3, which happens to give 27 as well; ask them for
+# the dilations 1, 1, 1, where the answer is 7.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## Now you
 #
-# Write the causal convolution with a loop over the *filter* in place of one over the text. The cell below does; change it, for
-# instance by turning the filter round (which is what mathematicians call a convolution), and see where yours and the
-# reference part.
+# You can also write the causal convolution with a loop over the *filter* instead of a loop over the text, as in the cell below.
+# Change it, for instance by reversing the filter (which is what mathematicians call a convolution), and see where your version and
+# the reference differ.
 
 
 # %% slideshow={"slide_type": "fragment"}
 def my_convolve(x, w):
     y = np.zeros(len(x))
     for j, weight in enumerate(w):
-        back = len(w) - 1 - j  # the last weight meets the newest word
+        back = len(w) - 1 - j  # the last weight multiplies the newest word
         y[back:] += weight * x[: len(x) - back]
     return y
 
@@ -765,43 +888,54 @@ def my_convolve(x, w):
 widgets.convolution_player(convolve, signal, seven, filters, yours=my_convolve)
 
 # %% [markdown] slideshow={"slide_type": "skip"}
-# `widgets.filter_explorer` and `widgets.reach_playground` take functions, too: hand them a network of yours. The layers of this lecture, and
-# the way back through them, are in the assignment [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb).
+# `widgets.filter_explorer` and `widgets.reach_playground` also take functions, so you can pass them your own network. You build
+# the layers of this lecture and their backward passes in the assignment
+# [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *"Now you": 5 minutes, in pairs. Ask first which of the three filters stays the same when it is reversed (the mean of three,
+# because it is symmetric). What goes wrong: pairs reverse the signal instead of the filter, or drop the shift and let the future
+# in; let them apply the test of section 5 to their own function.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ## Notation, words, sources
 #
 # | here | elsewhere | what it is |
 # |---|---|---|
-# | $x = [x_1, x_2, x_3]$ | $[C(w_{t-3}), C(w_{t-2}), C(w_{t-1})]$ | the embeddings of the window, side by side |
-# | $h = f(xV + b_1)$ | $h = f(Vx + b_1)$, $\tanh(d + Hx)$ | hidden layer; with columns the matrix stands to the left |
+# | $x = [x_1, x_2, x_3]$ | $[C(w_{t-3}), C(w_{t-2}), C(w_{t-1})]$ | the embeddings of the window, concatenated |
+# | $h = f(xV + b_1)$ | $h = f(Vx + b_1)$, $\tanh(d + Hx)$ | hidden layer; with column vectors the matrix is on the left |
 # | $\hat y = \mathrm{softmax}(hW + b_2)$ | $\hat y = \mathrm{softmax}(Wh + b_2)$, $y = b + Wx + U\tanh(d + Hx)$ | the prediction; Bengio's $W$ are additional direct connections |
 # | $D$, $L$ | $d$, $m$; $n$, $T$ | width of an embedding, length of the window or text |
-# | $k$, $\delta$ | $h$ (Kim), kernel width, filter size; dilation | width of a filter; gap between the words it reads |
-# | $\hat c = \max_t c_t$ | max-over-time pooling | what Kim keeps of each filter |
+# | $k$, $\delta$ | $h$ (Kim), kernel width, filter size; dilation | width of a filter; spacing of the words it reads |
+# | $\hat c = \max_t c_t$ | max-over-time pooling | the strongest response of each filter |
 # | $\mathrm{GLU}([A, B])$, $2d \to d$ | $(X * W + b) \otimes \sigma(X * V + c)$ | gated linear unit |
 # | $g_t = e(w_t) + p_t$ | $e = (w_1 + p_1, \dots)$ | input with position vectors |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The table is not projected. Point to it when somebody reads Bengio's paper, where $W$ means something else. What goes wrong:
+# students say "filter" for the filter, for its width and for its output. Begin the next lecture with 2 minutes in pairs: each
+# student explains three of the words without the list.*
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # ### Words of this lecture
 #
-# - **window**: the last few words, a fixed number, that a model predicts from.
-# - **feed-forward network**: a network whose values flow one way, from input to output, with nothing kept for the next word.
-# - **strongest interaction**: words side by side in one long vector, so that every number of each meets every number of all others.
-# - **weakest interaction**: words averaged into one vector, so that their order is lost.
-# - **bag of words**: a text as its words without their order.
+# - **window**: the fixed number of previous words from which a model predicts.
+# - **feed-forward network**: a network in which values flow in one direction, from input to output, and nothing is kept for the next word.
+# - **strongest interaction**: word vectors concatenated into one long vector, so that every dimension of each word meets every dimension of all others.
+# - **weakest interaction**: word vectors averaged into one vector, so that their order is lost.
+# - **bag of words**: the words of a text without their order.
 # - **filter**: a small set of weights that looks at a few neighbouring words; also called kernel.
-# - **convolution**: the same filter applied at every place of a text.
-# - **maximum over time**: of a filter's answers at all places, the largest, and nothing else.
-# - **causal**: said of a model whose output at a place uses nothing that comes after it.
-# - **padding**: what stands where a window reaches beyond the text, here zeros.
-# - **dilation**: the gap between the words that a filter reads; with 2, it reads every second one.
+# - **convolution**: the same filter applied at every position of a text.
+# - **maximum over time**: the largest response of a filter over all positions (max pooling).
+# - **causal**: said of a model whose output at a position uses nothing after that position.
+# - **padding**: values, here zeros, that are added where a window reaches beyond the text.
+# - **dilation**: the spacing of the words that a filter reads; with a dilation of 2 it reads every second word.
 # - **receptive field**: all words that can influence one prediction.
-# - **gated linear unit**: half of the numbers, each multiplied by a sigmoid of the other half; GLU for short.
-# - **position vector**: a learned vector for a place in the text, added to the embedding of the word that stands there.
-# - **composition**: the step of a network that mixes places, deciding which words meet.
-# - **abstraction**: the step of a network that makes a new vector in each place alone.
-# - **inductive bias**: what a model assumes before it has seen any data, by the way it is built.
+# - **gated linear unit**: one half of a vector, multiplied elementwise by the sigmoid of the other half; GLU for short.
+# - **position vector**: a learned vector for a position in the text, added to the embedding of the word there (position embedding).
+# - **composition**: the step of a network that mixes positions, deciding which words interact.
+# - **abstraction**: the step of a network that computes a new vector at each position separately.
+# - **inductive bias**: the assumptions that an architecture builds into a model before it sees any data.
 
 # %% [markdown] slideshow={"slide_type": "skip"}
 # **Sources.** Bengio, Ducharme, Vincent & Jauvin (2003), A Neural Probabilistic Language Model, section 2. Iyyer, Manjunatha,

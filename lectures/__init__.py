@@ -2,6 +2,7 @@
 
 lectures.show       pictures from arrays (SVG, matplotlib), and `live`, which redraws one when a control moves
 lectures.widgets    the widgets, one module per lecture, over `show` and `nlmcore`
+lectures.predictions what a reader has predicted, kept in a file of theirs; exported by `python -m lectures.predictions`
 lectures.prompting  what a model learns from its prompt: options scored, patterns completed, accuracy measured
 lectures.formulas   a formula that was typed, as a graph of `nlmcore.autodiff`
 lectures.recipes    how the course's models were trained and its results measured, one command each

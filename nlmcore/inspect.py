@@ -13,11 +13,16 @@ computes them. The output is the same to float tolerance. Any module with an att
     branches[3].x, branches[3].y    # the residual pathway before a sublayer, and what that sublayer gave
 
 Here every residual rule takes part, a module with `pre(x)` and `post(x, y)`.
+
+    with outputs(model, "layers.3") as seen:
+        model(tokens)
+    seen[-1]                        # what that layer gave, (batch, time, d_model), with its gradient
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import cycle
 from typing import Any
 
@@ -52,7 +57,7 @@ class Tape(Mapping[str, Tensor]):
 
 
 def _modules(model: nn.Module, takes_part: Callable[[nn.Module], bool], what: str) -> dict[Any, list[str]]:
-    """The modules that take part, each with all its names: one that stands at several places has several."""
+    """The modules that take part, each with all its names: a module used in several places has several."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch module, got {type(model).__name__}")
     found: dict[Any, list[str]] = {}
@@ -66,7 +71,7 @@ def _modules(model: nn.Module, takes_part: Callable[[nn.Module], bool], what: st
 
 @contextmanager
 def _listening(modules: dict[Any, list[str]], method: str, listener: Callable[..., Any]) -> Iterator[None]:
-    """Meanwhile each module's `method` is what `listener` makes of it and of the module's names in turn."""
+    """Meanwhile each module has `listener(method, its names in turn)` as its `method`."""
     before = {module: vars(module)[method] for module in modules if method in vars(module)}
     for module, names in modules.items():
         setattr(module, method, listener(getattr(module, method), cycle(names)))
@@ -85,7 +90,7 @@ def capture(model: nn.Module) -> Iterator[Tape]:
     """Record the attention weights of every layer that runs inside the `with`. Captures may be nested.
 
     An attention that several layers share is taped under each of its names in turn, in the model's order, which is the
-    order of its calls in a stack. Raises TypeError if `model` is no module, ValueError if it has no attention.
+    order of its calls in a stack. Raises TypeError if `model` is not a module, ValueError if it has no attention.
     """
     watched = _modules(model, lambda module: hasattr(module, "recorder"), "attention that can be captured")
     tape = Tape([name for names in watched.values() for name in names])
@@ -102,9 +107,38 @@ def capture(model: nn.Module) -> Iterator[Tape]:
         yield tape
 
 
+@contextmanager
+def outputs(model: nn.Module, name: str) -> Iterator[list[Tensor]]:
+    """Keep what the submodule `name` returns from `forward` or `step`, the first tensor of it, at each call.
+
+    Of a module with several names only the calls in the turn of `name` count. Raises ValueError for an unknown name.
+    """
+    named = dict(model.named_modules(remove_duplicate=False))
+    wanted = named.get(name)
+    if wanted is None:
+        near = get_close_matches(name, named, 3)
+        raise ValueError(f"{type(model).__name__} has no module {name!r}; close: {', '.join(near) or 'nothing'}")
+    modules, seen = _modules(model, lambda module: module is wanted, ""), []
+
+    def listener(call: Callable[..., Any], turns: Iterator[str]) -> Callable[..., Any]:
+        def listen(*args: Any, **kwargs: Any) -> Any:
+            result = call(*args, **kwargs)
+            if next(turns) == name:
+                seen.append(result[0] if isinstance(result, tuple) else result)
+            return result
+
+        return listen
+
+    with ExitStack() as stack:
+        for method in ("forward", "step"):
+            if hasattr(wanted, method):
+                stack.enter_context(_listening(modules, method, listener))
+        yield seen
+
+
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """One sublayer's turn: what came along the residual pathway, what the sublayer made, what goes on."""
+    """One sublayer's turn: its input from the residual pathway, its own output, and the sum passed on."""
 
     name: str  # the rule's in the model, like layers.3.residual_attention
     x: Tensor

@@ -3,11 +3,14 @@
 import gc
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 # Before torch is loaded: on a busy machine one thread is faster than several that wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Predictions made in tests are nobody's.
+os.environ["NLM_PREDICTIONS"] = os.path.join(tempfile.gettempdir(), f"predictions-of-tests-{os.getpid()}.json")
 
 if "jsonschema" not in sys.modules:  # it would compile grammars of addresses for a second and a half: nobody needs them
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -53,6 +56,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if getattr(config.option, "loadgroup", False):
         for item in items:
             _keep_group_in_name(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Next to nothing that collecting makes is garbage, so nobody looks for it meanwhile."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

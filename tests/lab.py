@@ -49,7 +49,8 @@ _STATE = """() => {
 
 def find_chromium() -> str:
     """The browser's path. Skips the test where there is none, and fails it under CI, which installs one."""
-    for name in (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome", "chrome"):
+    known = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
+    for name in (os.environ.get("CHROMIUM", ""), *known):
         path = shutil.which(name) if name else None
         if path:
             return path
@@ -81,6 +82,7 @@ def running_lab(work: Path, private: Path) -> Iterator[tuple[str, str]]:
         "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
         "IPYTHONDIR": "ipython",
         "MPLCONFIGDIR": "mpl",
+        "NLM_PREDICTIONS": "predictions.json",
         "HOME": "",
     }
     environment = os.environ | {name: str(private / folder) for name, folder in folders.items()}
@@ -225,14 +227,17 @@ def save(page) -> None:
 
 
 SETTLED = """() => new Promise(done => {
-  // The notebook has come to rest: for three frames it is as high, as far scrolled and has as many elements as before.
+  // The notebook has come to rest: for three frames it is as high, as far scrolled and has as many elements as before,
+  // and the presenter, if it is on, has run what it runs by itself.
   const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer');
   const look = () => [panel.scrollHeight, panel.scrollTop, panel.getElementsByTagName('*').length].join();
+  const runs = () => Number(document.querySelector('#nlm-place')?.dataset.running ?? 0);
   let before = look(), same = 0, left = 60;
   const tick = () => {
     const now = look();
     same = now === before ? same + 1 : 0;
     before = now;
+    if (runs()) return requestAnimationFrame(tick);
     return same >= 3 || !left-- ? done() : requestAnimationFrame(tick);
   };
   requestAnimationFrame(tick);
@@ -256,5 +261,30 @@ TOO_WIDE = """() => {
       if (scrolls && e.clientWidth && e.scrollWidth > e.clientWidth + 1) found.push(say(e));
     }
   }
+  return [...new Set(found)];
+}"""
+
+
+CRAMPED = """() => {
+  // In the presenter view at 1920 × 1080: what runs over the screen, is too small for the back row, or has no title.
+  const found = [], closed = e => e.closest('details:not([open])') && !e.closest('summary');
+  const seen = e => e.getClientRects().length && !closed(e) && !e.closest('.nlm-strip');
+  const notebook = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook');
+  const words_of = e => e.innerText ?? e.getAttribute('aria-label') ?? '';
+  const say = (what, e) => found.push(what + ': ' + words_of(e).trim().slice(0, 60));
+  const titles = [...document.querySelectorAll('#nlm-title, .nlm-shown :is(h1, h2, h3)')];
+  if (!titles.some(e => seen(e) && e.innerText.trim())) found.push('no title');
+  for (const cell of notebook.querySelectorAll('.nlm-shown')) {
+    const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node; (node = words.nextNode()); ) {
+      const e = node.parentElement;
+      if (!node.textContent.trim() || e.closest('svg, style, script, mjx-assistive-mml') || !seen(e)) continue;
+      if (e.getBoundingClientRect().bottom > innerHeight) say('runs over the screen', e);
+      if (e.closest('mjx-container, sub, sup')) continue;
+      if (parseFloat(getComputedStyle(e).fontSize) < 27.9) say('too small', e);
+    }
+  }
+  for (const picture of notebook.querySelectorAll('.nlm-shown :is(svg, img)'))
+    if (seen(picture) && picture.getBoundingClientRect().bottom > innerHeight) say('runs over the screen', picture);
   return [...new Set(found)];
 }"""

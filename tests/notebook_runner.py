@@ -5,7 +5,9 @@ Its cells reach no network: whatever asks for an address other than this machine
 """
 
 import contextlib
+import html
 import os
+import re
 import sys
 import tempfile
 import time
@@ -27,6 +29,7 @@ from traitlets.config import Config
 from tests.shapes import shapes_unchecked
 
 LIVE = "application/vnd.jupyter.widget-view+json"
+PRINTED = re.compile(r'<pre class="nlm-printed">(.*?)</pre>', re.S)
 HERE = {"localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "", None}
 
 
@@ -51,8 +54,8 @@ class Ran:
         return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
 
     def printed(self) -> list[str]:
-        """What each code cell has printed."""
-        return ["".join(out.text for out in cell.outputs if out.get("name") == "stdout") for cell in self.code]
+        """What each code cell has printed, with what its predictions print once they are made."""
+        return ["".join(map(_printed, cell.outputs)) for cell in self.code]
 
     def forget(self) -> None:
         """Let go of what the run holds in memory. Layouts and styles stay: modules share them."""
@@ -68,6 +71,13 @@ class Ran:
             for out in cell.outputs
             if out.output_type == "error"
         ]
+
+
+def _printed(output: nbformat.NotebookNode) -> str:
+    if output.get("name") == "stdout":
+        return output.text
+    shown = output.get("data", {}).get("text/html", "")
+    return "".join(html.unescape(text) + "\n" for text in PRINTED.findall(shown))
 
 
 class _Stream:

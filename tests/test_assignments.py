@@ -91,7 +91,7 @@ def test_every_question_says_what_it_takes_and_helps(name: str) -> None:
 @pytest.mark.parametrize("name", COURSE)
 def test_the_instructor_has_a_note_and_the_index_a_line(name: str) -> None:
     note = (ROOT / "autograder" / "notes" / f"{name}.md").read_text(encoding="utf-8")
-    for part in ("**What usually goes wrong**", "**By hand.**", "**For the oral**"):
+    for part in ("**Common mistakes**", "**By hand.**", "**For the oral**"):
         assert part in note
     assert len(re.findall(r"^\d\. \*", note, re.MULTILINE)) >= 5, "five questions for the oral, each with its answer"
     assert f"`{name}`" in (ROOT / "exercises" / "README.md").read_text(encoding="utf-8")

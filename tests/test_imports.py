@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALONE = {"tokens", "corpora", "autodiff", "language_model"}
 MODELS = {"ngram", "feedforward", "convolutional", "recurrent", "transformer", "seq2seq", "word2vec"}
 FOR_ANY_MODEL = {"decoding", "training", "metrics", "diagnostics"}
-NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained"}
+NAMED = ALONE | MODELS | FOR_ANY_MODEL | {"variants", "inspect", "pretrained", "transfer"}
 HEAVY = {"matplotlib", "ipywidgets", "IPython", "transformers", "pandas", "sklearn", "nltk", "gensim"}
 
 
@@ -40,6 +40,7 @@ def allowed(room: str) -> set[str]:
         "variants": MODELS | leaves(),
         "inspect": MODELS | leaves() | {"tokens"},
         "pretrained": MODELS | leaves() | {"tokens"},
+        "transfer": leaves() | {"language_model", "inspect"},
     }.get(room, leaves())
 
 
@@ -113,7 +114,7 @@ def test_pictures_and_widgets_are_loaded_by_show_and_widgets_alone(path: Path) -
 
 
 LECTURES = {
-    "show": {"lectures.show"},
+    "show": {"lectures.show", "lectures.predictions"},
     "widgets": {"lectures.show", "lectures.widgets", "nlmcore"},
     "prompting": {"lectures.prompting", "nlmcore"},
     "recipes": {"lectures.recipes", "lectures.prompting", "lectures.trained", "lectures.FOLDER", "nlmcore"},
@@ -169,12 +170,13 @@ GRADER = {
     "preflight": set(),
     "engine": {"box", "check", "checks", "exercise", "preflight"},
     "intake": {"engine", "nbgrader_config", "preflight"},
-    "feedback": {"engine", "exercise", "pages"},
+    "feedback": {"engine", "exercise", "pages", "preflight"},
     "instructor": {"engine", "exercise", "feedback", "intake", "pages", "preflight"},
     "nbgrader_config": {"engine", "feedback", "preflight"},
     "release": {"exercise", "launcher", "nbgrader_config"},
     "imported": {"box", "engine", "exercise", "launcher", "release", "scaffold"},
     "rations": {"box", "engine", "exercise", "pages", "preflight"},
+    "hub": {"engine", "intake", "launcher", "release"},
     "launcher": {"release.build"},  # when exercises are built; else the standard library alone
     "commands": {
         "box",
@@ -182,6 +184,7 @@ GRADER = {
         "engine",
         "exercise",
         "feedback",
+        "hub",
         "imported",
         "instructor",
         "intake",

@@ -17,12 +17,14 @@ from nlmcore.positions import (
     ALiBi,
     ConcatenatedPositions,
     LearnableSinusoidal,
+    LearnableSinusoidalDistances,
     LearnedPositions,
     MusicTransformerPositions,
     NoPositions,
     RelativeBias,
     Rotary,
     ShawPositions,
+    SinusoidalDistances,
     SinusoidalPositions,
     TransformerXLPositions,
 )
@@ -103,6 +105,12 @@ CHANGES: dict[str, dict[str, Any]] = {
     "Music Transformer": {"positions": NoPositions, "attention_positions": MusicTransformerPositions},
     "Transformer-XL": {"positions": NoPositions, "attention_positions": TransformerXLPositions, "n_kv_heads": 2},
     "Transformer-XL, window": {"positions": NoPositions, "attention_positions": TransformerXLPositions, "window": 3},
+    "sinusoids of distance": {"positions": NoPositions, "attention_positions": SinusoidalDistances},
+    "learnable sinusoids of both": {
+        "positions": LearnableSinusoidal,
+        "attention_positions": LearnableSinusoidalDistances,
+        "n_kv_heads": 2,
+    },
 }
 
 

@@ -38,7 +38,7 @@ CONTROLS = """(box) => {
     const label = node.closest('.jupyter-widgets:not(.widget-box)')?.querySelector('label, .widget-label')?.innerText
                   || node.innerText || node.getAttribute('aria-label') || '';
     const options = node.tagName === 'SELECT' ? node.options.length : usable.length;
-    found.push({ id, kind, label: label.trim().slice(0, 60), parts: usable.length, options });
+    found.push({ id, kind, label: label.trim().slice(0, 60), parts: usable.length, options, at: node.selectedIndex });
   }
   return found;
 }"""
@@ -104,7 +104,7 @@ class Moved:
 
 
 def move_all(page, box, presses: int = 4, only_first: bool = False) -> list[Moved]:
-    """Press keys on every control of the widget `box`: `presses` on the first, two on each of the others.
+    """Press keys on every control of the widget `box`: `presses` times the first, once each of the others.
 
     `box` is the element itself: a locator would search the whole notebook for it at every step.
     """
@@ -114,7 +114,7 @@ def move_all(page, box, presses: int = 4, only_first: bool = False) -> list[Move
         control = found[len(moved)]
         result = Moved(control["kind"], control["label"])
         moved.append(result)
-        wanted = 1 if control["kind"] == "text" else presses if len(moved) == 1 else 2
+        wanted = presses if len(moved) == 1 and control["kind"] != "text" else 1
         for part, keys in _keys(control, wanted):
             if len(result.ms) >= wanted:
                 break
@@ -140,8 +140,9 @@ def _keys(control: dict[str, Any], wanted: int) -> Iterator[tuple[int, list[str]
         yield from ((part, ["Space"]) for part in order * wanted)
     elif kind == "menu":
         # The arrows alone move JupyterLab's cursor from cell to cell; Space opens the menu.
-        there, back = (["Space", key, "Enter"] for key in ("ArrowDown", "ArrowUp"))
-        yield from ((0, keys) for keys in [there] * (control["options"] - 1) + [back] * (control["options"] - 1))
+        down, up = (["Space", key, "Enter"] for key in ("ArrowDown", "ArrowUp"))
+        last = control["options"] - 1
+        yield from ((0, keys) for keys in [down] * (last - control["at"]) + [up] * last)
     elif kind in ("tick", "toggle"):
         yield from ((0, ["Space"]) for _ in range(wanted))
     elif kind == "number":

@@ -1,18 +1,17 @@
-"""The sandbox that runs a submitted notebook. It holds no answers: functions are called, results come back.
+"""The sandbox that runs a submitted notebook. It contains no answers: it calls functions and returns their results.
 
     with Box() as box:                       # starts the warm parent once
         result = box.run(Job(name="ada", cells=(Cell(id="q1", source="x = 1"),)))
 
-`job`      what is asked and what comes back: plain data
+`job`      requests and results: plain data
 `box`      the grader's side: starts the warm parent, and restarts it
-`session`  one notebook: questions are put, and their answers read (`replies`)
-`inside`   the student's side: all that runs behind the walls
-`probe`    whether the walls hold here, tried
-`tiers`    which walls this machine offers, and what to do where it offers none
+`session`  one notebook: sends questions, and reads the answers (`replies`)
+`inside`   the student's side: everything that runs inside the sandbox
+`probe`    tries whether the sandbox holds here
+`tiers`    which isolation this machine offers, and what to do if it offers none
 """
 
 from autograder.box.box import Box
 from autograder.box.job import BoxResult, Cell, CellResult, Interview, Job, Limits, Seed
-from autograder.box.probe import Attempt, Facts, probe
 from autograder.box.session import BoxFault
 from autograder.box.tiers import IsolationMissing

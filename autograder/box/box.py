@@ -1,7 +1,7 @@
-"""The grader's side: a warm parent behind walls, and one notebook after the other in a child of it.
+"""The grader's side: a warm parent inside the sandbox, which runs each notebook in a child process.
 
-Per job the grader makes two pipes and a leash, hands one end of each to the warm parent, and speaks with the
-child itself (`autograder.box.session`).
+Per job the grader makes two pipes and a leash, passes one end of each to the warm parent, and talks to the child
+directly (`autograder.box.session`).
 """
 
 import contextlib
@@ -29,7 +29,7 @@ class Box:
     """Runs notebooks, one at a time; safe to share between threads, which then wait for each other.
 
     Raises IsolationMissing if `isolation` cannot be had; BoxFault from `run` if the warm parent cannot be
-    started or a job makes no sense (a closed name that is none).
+    started or a job makes no sense (a closed name that does not exist).
     """
 
     def __init__(self, limits: Limits | None = None, isolation: tiers.Isolation = "auto") -> None:
@@ -46,16 +46,16 @@ class Box:
         self.close()
 
     def close(self) -> None:
-        """End the warm parent and all that it started. A later `run` starts another."""
+        """End the warm parent and everything that it started. A later `run` starts a new one."""
         with self._lock:
             self._end()
 
     def abandon(self) -> None:
-        """`close` without waiting for a notebook that is running, for a process that is about to end."""
+        """`close` without waiting for a running notebook; for a process that is about to end."""
         self._end()
 
     def run(self, job: Job, limits: Limits | None = None) -> BoxResult:
-        """Run one notebook, by `limits` or the box's own."""
+        """Run one notebook, with `limits` or the box's own."""
         with self._lock:
             for last in (False, True):
                 session = Session(self._ready().spawn, job, limits or self.limits, self.tier)
@@ -71,7 +71,7 @@ class Box:
             raise AssertionError("the second attempt has returned or raised")
 
     def start(self) -> None:
-        """Start the warm parent now, not with the first job."""
+        """Start the warm parent now instead of with the first job."""
         with self._lock:
             self._ready()
 
@@ -147,7 +147,7 @@ class _Parent:
             raise ParentLost(str(error)) from error
 
     def _first_process(self) -> int | None:
-        """Process 1 of the sandbox: with it everything inside ends."""
+        """Process 1 of the sandbox; when it ends, everything inside ends."""
         try:
             with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
                 return os.pidfd_open(int(file.read().split()[0]))

@@ -1,6 +1,6 @@
-"""What the box is asked to do, and what comes back: plain data, the seam between the box and the engine."""
+"""The box's jobs and results: plain data, the interface between the box and the engine."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -25,8 +25,11 @@ class Interview:
     """The arguments of each call: tensors, numbers, text, booleans, None, Seed, and lists, tuples and dictionaries
     (with text as keys) of them."""
     closed: tuple[str, ...] = ()  # what is closed in this question; what is not the job's too is listened to
+    meanwhile: Callable[[], object] | None = field(default=None, compare=False)
+    """What the grader does while the student's function is called, on another core if there is one."""
     known: tuple[tuple[int, Fault], ...] = ()
-    """Numbers of calls, and how they ended before. They come first: if they end so again, nothing else is asked."""
+    """Numbers of calls, and how they ended before. They come first; if they end the same way, nothing else is
+    called."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +49,10 @@ class Job:
     seed: int = 0  # of Python's, NumPy's and PyTorch's generators at the start, and of PyTorch's in every interview
     files: Mapping[str, bytes] = field(default_factory=dict)  # relative path -> content, put into the working folder
     lean: bool = False
-    """Of the cells, run only the statements that bind what the tests need."""
+    """Run only the statements of the cells that bind names the tests need."""
     pictures: bool = False  # whether pictures of `lectures.show` are drawn, or shown as their alternative text
+    meanwhile: "Callable[[CellResult], object] | None" = field(default=None, compare=False)
+    """What the grader does with the answers to one interview while the notebook works on the next one."""
 
     def __post_init__(self) -> None:
         for path in self.files:
@@ -95,9 +100,9 @@ Ending = Literal["finished", "wall", "total", "cpu", "memory", "killed", "result
 class BoxResult:
     cells: tuple[CellResult, ...]  # those that were reached; if it did not finish, the last may be incomplete
     ended: Ending
-    """finished: all cells were reached. wall: a cell did not heed its limit. total, cpu, memory: that limit of all
-    together. killed: by a fault of its own in compiled code. left: its process ended itself. result-too-large,
-    protocol: what it sent cannot be read. ours: the box's own code failed, at what the notebook has left of Python."""
+    """finished: all cells were reached. wall: a cell did not heed its limit. total, cpu, memory: that limit for all
+    cells together. killed: by its own fault in compiled code. left: its process ended itself. result-too-large,
+    protocol: its data cannot be read. ours: the box's own code failed because the notebook had changed Python."""
     words: str  # one sentence for the instructor and the student
     at: str | None = None  # the cell in which it ended, if it did not finish
     incidents: tuple[str, ...] = ()  # what the kernel refused it, and what it asked for outside its folder

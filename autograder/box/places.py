@@ -1,7 +1,7 @@
-"""What a notebook gets to see of this machine: Python, the installed packages, `nlmcore`, and a folder of its own.
+"""What a notebook can see of this machine: Python, the installed packages, `nlmcore`, and its own folder.
 
-Not the course's checkout, the solutions, the gradebook, the home folder, nor other submissions. The
-file system inside is built from nothing, and each part of it is named here.
+It cannot see the course's checkout, the solutions, the gradebook, the home folder, or other submissions. The file
+system inside is built from scratch, and each part of it is named here.
 """
 
 import os
@@ -21,14 +21,14 @@ _LECTURES = Path(str(lectures.__file__)).resolve().parent
 OURS = {
     "nlmcore": str(Path(str(nlmcore.__file__)).resolve().parent),
     "lectures/__init__.py": str(_LECTURES / "__init__.py"),
+    "lectures/predictions.py": str(_LECTURES / "predictions.py"),
     "lectures/show": str(_LECTURES / "show"),
 }
-"""What a notebook may import of ours, besides the student's side of the grader, and where it lies. Of `nlmcore` a job
-leaves out what it closes; the rest of `lectures` is built on all of it."""
+"""Our packages that a notebook may import, besides the student's side of the grader, and where they are. A job leaves
+out the modules of `nlmcore` that it closes; the rest of `lectures` is built on all of it."""
 _INSTALLED = (sys.prefix, sys.base_prefix, nlmcore.__file__, autograder.__file__)
 SCRATCH = "/scratch" if any(str(path).startswith("/tmp/") for path in _INSTALLED) else "/tmp"
-"""The notebook's own folder. An environment that lies under /tmp itself would be hidden by a folder in its place."""
-OUTSIDE = "/tmp"  # a folder that every machine has, to try a mount on
+"""The notebook's own folder. A folder at /tmp would hide an environment that is under /tmp itself."""
 WARM = "/warm"  # where the warm parent's libraries keep what they must write; a notebook sees it empty
 _HOME = "/box"
 _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share/fonts", "/usr/share/zoneinfo")
@@ -37,7 +37,7 @@ _SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/f
 
 
 class Staging:
-    """A folder with the student's side of the box, as a package `autograder` that holds nothing else. It lies under
+    """A folder with the student's side of the box, as a package `autograder` that contains nothing else. It is under
     …/lib/python, which `autograder.exercise.outcome` takes for library code, not the student's."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Staging:
 
 
 def environment(warm: str = WARM) -> dict[str, str]:
-    """All of the environment: nothing of the grader's own."""
+    """The complete environment, with nothing of the grader's own."""
     return {
         "PATH": "/usr/bin:/bin",
         "HOME": warm,
@@ -118,7 +118,7 @@ def readable(staging: Staging) -> list[str]:
 
 
 def hidden() -> list[str]:
-    """The grader's own package, should it be installed beside the others."""
+    """The grader's own package, if it is installed with the others."""
     found = []
     for folder in {*_site_folders(), *(str(Path(p)) for p in (sysconfig.get_paths()["purelib"],))}:
         path = os.path.join(folder, "autograder")
@@ -128,13 +128,13 @@ def hidden() -> list[str]:
 
 
 def _copies() -> list[str]:
-    """Our packages where they are installed beside the others: what a job closes would lie there a second time."""
+    """Our packages if they are installed with the others, where a second copy of closed modules would be found."""
     tops = {name.partition("/")[0] for name in OURS}
     return [path for folder in _site_folders() for top in tops if os.path.isdir(path := os.path.join(folder, top))]
 
 
 def link_ours(staging: Staging) -> None:
-    """Without a file system of our own: our packages beside the student's side, by links."""
+    """Without a separate file system: links to our packages next to the student's side."""
     for name, path in OURS.items():
         link = Path(staging.library) / name
         link.parent.mkdir(exist_ok=True)
@@ -143,10 +143,10 @@ def link_ours(staging: Staging) -> None:
 
 
 def bubblewrap(staging: Staging) -> list[str]:
-    """The walls: `bwrap` and its options; the command to run goes behind them.
+    """`bwrap` and its options; the command to run follows them.
 
-    As root the notebook becomes BOX_USER without a user namespace around it, for a namespace of root's would
-    leave it root's rights on root's files.
+    If we are root, the notebook becomes BOX_USER without a user namespace, because a namespace of root's would leave it
+    root's rights on root's files.
     """
     for name, path in OURS.items():
         target = staging.root / "lib" / "python" / name
@@ -181,7 +181,7 @@ def bubblewrap(staging: Staging) -> list[str]:
 
 
 def _parents(path: str, made: set[str], bound: list[str]) -> list[str]:
-    """Folders above a bind, open to everybody: bubblewrap's own would be root's alone."""
+    """Folders above a bind, open to everybody; those that bubblewrap makes are accessible only to root."""
     found: list[str] = []
     for parent in map(str, reversed(Path(path).parents)):
         if parent != "/" and parent not in made and not any(f"{parent}/".startswith(f"{b}/") for b in bound):

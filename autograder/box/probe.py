@@ -1,6 +1,6 @@
-"""Is the sandbox real here? It is tried: a notebook attempts what it must not be able to do, and says how far it got.
+"""Is the sandbox real here? A notebook attempts everything that it must not be able to do, and reports how far it got.
 
-For `autograder doctor`. A wall that does not hold is named, whatever the tier promises.
+For `autograder doctor`. It names each protection that does not hold, whatever the tier promises.
 """
 
 import os
@@ -82,7 +82,7 @@ def probe(isolation: Isolation = "auto") -> Facts:
 
 
 class _Targets:
-    """What the notebook is to find if it can: a listening port, a file, a variable."""
+    """Things that the notebook tries to find: a listening port, a file, a variable."""
 
     def __enter__(self) -> "_Targets":
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -116,7 +116,7 @@ def _source(body: str, targets: _Targets) -> str:
 def main() -> int:
     """`doctor`'s section on the sandbox: `python -m autograder.box.probe`.
 
-    0: students' code is contained here; 1: it is not, or not by all that was tried."""
+    0: students' code is contained here; 1: it is not, or not in every attempt."""
     try:
         facts = probe()
     except BoxFault as fault:

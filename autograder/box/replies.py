@@ -1,4 +1,4 @@
-"""The grader's end of the pipes: values are written down, and replies are read by a parser that trusts nothing.
+"""The grader's end of the pipes: it serialises values, and reads replies with a parser that trusts nothing.
 
 Whatever a student's process writes is either a reply to the question just put, in exactly the agreed form and
 within the limits, or a `BadReply`. There is no pickle and no code in it, only JSON and bytes.
@@ -56,9 +56,12 @@ class Body:
         self._size = 0
 
     def add(self, piece: bytes) -> tuple[int, int]:
-        start = self._size
+        """Its start, a multiple of eight, and its end."""
+        if gap := -self._size % 8:
+            self._pieces.append(bytes(gap))
+        start = self._size + gap
         self._pieces.append(piece)
-        self._size += len(piece)
+        self._size = start + len(piece)
         return start, self._size
 
     def __bytes__(self) -> bytes:
@@ -67,12 +70,12 @@ class Body:
 
 def coded(value: Any, body: Body) -> Any:
     """The value for JSON; `inside.frames.value` is its inverse. Raises TypeError for what cannot be sent."""
+    if isinstance(value, Tensor):  # first, as most arguments are
+        return {"tensor": _tensor(value, body)}
     if value is None or isinstance(value, (int, str)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": str(value)}
-    if isinstance(value, Tensor):
-        return {"tensor": _tensor(value, body)}
     if isinstance(value, Seed):
         return {"generator": value.value}
     if isinstance(value, (tuple, list)):
@@ -87,14 +90,14 @@ def _tensor(tensor: Tensor, body: Body) -> dict[str, Any]:
     if tensor.dtype not in NAMES or tensor.layout != torch.strided:
         raise TypeError(f"an argument of a call cannot be a tensor of {tensor.dtype}, {tensor.layout}")
     start, end = body.add(raw(tensor))
-    stride = tensor.stride() if _spread(tensor) else tensor.contiguous().stride()
-    return {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "stride": list(stride), "bytes": [start, end]}
+    about = {"dtype": NAMES[tensor.dtype], "shape": tuple(tensor.shape), "bytes": (start, end)}
+    if not tensor.is_contiguous() and _spread(tensor):
+        about["stride"] = tensor.stride()
+    return about
 
 
 def _spread(tensor: Tensor) -> bool:
-    """Whether each element has a place of its own, and not too far from the others."""
-    if tensor.is_contiguous():
-        return True
+    """Whether no two elements share memory, and they are not too far apart."""
     axes = sorted((s, n) for s, n in zip(tensor.stride(), tensor.shape, strict=True) if n > 1)
     reach = 0
     for stride, size in axes:
@@ -167,7 +170,7 @@ def _no_constant(name: str) -> None:
 
 
 def text(value: Any, most: int = _LONGEST) -> str:
-    """A text that can be written anywhere: no lone surrogates, no control characters, not too long."""
+    """A text that is safe to write anywhere: no lone surrogates, no control characters, not too long."""
     if not isinstance(value, str):
         raise BadReply("a text that is none")
     clean = value[:most].encode("utf-8", "replace").decode("utf-8")
@@ -179,12 +182,12 @@ def texts(value: Any, most: int, length: int = 300) -> tuple[str, ...]:
 
 
 def notes(value: Any, most: int) -> tuple[str, ...]:
-    """Sentences for a terminal, a log and a table: each on one line, and nothing in it that a terminal obeys."""
+    """Sentences for a terminal, a log and a table: each on one line, without terminal control sequences."""
     return tuple("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in t) for t in texts(value, most))
 
 
 def outcomes(value: Any, body: bytes, asked: Interview) -> tuple[Outcome, ...]:
-    """One outcome for each call that was asked; the tensors fill the body, one after the other."""
+    """One outcome for each call that was asked; the tensors fill the body in order."""
     rows = _list(value, len(asked.calls))
     if len(rows) != len(asked.calls):
         raise BadReply(f"{len(rows)} answers to {len(asked.calls)} questions")
@@ -214,7 +217,7 @@ def outcomes(value: Any, body: bytes, asked: Interview) -> tuple[Outcome, ...]:
 
 def _read_tensor(about: Any, body: bytes, place: int) -> tuple[Tensor, int]:
     has_only(about, {"dtype", "shape", "start"})
-    dtype = DTYPES.get(text(about["dtype"]))
+    dtype = DTYPES.get(about["dtype"]) if isinstance(about["dtype"], str) else None
     if dtype is None:
         raise BadReply("an unknown dtype")
     shape = _list(about["shape"], _MOST_AXES)
@@ -234,7 +237,7 @@ def _read_tensor(about: Any, body: bytes, place: int) -> tuple[Tensor, int]:
 
 
 def in_short(shown: Sequence[dict[str, Any]], room: int) -> tuple[dict[str, Any], ...]:
-    """What is kept where all cells together have shown more than is kept: what decides a mark, cut short."""
+    """What is kept if all cells together have exceeded the output limit: whatever decides a mark, cut short."""
     short: list[dict[str, Any]] = [dict(o) for o in shown if o["output_type"] == "execute_result"][:_MOST_SHORT]
     for output in short:
         output["data"] = {"text/plain": output["data"].get("text/plain", "")[:_SHORT]}
@@ -246,7 +249,7 @@ def in_short(shown: Sequence[dict[str, Any]], room: int) -> tuple[dict[str, Any]
 
 
 def outputs(value: Any, limit: int) -> tuple[dict[str, Any], ...]:
-    """nbformat outputs, rebuilt from their known parts alone."""
+    """nbformat outputs, rebuilt only from their known parts."""
     return tuple(_output(item, limit) for item in _list(value, 1000))
 
 
@@ -286,5 +289,5 @@ def _list(value: Any, most: int) -> Sequence[Any]:
 
 
 def has_only(value: Any, names: set[str]) -> None:
-    if not isinstance(value, dict) or set(value) != names:
+    if not isinstance(value, dict) or value.keys() != names:
         raise BadReply("an object with other parts than agreed")

@@ -1,7 +1,7 @@
-"""One notebook on the grader's side: questions are put, answers are read by a parser that trusts nothing.
+"""One notebook on the grader's side: sends questions, and reads answers with a parser that trusts nothing.
 
-One question at a time, each with a ticket that nobody can know before; as an answer is taken only what carries that
-ticket, has the agreed form and keeps the limits. To end a notebook the grader lets go of its leash.
+One question at a time, each with an unpredictable ticket. Only data with that ticket, in the agreed form and within the
+limits are accepted as an answer. To end a notebook, the grader closes its leash.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ Spawn = Callable[[dict[str, Any], Sequence[int]], None]
 
 
 class BoxFault(RuntimeError):  # noqa: N818  (said to instructors)
-    """The box itself is broken. No student can cause it, and no mark comes of it."""
+    """The box itself is broken. No student can cause this, and it never becomes a mark."""
 
 
 class ParentLost(Exception):  # noqa: N818
@@ -78,6 +78,7 @@ class Session:
         self.begun = False
         self.noted: dict[str, None] = {}
         self._room = limits.shown
+        self._answered: CellResult | None = None  # an interview that `job.meanwhile` has not seen yet
 
     def run(self) -> BoxResult:
         began = time.monotonic()
@@ -155,12 +156,13 @@ class Session:
         files = [[path, *body.add(content)] for path, content in self.job.files.items()]
         header = {"files": files, "seed": self.job.seed, "output": self.limits.output, "pictures": self.job.pictures}
         header["needed"] = self._needed() if self.job.lean else None
+        header["tests"] = any(cell.test for cell in self.job.cells)
         reply, _ = self._ask(header, bytes(body), 0, self._deadline)
         replies.has_only(reply, {"ready", "noted"})
         self._note(reply)
 
     def _needed(self) -> list[list[str]]:
-        """(the cells' text, that of cells to be run whole, the functions that are asked)."""
+        """(the cells' text, the text of cells to be run whole, the functions to be called)."""
         cells = [cell for cell in self.job.cells if not cell.interviews]
         functions = {interview.function for cell in self.job.cells for interview in cell.interviews}
         return [[c.source for c in cells if not c.whole], [c.source for c in cells if c.whole], sorted(functions)]
@@ -185,6 +187,7 @@ class Session:
                 closed.update(dict.fromkeys(touched))
         finally:
             done.append(CellResult(id=cell.id, outcomes=tuple(outcomes), closed=tuple(closed)))
+        self._answered = done[-1]
 
     def _as_before(self, interview: Interview) -> bool:
         """Whether the known calls end as they did."""
@@ -206,15 +209,35 @@ class Session:
             "largest": self.limits.result,
         }
         patience = self.limits.call_wall * len(interview.calls) + _GRACE_SECONDS
-        reply, given = self._ask(header, bytes(body), self.limits.result, time.monotonic() + patience)
+        until = time.monotonic() + patience
+        reply, given = self._ask(header, bytes(body), self.limits.result, until, lambda: self._meanwhile(interview))
         replies.has_only(reply, {"outcomes", "closed", "noted"})
         return replies.outcomes(reply["outcomes"], given, interview), self._touched(reply)
 
-    def _ask(self, header: dict[str, Any], body: bytes, most: int, deadline: float) -> tuple[dict[str, Any], bytes]:
-        """Put a question; the answer to this very question."""
+    def _meanwhile(self, interview: Interview) -> None:
+        if interview.meanwhile is not None:
+            interview.meanwhile()
+        if self.job.meanwhile is not None and self._answered is not None:
+            self.job.meanwhile(self._answered)
+            self._answered = None
+
+    def _ask(
+        self,
+        header: dict[str, Any],
+        body: bytes,
+        most: int,
+        deadline: float,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> tuple[dict[str, Any], bytes]:
+        """Put a question; the answer to this very question. The seconds that `meanwhile` takes are ours."""
         ticket = secrets.token_hex(16)
         deadline = min(deadline, self._deadline)
         replies.send(self._orders, {**header, "ticket": ticket}, body, deadline)
+        if meanwhile is not None:
+            began = time.monotonic()
+            meanwhile()
+            spent = time.monotonic() - began
+            deadline, self._deadline = deadline + spent, self._deadline + spent
         reply, given = replies.receive(self._replies, 8 * self.limits.output + (1 << 20), most, deadline)
         if not self.begun and "fault" in reply:  # none of the student's code has run yet
             raise BoxFault(f"{self.job.name}: {reply['fault']}")
@@ -236,7 +259,7 @@ class Session:
                 self.noted[words] = None
 
     def _kept(self, shown: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
-        """What a cell showed, or in short where the cells before it and this one have shown too much."""
+        """A cell's outputs, shortened if this cell and the previous ones have shown too much."""
         size = len(json.dumps(shown)) if self._room > 0 and shown else 0
         self._room -= size
         return shown if self._room >= 0 or not shown else replies.in_short(shown, self.limits.shown)
@@ -252,7 +275,8 @@ class Session:
         }
 
     def _status(self, dying: float) -> dict[str, Any]:
-        """Let go of the leash, or first wait for what is dying anyway; how it ended, from its supervisor."""
+        """Close the leash, or first wait if the notebook is already ending; returns how it ended, from its
+        supervisor."""
         poll = select.poll()
         poll.register(self._leash, select.POLLIN)
         if not dying or not poll.poll(dying * 1000):

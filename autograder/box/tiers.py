@@ -1,10 +1,10 @@
-"""Which walls this machine offers.
+"""Which isolation this machine offers.
 
 bubblewrap   own user, process, mount, ipc and network namespaces, a file system with only what is needed,
              Landlock where there is one, seccomp, limits
-landlock     where user namespaces are not to be had (many containers, some AppArmor defaults): Landlock,
+landlock     where user namespaces are not available (many containers, some AppArmor defaults): Landlock,
              seccomp, limits
-none         limits alone; only on request, and every result says so
+none         only limits; only on request, and every result says so
 """
 
 import functools
@@ -23,12 +23,12 @@ _TRIAL_SECONDS = 30
 
 
 class IsolationMissing(RuntimeError):  # noqa: N818  (said to instructors)
-    """This machine cannot hold a notebook in, and nobody has said that it need not."""
+    """This machine cannot isolate a notebook, and nobody has allowed it to run without isolation."""
 
 
 @dataclass(frozen=True)
 class Tier:
-    """A set of walls that was tried and stands."""
+    """A form of isolation that was tried and works."""
 
     name: Literal["bubblewrap", "landlock", "none"]
     missing: tuple[str, ...] = ()  # why it is no better one
@@ -43,7 +43,7 @@ class Tier:
 
 
 def choose(isolation: Isolation = "auto") -> Tier:
-    """The best tier, or the one that is asked for. Raises IsolationMissing, saying how to mend it."""
+    """The best tier, or the requested one. Raises IsolationMissing, which says how to fix it."""
     if isolation not in ("auto", "bubblewrap", "landlock", "none"):
         raise ValueError(f"isolation must be auto, bubblewrap, landlock or none, got {isolation!r}")
     if isolation == "none":
@@ -68,7 +68,7 @@ def choose(isolation: Isolation = "auto") -> Tier:
 
 @functools.cache
 def bubblewrap_fault() -> str | None:
-    """Why the first tier cannot be had, and the remedy; None if it was tried and stands."""
+    """Why the first tier is not available, and the remedy; None if it was tried and works."""
     if sys.platform != "linux":
         return "it is Linux only; on Windows use WSL2, on macOS a Linux virtual machine or container"
     if shutil.which("bwrap") is None:
@@ -99,12 +99,12 @@ def landlock_fault() -> str | None:
 
 
 def _trial(staging: places.Staging) -> str:
-    """A program that does what every notebook's supervisor does, and says so."""
+    """A program that takes the same steps as every notebook's supervisor, and reports success."""
     user = places.BOX_USER if os.getuid() == 0 else None
     return (
         f"import sys; sys.path.insert(0, {staging.library!r})\n"
         "from autograder.box.inside import kernel\n"
-        f"kernel.try_namespaces({user!r}, {places.OUTSIDE!r})"
+        f"kernel.try_namespaces({user!r}, {places.SCRATCH!r})"
     )
 
 

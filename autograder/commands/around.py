@@ -1,4 +1,4 @@
-"""What is done before grading and after it: preflight, feedback, release; and worker, which helps."""
+"""Commands before and after grading: preflight, feedback, release; and worker, which helps with grading."""
 
 import os
 import sys
@@ -61,6 +61,8 @@ def preflight(course: "Course", *, assignment: str, students: Sequence[str] | No
 )
 def feedback(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
     from autograder.feedback import write_feedback
+    from autograder.feedback.deliver import for_moodle
+    from autograder.intake.collect import moodles_numbers
 
     unknown = sorted(set(students or ()) - set(course.students(assignment)))
     if unknown:
@@ -70,6 +72,9 @@ def feedback(course: "Course", *, assignment: str, students: Sequence[str] | Non
         shared.as_json([str(path) for path in written])
     elif written:
         print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
+        archive = for_moodle(course, assignment, moodles_numbers(course, assignment))
+        if archive is not None:
+            print(f"For Moodle (View all submissions, Upload multiple feedback files in a zip): {archive}")
         print(f"To hand them out, if you have an exchange: .venv/bin/nbgrader release_feedback {assignment}")
     else:
         print(f"Nothing was handed in for {assignment}.")
@@ -90,7 +95,7 @@ def feedback(course: "Course", *, assignment: str, students: Sequence[str] | Non
     on_a_course=False,
 )
 def release(place: Environment, *, assignments: Sequence[str] = (), to: str | None = None) -> int:
-    """The zip that students unpack; 1 if it is not fit to be released, and nothing is written."""
+    """The zip that students unpack; returns 1 if it is not fit to be released, and then nothing is written."""
     from autograder.release.student_zip import write_zip
 
     try:

@@ -1,11 +1,11 @@
 """`check NOTEBOOK`: run a notebook's visible checks from a terminal; the exit code tells the truth.
 
-The notebook runs in a process of its own, in its folder, without a kernel: cell after cell, an error stops its cell,
-and checks are noted.
+The notebook runs in a separate process, in its folder, without a kernel, cell by cell. An error stops its cell, and
+checks are recorded.
 
     python -m autograder.commands.checking NOTEBOOK ANSWER.json
 
-The answer is written after every question, so that a notebook that is stopped has said how far it came.
+The answer is written after every question, so that it is known how far a notebook came if it is stopped.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ STATES = {True: "holds", False: "NOT YET"}
 
 @shared.command(
     "check",
-    "Run a notebook and say of every question whether its visible check holds. Exit code 0: all of it holds and\n"
+    "Run a notebook and say of every question whether its visible check holds. Exit code 0: all properties hold and\n"
     "every question is answered; 1: something is missing; 2: there is no such notebook. Nothing is changed.",
     "check exercises/attention/attention.ipynb",
     "check exercises/attention/attention.ipynb --json",
@@ -57,7 +57,7 @@ def check(place: Environment, *, notebook: Path, seconds: float = 300, show: boo
 
 
 def run(notebook: Path, seconds: float, show: bool = False) -> dict[str, Any]:
-    """What `checking` says of a notebook; if it did not come to its end, that nothing holds, and why."""
+    """The result of `checking` for a notebook; if it did not reach its end, that nothing holds, and why."""
     with tempfile.TemporaryDirectory(prefix="check-", dir=temporary.home()) as folder:
         answer = Path(folder) / "answer.json"
         line = [sys.executable, "-m", "autograder.commands.checking", str(notebook), str(answer)]
@@ -177,7 +177,7 @@ class Checking:
         if about.get("checksum") == compute_checksum(cell) or not cell.source.strip():
             self._note(about["grade_id"], False, NOT_ANSWERED)
         else:
-            self._note(about["grade_id"], True, "Answered; a person reads it.")
+            self._note(about["grade_id"], True, "Answered; it is marked by hand.")
 
     def _left_out(self) -> None:
         from autograder.exercise.find import exercises_of

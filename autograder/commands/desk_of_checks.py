@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from autograder.commands import shared
+from autograder.commands.running import ISOLATION
 from autograder.commands.shared import option
 from autograder.launcher.say import count
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         option("--tokens", action="store_true", help="only write grading/desk/tokens.csv, from the roster"),
         option("--host", default="127.0.0.1", help="the address to listen on (default: this machine alone)"),
         option("--port", type=int, default=8790, metavar="N", help="default: 8790"),
-        option("--isolation", choices=("auto", "bubblewrap", "landlock", "none"), default="auto"),
+        ISOLATION,
     ],
     with_assignment=False,
 )

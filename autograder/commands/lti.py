@@ -44,10 +44,11 @@ def lti(
     from autograder.intake.roster import people_of
     from autograder.preflight.finding import listed
 
-    given = ags.Settings.read(shared.here(settings) if settings else course.root / "grading" / "lti.json")
-    if jwk:
-        shared.as_json(ags.jwk(given.key))
+    path = shared.here(settings) if settings else course.root / "grading" / "lti.json"
+    if jwk:  # asked for by the LMS's registration, before there are settings
+        shared.as_json(ags.jwk(ags.Settings.read(path).key if path.exists() else path.with_name("lti.pem")))
         return 0
+    given = ags.Settings.read(path)
     of = sum(question.of for question in questions_asked(course, assignment))
     rows = report_rows(course, assignment)
     with course.gradebook() as gradebook:
@@ -73,7 +74,7 @@ def lti(
     if column is None:
         print(f"  There is no column for it yet: --send makes one, called {title or assignment!r}.")
     if found.without:
-        print(f"  Without a mark, which is no zero: {listed(found.without, MOST)}. Nothing is sent for them.")
+        print(f"  Without a mark, which is not a zero: {listed(found.without, MOST)}. Nothing is sent for them.")
     if found.unknown:
         print(f"  WITH A MARK, AND NOT CERTAINLY IN THE COURSE THERE: {listed(found.unknown, MOST)}.")
     for words in failed[:MOST]:

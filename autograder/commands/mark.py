@@ -43,7 +43,7 @@ def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 
     from tqdm import tqdm
 
     from autograder.guard import Guard
-    from autograder.instructor.desk import Desk, serve
+    from autograder.instructor.marking_page import MarkingPage, serve
     from autograder.instructor.written import Class
 
     with Guard(seconds=10, wall=60) as guard:
@@ -55,13 +55,13 @@ def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 
         for _ in tqdm(answers.read(), total=everybody, unit=" submissions", leave=False, delay=1):
             pass
         with course.gradebook() as gradebook:
-            desk = Desk(answers, gradebook, names=names)
+            page = MarkingPage(answers, gradebook, names=names)
             try:
-                asyncio.run(serve(desk, port, lambda address: _open(address, assignment, no_browser)))
+                asyncio.run(serve(page, port, lambda address: _open(address, assignment, no_browser)))
             except OSError as error:
                 raise shared.Misuse(f"port {port} cannot be had ({error.strerror}): give another --port") from None
             except KeyboardInterrupt:
-                print(f"\nStopped. {count(desk.marked, 'mark')} given, and in the gradebook. The same command goes on.")
+                print(f"\nStopped. {count(page.marked, 'mark')} given, and in the gradebook. The same command resumes.")
     return 0
 
 
@@ -76,7 +76,8 @@ def _open(address: str, assignment: str, no_browser: bool) -> None:
 
 
 def _leaf(address: str) -> Path:
-    """A file that leads to the address: in a browser's command line everybody on this machine could read the token."""
+    """A file that redirects to the address, because everybody on this machine could read the token in a browser's
+    command line."""
     from jupyter_core.paths import jupyter_runtime_dir
 
     folder = Path(jupyter_runtime_dir())

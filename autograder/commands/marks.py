@@ -141,13 +141,13 @@ def _say(made: "Filled", of: float, automatic: bool) -> None:
     what = count(made.marks, "mark") + " of automatic points alone" if automatic else count(made.marks, "final mark")
     print(f"{made.path}: {what} in the column {made.title!r}, out of {of:g}.")
     if made.without:
-        print(f"  Without a mark, which is no zero: {listed(made.without, MOST)}. Nothing is written for them.")
+        print(f"  Without a mark, which is not a zero: {listed(made.without, MOST)}. Nothing is written for them.")
     if made.replaced:
-        print(f"  Another mark than the one that was there: {listed(made.replaced, MOST)}.")
+        print(f"  Replaced a different mark: {listed(made.replaced, MOST)}.")
     if made.absent:
         print(f"  WITH A MARK, AND NOT IN THE FILE: {listed(made.absent, MOST)}.")
     for words in made.left[:MOST]:
-        print(f"  Left as it was: {words}.")
+        print(f"  Unchanged: {words}.")
     if len(made.left) > MOST:
         print(f"  And {len(made.left) - MOST} more.")
     for words in made.notes:

@@ -1,4 +1,4 @@
-"""`import FOLDER`: an assignment of nbgrader or otter comes here. `attacks ASSIGNMENT`: what they earn on it."""
+"""`import FOLDER`: imports an assignment of nbgrader or otter. `attacks ASSIGNMENT`: what known attacks earn on it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,7 @@ def _attack(root: Path, assignment: str, kind: Any, json: bool = False) -> None:
 
 
 def lines(assignment: str, table: "Table") -> list[str]:
-    """The table in words: what each attack earns more than a notebook in which nothing is written."""
+    """The table in words: how much more each attack earns than an unwritten notebook."""
     there, here = table.solved
     said = [f"Points of {table.of:g} that an attack gains", f"{'':42}{table.kind:>10}{'here':>8}"]
     said += [f"  {row.name:40}{_shown(row.there):>10}{_shown(row.here):>8}  {_why(row)}" for row in table.rows]
@@ -93,7 +93,7 @@ def lines(assignment: str, table: "Table") -> list[str]:
     said.append(f"  {'(nothing written)':40}{nothing[0]:>10}{nothing[1]:>8}")
     said.append(f"  {'(the master, solved)':40}{_shown(there):>10}{_shown(here):>8}")
     if table.failing:
-        said.append(f"! The master's own solution does not pass here: {', '.join(table.failing)}. Look at these first.")
+        said.append(f"! The original solution does not pass here: {', '.join(table.failing)}. Look at these first.")
     open_ = sorted({cell for row in table.rows if row.here for cell in row.cells})
     if open_:
         said += [

@@ -1,11 +1,12 @@
-"""Gradescope, and containers like it: `grade-one` grades one submission, `gradescope` packs what does it there."""
+"""Gradescope, and containers like it: `grade-one` grades one submission, `gradescope` packs the files that do it
+there."""
 
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.commands import shared
-from autograder.commands.grade import ISOLATION
+from autograder.commands.running import ISOLATION
 from autograder.commands.shared import option
 from autograder.launcher.environment import Environment
 
@@ -38,7 +39,7 @@ def grade_one(
     metadata: str | None = None,
     isolation: "Isolation" = "auto",
 ) -> int:
-    """Exit code 1: it could not be graded as it is (there are results, which say why), or by the grader's fault."""
+    """Exit code 1: it could not be graded as it is (the results say why), or the grader failed."""
     import json
 
     from autograder.engine import single
@@ -46,7 +47,7 @@ def grade_one(
     from autograder.guard import Guard, NotRead
     from autograder.instructor.results import automatic_maximum, results
 
-    path = shared.here(submission)
+    path, target = shared.here(submission), shared.out_file(to)
     who = student or single.student_of(course, assignment, path, shared.here(metadata) if metadata else None)
     with Guard() as guard:
         made = single.grade_one(course, assignment, path, who, isolation, guard)
@@ -59,10 +60,10 @@ def grade_one(
         except NotRead:
             facts = results(made, told=False)
     text = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
-    if to is None:
+    if target is None:
         print(text, end="")
     else:
-        write_whole(shared.here(to), text)
+        write_whole(target, text)
         print(f"{who}: {record.words}\nThe autograder's points: {automatic_maximum(made):g}.")
         print(f"Isolation: {record.isolation or 'nothing was run'}.")
         for words in record.incidents:

@@ -1,4 +1,4 @@
-"""What a course writes about its students stays out of git, wherever it is written.
+"""Keeps everything that a course writes about its students out of git, wherever it is written.
 
 The course's own checkout ignores its folders of marks already (`.gitignore`). Elsewhere, and for a file that is written
 anywhere in a checkout (`--out`), a line goes into that checkout's `info/exclude`, which git reads like a `.gitignore`
@@ -29,7 +29,7 @@ def keep_course(course: "Course") -> None:
 
 
 def keep(*paths: Path) -> None:
-    """Make git ignore these, and say on stderr where it does not. Nothing happens outside a checkout."""
+    """Make git ignore these files, and say on stderr if it cannot. Nothing happens outside a checkout."""
     checkouts: dict[Path, list[str]] = {}
     for path in paths:
         whole = path.parent.resolve() / path.name
@@ -38,8 +38,11 @@ def keep(*paths: Path) -> None:
             checkouts.setdefault(top, []).append(whole.relative_to(top).as_posix())
     for top, names in checkouts.items():
         try:
-            _exclude(top, _seen(top, names))
-            left, why = _seen(top, names), "git has them already, or a .gitignore asks for them"
+            seen = _seen(top, names)
+            if not seen:
+                continue
+            _exclude(top, seen)
+            left, why = _seen(top, seen), "git has them already, or a .gitignore asks for them"
         except FileNotFoundError:  # no git here: nobody commits
             continue
         except (OSError, ValueError, subprocess.SubprocessError) as error:
@@ -61,15 +64,14 @@ def _git(top: Path, *words: str, given: Sequence[str] = (), fine: tuple[int, ...
 
 
 def _seen(top: Path, names: Sequence[str]) -> list[str]:
-    """Those that git would add, or has. Where a folder is not there yet, rules like `/grading/` are about its files."""
+    """The files that git would add, or already tracks. If a folder does not exist yet, rules like `/grading/` apply to
+    its files."""
     inside = {f"{name}/x": name for name in names if not (top / name).is_file()} | {name: name for name in names}
     ignored = {inside[name] for name in _git(top, "check-ignore", "-z", "--stdin", given=[*inside], fine=(0, 1))}
     return [name for name in names if name not in ignored]
 
 
 def _exclude(top: Path, names: Sequence[str]) -> None:
-    if not names:
-        return
     path = top / _git(top, "rev-parse", "--git-path", "info/exclude")[0].strip()
     before = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     rules = ["/" + re.sub(r"([\\*?\[\]\s])", r"\\\1", name) for name in names]

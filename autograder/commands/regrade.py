@@ -1,15 +1,13 @@
-"""`regrade`: a check was wrong. Everybody is graded again, and looked at, before a mark is written."""
+"""`regrade`: a check was wrong. Everybody is graded again, and you review the changes before any mark is written."""
 
 import contextlib
-import functools
-import signal
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands import shared
-from autograder.commands.grade import ISOLATION, JOBS, SCHEDULER, Told
+from autograder.commands.running import ISOLATION, JOBS, SCHEDULER, Told
 from autograder.commands.shared import option
 from autograder.launcher.say import count
 
@@ -22,6 +20,25 @@ if TYPE_CHECKING:
 MOST = 30  # students of an assignment whose changes are printed; the CSV has all
 
 
+@shared.command(
+    "regrade",
+    "Grade assignments again after a check was mended, and say whose marks change, in what, by how much, and why.\n"
+    "Nothing is written into the gradebook without --apply; marks by hand stay in any case.",
+    "regrade attention                     what would change; grading/regrade.csv has all of it",
+    "regrade                               every assignment that has been graded",
+    "regrade attention --apply             write it: what was shown, without running anything again",
+    "regrade --jobs 4",
+    options=[
+        option("assignments", nargs="*", metavar="ASSIGNMENT", help="which (default: every one that has been graded)"),
+        option("--apply", action="store_true", help="write the new marks"),
+        JOBS,
+        SCHEDULER,
+        ISOLATION,
+        option("--out", metavar="FILE", help="where the list of changes goes, if not into grading/"),
+        option("--json", action="store_true", help="every change, for a program"),
+    ],
+    with_assignment=False,
+)
 def regrade(
     course: "Course",
     *,
@@ -32,15 +49,13 @@ def regrade(
     isolation: "Isolation" = "auto",
     out: str | None = None,
     json: bool = False,
-    at_once: bool = False,
 ) -> int:
     from autograder.engine.drafts import Drafts
     from autograder.engine.drafts import apply as write
     from autograder.instructor.changed import Change, changes_of
 
     told = Told("", False, json)
-    if at_once:
-        signal.signal(signal.SIGINT, lambda number, frame: told.leave())
+    told.listen()
     names = list(dict.fromkeys(assignments)) or graded_assignments(course)
     found: list[Change] = []
     faults = stale = 0
@@ -70,29 +85,6 @@ def regrade(
     return _summary(found, faults, stale, path, apply, json, assignments)
 
 
-command = shared.command(
-    "regrade",
-    "Grade assignments again after a check was mended, and say whose marks change, in what, by how much, and why.\n"
-    "Nothing is written into the gradebook without --apply; marks by hand stay in any case.",
-    "regrade attention                     what would change; grading/regrade.csv has all of it",
-    "regrade                               every assignment that has been graded",
-    "regrade attention --apply             write it: what was shown, without running anything again",
-    "regrade --jobs 4",
-    options=[
-        option("assignments", nargs="*", metavar="ASSIGNMENT", help="which (default: every one that has been graded)"),
-        option("--apply", action="store_true", help="write the new marks"),
-        JOBS,
-        SCHEDULER,
-        ISOLATION,
-        option("--out", metavar="FILE", help="where the list of changes goes, if not into grading/"),
-        option("--json", action="store_true", help="every change, for a program"),
-    ],
-    with_assignment=False,
-)
-main = command(regrade)  # as a function: Ctrl-C is heard between two submissions
-program = command(functools.partial(regrade, at_once=True))  # in a process of its own
-
-
 def graded_assignments(course: "Course") -> list[str]:
     with course.gradebook() as gradebook:
         known = sorted(each.name for each in gradebook.assignments)
@@ -107,7 +99,7 @@ def graded_assignments(course: "Course") -> list[str]:
 def _graded_again(
     course: "Course", told: Told, jobs: int, scheduler: str | None, isolation: "Isolation"
 ) -> "tuple[list[Draft], list[str]]":
-    """The drafts of everybody who was graded; and who was not, and is left alone."""
+    """The drafts of everybody who had been graded, and the students who had not and are left alone."""
     from autograder.engine.drafts import Draft, Drafts, graded_before
     from autograder.engine.run import grade
 
@@ -162,7 +154,7 @@ def _mark(mark: float | None) -> str:
 
 
 def _record(course: "Course", changes: "Sequence[Change]", applied: bool, out: Path | None) -> Path:
-    """The list as CSV: of what would change, always in the same place; of what was changed, one for each time."""
+    """The list as CSV. Planned changes are always written to the same file, applied changes to a new one each time."""
     from autograder.engine.records import write_whole
     from autograder.instructor.changed import changes_table
     from autograder.instructor.table import as_csv
@@ -199,7 +191,9 @@ def _summary(
         print(f"  {count(stale, 'submission')} changed meanwhile, and kept the old marks: the same command again.")
     print(f"The list: {path}")
     names = "".join(f" {name}" for name in asked)
-    if not applied:
+    if not applied and not changes:
+        print("There is nothing to write.")
+    elif not applied:
         print(f"Nothing has been written into the gradebook. To write it: python -m autograder regrade{names} --apply")
     elif moved:
         print("Then feedback and report again, for every assignment in the list.")

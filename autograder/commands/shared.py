@@ -1,4 +1,4 @@
-"""What the commands share: how a command line becomes a call, options of a course, and errors said in words."""
+"""What the commands share: how a command line becomes a call, the options of a course, and readable errors."""
 
 import argparse
 import errno
@@ -43,10 +43,10 @@ STUDENTS = option(
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its words, its options, and a function that gets them as keyword arguments.
+    """A command: its name and help, its options, and a function that gets them as keyword arguments.
 
-    Called with (place, words) as the launcher does it. The first argument of the function is the place. If the command
-    is `on_a_course`, it is the course that was named, or the one of this checkout, and errors are said in words.
+    The launcher calls it with (place, words). The first argument of the function is the place. If the command is
+    `on_a_course`, that is the named course, or the one of this checkout, and errors are reported as messages.
     """
 
     verb: str
@@ -61,7 +61,7 @@ class Command:
         lines = "\n".join(map(_example, self.examples))
         made = argparse.ArgumentParser(
             prog=f"python -m autograder {self.verb}",
-            description="\n".join(textwrap.fill(line, WIDTH) for line in self.does.split("\n")),
+            description=textwrap.fill(self.does, WIDTH),
             epilog=f"examples\n{lines}\n\nexit code: 0 done, 1 failed or something is missing, 2 misuse",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
@@ -82,7 +82,7 @@ WIDTH = 79  # of a terminal in which no line of --help is broken
 
 
 def _example(words: str) -> str:
-    """A line that can be pasted; what is said of it behind two blanks goes below it where there is no room."""
+    """A line that can be pasted; its comment, after two blanks, goes below it if the line is too long."""
     line = f"  python -m autograder {words}"
     what, _, about = line.strip().partition("  ")
     if len(line) <= WIDTH:
@@ -115,7 +115,7 @@ def course(place: Environment, folder: str | None, db: str | None) -> "Course":
 
 
 def out_file(path: str | None) -> Path | None:
-    """A file with marks that the user wants somewhere else: git is made to ignore it there."""
+    """A file with marks that the user wants somewhere else; git is made to ignore it there."""
     if path is None:
         return None
     from autograder.commands.private import keep
@@ -130,7 +130,7 @@ def here(path: str | Path) -> Path:
 
 
 def run(work: Callable[[], int]) -> int:
-    """The exit code of `work`. Errors that a user can do something about are said, without a traceback."""
+    """The exit code of `work`. Errors that a user can fix are printed without a traceback."""
     import warnings
 
     from nbgrader.api import MissingEntry
@@ -138,7 +138,7 @@ def run(work: Callable[[], int]) -> int:
 
     from autograder.box import BoxFault, IsolationMissing
     from autograder.engine.course import NotACourse
-    from autograder.engine.gradebook import GradebookFault
+    from autograder.engine.database import GradebookFault
     from autograder.engine.pool import PoolLost
     from autograder.engine.run import AlreadyRunning, Broken
 
@@ -159,7 +159,15 @@ def _say(error: Exception) -> None:
         words = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
         if error.errno == errno.ENOSPC:
             words = f"{words}. Make room on that disk, then run the same command again; what is done stays done"
-    print(f"{words[:1].upper()}{words[1:]}{'' if words.endswith(('.', '?')) else '.'}", file=sys.stderr)
+    first = words.split(maxsplit=1)[0] if words.strip() else ""
+    if first.rstrip(",:").isalpha():  # not a file's name
+        words = words[:1].upper() + words[1:]
+    print(words if words.endswith((".", "?")) else f"{words}.", file=sys.stderr)
+
+
+def own_process() -> bool:
+    """Whether this process runs one command and nothing else, so that it may be ended in the middle of it."""
+    return getattr(sys.modules["__main__"].__spec__, "name", "") == "autograder.__main__"
 
 
 def as_json(value: Any) -> None:

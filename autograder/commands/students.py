@@ -1,4 +1,4 @@
-"""Who is in the class, and what they hand in: roster, collect, exchange."""
+"""Commands for the class and its submissions: roster, collect, exchange, hub."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ STATES = {
 @shared.command(
     "roster",
     "Put a class list into the gradebook: Moodle's participants or grades, Canvas's grades, Gradescope's roster, or a\n"
-    "CSV of your own. Columns are known by their headings. Nobody is taken out; run again, it changes nothing.",
+    "CSV of your own. Columns are recognised by their headings. Nobody is removed; running it again changes nothing.",
     "roster participants.csv",
     "roster participants.csv --id 'Email address'",
     "roster 2026_Grades.csv --dry-run",
@@ -51,7 +51,7 @@ def roster(
     print(
         f"{count(len(people), 'student')} in {Path(file).name}; {made.way}.\n"
         f"{'Would be added' if dry_run else 'Added'}: {len(made.added)}. Changed: {len(made.changed)}."
-        f" As they were: {made.same}."
+        f" Unchanged: {made.same}."
     )
     if made.added:
         print(f"  {listed(made.added, MOST)}")
@@ -124,7 +124,7 @@ def collect(
         print(f"Late, by the system's own mark, which does not say when: {listed(sorted(made.late), MOST)}.")
     if made.timeless:
         print(f"Without a time, and so not late: {listed(sorted(made.timeless), 5)}.")
-        if any(read.system == "Moodle" for read in made.downloads):
+        if not match and any(read.system == "Moodle" for read in made.downloads):
             print("  Moodle's grading worksheet has the times: --match WORKSHEET.csv")
     if made.missing:
         perhaps = " (or below)" if made.unmatched else ""
@@ -134,7 +134,7 @@ def collect(
     if not made.unmatched:
         print(f"Next: python -m autograder preflight {assignment}")
         return 0
-    print(f"NOT TAKEN, as it is not certain whose they are: {len(made.unmatched)}.")
+    print(f"NOT COLLECTED, because it is not certain whose they are: {len(made.unmatched)}.")
     for one in made.unmatched:
         nearest = f"; perhaps {' or '.join(map(shown, one.nearest))}" if one.nearest else ""
         print(f"  {shown(one.label)}: {one.why}{nearest}")
@@ -170,6 +170,40 @@ def exchange(course: "Course", *, root: str, students: str | None = None) -> int
         print("For everybody on this machine, once, by its administrator:")
         print(f"  sudo install -D -m 644 {written} /etc/jupyter/nbgrader_config.py")
     print("They then say: nbgrader fetch_assignment, submit, fetch_feedback, each with the ASSIGNMENT.")
+    for words in trouble:
+        print(f"  ! {words}")
+    return 1 if trouble else 0
+
+
+@shared.command(
+    "hub",
+    "Write all that a JupyterHub for the course needs into a folder outside it: jupyterhub_config.py, nbgrader's\n"
+    "exchange, the students' copy of the course without solutions, and NEXT.md, which says what to do then.\n"
+    "Run it in the account that owns this checkout. Run again, it renews the students' copy.",
+    "hub /srv/nlm",
+    "hub /srv/nlm --grader bob --grader eve",
+    options=[
+        option("folder", metavar="FOLDER", help="where every user of the machine can go; made if it is not there"),
+        option(
+            "--grader", metavar="ACCOUNT", action="append", dest="graders", help="who may open the course's server too"
+        ),
+        option("--port", type=int, default=8000, metavar="N", help="of the hub, on this machine only (default: 8000)"),
+    ],
+    with_assignment=False,
+)
+def hub(course: "Course", *, folder: str, graders: Sequence[str] | None = None, port: int = 8000) -> int:
+    import os
+
+    if os.name == "nt":
+        raise shared.Misuse("a hub needs the accounts of a Unix machine; there are none here. Use Linux")
+    from autograder.hub import set_up
+
+    print("Making the students' copy of the course (a minute) ...", flush=True)
+    page, done, trouble = set_up(course, shared.here(folder), graders=graders or (), port=port)
+    for words in done:
+        print(words)
+    print(f"Written: {page.parent / 'jupyterhub_config.py'}, the exchange, and the students' copy.")
+    print(f"What to do next, as the machine's administrator: {page}")
     for words in trouble:
         print(f"  ! {words}")
     return 1 if trouble else 0

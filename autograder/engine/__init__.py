@@ -1,17 +1,20 @@
-"""From a submitted notebook to marks: what to ask at which cell, what the answers are worth, what nbgrader is told.
+"""From a submitted notebook to marks: the questions of each cell, the points of the answers, the marks passed to
+nbgrader.
 
-    plan       which cells are run in the box, and which functions are asked which questions
-    attempt    run a plan in the box, going on after a cell that does not end
+    plan       which cells run in the sandbox, and which functions get which questions
+    attempt    run a plan in the sandbox, continuing after a cell that does not end
     marking    answers -> verdicts -> the outputs that nbgrader reads as marks
-    execute    the seam: nbgrader's own Execute replaced, by one line of its configuration; one submission as a task
-    course     a course as nbgrader sees it: configuration, folders, masters
+    execute    replaces nbgrader's own Execute, by one line of its configuration; one submission as a task
+    course     a course as nbgrader sees it: configuration, folders, source notebooks
     pool       workers: in this process, on several cores, on a cluster
     run        a class: each submission in turn; resumed wherever it was stopped
-    gradebook  nbgrader's marks, by its own rules; byhand: those that a person gives
-    answers    which answer a mark by hand was given for: it stays confirmed while that is the same
-    write      graded notebooks, gradebook, record, in this order, by one process
-    incidents  what a student is told of what their code tried
-    records    what became of a notebook and of a submission, as plain data that can be kept and sent
+    database   opens nbgrader's gradebook and waits for it; gradebook: its marks, by nbgrader's own rules
+    byhand     marks given by hand
+    beside     small files beside a submission: when it was handed in
+    answers    the answer for which a mark was given by hand; the mark stays confirmed while the answer is the same
+    write      graded notebooks, gradebook and record, in this order, by one process
+    incidents  what a student is told about what their code tried
+    records    the results of a notebook and of a submission, as plain data that can be stored and sent
 
-Student code runs in `autograder.box` and nowhere else; the verdict is computed here, outside.
+Student code runs only in `autograder.box`; the verdict is computed here, outside.
 """

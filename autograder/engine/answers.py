@@ -1,8 +1,8 @@
-"""Which answer a mark was given for, so that a person's mark stays confirmed while the answer is the same.
+"""The answer for which a mark was given, so that a mark by hand stays confirmed while the answer is the same.
 
-nbgrader asks for a second look at every mark given by hand, after each grading. Here the answer to each graded cell is
-kept as a digest beside the record, once the gradebook has its marks. At the next grading a confirmed mark stays so
-where the digest is the same; where it is another, or was never kept, the mark waits for a second look.
+nbgrader asks for a second look at every mark given by hand, after each grading. Here a digest of the answer to each
+graded cell is kept with the record, once the gradebook has its marks. At the next grading a confirmed mark stays
+confirmed if the digest is the same; if it differs, or was never kept, the mark waits for a second look.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from typing import Any
 
 from nbgrader import utils
 
-from autograder.engine.gradebook import MARKED_LATE_FILE, SECRET_FILE
+from autograder.engine.beside import MARKED_LATE_FILE, SECRET_FILE
 from autograder.engine.records import write_whole
 
 NOT_WRITTEN = ("timestamp.txt", SECRET_FILE, MARKED_LATE_FILE)  # by a student: the way it was handed in leaves them
@@ -21,7 +21,7 @@ Digests = dict[str, dict[str, str]]  # by notebook and graded cell
 
 
 def digests(cells: Sequence[Any], folder: Path) -> dict[str, str]:
-    """Of the answer to every graded cell of a graded notebook. folder: where the files lie that were handed in."""
+    """Digests of the answers to all graded cells of a graded notebook. folder: where the submitted files are."""
     own = [cell for cell in cells if utils.is_solution(cell) or not cell.metadata.get("nbgrader")]
     code = [cell for cell in own if cell.cell_type == "code"]
     files = sorted(path for path in folder.rglob("*") if path.suffix != ".ipynb" and path.name not in NOT_WRITTEN)
@@ -41,7 +41,7 @@ def grade_id(cell: Any) -> str:
 
 
 def digest(cells: Sequence[Any], files: Sequence[Path] = ()) -> str:
-    """Of what was written, blanks at the ends of lines apart, and of pictures in it."""
+    """A digest of the text, ignoring blanks at the ends of lines, and of its pictures."""
     made = hashlib.sha256()
     for cell in cells:
         lines = [line.rstrip() for line in cell.source.strip().splitlines()]
@@ -66,13 +66,14 @@ class Known:
             self.everywhere, self.answers = {}, {}
 
     def same(self, now: Mapping[str, Mapping[str, str]]) -> dict[str, set[str]]:
-        """By notebook: the graded cells whose answer is what it was."""
+        """By notebook: the graded cells whose answer has not changed."""
         return {
             name: {cell for cell, made in cells.items() if self.answers.get(name, {}).get(cell) == made}
             for name, cells in now.items()
         }
 
     def keep(self, now: Digests) -> None:
-        """Only after the marks are in the gradebook: killed before, the answers count as changed."""
+        """Call this only after the marks are in the gradebook; if the process is killed before, the answers count as
+        changed."""
         self.answers |= now
         write_whole(self.path, json.dumps(self.everywhere | {self.db: self.answers}))

@@ -1,7 +1,7 @@
-"""Run a plan in the box, and go on after a cell that does not end.
+"""Run a plan in the sandbox, and continue after a cell that does not end.
 
-One endless loop must not cost a student the questions after it. Where the box had to stop a notebook, it is run again
-without the cell that was running: its own mark is gone, those of the others are not.
+One endless loop must not cost a student the questions after it. If the sandbox had to stop a notebook, the notebook is
+run again without the cell that was running. That cell's mark is lost, but not those of the others.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,8 @@ AGAIN = 4  # how often at most. What then still does not end, is as if it had no
 PATIENCE = 100.0  # seconds for all runs of one notebook together: no further run is begun after them
 USED_UP = ("total", "cpu")  # one cell is not to blame for these, and another run would end like this one
 NOT_THEIRS = ("ours", "protocol", "memory")
-"""How a run may end without anybody knowing whose fault it was: the box's code failed, or the machine's memory."""
+"""Ways in which a run may end without anybody knowing whose fault it was: the sandbox's code failed, or memory ran
+out."""
 
 
 class Runs(Protocol):

@@ -1,7 +1,7 @@
-"""Marks that a person gives: what the gradebook has for one question, and one transaction to change it.
+"""Marks given by hand: the gradebook's entry for one question, and one transaction to change it.
 
-Formgrader may be open on the same marks, and `grade` may be running: what has changed since it was read is not
-overwritten (the condition is part of the SQL's UPDATE), and a locked gradebook is waited for.
+Formgrader may be open on the same marks, and `grade` may be running: changes made since the mark was read are not
+overwritten (the condition is part of the SQL's UPDATE), and the code waits while the gradebook is locked.
 """
 
 from collections.abc import Collection
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from nbgrader.api import Assignment, BaseCell, Comment, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy import func, select, update
 
-from autograder.engine.gradebook import patiently
+from autograder.engine.database import patiently
 
 
 class Answer(NamedTuple):
-    """One student's mark for one question, as a person gives it."""
+    """One student's mark for one question, given by hand."""
 
     grade: str  # its key in the gradebook
     comment: str | None  # the comment's key
@@ -80,8 +80,9 @@ def answers_to(gradebook: Any, assignment: str, notebook: str, cell: str) -> lis
 def mark_by_hand(
     gradebook: Any, seen: Collection[Answer], points: float | None, words: str, patience: float | None = None
 ) -> None:
-    """Give all of these answers the same points and comment, in one transaction. points: None takes a mark by hand
-    back. Raises ChangedMeanwhile if one of them is no longer as it was seen, or GradebookBusy; nothing is written then.
+    """Give all of these answers the same points and comment, in one transaction. points: None withdraws a mark given by
+    hand. Raises ChangedMeanwhile if one of them has changed since it was read, or GradebookBusy; then nothing is
+    written.
     """
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""A course as nbgrader sees it: its configuration, folders, gradebook, and the masters of an assignment."""
+"""A course as nbgrader sees it: its configuration, folders, gradebook, and the source notebooks of an assignment."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import find_all_files
 from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.engine.gradebook import opened
+from autograder.engine.database import opened
 from autograder.preflight.archive import is_archive
 from autograder.preflight.finding import shown
 from autograder.preflight.master import Master, from_gradebook, order_in_source
@@ -34,7 +34,7 @@ class Course:
 
     @classmethod
     def load(cls, root: Path, db: str | None = None) -> "Course":
-        """The course at `root`; db: another gradebook's URL. Raises NotACourse."""
+        """The course at `root`; db: the URL of a different gradebook. Raises NotACourse."""
         root = root.resolve()
         if not (root / "nbgrader_config.py").is_file():
             raise NotACourse(
@@ -58,7 +58,7 @@ class Course:
         return Path(self.directory.format_path(self.directory.submitted_directory, student, assignment))
 
     def students(self, assignment: str) -> list[str]:
-        """Who has handed in something for an assignment, as a folder or as an archive in its place; in order. Raises
+        """The students who have handed in something for an assignment, as a folder or an archive, in order. Raises
         ValueError for a folder's name that no gradebook can hold."""
         there = self.submitted.iterdir() if self.submitted.is_dir() else iter(())
         homes = (home for home in there if home.is_dir() and not home.name.startswith("."))
@@ -76,7 +76,8 @@ class Course:
         return found
 
     def files(self, assignment: str) -> dict[str, bytes]:
-        """What the instructor has put beside the source notebooks: nbgrader lays it over the submission's own files."""
+        """The files that the instructor has put next to the source notebooks; nbgrader copies them over the
+        submission's own files."""
         return master_files(self.config, assignment)
 
     @contextmanager
@@ -111,7 +112,7 @@ class Course:
 
 
 def master_files(config: Any, assignment: str) -> dict[str, bytes]:
-    """The files of an assignment's source folder that nbgrader copies over a submission: all but notebooks."""
+    """The files of an assignment's source folder that nbgrader copies over a submission: all except notebooks."""
     directory, autograde = CourseDirectory(config=config), Autograde(config=config)
     folder = Path(directory.format_path(directory.source_directory, ".", assignment))
     found = {}

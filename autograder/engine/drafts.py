@@ -1,8 +1,8 @@
-"""Marks that are looked at before they count: a class graded again, with nothing written into the gradebook.
+"""Marks that can be reviewed before they count: a class is graded again, but nothing is written into the gradebook.
 
-A draft is all that the box has said of one submission, kept under `grading/<assignment>/.regrade/`. To apply it is to
-hand it to the one writer, as if it had just come back from a worker; nothing is run a second time. What a draft changes
-is noted in it before it is applied, so a run that was stopped still knows it.
+A draft is the sandbox's full result for one submission, kept under `grading/<assignment>/.regrade/`. Applying it means
+passing it to the writer, as if a worker had just returned it; nothing is run a second time. A draft records what it
+changes before it is applied, so this is known even if the run is stopped.
 """
 
 import hashlib
@@ -16,9 +16,10 @@ from typing import Any
 import autograder
 import nlmcore
 from autograder.engine import records
+from autograder.engine.beside import timestamp_of
 from autograder.engine.course import Course
 from autograder.engine.execute import Done, show
-from autograder.engine.gradebook import automatic_marks, scores_of, timestamp_of
+from autograder.engine.gradebook import automatic_marks, scores_of
 from autograder.engine.records import Record, from_json, write_whole
 from autograder.engine.run import basis_of, only_one
 from autograder.engine.write import Writer, record_of
@@ -84,7 +85,8 @@ class Drafts:
 
 
 def graders_code() -> str:
-    """Of all that a mark can depend on: what was mended may be a law, or the package that a reference is built on."""
+    """A digest of all code that a mark can depend on, since the fix may be in a law, or in the package that a reference
+    uses."""
     ours, package = (Path(str(module.__file__)).parent for module in (autograder, nlmcore))
     made = hashlib.sha256()
     for folder in (*(ours / name for name in ("box", "checks", "engine", "exercise")), package):
@@ -94,7 +96,7 @@ def graders_code() -> str:
 
 
 def graded_before(course: Course, assignment: str) -> tuple[list[str], list[str]]:
-    """(who has handed in and was graded, who has handed in and was not)."""
+    """(students who have handed in and were graded, students who have handed in but were not)."""
     there = course.students(assignment)
     with course.gradebook() as gradebook:
         scores = scores_of(gradebook, assignment)  # by nbgrader's own command or button there is no record
@@ -104,8 +106,8 @@ def graded_before(course: Course, assignment: str) -> tuple[list[str], list[str]
 
 
 def apply(course: Course, assignment: str, drafts: list[Draft]) -> Iterator[Draft]:
-    """Write drafts into the gradebook, one after the other; their results are read when their turn comes. One whose
-    submission or master is not what was graded any more is left alone and not yielded. Raises as `grade` does."""
+    """Write drafts into the gradebook in order, reading each only when its turn comes. A draft whose submission or
+    source notebook has changed since is left alone and not yielded. Raises as `grade` does."""
     masters = course.masters(assignment)
     kept = Drafts(course, assignment)
     with Guard() as guard, only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:

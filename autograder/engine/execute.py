@@ -1,12 +1,12 @@
-"""Where students' code is run during grading: nbgrader's Execute, replaced by the box.
+"""Runs students' code during grading: replaces nbgrader's Execute by the sandbox.
 
 `CourseExecute` is wired by `Autograde.autograde_preprocessors` (see `autograder.nbgrader_config`), so that `nbgrader
-autograde` and formgrader's button come through here. `work` does the same for our own command, as a task that any
-worker can do: it needs no gradebook and no folder of the course. No kernel is started.
+autograde` and formgrader's button use this code. `work` does the same for our own command, as a task for any worker: it
+needs neither the gradebook nor the course's folders. No kernel is started.
 
 `CourseMarks` replaces nbgrader's SaveAutoGrades there.
 
-- Student code runs in the box; marks are computed here, outside, and put into the outputs that nbgrader reads.
+- Student code runs in the sandbox; marks are computed here, outside, and put into the outputs that nbgrader reads.
 - A fault of the grader itself never becomes a mark: it raises, nbgrader says so and leaves that submission ungraded.
 """
 
@@ -28,7 +28,7 @@ from autograder.engine.answers import Known, digests, grade_id
 from autograder.engine.attempt import Runs, attempt
 from autograder.engine.course import master_files
 from autograder.engine.gradebook import UNMARKED, stays_confirmed
-from autograder.engine.marking import better, mark_notebook, what_failed
+from autograder.engine.marking import Early, better, mark_notebook, what_failed
 from autograder.engine.plan import Plan, plan_notebook
 from autograder.engine.records import NotebookResult, result_file, to_json, write_whole
 from autograder.engine.seeds import course_secret
@@ -40,7 +40,7 @@ _boxes: dict[str, Box] = {}
 
 
 def shared_box(isolation: Isolation) -> Box:
-    """The box of this process: started when it is first needed, gone when the process is."""
+    """The sandbox of this process: started when it is first needed, ended with the process."""
     if isolation not in _boxes:
         _boxes[isolation] = Box(isolation=isolation)
         atexit.register(_boxes[isolation].close)
@@ -48,13 +48,13 @@ def shared_box(isolation: Isolation) -> Box:
 
 
 def abandon_boxes() -> None:
-    """End the boxes of this process, in the middle of a notebook if need be."""
+    """End the sandboxes of this process, in the middle of a notebook if necessary."""
     for box in _boxes.values():
         box.abandon()
 
 
 class CourseExecute(NbGraderPreprocessor):  # type: ignore[misc]
-    """Runs a submitted notebook in the box and writes its outputs and marks."""
+    """Runs a submitted notebook in the sandbox and writes its outputs and marks."""
 
     isolation = Unicode("auto", help="auto, bubblewrap, landlock, or none: student code is then not contained.").tag(
         config=True
@@ -80,8 +80,8 @@ class CourseExecute(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 class CourseMarks(SaveAutoGrades):  # type: ignore[misc]
-    """Writes the marks as nbgrader does, but a mark by hand stays confirmed while the answer is the same, and
-    what failed by our own fault has none."""
+    """Writes the marks as nbgrader does, but a mark by hand stays confirmed while the answer is the same, and a
+    question that failed through our own fault has none."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         about, directory = resources["nbgrader"], CourseDirectory(config=self.config)
@@ -109,10 +109,11 @@ class CourseMarks(SaveAutoGrades):  # type: ignore[misc]
 
 
 def run_plan(box: Runs, plan: Plan, cells: Any) -> NotebookResult:
-    """Run, and judge. Functions that failed, and did not only answer wrongly, are asked again, in a run of what they
-    need of the notebook and nothing else; the better mark counts."""
-    first = attempt(box, plan.job)
-    result = mark_notebook(plan, first, cells)
+    """Run and judge. Functions that failed, rather than just giving wrong answers, are called again in a run of only
+    those parts of the notebook that they need; the better mark counts."""
+    early = Early(plan, cells)
+    first = attempt(box, replace(plan.job, meanwhile=early))
+    result = mark_notebook(plan, first, cells, early)
     again = what_failed(plan, result, first)
     if again is not None:
         result = better(result, again, mark_notebook(again, attempt(box, again.job), cells))
@@ -121,7 +122,7 @@ def run_plan(box: Runs, plan: Plan, cells: Any) -> NotebookResult:
 
 
 def show(nb: Any, result: NotebookResult) -> None:
-    """Write the outputs into the notebook, and what no mark may be made of into its cells' metadata."""
+    """Write the outputs into the notebook, and note in the cells' metadata where there must be no mark."""
     unsure = {mark.cell for mark in result.marks if mark.unsure}
     for cell in nb.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") in unsure:
@@ -168,7 +169,7 @@ class Done:
 
 
 def work(task: Task) -> Done:
-    """Run and judge. A student's failure is a result; what raises here is a fault of the grader's, and said."""
+    """Run and judge. A student's failure is a result; an exception here is a fault of the grader, and is reported."""
     results = {}
     try:
         box = shared_box(task.isolation)

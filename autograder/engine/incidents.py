@@ -1,13 +1,13 @@
-"""What a student is told of what their code tried, or of what had to be stopped: one of a few sentences, or nothing.
+"""What a student is told about what their code tried, or why it was stopped: one of a few sentences, or nothing.
 
-An incident, as the instructor reads it, says which path was asked for, how often, and how much was sent. A function
-that is called with hidden inputs can put them into all of that; so none of it is on a page that students get.
+An incident, as the instructor sees it, says which path was requested, how often, and how much was sent. A function that
+is called with hidden inputs can encode them in all of that, so none of it appears on a page that students get.
 """
 
 from collections.abc import Iterable
 
 from autograder.box.session import ENDED_BY, KNOWN_INCIDENTS, SENT
-from autograder.engine.gradebook import MARKED_LATE, NO_TIME
+from autograder.engine.beside import MARKED_LATE, NO_TIME
 from autograder.engine.marking import LATE
 
 _BEGINNINGS = {
@@ -25,7 +25,7 @@ _ENDINGS = {LATE: LATE, "which is closed": "used a name that is closed in the qu
 
 
 def for_students(incidents: Iterable[str]) -> tuple[str, ...]:
-    """In an order of their own, each once."""
+    """Each sentence once, in a fixed order."""
     found = list(incidents)
     told = [said for begins, said in _BEGINNINGS.items() if any(words.startswith(begins) for words in found)]
     told += [said for ends, said in _ENDINGS.items() if any(words.endswith(ends) for words in found)]

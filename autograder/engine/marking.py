@@ -1,9 +1,10 @@
 """From answers to marks, and to the outputs that nbgrader reads as marks.
 
-nbgrader's rule for a test cell: an error output or anything on stderr is 0; else a number that the cell displays is
-the mark; else all points. So a test cell of ours gets two outputs, its report and its mark, whatever the student's
-code printed; and a plain nbgrader test cell keeps its outputs, with warnings moved off stderr and with a displayed
-"result" only where that is a number between 0 and the maximum, for a student's formatter may display anything.
+nbgrader's rule for a test cell: an error output or anything on stderr means 0; otherwise a number that the cell
+displays is the mark; otherwise it earns all points. So our test cell gets two outputs, its report and its mark,
+whatever the student's code printed; and a plain nbgrader test cell keeps its outputs, with warnings moved off stderr
+and with a displayed "result" only if that is a number between 0 and the maximum, because a student's formatter may
+display anything.
 """
 
 import builtins
@@ -16,9 +17,10 @@ from typing import Any
 from autograder.box import CellResult
 from autograder.check import INSTRUCTOR
 from autograder.engine.attempt import Attempt
+from autograder.engine.bound import is_bound_nowhere
 from autograder.engine.plan import Plan, Test
 from autograder.engine.records import Mark, NotebookResult
-from autograder.exercise.interview import Answers
+from autograder.exercise.interview import Answers, cases_of, spread
 from autograder.exercise.outcome import UNREAD, Fault, Outcome
 from autograder.exercise.report import MACHINE, Report
 from autograder.exercise.verdict import Verdict, judge
@@ -26,13 +28,31 @@ from autograder.exercise.verdict import Verdict, judge
 Outputs = list[dict[str, Any]]
 LATE = "a call did not come to an end and was interrupted"
 BEFORE_THE_TEST = ("Stopped", "NameError", "TookTooLong", "MemoryError")
-"""Errors in a plain test cell that something before it may have caused."""
+"""Errors in a plain test cell that an earlier cell may have caused."""
 
 OUTSIDE = {"TookTooLong", "MemoryError", "RecursionError", "OSError", "NameError", UNREAD}
-"""Faults that another cell can cause in some calls of a right function and not in others."""
+"""Faults that a different cell can cause in some calls of a right function but not in others."""
 
 
-def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> NotebookResult:
+class Early:
+    """Marks questions while the notebook works on the next one, on another core if there is one."""
+
+    def __init__(self, plan: Plan, cells: Sequence[Any]) -> None:
+        self.plan, self.cells = plan, cells
+        self.made: dict[str, tuple[CellResult, Mark, Outputs]] = {}  # with the answers that were marked
+
+    def __call__(self, found: CellResult) -> None:
+        first = next(iter(self.plan.tests)) == found.id
+        made = _mark(self.plan.tests[found.id], found, "", False, None if first else _sources(self.cells))
+        self.made[found.id] = found, *made
+
+    def of(self, found: CellResult | None) -> tuple[Mark, Outputs] | None:
+        """The mark, and what is shown, for these very answers."""
+        known = None if found is None else self.made.get(found.id)
+        return known[1:] if known is not None and known[0] is found else None
+
+
+def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any], early: Early | None = None) -> NotebookResult:
     """The result of a notebook: `cells` are its own, for the points of plain test cells. Raises GraderFault if an
     exercise itself is broken; that never becomes a mark."""
     outputs: dict[str, Outputs] = {}
@@ -47,8 +67,11 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
         if key in plan.tests and found is not None and found.outcomes == ((),):
             continue  # it fails as it did
         if key in plan.tests:
-            mark, shown = _mark(plan.tests[key], found, attempt.stopped.get(key, ""), key in attempt.unsure, sources)
-            sources = [str(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+            known = None if early is None else early.of(found)
+            mark, shown = known or _mark(
+                plan.tests[key], found, attempt.stopped.get(key, ""), key in attempt.unsure, sources
+            )
+            sources = sources or _sources(cells)
             marks.append(mark)
             incidents += [f"{mark.cell}: used {closed}, which is closed" for closed in mark.verdict["closed"]]
             if found is not None and _took_too_long(found):
@@ -73,11 +96,21 @@ def mark_notebook(plan: Plan, attempt: Attempt, cells: Sequence[Any]) -> Noteboo
     )
 
 
+def _sources(cells: Sequence[Any]) -> list[str]:
+    return [str(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
 def what_failed(plan: Plan, result: NotebookResult, attempt: Attempt) -> Plan | None:
-    """The tests that came to nothing, and not by a wrong answer, as a lean plan: the rest of the notebook may be to
-    blame. One call of every kind of failure goes first. None if there are none."""
+    """The tests that failed, but not through a wrong answer, as a reduced plan, since the rest of the notebook may be
+    to blame. One call of every kind of failure goes first. None if there is no such test, or if they must fail
+    again."""
     marks = {mark.cell: mark for mark in result.marks}
-    tests = {key: test for key, test in plan.tests.items() if marks[test.cell].failed}
+    text = "\n".join(cell.source for cell in plan.job.cells if not cell.interviews)
+    tests = {
+        key: test
+        for key, test in plan.tests.items()
+        if marks[test.cell].failed and not (key in attempt.cells and is_bound_nowhere(attempt.cells[key], text))
+    }
     stock = {
         cell.id
         for cell, number in zip(plan.job.cells, plan.places, strict=True)
@@ -97,7 +130,7 @@ def what_failed(plan: Plan, result: NotebookResult, attempt: Attempt) -> Plan | 
 
 
 def _known(found: CellResult) -> tuple[tuple[int, Fault], ...]:
-    """The first call of every kind of failure, and how it ended."""
+    """The first call for every kind of failure, and how it ended."""
     kinds: dict[tuple[str, str], tuple[int, Fault]] = {}
     for number, outcome in enumerate(o for row in found.outcomes for o in row):
         if outcome.fault is not None:
@@ -106,7 +139,8 @@ def _known(found: CellResult) -> tuple[tuple[int, Fault], ...]:
 
 
 def better(first: NotebookResult, plan: Plan, second: NotebookResult) -> NotebookResult:
-    """The first result, with what `plan` asked again from the second where that is better, or surer."""
+    """The first result, in which questions repeated by `plan` take their result from the second run if that is better,
+    or more certain."""
     places = {
         plan.tests[c.id].cell: str(n) for c, n in zip(plan.job.cells, plan.places, strict=True) if c.id in plan.tests
     }
@@ -142,26 +176,26 @@ def _mark(
     faults = [outcome.fault for row in given for outcome in row if outcome.fault is not None]
     unread = next((fault.words for fault in faults if fault.kind == UNREAD), stopped if unsure else "")
     closed = [name for name in test.exercise.closed if found is not None and name in found.closed]
-    verdict = judge(test.exercise, test.asked, given, closed=closed, seed=test.seed)
+    verdict = judge(test.exercise, test.asked, given, right=test.right, closed=closed, seed=test.seed)
     points = min(max(float(verdict.points), 0.0), test.exercise.points)
     if not math.isfinite(points):
         raise ValueError(f"{test.exercise.name} is worth {verdict.points} points: check the declaration")
-    report = Report(_public(verdict))
-    fresh = Report(verdict)
+    report, fresh = Report(_public(verdict)), Report(verdict)
+    machine = fresh.machine()
     name, of = test.exercise.name, test.exercise.points
     mark = Mark(
         cell=test.cell,
         exercise=name,
         points=points,
         of=of,
-        verdict=fresh.machine(),
+        verdict=machine,
         stopped=stopped,
-        unsure=f"a person has to mark it: {unread}" if unread and points < of else "",
+        unsure=f"it has to be marked by hand: {unread}" if unread and points < of else "",
         failed=_to_be_asked_again(given, stopped),
     )
     shown = [_display(report), _display(fresh)]
     if mark.unsure:
-        shown.insert(0, {"output_type": "stream", "name": "stdout", "text": "No mark yet: a person has to mark it.\n"})
+        shown.insert(0, {"output_type": "stream", "name": "stdout", "text": "No mark yet: mark it by hand.\n"})
     elif stopped:
         shown.insert(0, {"output_type": "stream", "name": "stdout", "text": f"{stopped}\n"})
     if not verdict.passed:
@@ -173,15 +207,15 @@ def _mark(
 
 
 def _to_be_asked_again(given: list[Answers], stopped: str) -> bool:
-    """Whether the rest of the notebook may be to blame: a function that answers some calls and raises at others fails
-    by its inputs, unless time or memory ran out, or something beside the function ended the run."""
+    """Whether the rest of the notebook may be to blame. A function that answers some calls and raises in others fails
+    because of its inputs, unless time or memory ran out, or something other than the function ended the run."""
     faults = [None if outcome.fault is None else outcome.fault.kind for row in given for outcome in row]
     raised = {kind for kind in faults if kind not in (None, "NotImplementedError")}
     return bool(raised) and (bool(stopped) or None not in faults or bool(raised & OUTSIDE))
 
 
 def _public(verdict: Verdict) -> Verdict:
-    """The verdict as far as the public inputs show it: what the student's own check would say."""
+    """The part of the verdict that public inputs show, which is what the student's own check would say."""
     findings = tuple(
         replace(f, complaint=None, case=None, got=(), expected=(), misconception=None) if f.fresh else f
         for f in verdict.findings
@@ -193,32 +227,34 @@ def _answers(test: Test, found: CellResult | None, stopped: str, sources: list[s
     """The outcomes, question by question; a fault for each call that was not reached."""
     outcomes: list[Outcome] = list(found.outcomes[0]) if found is not None and found.outcomes else []
     if sources is not None:
-        outcomes = [replace(o, fault=None if o.fault is None else nothing_new(o.fault, sources)) for o in outcomes]
+        told = {fault: nothing_new(fault, sources) for fault in {o.fault for o in outcomes} if fault is not None}
+        outcomes = [o if o.fault is None else replace(o, fault=told[o.fault]) for o in outcomes]
     words = stopped or "the call did not come back"
-    given: list[Answers] = []
-    for question in test.asked:
-        count = len(question.case.calls)
+    rows: list[Answers] = []
+    for case in cases_of(test.asked):
+        count = len(case.calls)
         row, outcomes = outcomes[:count], outcomes[count:]
         row += [Outcome(fault=Fault(kind="Stopped", words=words))] * (count - len(row))
-        given.append(tuple(row))
-    return given
+        rows.append(tuple(row))
+    return spread(test.asked, rows)
 
 
 _RETURNED = re.compile(
-    r"it returned None, and [\w(), ]{1,200} was asked for\. Is a `return` missing\?"
-    r"|\w{1,50} must be a tensor, and it is a (NoneType|list|tuple|dict|str|set|function)"
+    r"it returned None, but [\w(), ]{1,200} was asked for\. Is a `return` missing\?"
+    r"|\w{1,50} must be a tensor, but it is a (NoneType|list|tuple|dict|str|set|function)"
 )
 _MISSING = re.compile(r"there is no '(\w{1,60})': the cell that defines it raised or is missing")
 _OF_OURS = {
-    "wrong return": "what it returned was not of the kind that was asked for",
+    "wrong return": "it did not return the kind of value that was asked for",
     "TookTooLong": "it did not finish in time",
     UNREAD: "its answer could not be read",
 }
 
 
 def nothing_new(fault: Fault, sources: Sequence[str]) -> Fault:
-    """Of a fault what the notebook's own text says, or any fault could. Code that has been called with hidden inputs
-    of one question can put them into the message, the names, the sizes of the faults of the next."""
+    """The part of a fault that the notebook's own text says, or that any fault could say. Code that has been called
+    with hidden inputs of one question can encode them in the message, the names and the sizes of the next question's
+    faults."""
     kind, message = fault.kind, fault.words.removeprefix(f"{fault.kind}: ")
     if kind in _OF_OURS:
         words = fault.words if kind == "wrong return" and _RETURNED.fullmatch(fault.words) else _OF_OURS[kind]
@@ -243,7 +279,7 @@ def nothing_new(fault: Fault, sources: Sequence[str]) -> Fault:
 
 
 def tame(outputs: Outputs, most: float) -> Outputs:
-    """Outputs of a plain test cell in which nbgrader can read nothing but its mark."""
+    """Outputs of a plain test cell from which nbgrader can read only its mark."""
     kept = []
     for output in outputs:
         output = dict(output)

@@ -1,4 +1,5 @@
-"""nbgrader's first step in making a release: the questions of a master are opened (`autograder.exercise.questions`)."""
+"""nbgrader's first step in making a release: expands the questions of a source notebook
+(`autograder.exercise.questions`)."""
 
 from typing import Any
 

@@ -1,11 +1,12 @@
-"""What is to be done with a submitted notebook: which cells run, which functions are asked what, and where.
+"""The plan for a submitted notebook: which cells run, and which functions get which questions at which point.
 
-A test cell of ours, `check("attention.attend", attend)`, is not run: at its place the student's function is called on
-the public and on hidden inputs, and its results are judged outside. Every other code cell runs as it is.
-The test cells' own text is the master's (nbgrader puts it back before), so what it names can be relied on.
+Our test cells, such as `check("attention.attend", attend)`, are not run. Instead, the student's function is called at
+that point on public and hidden inputs, and its results are judged outside. Every other code cell runs unchanged. The
+text of the test cells is that of the source notebook (nbgrader restores it first), so the names in it are reliable.
 """
 
 import ast
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,16 +14,17 @@ from typing import Any
 from autograder.box import Cell, Interview, Job
 from autograder.engine.seeds import hidden_seed
 from autograder.exercise.closed import is_absent
-from autograder.exercise.interview import Question, questions
+from autograder.exercise.interview import Answers, Question, cases_of, questions
 from autograder.exercise.questions import check_calls, is_dotted, is_text
 from autograder.exercise.specification import Exercise
+from autograder.exercise.verdict import expected_answers
 
 MODULES = "the course's own modules"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
-    """A test cell of ours: an exercise, and the questions that are put."""
+    """One of our test cells: an exercise, and its questions."""
 
     cell: str  # the cell's grade_id
     exercise: Exercise
@@ -30,10 +32,14 @@ class Test:
     seed: int
     asked: tuple[Question, ...]
 
+    @functools.cached_property
+    def right(self) -> list[Answers]:
+        return expected_answers(self.exercise, self.asked)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A job for the box, and what the grader must know to judge the results."""
+    """A job for the sandbox, and what the grader needs to judge the results."""
 
     job: Job
     places: tuple[int, ...]  # for each cell of the job, the number of the notebook's cell; -1 for none
@@ -52,8 +58,8 @@ def plan_notebook(
 ) -> Plan:
     """The plan for a notebook's cells.
 
-    name: for messages. place: assignment, notebook and student: with `secret`, what hidden inputs depend on. files: the
-    submission's other files, which its cells may read. pictures: draw the course's own pictures.
+    name: for messages. place: assignment, notebook and student: with `secret`, they determine the hidden inputs. files:
+    the submission's other files, which its cells may read. pictures: draw the course's own pictures.
     """
     jobs: list[Cell] = []
     known: set[str] = set()
@@ -107,7 +113,7 @@ def _test(cell: str, exercise: Exercise, function: str, secret: bytes, place: Se
 
 
 def _interview(test: Test) -> Interview:
-    calls = tuple(tuple(arguments) for question in test.asked for arguments in question.case.calls)
+    calls = tuple(tuple(arguments) for case in cases_of(test.asked) for arguments in case.calls)
     exercise = test.exercise
     return Interview(
         function=test.function,
@@ -115,4 +121,5 @@ def _interview(test: Test) -> Interview:
         returns=exercise.returns,
         calls=calls,
         closed=exercise.closed,
+        meanwhile=lambda: test.right,
     )

@@ -1,9 +1,10 @@
-"""Workers: in this process, on this machine's cores, or on a cluster. All the same to who hands out the tasks.
+"""Workers: in this process, on this machine's cores, or on a cluster. The code that distributes the tasks sees no
+difference.
 
     with pool(jobs=8) as run: for key, done in run(work, ((key, task), …)): …
     with pool(scheduler="tcp://host:8786") as run: …        a machine joins with: python -m autograder worker tcp://…
 
-Dask sends a task again when its worker dies; a task does nothing but return a value, so that is harmless.
+Dask sends a task again when its worker dies; a task only returns a value, so that is harmless.
 """
 
 import multiprocessing
@@ -35,8 +36,8 @@ JOINING = 60  # seconds to wait for the first machine to join a scheduler
 Run = Callable[
     [Callable[[Any], Any], Iterable[tuple[Any, Any]], Callable[[Any, Exception], Any]], Iterator[tuple[Any, Any]]
 ]
-"""(work, (key, task) …, lost) -> (key, work(task)) …, as they come; (key, lost(key, why)) where every worker that had
-the task was lost with it."""
+"""(work, (key, task) …, lost) -> (key, work(task)) …, as they come; (key, lost(key, why)) if every worker that had the
+task was lost with it."""
 
 
 @contextmanager
@@ -78,7 +79,7 @@ def pool(jobs: int = 1, scheduler: str | None = None) -> Iterator[Run]:
 
 
 def end_at_once() -> None:
-    """End this machine's workers without a word to them: what a killed worker had is begun again, and that is all."""
+    """Kill this machine's workers. The tasks of a killed worker are simply started again."""
     children = multiprocessing.active_children()
     for child in children:
         child.kill()
@@ -90,7 +91,7 @@ def end_at_once() -> None:
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes that are started here do not hear Ctrl-C: this one does, and ends them."""
+    """Processes that are started here ignore Ctrl-C; this one receives it, and ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -102,8 +103,8 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _next_of(waiting: Any, client: Any) -> Any:
-    """The next future that is done. Raises PoolLost if nobody has been there to work for NOBODY seconds, or if nothing
-    has come back for SILENCE seconds."""
+    """The next future that is done. Raises PoolLost if there has been no worker for NOBODY seconds, or no result for
+    SILENCE seconds."""
     began = seen = time.monotonic()
     while not waiting.has_ready():
         if client.scheduler_info()["workers"]:
@@ -177,7 +178,7 @@ def _handing_out(client: Any) -> Run:
 
 
 class _Room:
-    """How many tasks may be on their way: workers come and go, and are counted again every second."""
+    """How many tasks may be in flight. Workers come and go, so they are counted again every second."""
 
     def __init__(self, client: Any) -> None:
         self.client, self.many, self.asked = client, 0, 0.0

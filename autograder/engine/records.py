@@ -1,8 +1,8 @@
-"""What is kept of a submission under `grading/<assignment>/<student>/`, as plain data: results and a record.
+"""The data kept about a submission under `grading/<assignment>/<student>/`, as plain data: results and a record.
 
 The result of a notebook comes from a worker; a student's own live objects never do: outputs are nbformat's
 dictionaries, marks are floats. The record is written last, after the graded notebook and the gradebook, so a submission
-whose record fits it is done, and every other is graded again.
+with a matching record is done, and every other is graded again.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ class Mark:
     of: float
     verdict: dict[str, Any]  # `Report.machine`: properties, misconceptions, closed names
     stopped: str = ""  # why there was nothing to judge, if the box had to stop the notebook here
-    unsure: str = ""  # why a person has to mark it: what failed may be the grader's own code
+    unsure: str = ""  # why it has to be marked by hand: what failed may be the grader's own code
     failed: bool = False  # whether the rest of the notebook may be to blame for calls that gave nothing to compare
     again: bool = False  # whether it was earned in a run without the notebook's other cells
 
@@ -45,7 +45,7 @@ def to_json(result: NotebookResult) -> str:
 
 
 def from_json(text: str) -> NotebookResult:
-    """The result; ValueError if the text is not a whole one."""
+    """The result; ValueError if the text is incomplete."""
     try:
         facts = json.loads(text)
         marks = [Mark(**mark) for mark in facts.pop("marks")]
@@ -59,7 +59,7 @@ def result_file(root: Path, assignment: str, notebook: str, student: str) -> Pat
 
 
 def write_whole(path: Path, text: str) -> None:
-    """The file is there whole or not at all, whenever the process dies or the disk is full."""
+    """Writes the complete file or nothing, even if the process dies or the disk is full."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}{WRITING}")
     try:
@@ -77,7 +77,7 @@ WRITING = ".writing"  # how the names of half-made files and folders end: whoeve
 
 
 def sweep(folder: Path, deep: bool = False) -> None:
-    """Remove what a process that was killed left half-made in a folder; `deep`: and in those below it."""
+    """Remove unfinished files that a killed process left in a folder; `deep`: also in its subfolders."""
     for path in (folder.rglob if deep else folder.glob)(f".*{WRITING}"):
         maker = path.name.removesuffix(WRITING).rpartition(".")[2]
         if maker.isdecimal() and int(maker) != os.getpid() and _alive(int(maker)):
@@ -119,7 +119,7 @@ class Record:
 
 
 def remarks(findings: Sequence[Mapping[str, str]], incidents: Sequence[str]) -> list[str]:
-    """What a line about a graded submission says besides its marks."""
+    """The remarks in the line about a graded submission, besides its marks."""
     repaired = sum(finding.get("kind") == "repaired" for finding in findings)
     said = [f"{repaired} repaired"] if repaired else []
     return said + ([f"look at it: {incidents[0]}"] if incidents else [])
@@ -142,7 +142,7 @@ def load(root: Path, assignment: str, student: str) -> Record | None:
 
 
 def forget(root: Path, assignment: str, student: str) -> None:
-    """From here on the submission counts as not graded."""
+    """From now on the submission counts as not graded."""
     record_file(root, assignment, student).unlink(missing_ok=True)
 
 
@@ -150,7 +150,8 @@ LARGE = 100 * 2**20  # files with more bytes are known by their size and time al
 
 
 def fingerprint(folder: Path, basis: str) -> str:
-    """Of every plain file in the folder, by path and content, and of `basis`, what the masters ask."""
+    """A digest of every plain file in the folder, by path and content, and of `basis`, the content of the source
+    notebooks."""
     made = hashlib.sha256(basis.encode())
     linked = folder.is_symlink() or folder.parent.is_symlink()
     there = [] if linked or not folder.is_dir() else sorted(path for _, path in scan(folder, []))

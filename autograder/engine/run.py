@@ -1,9 +1,9 @@
-"""Grade an assignment for a class: look, run, judge, write. Stopped at any moment, it can be resumed.
+"""Grade an assignment for a class: check, run, judge, write. It can be stopped at any moment and resumed.
 
     for line in grade(course, "attention", jobs=8): print(line.words)
 
-One process, this one, looks at the submissions before and writes what comes back: the graded notebook, then the
-gradebook, then the record. The record comes last, so what has one is done, and what has none is done again.
+One process, this one, checks the submissions first and writes the results: the graded notebook, then the gradebook,
+then the record. The record comes last, so submissions with a record are done, and those without one are graded again.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ class Line:
 
 
 class Keeps(Protocol):
-    """Where the results go, and which of them are there: `Writer`, or drafts that are looked at first."""
+    """Where the results go, and which of them exist already: `Writer`, or drafts for review."""
 
     def __init__(self, course: Course, assignment: str, gradebook: Any, files: dict[str, bytes]) -> None: ...
     def done(self, student: str, fingerprint: str) -> Record | None: ...
@@ -81,12 +81,13 @@ def grade(
     pictures: bool = False,
     keeps: type[Keeps] = Writer,
 ) -> Iterator[Line]:
-    """Grade what is not graded yet (`again`: everything), and yield a line for every submission. `pictures`: draw the
-    course's own pictures into the graded notebooks, instead of their alternative text. `keeps`: where the results go.
+    """Grade all submissions that are not graded yet (`again`: all), and yield a line for every submission. `pictures`:
+    draw the course's own pictures into the graded notebooks, instead of their alternative text. `keeps`: where the
+    results go.
 
     Raises NotACourse for an assignment that the gradebook does not know, ValueError for a student who has not handed
-    in anything; IsolationMissing where students' code could not be contained and nobody said that it need not be;
-    AlreadyRunning, GradebookBusy, Broken, and OSError for a full disk. What is done then stays done.
+    in anything; IsolationMissing if students' code could not be contained and nobody allowed that; AlreadyRunning,
+    GradebookBusy, Broken, and OSError for a full disk. Finished submissions stay done.
     """
     if scheduler is None:
         choose(isolation)
@@ -117,7 +118,7 @@ def grade(
         same, last = 0, ""
 
         def tasks() -> Iterator[tuple[_Waiting, Task]]:
-            """Each submission, looked at when its turn comes."""
+            """The tasks, each made when its submission's turn comes."""
             for student, mark in todo:
                 prepared = prepare_guarded(guard, course.submission(student, assignment), masters)
                 task = task_of(student, assignment, prepared, files, secret, isolation, pictures)
@@ -156,8 +157,8 @@ def task_of(
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Hold an assignment's lock: two runs would write the same folders. It goes with the process, however that ends.
-    Raises AlreadyRunning, which says what process has it."""
+    """Hold an assignment's lock, because two runs would write the same folders. The lock ends with the process, however
+    that ends. Raises AlreadyRunning, which names the process that has it."""
     folder.mkdir(parents=True, exist_ok=True)
     lock, holder = FileLock(folder / ".lock"), folder / ".graded-by"
     try:
@@ -179,7 +180,8 @@ def _lost(waiting: _Waiting, error: Exception) -> Done:
 
 
 def basis_of(assignment: str, masters: Sequence[Master], files: dict[str, bytes]) -> str:
-    """What a mark depends on besides the submission: the masters' cells, their files, the exercises' own code."""
+    """What a mark depends on besides the submission: the source notebooks' cells, their files, the exercises' own
+    code."""
     made = hashlib.sha256(json.dumps([asdict(master) for master in masters], sort_keys=True).encode())
     for name, content in sorted(files.items()):
         made.update(f"\0{name}\0".encode() + hashlib.sha256(content).digest())

@@ -1,10 +1,10 @@
-"""Seeds of hidden inputs: the same for a submission whenever it is graded, and known to nobody else.
+"""Seeds of hidden inputs: the same whenever a submission is graded, and secret.
 
     seed = HMAC-SHA256(secret of the course, assignment / notebook / student / exercise)
 
-A regrade, a resumed run and a second machine put the same questions, so they give the same mark. The secret is drawn
-once per course and kept beside the gradebook. NLM_HIDDEN_SEED in the environment replaces it by one seed for all, to
-look into a complaint.
+A regrade, a resumed run and a second machine use the same inputs, so they give the same mark. The secret is generated
+once per course and kept with the gradebook. NLM_HIDDEN_SEED in the environment replaces it by one seed for all, to
+investigate a complaint.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ FILE = Path("grading") / "secret"
 
 
 def course_secret(root: Path) -> bytes:
-    """The secret of the course at `root`; drawn at the first call. Only its owner can read the file."""
+    """The secret of the course at `root`, generated at the first call. Only its owner can read the file."""
     path = root / FILE
     try:
         return bytes.fromhex(path.read_text(encoding="ascii").strip())

@@ -1,4 +1,4 @@
-"""One submission graded as `grade` does it, in the same box and with the same marks; nothing is written."""
+"""Grades one submission as `grade` does, in the same sandbox and with the same marks; nothing is written."""
 
 import json
 import shutil
@@ -31,8 +31,8 @@ class Single:
 def grade_one(
     course: Course, assignment: str, submission: Path, student: str, isolation: Isolation, guard: Guard
 ) -> Single:
-    """Grade a folder, a notebook or an archive. student: whose hidden inputs are put. Raises ValueError if there is
-    nothing, and NotACourse, IsolationMissing."""
+    """Grade a folder, a notebook or an archive. student: whose hidden inputs are used. Raises ValueError if there is no
+    submission, and NotACourse, IsolationMissing."""
     choose(isolation)
     masters, files = course.masters(assignment), course.files(assignment)
     with _folder(submission) as folder:
@@ -63,8 +63,8 @@ def _folder(submission: Path) -> Iterator[Path]:
 
 
 def student_of(course: Course, assignment: str, submission: Path, metadata: Path | None) -> str:
-    """Whose submission it is: who Gradescope's metadata names, else whose folder it lies in, else its own name. Of a
-    group the first address, so that another member's upload is asked the same."""
+    """Whose submission it is: the student named by Gradescope's metadata, otherwise by its folder, otherwise by its own
+    name. For a group the first address, so that any member's upload gets the same inputs."""
     if metadata is not None:
         try:
             users = json.loads(metadata.read_text(encoding="utf-8"))["users"]

@@ -1,4 +1,4 @@
-"""What comes back from a worker is written here: the graded notebooks, the gradebook, the record, in this order."""
+"""Writes a worker's results: the graded notebooks, the gradebook, the record, in this order."""
 
 import json
 import os
@@ -8,9 +8,10 @@ from typing import Any
 
 from autograder.engine import records
 from autograder.engine.answers import Known, digests
+from autograder.engine.beside import SECRET_FILE, secret_of, timestamp_of
 from autograder.engine.course import Course
 from autograder.engine.execute import Done, show
-from autograder.engine.gradebook import SECRET_FILE, Scores, save_marks, scores_of, secret_of, timestamp_of
+from autograder.engine.gradebook import Scores, save_marks, scores_of
 from autograder.engine.records import WRITING, NotebookResult, Record, from_json, result_file, sweep, write_whole
 from autograder.preflight import Prepared
 
@@ -24,7 +25,7 @@ class Writer:
         self.known = scores_of(gradebook, assignment)
 
     def done(self, student: str, fingerprint: str) -> Record | None:
-        """The record of what is graded already, if all that it tells of is there: the graded notebook, and the very
+        """The record of a graded submission, if everything it describes exists: the graded notebook, and exactly these
         marks in this gradebook."""
         record = records.load(self.course.root, self.assignment, student)
         known = self.known.get(student, {})
@@ -36,7 +37,7 @@ class Writer:
         return record if there else None
 
     def write(self, done: Done, prepared: Prepared, fingerprint: str) -> Record:
-        """Write all of one submission. Killed at any moment, it has no record, and is done again."""
+        """Write everything for one submission. If killed before the end, it has no record and is graded again."""
         course, student = self.course, done.student
         records.forget(course.root, self.assignment, student)
         results = {name: from_json(text) for name, text in done.results.items()}
@@ -65,7 +66,7 @@ class Writer:
     def _write_folder(
         self, target: Path, notebooks: dict[str, Any], prepared: Prepared, timestamp: str | None, secret: str
     ) -> None:
-        """The whole folder, or none: never a half."""
+        """Write the whole folder or nothing."""
         target.parent.mkdir(parents=True, exist_ok=True)
         sweep(target.parent)
         beside = target.with_name(f".{target.name}.{os.getpid()}{WRITING}")
@@ -92,7 +93,7 @@ class Writer:
 
 
 def write_notebook(notebook: Any, path: Path) -> None:
-    """As nbformat writes it, but for line breaks: Python's fast encoder makes none."""
+    """As nbformat writes it, except for line breaks, because Python's fast encoder makes none."""
     for transient in ("orig_nbformat", "orig_nbformat_minor", "signature"):
         notebook.metadata.pop(transient, None)
     for cell in notebook.cells:
@@ -135,7 +136,7 @@ def record_of(
 
 
 def _earned(prepared: Prepared, scores: Scores) -> str:
-    """ "18 of 26, and 4 for a human to give"."""
+    """ "18 of 26, and 4 to be marked by hand"."""
     earned = possible = waiting = 0.0
     for name, cells in scores.items():
         points = {

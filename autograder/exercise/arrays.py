@@ -1,4 +1,4 @@
-"""Small arrays in words: three decimals, and of a large array the part that is worth looking at."""
+"""Small arrays as text: three decimals, and only the interesting part of a large array."""
 
 import math
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def describe(tensor: Tensor) -> str:
 
 
 def worst_slice(got: Tensor, expected: Tensor) -> tuple[int, ...]:
-    """The leading indices of the matrix in which two arrays of one shape differ most."""
+    """The leading indices of the matrix in which two arrays of equal shape differ most."""
     if got.ndim <= 2:
         return ()
     distance = (got.double() - expected.double()).abs().nan_to_num(nan=torch.inf).flatten(-2).amax(-1)
@@ -36,8 +36,8 @@ def worst_slice(got: Tensor, expected: Tensor) -> tuple[int, ...]:
 def grid(tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] | None = None) -> Grid:
     """The array as a table; where it differs from `other` (of the same shape) is marked.
 
-    Of an array with more than two axes one matrix is shown: the one at the indices `leading`, by default the
-    first. Of a long row or column the first six.
+    An array with more than two axes is shown as one matrix: the one at the indices `leading`, by default the first. A
+    long row or column is cut to its first six entries.
     """
     leading = (0,) * max(tensor.ndim - 2, 0) if leading is None else leading
     if tensor.numel() == 0:
@@ -58,7 +58,7 @@ def grid(tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] |
 
 
 def as_text(table: Grid) -> list[str]:
-    """One line per row, columns aligned, a star behind what differs."""
+    """One line per row, columns aligned, a star after each entry that differs."""
     starred = any(any(row) for row in table.marked)
     width = max(len(value) for row in table.rows for value in row)
     lines = []
@@ -107,7 +107,7 @@ def pair(got: Tensor, expected: Tensor) -> tuple[Grid, Grid]:
 
 
 def difference(got: Tensor, expected: Tensor) -> list[list[float | None]] | None:
-    """got − expected in the matrix where they differ most, for a picture; None where a picture would say nothing. At
+    """got − expected in the matrix where they differ most, for a picture; None if a picture would show nothing. At
     most 12 rows and columns; None instead of a value that is not finite."""
     if got.shape != expected.shape or got.ndim < 2 or got.numel() == 0:
         return None

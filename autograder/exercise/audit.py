@@ -1,18 +1,19 @@
-"""What must hold of an exercise, and of the notebook that asks it, before either reaches a student.
+"""What must be true of an exercise, and of the notebook that asks it, before either reaches a student.
 
 An exercise whose reference loses a point, or with a misconception that passes or is not recognised, does not
-build; nor does a notebook whose test cells would give a wrong mark. Every function returns sentences, one
-per fault; none is well.
+build; nor does a notebook whose test cells would give a wrong mark. Every function returns a list of faults, one
+sentence each; an empty list means that all is well.
 """
 
 import ast
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
 from autograder.exercise.closed import is_absent
-from autograder.exercise.interview import answers, questions
+from autograder.exercise.interview import answers, questions, right_answers
 from autograder.exercise.mistakes import alike, known_mistakes
 from autograder.exercise.public import write
 from autograder.exercise.questions import check_calls, is_dotted, is_text, stated
@@ -22,7 +23,7 @@ from autograder.exercise.verdict import Verdict, judge
 
 HIDDEN_SEEDS = range(5)
 SECONDS = 2.0
-"""Processor time that the reference may take for all questions of one exercise, hidden ones included."""
+"""Processor time that the reference may take for all questions of one exercise, including hidden ones."""
 
 
 def exercise_faults(exercise: Exercise, seeds: Iterable[int] = HIDDEN_SEEDS) -> list[str]:
@@ -38,7 +39,7 @@ def exercise_faults(exercise: Exercise, seeds: Iterable[int] = HIDDEN_SEEDS) -> 
 
 
 def travel_faults(exercise: Exercise) -> list[str]:
-    """Whether students can have the exercise as data: its judges are where students have them, too."""
+    """Whether students can get the exercise as data, that is, whether its judges are in modules that students have."""
     try:
         write({exercise.name: exercise})
     except CannotTravel as error:
@@ -70,7 +71,7 @@ def _closed_faults(exercise: Exercise) -> list[str]:
 
 
 def verdict_on(exercise: Exercise, function: Any, seed: int | None = None) -> Verdict:
-    """The verdict on a function that may use closed names: the reference does."""
+    """The verdict on a function that may use closed names, as the reference does."""
     asked = questions(exercise, seed)
     return judge(exercise, asked, answers(function, exercise, asked), seed=seed)
 
@@ -78,13 +79,15 @@ def verdict_on(exercise: Exercise, function: Any, seed: int | None = None) -> Ve
 def _reference_faults(exercise: Exercise, seeds: Iterable[int]) -> list[str]:
     found = []
     for seed in (None, *seeds):
-        verdict = verdict_on(exercise, exercise.reference, seed)
-        found += [
-            f"{exercise.name}: the reference fails “{f.about.name}” with seed {seed}: {f.complaint}"
-            for f in verdict.findings
-            if not f.holds
-        ]
-    for row in answers(exercise.reference, exercise, questions(exercise)):
+        asked = questions(exercise, seed)
+        given = answers(exercise.reference, exercise, asked)
+        failed = {f.about.name: f.complaint for f in judge(exercise, asked, given, seed=seed).findings if not f.holds}
+        for question, row in zip(asked, given, strict=True):  # a verdict asks no judge about exact answers
+            complaint = question.about.judge(question.case, row, row)
+            if complaint and seed is None:  # of a rare fresh input, a law may say nothing
+                failed.setdefault(question.about.name, complaint)
+        found += [f"{exercise.name}: the reference fails “{n}” with seed {seed}: {why}" for n, why in failed.items()]
+    for row in right_answers(exercise):
         if any(o.is_floating_point() and o.isnan().any() for outcome in row for o in outcome.outputs):
             found.append(f"{exercise.name}: the reference gives NaN, which is never right")
     return found
@@ -126,14 +129,20 @@ def _twins(exercise: Exercise) -> list[str]:
 # --- the notebook -----------------------------------------------------------------------------------------
 
 
+AFTER_A_MARK = re.compile(r"\s*### *(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)[ \t]*\S")
+
+
 def notebook_faults(notebook: Any, exercises: Mapping[str, Exercise]) -> list[str]:
-    """Whether a master notebook asks these exercises, each in one test cell that marks it rightly.
+    """Whether a source notebook asks these exercises, each in one test cell that marks it correctly.
 
     A test cell shows the visible check and ends with the hidden one, whose value is the mark; the points in
     its metadata are the exercise's; the text says the minutes, points and difficulty of the declaration.
     """
     found, asked = [], []
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    for line in "\n".join(cell.source for cell in notebook.cells).split("\n"):
+        if AFTER_A_MARK.match(line):
+            found.append(f"text on the line of a mark is lost; put it on the next line: {line.strip()[:80]}")
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader", {})
         if cell.cell_type != "code" or not about.get("grade") or "check(" not in cell.source:
@@ -169,7 +178,8 @@ def _checks(source: str) -> list[tuple[str, bool]]:
 
 
 def _form_faults(source: str) -> Iterator[str]:
-    """Calls of `check` that the grader could not follow: it calls the named function itself instead of the cell."""
+    """Calls of `check` that the grader could not follow, since it calls the named function itself instead of running
+    the cell."""
     hidden: set[str] = set()
     told: set[str] = set()
     for call in check_calls(source):

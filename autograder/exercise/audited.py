@@ -1,9 +1,9 @@
-"""Which exercises have passed their audit exactly as they are: those are not audited again.
+"""Which exercises have passed their audit in exactly this state, and are not audited again.
 
-An audit asks every reference and every misconception all questions, which takes seconds for each exercise. What it
-depends on is files: the declarations of the assignment, its master, the autograder, the package that the references
-call. A digest of them all is kept for each exercise that passed; if anything in them changes, it is audited again.
-Faults are never remembered.
+An audit puts all questions to every reference and every misconception, which takes seconds for each exercise. It
+depends only on files: the declarations of the assignment, its source notebook, the autograder, and the package that the
+references call. For each exercise that passed, a digest of them all is kept; if any of them changes, the exercise is
+audited again. Faults are never remembered.
 """
 
 import contextlib
@@ -27,7 +27,8 @@ WHOLE: tuple[str, ...] = ("autograder/*.py", "autograder/checks/*.py", "autograd
 
 
 def faults(exercise: Exercise, checkout: Path = CHECKOUT) -> list[str]:
-    """What `autograder.exercise.audit` finds in a declared exercise; nothing is run if it has passed as it is now."""
+    """What `autograder.exercise.audit` finds in a declared exercise; nothing is run if it has passed in its present
+    state."""
     assignment = exercise.name.partition(".")[0]
     if not _is_declared(exercise, assignment):
         return _audit(exercise)
@@ -57,7 +58,7 @@ def _audit(exercise: Exercise) -> list[str]:
 
 
 def _is_declared(exercise: Exercise, assignment: str) -> bool:
-    """Whether it is the very exercise that the files declare, and not a changed copy of it."""
+    """Whether it is exactly the exercise that the files declare, not a changed copy."""
     try:
         declared = importlib.import_module(f"autograder.checks.{assignment}").EXERCISES
     except (ImportError, AttributeError):
@@ -85,7 +86,7 @@ def _kept(checkout: Path) -> dict[str, str]:
 
 
 def _keep(checkout: Path, name: str, value: str) -> None:
-    """Two processes that write at once lose one of the two notes, and the audit is done again: no harm."""
+    """If two processes write at the same time, one of the notes is lost, and the audit is simply done again."""
     target = checkout / KEPT
     temporary = target.with_name(f"{target.name}.{os.getpid()}")
     with contextlib.suppress(OSError):  # where nothing can be written, everything is audited

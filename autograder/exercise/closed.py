@@ -1,16 +1,16 @@
-"""Closed names: what would do a question's work. One declaration, `closed=` of a question, says what they are; the
-page's sentence (`autograder.exercise.questions`), the check at home and the sandbox all follow from it.
+"""Closed names: everything that would do a question's work. One declaration, `closed=` of a question, says what they
+are; the page's sentence (`autograder.exercise.questions`), the check at home and the sandbox are all derived from it.
 
-    room or package   "nlmcore.attention", "tokenizers"      is not in the sandbox; at home it is heard when it runs
-    PyTorch's own     "torch.softmax", "torch.nn.LSTM"       its kernels refuse while the question is asked
+    room or package   "nlmcore.attention", "tokenizers"      is not in the sandbox; at home it is noticed when it runs
+    PyTorch's own     "torch.softmax", "torch.nn.LSTM"       its kernels refuse while the function is called
     "torch.autograd"  whatever differentiates                reverse mode, forward mode, operators of derivatives
 
-PyTorch cannot be taken away from a question that hands over tensors. So here is what listens while a question is
-asked, the same at home and in the sandbox, and both come to the same verdict. It listens where all roads meet: at the
+PyTorch cannot be removed from a question that passes tensors. So this module listens while a function is called, in the
+same way at home and in the sandbox, and both come to the same verdict. It listens where all paths meet: at the
 dispatcher's kernels, at the counter of recorded operations, at the code that is entered. It runs in the student's own
-process, so it is the best that can be done there, not a lock; what is not PyTorch's is absent, which is one.
+process, so it is best effort, not a lock. Modules other than PyTorch are absent, which is a lock.
 
-This is the student's side too: it imports nothing of ours.
+This is part of the student's side as well, so it imports nothing of ours.
 """
 
 import contextlib
@@ -29,6 +29,14 @@ import torch
 
 DIFFERENTIATION = "torch.autograd"
 _PYTORCH_NEEDS = ("torch", "numpy", "sympy", "mpmath")  # cannot be absent: they are listened to
+DIFFERENTIATORS = ("autograd", "jax", "tensorflow")
+LIBRARIES = frozenset(
+    {
+        *DIFFERENTIATORS,
+        *("gensim", "nltk", "sacrebleu", "sentencepiece", "sklearn", "tiktoken", "tokenizers", "transformers"),
+    }
+)
+"""Packages that answer questions but are not in every environment; a question may close them anyway."""
 _SOFTMAX = ("softmax", "special_softmax", "_softmax", "_safe_softmax", "_masked_softmax", "_sparse_softmax")
 _ATTENTION = (
     "scaled_dot_product_attention",
@@ -52,12 +60,12 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     "LSTM": ("lstm", "quantized_lstm", "mkldnn_rnn_layer"),
     "LSTMCell": ("lstm_cell", "quantized_lstm_cell"),
 }
-"""By the last part of a closed name: the operators that it is, or that only it ends in. Otherwise the one so named."""
+"""The operators of a closed name, by its last part, if they are not simply the operator of that name."""
 _ELSEWHERE = re.compile(
     "pool|upsample|cudnn|miopen|mps|_pad|grid|quantize|margin|nested|[23]d|dist_|hard|shrink|relu|elu_|mish|glu|ctc|huber|"
     "smooth|scatter|segment|_norm|dropout|fold|diagonal|select|slice|flash|efficient|overrideable|sparse|embedding_bag"
 )
-"""Derivatives that no question is about; each operator takes its time to close."""
+"""Derivatives that no question is about, and closing each operator takes time."""
 _DIFFERENTIATES = re.compile(
     r"grad|.*backward.*|[vj][vj]p|[hv][hv]p|jac(rev|fwd|obian)|hessian|linearize|make_dual|diff|conv\w+_(input|weight)"
 )
@@ -67,7 +75,7 @@ _DIFFERENTIATORS = (
 )
 _THREADS = ("start_new_thread", "start_joinable_thread")
 _EVASIONS = frozenset({"setprofile", "getprofile", "_dispatch_library", "run_backward", *_THREADS})
-"""Functions of C that lead round what listens here, or on to the engine."""
+"""C functions that bypass the listener or lead to the autograd engine."""
 
 
 class ClosedName(ImportError):  # noqa: N818  (said to students, not an Error to them)
@@ -80,12 +88,14 @@ def refusal(name: str) -> ClosedName:
 
 @functools.cache
 def is_absent(name: str) -> bool:
-    """Whether a closed name is a room or a package that the sandbox does without; else it is listened to. Raises
-    ValueError if it is nothing that can be imported."""
+    """Whether a closed name is a package that is left out of the sandbox; otherwise it is listened to. Raises
+    ValueError if it cannot be imported."""
     top = name.partition(".")[0]
     if top in _PYTORCH_NEEDS:
         _resolved(name)
         return False
+    if name in LIBRARIES:
+        return True
     with contextlib.suppress(ImportError, ValueError):
         if importlib.util.find_spec(name) is not None:
             return True
@@ -109,7 +119,7 @@ def _resolved(name: str) -> Any:
 
 
 class Listener:
-    """What was heard in one block: `used` are closed names, each once, in the order in which they were declared."""
+    """What was noticed in one block: `used` are the closed names, each once, in the order of their declaration."""
 
     def __init__(self, closed: Sequence[str], scope: object) -> None:
         self.closed = tuple(closed)
@@ -138,12 +148,12 @@ class Listener:
             self.used = (*self.used, name)
 
     def evaded(self) -> None:
-        """Somebody went round what listens: as good as the first name that is listened to."""
+        """The code bypassed the listener: counts as using the first name that is listened to."""
         names = [name for name in self.closed if not is_absent(name)]
         self.note(DIFFERENTIATION if self.differentiation else next(iter(names), None))
 
     def profile(self) -> Callable[[types.FrameType, str, Any], None]:
-        """The profile function: it hears code that is entered and functions of C that are called."""
+        """The profile function: it notices code that is entered and C functions that are called."""
         codes, extensions = self._codes, [name for name in self._modules if not name.startswith("nlmcore.")]
 
         def hear(frame: types.FrameType, event: str, argument: Any) -> None:
@@ -179,7 +189,7 @@ class Listener:
         return None
 
     def other_threads(self) -> bool:
-        """Whether code of the notebook runs beside the question, where nobody listens."""
+        """Whether code of the notebook runs in other threads, where nothing listens."""
         mine = threading.get_ident()
         for thread, top in sys._current_frames().items():
             frame: types.FrameType | None = top if thread != mine else None
@@ -191,7 +201,8 @@ class Listener:
 
     @contextlib.contextmanager
     def attentive(self) -> Iterator[None]:
-        """A block in which code that is entered is heard too: the call itself, for it makes Python slower."""
+        """A block in which code that is entered is noticed as well. Only for the call itself, because it makes Python
+        slower."""
         if not self.closed:
             yield
             return
@@ -210,8 +221,8 @@ class Listener:
 
 @contextlib.contextmanager
 def listening(closed: Sequence[str], function: Callable[..., Any], absent: bool = False) -> Iterator[Listener]:
-    """A block in which PyTorch refuses what is closed, and recorded operations are heard; what else `function` uses is
-    heard where the listener is `attentive`. `absent`: rooms and packages are not there anyway."""
+    """A block in which PyTorch refuses closed operators, and recorded operations are noticed; other closed names that
+    `function` uses are noticed if the listener is `attentive`. `absent`: closed packages are missing anyway."""
     names = listened_to(closed) if absent else tuple(closed)
     listener = Listener(names, _globals(function))
     kernels = _kernels(names)
@@ -238,7 +249,7 @@ def listening(closed: Sequence[str], function: Callable[..., Any], absent: bool 
 
 
 def listened_to(closed: Sequence[str]) -> tuple[str, ...]:
-    """Those of the closed names that are PyTorch's. What is worked out for them is kept for the next time."""
+    """The closed names that belong to PyTorch. Their operators are cached."""
     names = tuple(name for name in closed if not is_absent(name))
     _kernels(names)
     return names
@@ -254,10 +265,11 @@ def _refusing(listener: Listener, name: str) -> Callable[..., Any]:
 
 @functools.lru_cache(maxsize=64)
 def _kernels(closed: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """Where in the dispatcher the operators of closed names are to refuse: key -> operator -> closed name.
+    """Where in the dispatcher the operators of closed names must refuse: key -> operator -> closed name.
 
-    Every kernel is reached by way of `BackendSelect`, whatever the tensor and the road, from Python and from within
-    PyTorch. An operator that is only a composition of others is not, and refuses in place of its own kernel.
+    Every kernel is reached through `BackendSelect`, whatever the tensor and the path, from Python and from within
+    PyTorch. An operator that is only a composition of others is not, and its own kernel is replaced by one that
+    refuses.
     """
     found: dict[str, dict[str, str]] = {"BackendSelect": {}, "CPU": {}}
     for name in closed:
@@ -300,7 +312,7 @@ def _globals(function: object) -> object:
 
 
 def _evades(frame: types.FrameType, function: str) -> bool:
-    """Whether the notebook has this function called, and not a library for its own ends."""
+    """Whether the notebook calls this function, rather than a library for its own purposes."""
     caller: types.FrameType | None = frame
     while caller is not None:
         home = str(caller.f_globals.get("__name__", ""))

@@ -1,4 +1,4 @@
-'''How an exercise of the course is declared: what its master cannot say, and nothing twice.
+'''How an exercise of the course is declared: everything that its source notebook does not say already.
 
     LEAKY = question(
         "gates.leaky",
@@ -12,20 +12,19 @@
     """,
     )
 
-Title, reference, signature and the names of the arguments come from the master: the heading above the solution, and the
-solution. A mistake is an edit of that solution:
+Title, reference, signature and the names of the arguments come from the source notebook: from the heading above the
+solution, and the solution. A mistake is an edit of that solution:
 
-    id: a sentence, as long as it needs to be; ids are counted over a class, so they are never renamed
-    - text that occurs exactly once in the solution → what replaces it (nothing: it is deleted)
-    * text, every time that it occurs → what replaces it
-    ^ a line that is put before the first one
+    id: the message, as long as it needs to be; ids are counted over a class, so never rename them
+    - text that occurs exactly once in the solution → its replacement (none: the text is deleted)
+    * text that is replaced wherever it occurs → its replacement
+    ^ a line that is added before the first one
 
 Several edits may follow one another. For text of several lines, repeat the mark on each line and put the replacement
-on lines with a `+` instead of the arrow; `+` lines alone are a whole new solution. A line `or` begins another way of
-making the same mistake. A line `after: id` applies the edits of that mistake first. A line `looks like: id, id` names
-mistakes that give the same answers everywhere. Blank lines separate mistakes. An edit that does not apply is an error
-when the declaration is imported.
-'''
+on lines with a `+` instead of the arrow; `+` lines alone are a whole new solution. A line `or` starts a different way
+of making the same mistake. A line `after: id` applies the edits of that mistake first. A line `looks like: id, id`
+names mistakes that give the same answers everywhere. Blank lines separate mistakes. An edit that does not apply is an
+error when the declaration is imported.'''
 
 import importlib
 import pkgutil
@@ -37,16 +36,14 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.exercise.draw import Draw
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
 from autograder.exercise.judges import TOLERANCE, and_inputs_unchanged, law, same_shapes, same_values
 from autograder.exercise.rooms import with_what_is_built_on
-from autograder.exercise.specification import Case, Exercise, Judge, Misconception, Property
+from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
 from autograder.exercise.travel import made_of
 
-Cases = Callable[[Draw], Sequence[Case]]
 Row = Callable[[tuple[str, ...]], Property]
-"""A property that still has to be told the names of the results."""
+"""A property that still needs the names of the results."""
 
 
 def shapes(points: float, cases: Cases, name: str = "the shapes are right", boolean: bool = False) -> Row:
@@ -54,7 +51,7 @@ def shapes(points: float, cases: Cases, name: str = "the shapes are right", bool
 
 
 def judged(name: str, points: float, cases: Cases, judge: Judge, *results: str) -> Row:
-    """What a judge asks; a mistake is recognised by the named results (all results if none is named)."""
+    """A property that a judge decides; a mistake is recognised by the named results (all results if none is named)."""
 
     def row(names: tuple[str, ...]) -> Property:
         outputs = tuple(names.index(result) for result in results) or None
@@ -73,8 +70,18 @@ def values(name: str, points: float, cases: Cases, *results: str, tolerance: flo
     return row
 
 
+def inputs_too(row: Row) -> Row:
+    """The same, and the caller's tensors and lists are unchanged; the name should say both."""
+
+    def kept(names: tuple[str, ...]) -> Property:
+        prop = row(names)
+        return replace(prop, judge=and_inputs_unchanged(prop.judge))
+
+    return kept
+
+
 def holds(name: str, points: float, cases: Cases, *rules: Any, about: Sequence[str] = ()) -> Row:
-    """The rules of a law hold between the results; a mistake is recognised by those that it is about."""
+    """The rules of a law hold between the results; a mistake is recognised by the results that the law is about."""
     return judged(name, points, cases, law(*rules), *about)
 
 
@@ -89,9 +96,10 @@ def question(
     closed: Sequence[str] = (),
     tolerance: float = TOLERANCE,
 ) -> Exercise:
-    """The exercise "assignment.function" of the checkout that the calling module lies in.
+    """The exercise "assignment.function" of the checkout that contains the calling module.
 
-    Raises EditError, a ValueError, if the master has no such solution or a mistake's edit does not apply to it.
+    Raises EditError, a ValueError, if the source notebook has no such solution or a mistake's edit does not apply to
+    it.
     """
     assignment, _, function = name.partition(".")
     declared_in = Path(sys._getframe(1).f_globals["__file__"]).resolve()
@@ -112,13 +120,13 @@ def question(
     )
 
 
-INPUTS = {"inputs_unchanged", "and_inputs_unchanged", "inputs_left_alone", "left_as_it_was"}
+INPUTS = {"inputs_unchanged", "and_inputs_unchanged"}
 KEPT = 0.5
-"""Points that depend on the caller's tensors and lists being as they were, in every question."""
+"""Points in every question for leaving the caller's tensors and lists unchanged."""
 
 
 def _inputs_kept(properties: Sequence[Property]) -> tuple[Property, ...]:
-    """Where no property asks that the inputs are left alone, the last ones do, as many as make up `KEPT` points."""
+    """If no property checks that the inputs are unchanged, the last properties do, as many as make up `KEPT` points."""
     if any(INPUTS & set(made_of(prop.judge)) for prop in properties):
         return tuple(properties)
     kept, points = list(properties), 0.0
@@ -136,7 +144,7 @@ def ways(edits: str, *values: object) -> str:
 
 
 def exercises_in(package: str) -> Mapping[str, Exercise]:
-    """The exercises that the modules of a package declare, by name, in the order of the master."""
+    """The exercises that the modules of a package declare, by name, in the order of the source notebook."""
     folder = importlib.import_module(package).__path__
     modules = [importlib.import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(folder)]
     found = {e.name: e for module in modules for e in vars(module).values() if isinstance(e, Exercise)}

@@ -39,6 +39,6 @@ class Draw:
         return (allowed | (order == 0)) & (order != 1)
 
     def strided(self, *shape: int) -> Tensor:
-        """Normal numbers as a slice of something larger: right in every way, but not contiguous, and no view makes
-        rows and columns one axis."""
+        """Normal numbers as a slice of a larger tensor: valid in every way, but not contiguous, so no view can merge
+        rows and columns."""
         return self.normal(*shape[:-1], 2 * shape[-1] + 1)[..., 1::2]

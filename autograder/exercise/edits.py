@@ -1,8 +1,8 @@
-"""The master of an assignment as the source of its answers: the solutions in it, and edits of them.
+"""The source notebook of an assignment provides its answers: the solutions in it, and edits of them.
 
-The reference of a question is the solution that `solutions/<assignment>/<assignment>.py` holds between
-`### BEGIN SOLUTION` and `### END SOLUTION`; a misconception is an edit of that text. Both are compiled with what the
-master itself imports and defines, and with nothing else of it: no other cell runs.
+The reference of a question is the solution that `solutions/<assignment>/<assignment>.py` contains between
+`### BEGIN SOLUTION` and `### END SOLUTION`; a misconception is an edit of that text. Both are compiled with the imports
+and definitions of the source notebook that they need, and nothing else of it; no other cell runs.
 """
 
 import ast
@@ -34,7 +34,7 @@ class Edit:
 
 
 def edited(solution: str, edits: Sequence[Edit]) -> str:
-    """The text of a solution after all edits, one after the other. Raises EditError for one that does not apply."""
+    """The text of a solution after all edits, in order. Raises EditError for one that does not apply."""
     for edit in edits:
         find, new = "\n".join(edit.find), "\n".join(edit.new)
         if edit.mark == "+":
@@ -51,7 +51,7 @@ def edited(solution: str, edits: Sequence[Edit]) -> str:
 
 
 class Master:
-    """The functions of a master, each with its solution."""
+    """The functions of a source notebook, each with its solution."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -74,18 +74,18 @@ class Master:
         return f"{function}({ast.unparse(self._definition(function).args)})"
 
     def title(self, function: str) -> str:
-        """The heading above it, without its number and what is in brackets."""
+        """The heading above it, without its number and its [[marker]]."""
         above = self._lines[: self._definition(function).lineno]
         headings = (re.match(r"# ##+ \d+\w*\. ([^[]+)", line) for line in reversed(above))
         return next((heading[1].strip() for heading in headings if heading), function)
 
     def solution(self, function: str) -> str:
-        """The text between the two marks, without its indentation."""
+        """The text between the two markers, without its indentation."""
         start, stop = self._region(function)
         return textwrap.dedent("\n".join(self._lines[start:stop]))
 
     def make(self, function: str, solution: str | None = None) -> Callable[..., Any]:
-        """The function as the master defines it, or with another solution in its place; its text is its `source`."""
+        """The function as the source notebook defines it, or with a different solution; its text is its `source`."""
         definition = self._definition(function)
         start, stop = self._region(function)
         inside = self._lines[start:stop] if solution is None else textwrap.indent(solution, "    ").split("\n")
@@ -99,7 +99,7 @@ class Master:
         return made
 
     def _needs(self, tree: ast.AST, done: set[str]) -> Iterator[ast.stmt]:
-        """The statements of the master that bind what `tree` reads and does not bind itself."""
+        """The statements of the source notebook that bind the names that `tree` reads but does not bind itself."""
         names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
         own = {name.id for name in names if isinstance(name.ctx, ast.Store)}
         own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}

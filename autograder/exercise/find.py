@@ -1,4 +1,4 @@
-"""Where the exercises of an assignment are found: declared in `autograder.checks`, or, in a student's copy, as data."""
+"""Finds the exercises of an assignment: declared in `autograder.checks`, or, in a student's copy, as data."""
 
 import functools
 import importlib
@@ -25,7 +25,7 @@ def exercises_of(assignment: str) -> Mapping[str, Exercise]:
 
 
 def find(name: str) -> Exercise:
-    """The exercise "assignment.function". Raises ValueError if there is none; the message lists what there is."""
+    """The exercise "assignment.function". Raises ValueError if it does not exist; the message lists those that do."""
     assignment = name.partition(".")[0]
     known = exercises_of(assignment)
     if name not in known:

@@ -1,4 +1,4 @@
-"""The questions that an exercise puts to a function, and the answers.
+"""The calls that an exercise makes of a function, and the results.
 
     questions(exercise, seed)     public ones, and with a seed fresh ones of the same kinds
     answers(function, questions)  the student's side: `autograder.exercise.outcome.call`, nothing else
@@ -16,12 +16,13 @@ import torch
 from autograder.exercise.closed import listening
 from autograder.exercise.draw import Draw
 from autograder.exercise.outcome import Outcome, call, undisturbed
-from autograder.exercise.specification import Case, Exercise, Property
+from autograder.exercise.specification import Case, Cases, Exercise, Property, parts
 
 PUBLIC_SEED = 0
 PUBLIC_LARGEST = 4
 HIDDEN_LARGEST = 9
-HIDDEN_ROUNDS = 3
+MANY_CASES = 12
+"""A question with more public cases than these gets two rounds of hidden ones, any other three."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ Answers = tuple[Outcome, ...]  # the outcomes of one question's calls
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Replaces a function: it holds the answers that the function gave to the public questions. Students have exercises
-    in this form, so they get neither the reference nor a misconception as code."""
+    """Replaces a function: it contains the answers that the function gave to the public questions. Students get
+    exercises in this form, so they have neither the reference nor a misconception as code."""
 
     given: tuple[Answers, ...]
 
@@ -45,13 +46,31 @@ class Recording:
 
 
 def questions(exercise: Exercise, seed: int | None = None) -> list[Question]:
-    """The public questions; with a seed, the public ones and fresh ones of the same kinds."""
+    """The public questions; with a seed, also fresh ones of the same kinds. Properties judged on cases of one kind
+    share the fresh ones, so that a function is called once for all of them (`cases_of`)."""
     asked = list(_public_questions(exercise))
-    for number in range(HIDDEN_ROUNDS if seed is not None else 0):
+    if seed is None:
+        return asked
+    for number in range(2 if len(cases_of(asked)) > MANY_CASES else 3):
+        drawn: dict[Cases, Sequence[Case]] = {}
         for prop in exercise.properties:
-            draw = Draw(f"{exercise.name} {prop.name} hidden {seed} {number}", HIDDEN_LARGEST)
-            asked.extend(Question(prop, case) for case in prop.cases(draw))
+            for kind in parts(prop.cases):
+                if kind not in drawn:
+                    draw = Draw(f"{exercise.name} {prop.name} hidden {seed} {number}", HIDDEN_LARGEST)
+                    drawn[kind] = kind(draw)
+                asked.extend(Question(prop, case) for case in drawn[kind])
     return asked
+
+
+def cases_of(asked: Sequence[Question]) -> list[Case]:
+    """The cases of the questions, each once."""
+    return list({id(question.case): question.case for question in asked}.values())
+
+
+def spread(asked: Sequence[Question], found: Sequence[Answers]) -> list[Answers]:
+    """The answers to each question, from those to `cases_of` the questions."""
+    by_case = {id(case): row for case, row in zip(cases_of(asked), found, strict=True)}
+    return [by_case[id(question.case)] for question in asked]
 
 
 @functools.cache
@@ -65,20 +84,21 @@ def _public_questions(exercise: Exercise) -> tuple[Question, ...]:
 
 @functools.cache
 def right_answers(exercise: Exercise) -> tuple[Answers, ...]:
-    """The reference's answers to the public questions, which every student is asked: it answers them once."""
+    """The reference's answers to the public questions, which every student is asked; computed only once."""
     return tuple(answers(exercise.reference, exercise, questions(exercise)))
 
 
 def answers(function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
-    """Put the questions to a function, on one thread: for inputs this small, more only get in each other's way. A
-    `Recording` gives what it holds; raises ValueError if it is asked anything but the public questions."""
+    """Put the questions to a function, on one thread, because for such small inputs more threads only slow each other
+    down. A `Recording` returns the stored answers; raises ValueError if it is asked anything but the public
+    questions."""
     return heard_answers(function, exercise, asked, closed=())[0]
 
 
 def heard_answers(
     function: Callable[..., Any], exercise: Exercise, asked: Sequence[Question], closed: Sequence[str]
 ) -> tuple[list[Answers], tuple[str, ...]]:
-    """`answers`, and those of the closed names that were used."""
+    """`answers`, and the closed names that were used."""
     if isinstance(function, Recording):
         if len(asked) != len(function.given):
             raise ValueError(
@@ -89,10 +109,10 @@ def heard_answers(
     torch.set_num_threads(1)
     try:
         with undisturbed(), listening(closed, function) as heard, heard.attentive():
-            given = [
-                tuple(call(function, given, exercise.arguments, exercise.returns) for given in question.case.calls)
-                for question in asked
+            found = [
+                tuple(call(function, given, exercise.arguments, exercise.returns) for given in case.calls)
+                for case in cases_of(asked)
             ]
-        return given, heard.used
+        return spread(asked, found), heard.used
     finally:
         torch.set_num_threads(threads)

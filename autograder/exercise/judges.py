@@ -1,10 +1,12 @@
-"""What may be required of a function's outputs: the judges that most exercises need.
+"""Judges check what is required of a function's outputs; these are the ones that most exercises need.
 
-A judge sees outputs only, never the function, so it can sit in another process than the student's code.
-It compares with the reference, or holds the outputs to a law. A law is the fairer judge where one exists:
-who forgot a factor elsewhere still earns the points for a mask that masks.
+A judge sees only outputs, never the function, so it can run in a different process from the student's code. It compares
+the outputs with the reference, or checks them against a law. Where a law exists, it is the fairer judge: a student who
+forgot a factor elsewhere still earns the points for a mask that masks.
 """
 
+import functools
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -17,7 +19,7 @@ from autograder.exercise.travel import made_of, travels
 TOLERANCE = 1e-4
 PARTS = {"same_shapes", "right_where_known", "uniform_where_known"}
 BEYOND = 1e6
-"""How many times larger than the largest right number a result may be."""
+"""How many times larger than the largest right value a result may be."""
 
 Outcomes = Sequence[Outcome]  # of the calls of one case, in order
 
@@ -26,27 +28,43 @@ def close(got: Tensor, expected: Tensor, tolerance: float = TOLERANCE) -> bool:
     """Equal in shape and, to the tolerance, in value. Dtypes may differ; NaN equals nothing."""
     if got.shape != expected.shape:
         return False
-    return torch.allclose(got.double(), expected.double(), rtol=tolerance, atol=tolerance)
+    return same(got, expected) or torch.allclose(got.double(), expected.double(), rtol=tolerance, atol=tolerance)
+
+
+def same(got: Tensor, expected: Tensor) -> bool:
+    """Equal in dtype and to the last digit, as most right answers are. Checked first, because it is quick."""
+    return got.dtype == expected.dtype and torch.equal(got, expected)
 
 
 def implausible(
     judge: Judge, got: Outcomes, expected: Outcomes, names: Sequence[str], which: Sequence[int] | None = None
 ) -> str | None:
-    """What is asked of numbers before a judge sees them: those numbered `which` (all by default) are finite, and not
-    beyond all measure. Infinity and 1e30 obey many a law. A judge of shapes, or of a part, looks for itself."""
-    if PARTS & set(made_of(judge)):
+    """A check of the results before a judge sees them: those with the indices `which` (all by default) are finite, and
+    not absurdly large. Infinity and 1e30 obey many laws. A judge of shapes, or of one part, makes its own checks."""
+    if _looks_itself(judge):
         return None
     for mine, right in zip(got, expected, strict=True):
         for index in range(len(names)) if which is None else which:
-            output, wanted = mine.outputs[index].double(), right.outputs[index].double()
-            if not wanted.isfinite().all():
+            if same(mine.outputs[index], right.outputs[index]):
                 continue
-            if not output.isfinite().all():
-                return f"there is {'NaN' if output.isnan().any() else 'infinity'} in {names[index]}"
-            largest = max(1.0, float(wanted.abs().max()) if wanted.numel() else 0.0)
-            if output.numel() and float(output.abs().max()) > BEYOND * largest:
-                return f"the numbers of {names[index]} are far too large"
+            wanted, largest = _largest(right.outputs[index]), _largest(mine.outputs[index])
+            if not math.isfinite(wanted):
+                continue
+            if not math.isfinite(largest):
+                return f"there is {'NaN' if math.isnan(largest) else 'infinity'} in {names[index]}"
+            if largest > BEYOND * max(1.0, wanted):
+                return f"the values of {names[index]} are far too large"
     return None
+
+
+@functools.cache
+def _looks_itself(judge: Judge) -> bool:
+    return bool(PARTS & set(made_of(judge)))
+
+
+def _largest(tensor: Tensor) -> float:
+    """The largest absolute value; NaN if there is one in it."""
+    return float(tensor.double().abs().max()) if tensor.numel() else 0.0
 
 
 @travels
@@ -59,7 +77,7 @@ def same_shapes(
             if output.shape != wanted.shape:
                 return f"the shape of {name} is not the expected one"
             if boolean and output.dtype != torch.bool:
-                return f"{name} should be boolean (torch.bool), and its dtype is {_dtype(output)}"
+                return f"{name} should be boolean (torch.bool), but its dtype is {_dtype(output)}"
     return None
 
 
@@ -72,19 +90,19 @@ def same_values(
     which: Sequence[int] | None = None,
     tolerance: float = TOLERANCE,
 ) -> str | None:
-    """The outputs numbered `which` (all by default) are the reference's."""
+    """The outputs with the indices `which` (all by default) equal the reference's."""
     for mine, right in zip(got, expected, strict=True):
         for index in range(len(names)) if which is None else which:
             output, wanted = mine.outputs[index], right.outputs[index]
             if output.shape != wanted.shape:
                 return f"the shape of {names[index]} is not the expected one"
             if not close(output, wanted, tolerance):
-                return f"the numbers of {names[index]} are not the expected ones"
+                return f"the values of {names[index]} are not the expected ones"
     return None
 
 
 def inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
-    """The caller's tensors are as they were."""
+    """The caller's tensors are unchanged."""
     changed = sorted({name for outcome in got for name in outcome.changed})
     return f"after the call, {' and '.join(changed)} had changed" if changed else None
 
@@ -96,7 +114,7 @@ def and_inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes, first: J
 
 @travels
 def law(case: Case, got: Outcomes, expected: Outcomes, *rules: Callable[[Case, Outcomes], str | None]) -> str | None:
-    """A judge that needs no reference: the first rule that complains is heard. The shapes must be right."""
+    """A judge that needs no reference; it returns the first rule's complaint. The shapes must be right."""
     for mine, right in zip(got, expected, strict=True):
         for output, wanted in zip(mine.outputs, right.outputs, strict=True):
             if output.shape != wanted.shape:

@@ -1,7 +1,7 @@
-"""Which known mistake do these answers look like? Found by comparing numbers, never by looking at code.
+"""Which known mistake do these answers look like? Found by comparing values, never by looking at code.
 
-A wrong diagnosis is worse than none: where two mistakes explain an answer equally well, none is named, and a
-mistake that would have spoilt an answer which is right is not the student's.
+A wrong diagnosis is worse than none: where two mistakes explain an answer equally well, none is named, and a mistake is
+ruled out if it would have spoilt an answer that is right.
 """
 
 import functools
@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from autograder.exercise.interview import Answers, Question, answers, questions, right_answers
+from autograder.exercise.judges import same
 from autograder.exercise.specification import Exercise, Misconception, Property
 
 
 @dataclass(frozen=True)
 class Known:
-    """What one way of writing a misconception answers to the public questions, and where it differs from right."""
+    """The answers of one way of writing a misconception to the public questions, and where they differ from the right
+    ones."""
 
     misconception: Misconception
     alone: bool  # its own implementation, with this one mistake; not one of the other ways
@@ -38,8 +40,8 @@ def known_mistakes(exercise: Exercise) -> list[Known]:
 
 
 def alike(one: Answers, other: Answers, exercise: Exercise, outputs: Sequence[int] | None = None) -> bool:
-    """Whether two answers cannot be told apart: same shapes and numbers (NaN for NaN), same kind of fault. With
-    `outputs`, by those results alone."""
+    """Whether two answers cannot be distinguished: same shapes and values (NaN for NaN), same kind of fault. With
+    `outputs`, only by those results."""
     for a, b in zip(one, other, strict=True):
         if a.fault is not None or b.fault is not None:
             if a.fault is None or b.fault is None or a.fault.kind != b.fault.kind:
@@ -56,7 +58,7 @@ def alike(one: Answers, other: Answers, exercise: Exercise, outputs: Sequence[in
 def _same(x: Tensor, y: Tensor, tolerance: float) -> bool:
     if x.shape != y.shape:
         return False
-    return bool(x.double().allclose(y.double(), rtol=tolerance, atol=tolerance, equal_nan=True))
+    return same(x, y) or bool(x.double().allclose(y.double(), rtol=tolerance, atol=tolerance, equal_nan=True))
 
 
 def _agreement(
@@ -70,11 +72,11 @@ def name_mistakes(
 ) -> dict[str, Misconception]:
     """For each failed property, by its name, the misconception that explains it, if there is exactly one.
 
-    It must give the student's own numbers in every public case of that property in which the student has
-    numbers, and in one of them differ from the reference: that both raise an exception says nothing.
-    In no public case, of any property, may the student be right where that mistake is not. Of several, one that
-    has no other mistake; of those, the one that agrees with the student in the most cases overall. What is left
-    may be explained by a mistake that was recognised elsewhere, exceptions included.
+    It must give the student's own values in every public case of that property in which the student has values, and in
+    one of them differ from the reference. That both raise an exception says nothing. In no public case, of any
+    property, may the student be right where that mistake is not. If there are several, it is one that has no other
+    mistake; if several remain, the one that agrees with the student in the most cases overall. Other failures may be
+    explained by a mistake that was recognised elsewhere, including exceptions.
     """
     public = len(questions(exercise))
     asked, given = asked[:public], given[:public]

@@ -1,7 +1,7 @@
-"""One call of a student's function, and all that is kept of it: tensors, what was changed, what went wrong.
+"""One call of a student's function, and everything that is kept of it: tensors, changed arguments, faults.
 
-This is the student's side. It knows no reference, no expected value and no mistake by name, and imports
-nothing of ours, so it can run in a process of its own: arguments go in, an `Outcome` comes out.
+This is the student's side. It contains no reference, no expected value and no named mistake, and imports nothing of
+ours, so it can run in a separate process: arguments go in, an `Outcome` comes out.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ DEPTH = 3000  # of calls in calls, at least
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Why a call gave nothing to compare."""
+    """Why a call returned nothing to compare."""
 
     kind: str  # the exception's class; "wrong return" when the function came back with something else; or `UNREAD`
     words: str  # what to tell the student
@@ -32,8 +32,8 @@ class Fault:
 
 
 UNREAD = "not read"
-"""The kind of a fault that is the grader's until shown otherwise: its own code failed at what the function returned, or
-at what the notebook has left of Python."""
+"""The kind of a fault that is the grader's until shown otherwise: its own code failed on the value that the function
+returned, or because the notebook had changed Python."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Outcome:
 def call(
     function: Callable[..., Any], arguments: Sequence[Any], names: Sequence[str], returns: Sequence[str]
 ) -> Outcome:
-    """Call `function` with copies of `arguments`, in order. `names` and `returns` are what the words use. Any exception
+    """Call `function` with copies of `arguments`, in order. `names` and `returns` are used in messages. Any exception
     of the function becomes a `Fault`; only an interrupt gets through."""
     given = [_copy(argument) for argument in arguments]
     try:
@@ -64,9 +64,9 @@ def call(
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """A block in which what a notebook has switched in Python, NumPy and PyTorch is as it was when they were started:
-    warnings that raise, gradients, the default dtype and device, the depth of recursion. No function is wrong for
-    what another cell has switched."""
+    """A block in which the settings of Python, NumPy and PyTorch have their initial values, whatever a notebook has
+    changed: warnings that raise, gradients, the default dtype and device, the recursion limit. No function is wrong
+    because of another cell's settings."""
     dtype, depth = torch.get_default_dtype(), sys.getrecursionlimit()
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -89,6 +89,8 @@ def undisturbed() -> Iterator[None]:
 def _copy(value: Any) -> Any:
     """A copy that keeps strides, so that a non-contiguous argument stays one."""
     if isinstance(value, Tensor):
+        if value.is_contiguous():
+            return value.clone()
         made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
         return made.copy_(value)
     return copy.deepcopy(value)
@@ -98,7 +100,7 @@ def _equal(before: Any, after: Any) -> bool:
     if isinstance(before, Tensor):
         if not isinstance(after, Tensor) or before.shape != after.shape or before.dtype != after.dtype:
             return False
-        after = after.detach()  # NaN equals nothing, so what is not equal at once is looked at again without
+        # NaN equals nothing, so what is not equal at once is looked at again without
         return torch.equal(before, after) or torch.equal(before.nan_to_num(), after.nan_to_num())
     if isinstance(before, (list, tuple)):
         same = type(before) is type(after) and len(before) == len(after)
@@ -110,42 +112,49 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _outputs(result: Any, returns: Sequence[str]) -> tuple[Tensor, ...]:
-    """The result as one tensor per name. NumPy arrays, numbers, lists and tuples of numbers are as good as tensors.
-    Raises TypeError, in words for the student, if it is something else."""
+    """The result as one tensor per name. NumPy arrays, numbers, lists and tuples of numbers are accepted like tensors.
+    Raises TypeError, with a message for the student, for anything else."""
     wanted = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
     if result is None:
-        raise TypeError(f"it returned None, and {wanted} was asked for. Is a `return` missing?")
+        raise TypeError(f"it returned None, but {wanted} was asked for. Is a `return` missing?")
     if len(returns) == 1:
         if isinstance(result, tuple) and len(result) == 1 and not isinstance(result[0], tuple):
-            result = result[0]
+            result = [result[0]] if _is_number(result[0]) else result[0]
         if isinstance(result, tuple) and not all(isinstance(item, (Real, tuple)) for item in result):
-            raise TypeError(f"it returned {len(result)} things, and one was asked for: {wanted}")
+            raise TypeError(f"it returned {len(result)} values, but one was asked for: {wanted}")
         return (_tensor(result, returns[0]),)
     if not isinstance(result, (tuple, list)) or len(result) != len(returns):
-        what = f"{len(result)} things" if isinstance(result, (tuple, list)) else f"one {type(result).__name__}"
-        raise TypeError(f"it returned {what}, and {len(returns)} were asked for: {wanted}")
+        what = f"{len(result)} values" if isinstance(result, (tuple, list)) else f"one {type(result).__name__}"
+        raise TypeError(f"it returned {what}, but {len(returns)} were asked for: {wanted}")
     return tuple(_tensor(value, name) for value, name in zip(result, returns, strict=True))
 
 
 def _tensor(value: Any, name: str) -> Tensor:
+    if type(value) is Tensor and value.is_cpu and value.layout is torch.strided and not value.is_complex():
+        return value.detach().clone()
     if not isinstance(value, (Tensor, np.ndarray, np.generic, Real, list, tuple)):
-        raise TypeError(f"{name} must be a tensor, and it is a {type(value).__name__}")
+        raise TypeError(f"{name} must be a tensor, but it is a {type(value).__name__}")
     try:
         value = _plain(value)
         if isinstance(value, list) and any(isinstance(item, Tensor) for item in value):
             value = torch.stack([torch.as_tensor(item) for item in value])
         tensor = torch.as_tensor(value).detach().cpu()
     except (TypeError, ValueError, RuntimeError) as error:
-        why = "its parts differ in length or are no numbers" if isinstance(value, list) else str(error)
-        raise TypeError(f"{name} must be a tensor, and it is a {type(value).__name__} ({why})") from None
+        why = "its parts differ in length or are not numbers" if isinstance(value, list) else str(error)
+        raise TypeError(f"{name} must be a tensor, but it is a {type(value).__name__} ({why})") from None
     if tensor.is_complex() or tensor.layout != torch.strided:
-        raise TypeError(f"{name} must be an ordinary tensor of real numbers, and its dtype is {tensor.dtype}")
+        raise TypeError(f"{name} must be an ordinary tensor of real numbers, but its dtype is {tensor.dtype}")
     return tensor.clone()
 
 
+def _is_number(value: Any) -> bool:
+    """A plain Python number. A tuple of one number may be a list of one, or a number with a comma after it."""
+    return isinstance(value, Real) and not isinstance(value, np.generic)
+
+
 def _plain(value: Any) -> Any:
-    """Lists for tuples, an array as PyTorch takes it, and a float for a kind of number that it does not know, such as
-    a Fraction."""
+    """Lists instead of tuples, arrays in a form that PyTorch accepts, and floats for kinds of numbers that it does not
+    know, such as a Fraction."""
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, np.ndarray):

@@ -1,16 +1,17 @@
-"""One line of a master opens a question; what nbgrader and the reader need besides follows from the declaration.
+"""One line of a source notebook starts a question; everything else that nbgrader and the reader need follows from the
+declaration.
 
     ### 3b. Backwards [[gates.lstm_backward]]
     ## 5. In your own words [[written, 20 minutes, 4 points]]
     [[questions]]
     [[closed]] Everything else is open.
 
-Minutes, points and difficulty are put below the heading. The cell that defines `lstm_backward` becomes the cell of the
-answer, and after it comes the test cell: the check that students see, and the hidden one, whose value is the mark. A
-written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
-becomes a table of all questions, and `[[closed]]` what is closed in all of them; what only one question closes is put
-below its heading. Masters are texts with these lines; whatever reads a master's notebook, nbgrader
-included, reads it opened.
+Minutes, points and difficulty are added below the heading. The cell that defines `lstm_backward` becomes the cell of
+the answer, and after it comes the test cell: the check that students see, and the hidden one, whose value is the mark.
+A written question is the cell with such a heading, and the markdown cell after it is its model answer. `[[questions]]`
+becomes a table of all questions, and `[[closed]]` becomes the list of names that are closed in all of them; names that
+only one question closes are added below its heading. Source notebooks contain these lines; every reader of a source
+notebook, including nbgrader, gets it expanded (`opened`).
 """
 
 import ast
@@ -34,32 +35,32 @@ IMPORTED = r"^from autograder\.check import .*\bcheck\b"
 
 
 def stated(exercise: Exercise) -> str:
-    """How a question's heading puts it: "10 minutes · 2 points · easy"."""
+    """The line below a question's heading: "10 minutes · 2 points · easy"."""
     return f"{exercise.minutes} minutes · {exercise.points:g} points · {exercise.difficulty}"
 
 
 def closed_everywhere(exercises: Sequence[Exercise]) -> str:
-    """What is closed in all of these questions, and how that is seen to, as the paragraph of an assignment says it."""
+    """The paragraph of an assignment that says what is closed in all of these questions, and how that is enforced."""
     names = _shared(exercises)
     rooms = [name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")]
     others = [name for name in names if is_absent(name) and not name.startswith("nlmcore.")]
     heard = [name for name in names if not is_absent(name)]
-    said = "**What is closed.** You write the answers yourself."
+    said = "**What is off limits.** You write the answers yourself."
     if rooms:
-        said += " In `nlmcore` these modules hold them, or are built on one that does, so they are closed, and missing"
+        said += " These modules of `nlmcore` contain them, or build on one that does, so they are closed, and missing"
         said += f" while your work is graded: {_listed(rooms)}."
     if others:
-        said += f" So is the package {_listed(others)}."
+        said += f" The same is true of other packages that contain them: {_listed(others)}."
     if heard:
-        said += f" Of PyTorch, closed in every question: {_of_pytorch(heard)}."
+        said += f" In PyTorch, these are closed in every question: {_of_pytorch(heard)}."
     if any(not is_absent(name) for exercise in exercises for name in exercise.closed):
-        said += " PyTorch itself cannot be left out. `check` and the grader notice as well as they can when a question"
-        said += " uses what is closed in it; then it earns nothing, and your instructor is told."
+        said += " PyTorch itself cannot be left out. `check` and the grader try to notice if an answer uses a closed"
+        said += " function; then the question earns nothing, and your instructor is told."
     return said
 
 
 def closed_here(exercise: Exercise, exercises: Sequence[Exercise]) -> str:
-    """What a question closes besides, as the line below its heading says it; "" if nothing."""
+    """The line below a question's heading that says what else it closes; "" if nothing."""
     shared = _shared(exercises)
     names = [name for name in exercise.closed if name not in shared]
     return f"\n\n**Also closed here:** {_of_pytorch(names)}." if names else ""
@@ -82,14 +83,14 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def read_master(path: Path) -> Any:
-    """The notebook of a master, opened."""
+    """A source notebook, expanded."""
     return opened(nbformat.read(path, as_version=4))
 
 
 def opened(notebook: Any) -> Any:
-    """A copy of a master's notebook with its questions opened; a notebook without such lines does not change.
+    """A copy of a source notebook with its questions expanded; a notebook without such lines does not change.
 
-    Raises ValueError for a question that is not declared, or that no cell answers, and where `check` is not imported.
+    Raises ValueError for a question that is not declared, or that no cell answers, and if `check` is not imported.
     """
     notebook = copy.deepcopy(notebook)
     cells: list[Any] = []
@@ -113,7 +114,7 @@ def opened(notebook: Any) -> Any:
                 written = float(given[2])
                 _mark(cell, "written_question", locked=True)
                 rows.append(f"| {number} | {title[0].lower()}{title[1:]} | {given[1]} | {given[2]} | written |")
-                said = f"{given[1]} minutes · {given[2]} points · written, read by a person"
+                said = f"{given[1]} minutes · {given[2]} points · written, marked by hand"
             else:
                 exercise = find(what)
                 asked[exercise.function] = exercise

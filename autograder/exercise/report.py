@@ -1,10 +1,11 @@
-"""A verdict in words, as plain text and as HTML, for the student and (beside it) for the machine.
+"""A verdict in words, as plain text and as HTML, for the student, and as data for programs.
 
 A public report shows the example in which a property failed. A report on hidden inputs says which property
-failed and in what kind of situation, and shows no input, no output and no message that could carry one.
+failed and in what kind of situation, and shows no input, no output and no message that could contain one.
 """
 
 import builtins
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ _STRESSED = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])")  # not 
 
 
 def coded(escaped: str) -> Markup:
-    """A sentence that is escaped already, with `backticks` as code and *stars* as emphasis."""
+    """A sentence that has already been escaped, with `backticks` as code and *stars* as emphasis."""
     parts = re.split(r"`([^`\n]+)`", escaped)  # text, code, text, …
     return Markup(
         "".join(
@@ -44,7 +45,7 @@ class Example:
 
 
 class Report:
-    """What a check says. Shown by Jupyter as HTML, by anything else as text."""
+    """The report of a check. Jupyter shows it as HTML, everything else as text."""
 
     def __init__(self, verdict: Verdict) -> None:
         self.verdict = verdict
@@ -59,14 +60,13 @@ class Report:
         return {"text/plain": str(self), "text/html": self._html(), MACHINE: self.machine()}
 
     def machine(self) -> dict[str, Any]:
-        """For machines: what a page of feedback and a table over a class are made from. Of hidden inputs nothing is in
-        it; of public ones the example that the words show."""
+        """For programs: the data from which feedback pages and class tables are made. It contains nothing of hidden
+        inputs, and of public ones only the example that the report shows."""
         v = self.verdict
-        example = self._example()
         return {
             "headline": self.headline,
-            "explanations": self.explanations(),
-            "example": None if example is None else _as_data(example),
+            "explanations": self.explanations,
+            "example": self._example_data,
             "exercise": v.exercise.name,
             "points": v.points,
             "of": v.exercise.points,
@@ -85,26 +85,27 @@ class Report:
         if v.unwritten:
             waiting = next(o.fault.function for f in v.findings for o in f.got if o.fault is not None)
             other = f" ({waiting}, which it calls, is still empty)" if waiting not in ("", e.function) else ""
-            return f"{e.function}: not written yet{other}. {points(e.points)} to be had, about {e.minutes} minutes."
+            return f"{e.function}: not written yet{other}. {points(e.points)} available, about {e.minutes} minutes."
         where = " on fresh inputs" if self.hidden else ""
         if v.passed:
-            return f"{e.function}: well done, all of it holds{where}. {_of(v.points, e.points)}."
+            return f"{e.function}: well done, all properties hold{where}. {_of(v.points, e.points)}."
         return f"{e.function}: {_of(v.points, e.points)}{where}{'' if self.hidden else ' so far'}."
 
     def _listed(self) -> tuple[Finding, ...]:
-        """The properties to list: none for what is not written, nor where hidden inputs taught nothing new."""
+        """The properties to list: none if the function is not written, or if hidden inputs showed nothing new."""
         nothing_new = self.hidden and not any(f.fresh for f in self.verdict.findings)
         return () if self.verdict.unwritten or nothing_new else self.verdict.findings
 
+    @functools.cached_property
     def explanations(self) -> list[str]:
-        """What went wrong, each thing once: closed names, named mistakes, then what has no name. The report on hidden
-        inputs comes after the public one, and adds what that could not know."""
+        """What went wrong, each thing once: closed names, named mistakes, then all other complaints. The report on
+        hidden inputs comes after the public one, and adds what that could not know."""
         v = self.verdict
         if v.unwritten or v.passed:
             return []
         if self.hidden:
             said = self._complaints([f for f in v.findings if f.fresh])
-            return said or ["The reasons are those given above."]
+            return said or ["The reasons are given above."]
         said = [
             f"It uses {name}, which is closed in this question: the point is to write it yourself." for name in v.closed
         ]
@@ -113,7 +114,7 @@ class Report:
         return said + self._complaints([f for f in unnamed if not (v.closed and _met_a_closed_name(f))])
 
     def _complaints(self, findings: Sequence[Finding]) -> list[str]:
-        """One sentence per complaint, and where it was seen."""
+        """One sentence per complaint, and where it occurred."""
         together: dict[str, tuple[str, list[str]]] = {}
         for finding in findings:
             assert finding.case is not None
@@ -143,8 +144,13 @@ class Report:
         words = words[0].upper() + words[1:]
         return words if words.endswith((".", "?", "!")) else f"{words}."
 
+    @functools.cached_property
+    def _example_data(self) -> dict[str, Any] | None:
+        return None if self._example is None else _as_data(self._example)
+
+    @functools.cached_property
     def _example(self) -> Example | None:
-        """The first failed public case that has numbers to show."""
+        """The first failed public case that has values to show."""
         if self.hidden or self.verdict.unwritten:
             return None
         for finding in self.verdict.findings:
@@ -175,30 +181,28 @@ class Report:
         yield self.headline
         for f in self._listed():
             yield f"    {'holds  ' if f.holds else 'not yet'}  {f.about.points:>4g}  {f.about.name}"
-        for sentence in self.explanations():
+        for sentence in self.explanations:
             yield ""
             yield sentence
-        example = self._example()
-        if example is not None:
+        if self._example is not None:
             yield ""
-            yield f"An example ({example.title})"
-            for name, value in example.inputs:
+            yield f"An example ({self._example.title})"
+            for name, value in self._example.inputs:
                 yield from text_of_input(name, value)
-            for name, got, expected in example.outputs:
+            for name, got, expected in self._example.outputs:
                 yield from text_of_output(name, got, expected)
 
     # --- HTML ---------------------------------------------------------------------------------------------
 
     def _html(self) -> str:
         v = self.verdict
-        example = self._example()
         return render(
             "verdict.html",
             colour=_CALM if v.unwritten else _GOOD if v.passed else _BAD,
             headline=self.headline,
             listed=self._listed(),
-            explanations=self.explanations(),
-            example=None if example is None else _as_data(example),
+            explanations=self.explanations,
+            example=self._example_data,
             coded=lambda sentence: coded(escape(sentence)),
         )
 
@@ -213,13 +217,13 @@ def _met_a_closed_name(finding: Finding) -> bool:
 
 def _without_input(fault: Fault) -> str:
     """What went wrong on a hidden input. The student chooses an exception's message and the names of its class and of
-    functions and types, so all of them can carry the input; the names of Python's own exceptions cannot."""
+    functions and types, so all of them can reveal the input; the names of Python's own exceptions cannot."""
     if fault.kind == "wrong return":
-        return "what your function returned was not of the kind that was asked for"
+        return "your function did not return the kind of value that was asked for"
     if fault.kind == "NotImplementedError":
         return "something that it calls is not written yet"
     if fault.kind in ("Stopped", "TookTooLong"):  # by the box
-        return "your code was stopped before it had answered"
+        return "your code was stopped before it answered"
     known = isinstance(getattr(builtins, fault.kind, None), type)
     return f"your code raised {fault.kind if known else 'an exception of its own'}"
 

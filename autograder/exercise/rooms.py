@@ -1,4 +1,4 @@
-"""What a closed room takes with it: every room of `nlmcore` that is built on it holds its answers, too."""
+"""What a closed module takes with it: every module of `nlmcore` that is built on it contains its answers as well."""
 
 import functools
 import importlib.util
@@ -10,7 +10,7 @@ _IMPORT = re.compile(r"^ *(?:from|import) +nlmcore(?:\.(\w+)| +import +(\([^)]*\
 
 
 def with_what_is_built_on(closed: Iterable[str]) -> tuple[str, ...]:
-    """The names, and behind them every room that imports a closed one, directly or through others."""
+    """The names, followed by every module that imports a closed one, directly or through others."""
     names = tuple(dict.fromkeys(closed))
     rooms = _rooms()
     gone = {name.removeprefix("nlmcore.") for name in names if name.startswith("nlmcore.")}
@@ -21,7 +21,7 @@ def with_what_is_built_on(closed: Iterable[str]) -> tuple[str, ...]:
 
 @functools.cache
 def _rooms() -> dict[str, set[str]]:
-    """The rooms of `nlmcore`, and the rooms that each imports."""
+    """The modules of `nlmcore`, and the modules that each imports."""
     spec = importlib.util.find_spec("nlmcore")
     root = Path(str(spec and spec.origin)).parent
     found: dict[str, set[str]] = {}

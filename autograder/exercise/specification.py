@@ -9,7 +9,7 @@ named.
       ├── properties           what is checked, one by one, each with its points
       │     ├── cases(draw)    inputs, made from a seed; edge cases are always among them
       │     └── judge          what must hold between outputs and reference; None if it does
-      ├── misconceptions       wrong answers that students really write, each with a sentence
+      ├── misconceptions       wrong answers that students really write, each with a message
       └── closed               names that would do the exercise's work
 """
 
@@ -30,8 +30,8 @@ class Case:
     label: str  # what is special about it, without any value: a hidden case is named by it too
     calls: tuple[tuple[Any, ...], ...]  # the arguments of each call, in the order of the signature
     known: tuple[Tensor, ...] = ()
-    """What a law compares with, computed where the case is made. Students get the public cases as data: these values,
-    but not the code that computed them."""
+    """Values that a law compares with, computed where the case is made. Students get the public cases as data: these
+    values, but not the code that computed them."""
 
 
 def case(label: str, *arguments: Any) -> Case:
@@ -39,9 +39,27 @@ def case(label: str, *arguments: Any) -> Case:
     return Case(label=label, calls=(arguments,))
 
 
+Cases = Callable[[Draw], Sequence[Case]]
+"""Makes the cases of one kind: public and hidden inputs come from the same function, with different seeds."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """Cases of several kinds."""
+
+    kinds: tuple[Cases, ...]
+
+    def __call__(self, draw: Draw) -> list[Case]:
+        return [case for kind in self.kinds for case in kind(draw)]
+
+
+def parts(cases: Cases) -> tuple[Cases, ...]:
+    return cases.kinds if isinstance(cases, Both) else (cases,)
+
+
 Judge = Callable[[Case, Sequence[Outcome], Sequence[Outcome]], str | None]
-"""(case, the student's outcomes, the reference's) -> a complaint, or None if all is well. Called only when every call
-gave outputs. A complaint says no value of the input."""
+"""(case, the student's outcomes, the reference's) -> a complaint, or None if all is well. Called only if every call
+returned outputs. A complaint reveals no value of the input."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,20 +68,20 @@ class Property:
 
     name: str  # two to six words: "a masked key weighs nothing"
     points: float
-    cases: Callable[[Draw], Sequence[Case]]  # public and hidden inputs come from this function, with different seeds
+    cases: Cases
     judge: Judge
     outputs: tuple[int, ...] | None = None
-    """The indices of the results that it is about; None: all, and the state of the arguments. A mistake is then
-    recognised here by these results, whatever is wrong with the rest."""
+    """The indices of the results that it is about; None means all, and the state of the arguments. A mistake is then
+    recognised by these results, whatever is wrong with the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Misconception:
-    """A wrong answer that has been seen before."""
+    """A wrong answer that is known to occur."""
 
     id: str  # two or three words joined by hyphens: counted over a class, so never renamed
     sentence: str
-    """What a good teaching assistant would say on seeing it: what it is, and what to think about next."""
+    """What a good teaching assistant would say about it: what it is, and what to think about next."""
     implementation: Callable[..., Any]  # a student's function that has this one mistake and no other
     also: tuple[Callable[..., Any], ...] = ()
     """Different ways of making it, with different outputs, perhaps with a second mistake that has a name too."""
@@ -86,7 +104,7 @@ class Exercise:
     properties: tuple[Property, ...]
     misconceptions: tuple[Misconception, ...]
     closed: tuple[str, ...] = ()
-    """Full names of functions that must not be called, or of modules: then everything in them is closed."""
+    """Full names of functions that must not be called, or of modules, in which everything is then closed."""
     tolerance: float = 1e-4
     """Absolute and relative. float32 noise and a wider dtype cost nothing; half precision is not enough. NaN is never
     right."""

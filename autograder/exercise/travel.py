@@ -1,7 +1,7 @@
-"""A judge that remembers how it was made, so that it can be made again where the exercise's code is not.
+"""A judge that remembers how it was made, so that it can be rebuilt where the exercise's code is missing.
 
-Students get an exercise as data (`autograder.exercise.public`). A judge's code holds no answer, so it lies in a module
-that they have too, `judges` or one of `laws`; the data says which one, and with what.
+Students get an exercise as data (`autograder.exercise.public`). A judge's code contains no answer, so it is in a module
+that students have as well, `judges` or one of `laws`; the data say which one, and with which arguments.
 
     recipe(same_values(("output",)))  ->  {"name": "autograder.exercise.judges.same_values", "arguments": …}
     make(recipe)                      ->  the same judge
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 HOMES = ("autograder.exercise.judges", "autograder.exercise.laws")
-"""Modules, with all that is in them, which students have."""
+"""Modules that students have, including submodules."""
 
 
 class CannotTravel(ValueError):  # noqa: N818 - said to the instructor
@@ -36,8 +36,8 @@ class Made:
 
 
 def travels(judge: Callable[..., str | None]) -> Callable[..., Made]:
-    """For a judge or rule in `judges` or `laws` that takes more than the case and the outcomes: the name then makes
-    judges, from the further arguments. They must be numbers, texts, lists of them, or other such judges."""
+    """For a judge or rule in `judges` or `laws` that takes more than the case and the outcomes: its name then builds
+    judges from the further arguments. They must be numbers, texts, lists of them, or other such judges."""
 
     @functools.wraps(judge)
     def maker(*arguments: Any, **options: Any) -> Made:
@@ -47,7 +47,7 @@ def travels(judge: Callable[..., str | None]) -> Callable[..., Made]:
 
 
 def made_of(judge: Any) -> Iterator[str]:
-    """The name of a judge, and those of the judges and rules that it was made with."""
+    """The name of a judge, and the names of the judges and rules that it was built from."""
     name = judge.name if isinstance(judge, Made) else getattr(judge, "__name__", "")
     yield name.rpartition(".")[2]
     for part in (*judge.arguments, *judge.options.values()) if isinstance(judge, Made) else ():
@@ -55,7 +55,7 @@ def made_of(judge: Any) -> Iterator[str]:
 
 
 def recipe(value: Any) -> Any:
-    """How to make a judge again, as JSON. Raises CannotTravel for one that lies in no module students have."""
+    """How to rebuild a judge, as JSON. Raises CannotTravel if it is not in a module that students have."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):

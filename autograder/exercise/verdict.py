@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autograder.exercise.interview import Answers, Question, answers, questions, right_answers
-from autograder.exercise.judges import implausible
+from autograder.exercise.judges import implausible, same
 from autograder.exercise.mistakes import name_mistakes
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
@@ -16,12 +16,12 @@ MUCH, MANY = 10_000, 20  # numbers in a result that are looked at, besides so ma
 
 
 class GraderFault(Exception):  # noqa: N818  (said to students and instructors, not an Error to them)
-    """The grader, not the student, is wrong. It never becomes a mark: grading that submission stops."""
+    """The grader is wrong, not the student. It never becomes a mark: grading of that submission stops."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What became of one property. For one that does not hold: the first case in which it did not."""
+    """The result for one property; if it does not hold, the first case in which it did not."""
 
     about: Property
     complaint: str | None = None
@@ -64,12 +64,13 @@ def judge(
     asked: Sequence[Question],
     given: Sequence[Answers],
     *,
+    right: Sequence[Answers] | None = None,
     closed: Sequence[str] = (),
     seed: int | None = None,
 ) -> Verdict:
-    """The verdict on the answers `given` to the questions `asked`. Raises GraderFault if the reference itself has no
-    answer to one of them."""
-    right = _right_answers(exercise, asked)
+    """The verdict on the answers `given` to the questions `asked`; `right` are the `expected_answers`, if known. Raises
+    GraderFault if the reference itself fails to answer a question."""
+    right = expected_answers(exercise, asked) if right is None else right
     for question, outcomes in zip(asked, right, strict=True):
         fault = next((o.fault for o in outcomes if o.fault is not None), None)
         if fault is not None:
@@ -83,15 +84,44 @@ def judge(
 def findings(
     exercise: Exercise, asked: Sequence[Question], given: Sequence[Answers], right: Sequence[Answers]
 ) -> list[Finding]:
-    """What became of each property, by the answers `given` and the `right` ones."""
-    found, known = [], questions(exercise)
-    for prop in exercise.properties:
-        rows = [row for row in zip(asked, given, right, strict=True) if row[0].about is prop]
-        found.append(_finding(prop, rows, exercise.returns, public=sum(q.about is prop for q in known)))
-    return found
+    """The result for each property, from the answers `given` and the `right` ones."""
+    public = len(questions(exercise))
+    rows = [
+        (question, _as_asked(got, expected), expected, number >= public)
+        for number, (question, got, expected) in enumerate(zip(asked, given, right, strict=True))
+        if not _exactly(got, expected)
+    ]
+    return [_finding(prop, [r for r in rows if r[0].about is prop], exercise.returns) for prop in exercise.properties]
 
 
-def _right_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
+def _exactly(got: Answers, expected: Answers) -> bool:
+    """Whether all is the same, to the last digit. Then every judge says what it says of the right answer: nothing, or
+    something that counts for nothing (`_finding`)."""
+    return all(
+        mine.fault is None
+        and mine.changed == right.changed
+        and len(mine.outputs) == len(right.outputs)
+        and all(map(same, mine.outputs, right.outputs))
+        for mine, right in zip(got, expected, strict=True)
+    )
+
+
+def _as_asked(got: Answers, expected: Answers) -> Answers:
+    """A list of one number is accepted where a number is asked for."""
+    return tuple(
+        replace(
+            mine,
+            outputs=tuple(
+                output.reshape(()) if output.shape == (1,) and wanted.ndim == 0 else output
+                for output, wanted in zip(mine.outputs, right.outputs, strict=False)  # none, if there is a fault
+            ),
+        )
+        for mine, right in zip(got, expected, strict=True)
+    )
+
+
+def expected_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answers]:
+    """The reference's answers to the questions."""
     known = questions(exercise)
     if len(asked) < len(known) or any(one is not other for one, other in zip(asked, known, strict=False)):
         return answers(exercise.reference, exercise, asked)
@@ -99,33 +129,32 @@ def _right_answers(exercise: Exercise, asked: Sequence[Question]) -> list[Answer
     return [*right_answers(exercise), *(answers(exercise.reference, exercise, fresh) if fresh else ())]
 
 
-def _finding(
-    prop: Property, rows: Sequence[tuple[Question, Answers, Answers]], names: Sequence[str], public: int
-) -> Finding:
-    """The first of the rows in which the property does not hold; the first `public` rows are the public ones. `names`:
-    those of the results."""
-    for number, (question, got, expected) in enumerate(rows):
+def _finding(prop: Property, rows: Sequence[tuple[Question, Answers, Answers, bool]], names: Sequence[str]) -> Finding:
+    """The first of the rows in which the property does not hold; the last part of a row says whether it is a fresh
+    one. `names`: those of the results."""
+    for question, got, expected, fresh in rows:
         fault = next((outcome.fault for outcome in got if outcome.fault is not None), None)
         if fault is not None:
             complaint: str | None = fault.words
         else:
             try:
-                complaint = (
-                    _far_too_long(got, expected, names)
-                    or implausible(prop.judge, got, expected, names, prop.outputs)
-                    or prop.judge(question.case, got, expected)
+                complaint = _far_too_long(got, expected, names) or implausible(
+                    prop.judge, got, expected, names, prop.outputs
                 )
+                if complaint is None:
+                    complaint = prop.judge(question.case, got, expected)
+                    if complaint and fresh and prop.judge(question.case, expected, expected):
+                        continue  # a rare input, of which the law says nothing: the right answer breaks it too
             except Exception as error:
                 raise GraderFault(f"judging {prop.name!r} on {question.case.label!r} failed: {error!r}") from error
         if complaint is not None:
-            return Finding(
-                about=prop, complaint=complaint, case=question.case, got=got, expected=expected, fresh=number >= public
-            )
+            return Finding(about=prop, complaint=complaint, case=question.case, got=got, expected=expected, fresh=fresh)
     return Finding(about=prop)
 
 
 def _far_too_long(got: Answers, expected: Answers, names: Sequence[str]) -> str | None:
-    """So that judging takes as long as for the right answer, to a factor: no limit of the sandbox's is on it."""
+    """Keeps the time for judging within a factor of that for the right answer, because the sandbox's limits do not
+    apply to it."""
     for mine, right in zip(got, expected, strict=True):
         for name, output, wanted in zip(names, mine.outputs, right.outputs, strict=False):
             if output.numel() > MUCH + MANY * wanted.numel():

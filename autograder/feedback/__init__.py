@@ -1,13 +1,13 @@
-"""What a student gets back: one HTML file per notebook, which says what holds, what does not, and why.
+"""Feedback for students: one HTML file per notebook, which says what is right, what is not, and why.
 
-    hide          what a student must not see is taken out of the graded notebook, and what could carry it
-    facts         marks, comments, penalty and what happened to the submission, from the gradebook and the record
-    page          both -> the page (question: its parts; heatmap: a picture of a difference)
-    clean         a student's text, pictures and HTML, made harmless (mathematics: LaTeX -> MathML)
-    formgrader    the same for nbgrader's own page of a submission and the server that shows it
-    deliver       the pages of a class, by our own command; the seam to `nbgrader generate_feedback` and formgrader
+    hide          removes from the graded notebook everything that a student must not see, and everything that could
+    contain it facts         marks, comments, penalty and the state of the submission, from the gradebook and the record
+    page          both -> the page (question: its parts; heatmap: a picture of a difference) clean         makes a
+    student's text, pictures and HTML harmless (mathematics: LaTeX -> MathML) formgrader    the same for nbgrader's own
+    page of a submission and the server that shows it deliver       the pages of a class, by our own command; the
+    connection to `nbgrader generate_feedback` and formgrader
 
-Nothing in a page is fetched, and nothing in it runs: there is no script, and a policy in its head forbids both.
+A page fetches nothing and runs nothing: it has no script, and a policy in its head forbids both.
 """
 
 from autograder.feedback.deliver import write_feedback

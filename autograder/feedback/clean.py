@@ -1,10 +1,10 @@
-"""What a student wrote and what their code put out, as HTML that runs nothing and fetches nothing.
+"""Students' texts and the outputs of their code, as HTML that runs nothing and fetches nothing.
 
-`written` takes one cell, whatever it is: a page that shows a student's work needs no other function, and `text` for
-names and for all else that is one line. Text is escaped. Markdown and HTML outputs go through a sanitiser that knows an
-allowed list and drops the rest (nh3, of the browser's own parser: no style, no class, no id, no SVG, no frame; links
-lead to other sites only, in a window that knows nothing of this one). Pictures are embedded, and only PNG, JPEG and
-SVG, the last as an image, in which browsers run no script and load nothing.
+`written` takes one cell, whatever it is: a page that shows a student's work needs no other function except `text`, for
+names and everything else that fits on one line. Text is escaped. Markdown and HTML outputs go through a sanitiser that
+knows an allowed list and drops the rest (nh3, of the browser's own parser: no style, no class, no id, no SVG, no frame;
+links lead only to other sites, in a window that has no access to this one). Pictures are embedded, and only PNG, JPEG
+and SVG, the last as an image, in which browsers run no script and load nothing.
 """
 
 import base64
@@ -43,7 +43,7 @@ _ELSEWHERE = re.compile(r"https?://|mailto:", re.I)
 
 
 def written(cell: Any, description: str = "A picture that the code made") -> Markup:
-    """One cell of a student's notebook, with what it put out. `description`: for pictures, in words."""
+    """One cell of a student's notebook, with its outputs. `description`: alternative text for pictures."""
     source = _joined(cell.get("source", ""))
     if cell.get("cell_type") == "markdown":
         return markdown(source, cell.get("attachments"))
@@ -53,7 +53,7 @@ def written(cell: Any, description: str = "A picture that the code made") -> Mar
 
 
 def text(words: str, most: int = MOST_TEXT) -> Markup:
-    """Escaped, without control characters, and of a very long text the beginning and the end."""
+    """Escaped, without control characters; a very long text is reduced to its start and its end."""
     words = _ANSI.sub("", words)
     if len(words) > most:
         words = f"{words[: most * 2 // 3]}\n… {len(words) - most:,} characters are left out …\n{words[-most // 3 :]}"
@@ -75,7 +75,7 @@ def code(source: str) -> Markup:
 
 
 def safe_html(markup: str, heads: str | None = None) -> str:
-    """HTML of which only text, lists, tables and links are left. heads: what the headings of its tables are for."""
+    """HTML reduced to text, lists, tables and links. heads: what the headings of its tables describe."""
     given = {"a": {"target": "_blank"}} | ({"th": {"scope": heads}} if heads else {})
     made: str = nh3.clean(
         markup,
@@ -91,7 +91,7 @@ def safe_html(markup: str, heads: str | None = None) -> str:
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
-    """A relative link would lead into the page's own server, and what is put aside belongs into no attribute."""
+    """A relative link would lead into the page's own server, and placeholders must not occur in attributes."""
     outside = name != "href" or _ELSEWHERE.match(value.strip())
     return value if outside and _ASIDE not in value else None
 
@@ -100,7 +100,7 @@ _ASIDE = "\ue000"
 
 
 class _Renderer(IPythonRenderer):  # type: ignore[misc]
-    """Markdown -> HTML; mathematics and pictures are put aside, for after the sanitiser."""
+    """Markdown -> HTML; mathematics and pictures are replaced by placeholders until after the sanitiser."""
 
     def __init__(self, attachments: dict[str, Any]) -> None:
         super().__init__(escape=False, attachments=attachments)
@@ -159,12 +159,12 @@ def _rendered(source: str, attachments: dict[str, Any]) -> str:
 
 @functools.lru_cache(maxsize=512)
 def _markdown(source: str) -> str:
-    """The questions are the same for everybody: they are rendered once for a class."""
+    """The questions are the same for everybody, so they are rendered once for a class."""
     return _rendered(source, {})
 
 
 def picture(kind: str, data: Any, description: str) -> str:
-    """An embedded picture; "" if it is none, words if it is too large."""
+    """An embedded picture; "" if it is not one, a message if it is too large."""
     data = "".join(data) if isinstance(data, list) else data
     if not isinstance(data, str):
         return ""

@@ -1,11 +1,13 @@
-"""Feedback for a class: `feedback/<student>/<assignment>/<notebook>.html`, where nbgrader too puts and looks for it.
+"""Feedback for a class: `feedback/<student>/<assignment>/<notebook>.html`, where nbgrader, too, writes it and looks for
+it.
 
-A submission that could not be graded gets a page as well: it says why, and that this is no zero. nbgrader's own command
-and formgrader's button give the same pages, through `FeedbackExporter`.
+A submission that could not be graded gets a page as well: it says why, and that this is not a zero. nbgrader's own
+command and formgrader's button give the same pages, through `FeedbackExporter`.
 """
 
 import secrets
-from collections.abc import Callable, Sequence
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,14 @@ from nbconvert.exporters import Exporter
 from nbgrader.api import Gradebook
 from traitlets import default
 
+from autograder.engine.beside import SECRET_FILE, secret_of, timestamp_of
 from autograder.engine.course import Course
-from autograder.engine.gradebook import SECRET_FILE, secret_of, timestamp_of
 from autograder.engine.records import sweep, write_whole
 from autograder.feedback.facts import Facts, facts
 from autograder.feedback.hide import HideFromStudents
 from autograder.feedback.page import feedback_page
 from autograder.guard import Guard, NotRead
+from autograder.preflight.choose import renamed
 
 
 def write_feedback(course: Course, assignment: str, students: Sequence[str] | None = None) -> list[Path]:
@@ -36,27 +39,63 @@ def write_feedback(course: Course, assignment: str, students: Sequence[str] | No
         kept = [(nb.grade_cells, nb.solution_cells, nb.task_cells) for nb in notebooks]  # held: read once for a class
         for student in chosen:
             folder = Path(directory.format_path(directory.feedback_directory, student, assignment))
+            submission = course.submission(student, assignment)
             sweep(folder)
             for name in names:
                 known = facts(gradebook, course.root, assignment, name, student)
                 graded = course.autograded(student, assignment) / f"{name}.ipynb"
-                write_whole(folder / f"{name}.html", _guarded(guard, known, _page, graded))
+                page = _guarded(guard, known, _page, graded)
+                write_whole(folder / f"{name}.html", page)
                 written.append(folder / f"{name}.html")
-            _for_exchange(course.submission(student, assignment), folder)
+                for other in _handed_in_as(submission, known):
+                    write_whole(folder / f"{other}.html", page)
+            _for_exchange(submission, folder)
         del kept
     return written
 
 
+def for_moodle(course: Course, assignment: str, numbers: Mapping[str, str]) -> Path | None:
+    """Write grading/ASSIGNMENT/feedback-for-moodle.zip with the pages of all who have a number; None if there are none.
+
+    Its folders are called as those of Moodle's download, NAME_NUMBER_assignsubmission_file_. Moodle reads the number
+    (mod/assign/feedback/file/importziplib.php)."""
+    directory, path = course.directory, course.root / "grading" / assignment / "feedback-for-moodle.zip"
+    pages = []
+    for student, number in sorted(numbers.items()):
+        folder = Path(directory.format_path(directory.feedback_directory, student, assignment))
+        inside = f"{student.replace('_', '-')}_{number}_assignsubmission_file_"
+        there = (folder / f"{master.name}.html" for master in course.masters(assignment))
+        pages += [(f"{inside}/{page.name}", page) for page in there if page.is_file()]
+    if not pages:
+        return None
+    beside = path.with_name(f".{path.name}.new")
+    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, page in pages:
+            archive.write(page, name)
+    beside.replace(path)
+    return path
+
+
+def _handed_in_as(submission: Path, known: Facts) -> list[str]:
+    """Other file names under which the student's `nbgrader fetch_feedback` looks for the page of a notebook."""
+    if not secret_of(submission):
+        return []
+    words = {finding.get("words") for finding in known.findings}
+    files = [path for path in submission.glob("*.ipynb") if path.stem != known.notebook]
+    return [path.stem for path in files if renamed(path.name, known.notebook).words in words]
+
+
 def _for_exchange(submission: Path, folder: Path) -> None:
-    """What `nbgrader release_feedback` reads beside the pages. Whoever handed in otherwise gets a secret that nobody
-    knows: without one it would stop, and nobody after that student would get a page."""
+    """The files that `nbgrader release_feedback` reads next to the pages. Students who did not hand in through the
+    exchange get a secret that nobody knows, because without one it would stop, and nobody after that student would get
+    a page."""
     write_whole(folder / "timestamp.txt", timestamp_of(submission)[0] or "")
     secret = secret_of(submission) or secret_of(folder) or secrets.token_hex(64)
     write_whole(folder / SECRET_FILE, secret)
 
 
 def _guarded(guard: Guard, known: Facts, page: Callable[[Facts, Any], str], shown: Any) -> str:
-    """A page; where the notebook cannot be read, without it and with a sentence."""
+    """A page; if the notebook cannot be read, it says so instead of showing the notebook."""
     try:
         return guard.ask(page, known, shown)
     except NotRead as why:
@@ -75,7 +114,7 @@ def _page_of(known: Facts, cells: list[Any]) -> str:
 
 
 def _cells(graded: Path, state: str) -> list[Any]:
-    """The cells that a student may see; none of an older grading where the newest submission has not been graded."""
+    """The cells that a student may see; no cells of an older grading if the newest submission has not been graded."""
     if state != "graded" or not graded.is_file():
         return []
     notebook, _ = HideFromStudents().preprocess(nbformat.read(graded, as_version=4), {})

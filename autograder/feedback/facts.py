@@ -1,4 +1,4 @@
-"""What the gradebook and the record know of one notebook of one student, for the page of feedback."""
+"""The facts about one student's notebook, from the gradebook and the record, for the feedback page."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,7 @@ class Facts:
 
     @property
     def score(self) -> float:
-        """What has been earned so far, less the penalty."""
+        """The points earned so far, minus the penalty."""
         return max(0.0, sum(g.score or 0.0 for g in self.grades.values()) - self.penalty)
 
     @property
@@ -53,7 +53,7 @@ class Facts:
 
 
 def facts(gradebook: Any, root: Path, assignment: str, notebook: str, student: str) -> Facts:
-    """All of it; where the gradebook knows nothing of the submission, what the record says."""
+    """All the facts; if the gradebook does not have the submission, those of the record."""
     known = records.load(root, assignment, student)
     about: dict[str, Any] = {"student": student, "assignment": assignment, "notebook": notebook}
     if known is not None:
@@ -80,7 +80,7 @@ def facts(gradebook: Any, root: Path, assignment: str, notebook: str, student: s
 
 
 def grade_of(grade: Any) -> Grade:
-    """From nbgrader's Grade; its own `score` is 0 where there is none."""
+    """From nbgrader's Grade, whose own `score` is 0 if there is no mark."""
     given = grade.manual_score if grade.manual_score is not None else grade.auto_score
     extra = float(grade.extra_credit or 0.0)
     return Grade(

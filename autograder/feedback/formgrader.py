@@ -1,14 +1,15 @@
-"""Formgrader, and JupyterLab around it, so that nothing that a student wrote runs or fetches anything there.
+"""Makes Formgrader, and JupyterLab around it, safe: nothing that a student wrote runs or fetches anything there.
 
-nbgrader's own page of a submission takes Markdown and HTML as the student wrote them. Here are two locks, each of which
-is enough against what is known:
+nbgrader's own page of a submission shows Markdown and HTML as the student wrote them. This module adds two locks, each
+of which is enough against all known attacks, and a limit:
 
-- `wire` puts `Inert` and the functions of `feedback.clean` into the exporter that Formgrader makes its page with, by
-  settings that nbconvert offers. Formulas become MathML: no MathJax is fetched.
-- `guard` sets what nbgrader has no setting for, in the server's process: a policy (CSP) under which only Formgrader's
+- `wire` puts `Inert` and the functions of `feedback.clean` into the exporter with which Formgrader makes its page,
+using nbconvert's own settings. Formulas become MathML: no MathJax is fetched.
+- Students' texts are parsed in a child process with limits (`Reader`), because some Markdown takes seconds.
+- `guard` changes the server's process where nbgrader has no setting: a policy (CSP) under which only Formgrader's
   own scripts run and nothing is loaded from elsewhere; escaped names in its lists; files of a submission in a sandbox;
-  and no configuration of another folder, which is Python and which a link could name. JupyterLab's own pages load from
-  their server only, and give what was handed in for reading (`handed_in`).
+  and no configuration from another folder, which is Python and could be named by a link. JupyterLab's own pages load
+  only from their server, and open submissions read-only (`handed_in`).
 """
 
 import base64
@@ -19,6 +20,8 @@ import posixpath
 import re
 import secrets
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,7 @@ from nbconvert.preprocessors import Preprocessor
 
 from autograder.feedback import clean
 from autograder.feedback.handed_in import plainly, without_scripts
+from autograder.guard import Guard, NotRead
 from autograder.pages import FOLDER
 
 NONCE = secrets.token_urlsafe(24)  # what a page's own scripts carry; of this process, and in nothing that is written
@@ -42,10 +46,11 @@ LAB = (
     " worker-src 'self' blob:; frame-src 'self' blob:; object-src blob:; base-uri 'self'; form-action 'self'"
 )
 _HERE = "autograder.feedback.formgrader"
+PATIENCE = 15.0  # seconds for all parsing of one page; what is left then is shown as it was typed
 
 
 def wire(c: Any) -> None:
-    """Into nbgrader's configuration object `c`, by names: nothing is imported before a page is made."""
+    """Change nbgrader's configuration object `c`, by names, so that nothing is imported before a page is made."""
     c.HTMLExporter.template_file = "formgrader.html"
     c.HTMLExporter.extra_template_paths = [str(FOLDER)]
     c.HTMLExporter.preprocessors = [f"{_HERE}.Inert"]
@@ -56,9 +61,10 @@ def wire(c: Any) -> None:
 
 
 class Inert(Preprocessor):  # type: ignore[misc]
-    """Of a graded notebook only what the page shows, and every name as text."""
+    """Reduces a graded notebook to the content of the page, with every name as text."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        _reader.begin()
         nb.metadata.clear()
         for number, cell in enumerate(nb.cells):
             about = cell.metadata.get("nbgrader")
@@ -78,17 +84,46 @@ def _text(value: Any) -> Any:
     return html.escape(value) if isinstance(value, str) else value
 
 
+class Reader:
+    """Asks a separate child process (`Guard`) for the HTML of students' texts, page after page."""
+
+    def __init__(self) -> None:
+        self.guard = Guard(seconds=5, wall=PATIENCE)
+        self.left = PATIENCE
+
+    def begin(self) -> None:
+        """A new page."""
+        self.left = PATIENCE
+
+    def ask(self, function: Callable[..., Markup], source: Any, *more: Any) -> Markup:
+        """`function(source, …)`; if that takes too long, the source as plain text."""
+        why, start = "the rest of this page took too long", time.monotonic()
+        try:
+            if self.left > 0:
+                return self.guard.ask(function, source, *more)
+        except NotRead as error:
+            why = str(error)
+        finally:
+            self.left -= time.monotonic() - start
+        typed = source if isinstance(source, str) else f"{len(source)} outputs"
+        return Markup("<p>Shown as it was typed: {}.</p><pre>{}</pre>").format(why, clean.text(typed))
+
+
+_reader = Reader()
+
+
 @pass_context
 def markdown(context: Any, source: str) -> Markup:
-    return clean.markdown(source, context["cell"].get("attachments"))
+    attachments = context["cell"].get("attachments")
+    return _reader.ask(clean.markdown, source, dict(attachments) if attachments else None)
 
 
 def code(source: str, **about: Any) -> Markup:
-    return Markup('<div class="highlight">{}</div>').format(clean.code(source))
+    return Markup('<div class="highlight">{}</div>').format(_reader.ask(clean.code, source))
 
 
 def shown(outputs: list[Any]) -> Markup:
-    return clean.outputs(outputs, "A picture that the cell made")
+    return _reader.ask(clean.outputs, list(outputs), "A picture that the cell made")
 
 
 def plain(source: str) -> Markup:
@@ -96,7 +131,7 @@ def plain(source: str) -> Markup:
 
 
 def ours(markup: str) -> Markup:
-    """nbgrader's own part of a page, names in it escaped: its scripts may run."""
+    """nbgrader's own part of a page, with names escaped, whose scripts may run."""
     return Markup(markup.replace("<script", f'<script nonce="{NONCE}"'))
 
 
@@ -105,7 +140,7 @@ def policy() -> str:
 
 
 def _handlers() -> list[str]:
-    """What nbgrader's templates have in `onclick`, as a policy names it."""
+    """The `onclick` handlers of nbgrader's templates, as a policy names them."""
     from nbgrader.server_extensions.formgrader.handlers import template_path
 
     texts = (path.read_text(encoding="utf-8") for path in Path(template_path).rglob("*") if path.is_file())
@@ -120,7 +155,7 @@ _roots: set[Path] = set()
 
 
 def guard(c: Any, root: Path) -> None:
-    """Lock Formgrader and JupyterLab if this process serves them; in any other nothing happens."""
+    """Lock Formgrader and JupyterLab if this process serves them; otherwise do nothing."""
     server = sys.modules.get("jupyter_server.serverapp")
     if server is None or not server.ServerApp.initialized():
         return

@@ -1,9 +1,9 @@
-"""Students' notebooks as JupyterLab gets them: for reading, and without what would act when they are opened or saved.
+"""Students' notebooks in JupyterLab: read-only, and without anything that would act when they are opened or saved.
 
-A notebook's metadata, or a `jupytext.json` beside it, may name text files that Jupytext writes whenever the notebook
-is saved: any file of the course, its settings included. And what a notebook has put out runs once somebody trusts it.
+A notebook's metadata, or a `jupytext.json` next to it, may name text files that Jupytext writes whenever the notebook
+is saved: any file of the course, including its settings. And a notebook's outputs run once somebody trusts it.
 
-`plainly` is about what a tab opens, `without_scripts` about what Jupyter shows as pages: files, exported notebooks.
+`plainly` is for notebooks opened in a tab, `without_scripts` for pages that Jupyter shows: files, exported notebooks.
 """
 
 import inspect
@@ -19,8 +19,8 @@ _KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language"
 
 
 def plainly(contents: Any, folders: Sequence[str]) -> None:
-    """Let a contents manager of Jupyter's give and take all below these folders (paths from its root) without Jupytext:
-    notebooks come read-only, with their cells' text and pictures. Once for each manager."""
+    """Let a Jupyter contents manager read and write everything below these folders (paths from its root) without
+    Jupytext: notebooks are read-only, with their cells' text and pictures. Call it once for each manager."""
     if hasattr(contents, "handed_in"):
         return
     base = getattr(contents, "super", contents)  # what Jupytext's manager is derived from
@@ -61,8 +61,8 @@ def _for_reading(model: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_scripts(handler: Any, before: int, policy: str, settings: dict[str, Any]) -> None:
-    """Give a class of Jupyter's handlers this policy and these settings of nbconvert for what was handed in. before: as
-    many parts of an address precede the path."""
+    """Give a class of Jupyter's handlers this policy and these settings of nbconvert for submissions. before: the
+    number of parts of an address before the path."""
     usual = handler.content_security_policy
 
     def theirs(self: Any) -> bool:

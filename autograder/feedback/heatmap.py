@@ -1,7 +1,8 @@
-"""The difference between expected and got, as a picture: blue (too small), white (right), orange (too large).
+"""The difference between expected and actual results, as a picture: blue (too small), white (right), orange (too
+large).
 
-Every kind of colour vision tells the pair apart; each square says its number too, and a screen reader gets the largest
-difference in words.
+Every kind of colour vision distinguishes the two colours; each square also shows its value, and a screen reader gets
+the largest difference in words.
 """
 
 import math
@@ -16,7 +17,7 @@ _WIDE, _HIGH, _MOST = 46, 26, 12
 
 
 def heatmap(name: str, difference: Any) -> Markup:
-    """yours − expected, one square per number; nothing where a picture would say nothing."""
+    """yours − expected, one square per value; nothing if a picture would show nothing."""
     if not isinstance(difference, list) or not difference:
         return Markup()
     values = [[None if v is None else float(v) for v in row] for row in difference[:_MOST]]

@@ -1,14 +1,14 @@
-"""What a student's feedback leaves out: hidden tests, the mark scheme, notes for the instructor, and hidden inputs.
+"""Removes from a student's feedback: hidden tests, the mark scheme, notes for the instructor, and hidden inputs.
 
-Stock nbgrader shows the first three to every student. The last can hide in what a student's own code printed: a
-function that was called with hidden inputs, or that looked at the test that called it, can keep what it saw and print
-it in any later cell. So from the first hidden test on, of the outputs of student code only that is kept which says
-nothing new.
+Stock nbgrader shows the first three to every student. The last can hide in the output of a student's own code: a
+function that was called with hidden inputs, or that inspected the test that called it, can keep what it saw and print
+it in any later cell. So after the first hidden test, only those outputs of student code are kept that reveal nothing
+new.
 
-- Locked cells: regions are taken out. What a student wrote is theirs, whatever it contains.
-- A test cell of ours: its outputs were written by the grader, and all but the instructor's notes stay.
-- A plain nbgrader test cell with a hidden region, and every cell of the student's after the first hidden test: an error
-  is said by its kind, with its message only where that stands in the visible text of the cell.
+- Locked cells: hidden regions are removed. A student's own text stays, whatever it contains.
+- Our test cells: the grader wrote their outputs, and all except the instructor's notes stay.
+- A plain nbgrader test cell with a hidden region, and every student's cell after the first hidden test: an error is
+shown by its kind, with its message only if that occurs in the visible text of the cell.
 """
 
 import ast
@@ -55,7 +55,7 @@ class HideFromStudents(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def _is_ours(source: str) -> bool:
-    """Whether the engine puts questions here instead of running the cell."""
+    """Whether the engine asks questions here instead of running the cell."""
     found = check_in(source)
     return found is not None and found[0] in exercises_of(found[0].partition(".")[0])
 
@@ -82,7 +82,7 @@ def _said_anew(outputs: Any, source: str, words: str = "") -> list[Any]:
 
 
 def _repeatable(kind: str, message: str, source: str) -> str:
-    """The message, if whoever reads the cell's visible text knows it; else nothing."""
+    """The message, if it can be known from the cell's visible text; otherwise nothing."""
     if kind in ("SyntaxError", "IndentationError", "TabError"):
         try:
             ast.parse(source[:LONGEST])

@@ -1,8 +1,8 @@
-"""LaTeX -> MathML, which every browser of today draws by itself: mathematics without a network and without a script.
+"""LaTeX -> MathML, which every modern browser renders by itself: mathematics without a network and without a script.
 
-The conversion is latex2mathml's. Its result is not trusted (it lets the text of \\text{…} through as markup, and knows
-\\href and \\style): it is read again and only what is named here is kept. What cannot be converted is shown as it was
-written.
+The conversion is latex2mathml's. Its result is not trusted (it passes the text of \\text{…} through as markup, and
+knows \\href and \\style): it is parsed again and only the elements named here are kept. Formulas that cannot be
+converted are shown as source.
 """
 
 import functools
@@ -27,7 +27,7 @@ _LONGEST = 4000
 
 @functools.lru_cache(maxsize=4096)
 def mathml(latex: str, block: bool = False) -> str:
-    """One `<math>` element, or the LaTeX itself in `<code>`. Whatever it is given, it can run nothing."""
+    """One `<math>` element, or the LaTeX itself in `<code>`. Whatever the input, the result can run nothing."""
     plain = f"<code>{html.escape(latex.strip())}</code>"
     if len(latex) > _LONGEST:
         return plain

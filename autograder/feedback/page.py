@@ -1,6 +1,6 @@
-"""The page of feedback: a graded notebook (what is hidden already taken out) and its facts -> HTML.
+"""The feedback page: a graded notebook (hidden parts already removed) and its facts -> HTML.
 
-What is said is worked out here; `pages/feedback.html` says where it stands.
+The content is computed here; `pages/feedback.html` has the layout.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from autograder.pages import number, points, render
 
 _KINDS = {
     "blocked": "This could not be graded as it was handed in",
-    "repaired": "Put right before grading; it costs nothing",
+    "repaired": "Repaired before grading, at no cost",
     "note": "Also noticed",
     "ignored": "Left behind",
 }
@@ -56,9 +56,9 @@ def _summary(question: Question, grade: Grade | None) -> list[str]:
 def _in_short(question: Question, grade: Grade | None) -> str:
     report = question.hidden or question.public
     if grade is not None and grade.score is None:
-        return "waits for a person"
+        return "waits to be marked by hand"
     if grade is not None and grade.by_hand:
-        return "marked by a person"
+        return "marked by hand"
     if report is not None:
         if report.get("unwritten"):
             return "not written yet"
@@ -76,12 +76,12 @@ def _mark_in_words(grade: Grade | None) -> str:
     if grade.score is None:
         return f"not marked yet, {points(grade.of)} to be had"
     extra = f", {number(grade.extra)} of them extra credit" if grade.extra else ""
-    who = ", marked by a person" if grade.by_hand else ", to be looked at again by a person" if grade.waiting else ""
+    who = ", marked by hand" if grade.by_hand else ", to be checked again by hand" if grade.waiting else ""
     return f"{number(grade.score)} of {points(grade.of)}{extra}{who}"
 
 
 def _properties(question: Question, report: dict[str, Any]) -> list[list[str]]:
-    """(property, points, result) of everything that the check looked at."""
+    """(property, points, result) of everything that was checked."""
     seen = {p.get("name"): bool(p.get("holds")) for p in (question.public or {}).get("properties", [])}
     rows = []
     for found in report["properties"]:
@@ -89,7 +89,7 @@ def _properties(question: Question, report: dict[str, Any]) -> list[list[str]]:
         if found.get("holds"):
             result = Markup("✓ holds")
         elif seen.get(found.get("name")):
-            result += ": it holds on the examples you can see, and not on fresh numbers"
+            result += ": it holds on the examples you can see, but not on fresh inputs"
         rows.append([clean.text(str(found.get("name"))), number(float(found.get("points", 0))), result])
     return rows
 
@@ -97,7 +97,7 @@ def _properties(question: Question, report: dict[str, Any]) -> list[list[str]]:
 def _thoughts(question: Question) -> list[str]:
     reports = (report for report in (question.public, question.hidden) if report)
     said = dict.fromkeys(str(words) for report in reports for words in report.get("explanations", []))
-    return [words for words in said if words != "The reasons are those given above."]
+    return [words for words in said if words != "The reasons are given above."]
 
 
 def _is_test(cell: Any) -> bool:

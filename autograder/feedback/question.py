@@ -1,4 +1,4 @@
-"""A graded notebook as a list of questions: what was asked, what the student wrote, what was found."""
+"""A graded notebook as a list of questions: the question, the student's answer, the result."""
 
 import re
 from dataclasses import dataclass, field
@@ -63,7 +63,7 @@ def _reports(cell: Any) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
 
 
 def _title(name: str, report: dict[str, Any] | None, asked: list[Any]) -> str:
-    """The last heading before the answer, else the exercise's name, else the cell's."""
+    """The last heading before the answer, otherwise the exercise's name, otherwise the cell's."""
     lines = [line for cell in asked for line in cell.source.split("\n")]
     headings = [m[1].strip() for line in lines if (m := re.match(r"#{1,6}\s+(.+)", line))]
     if headings:

@@ -1,13 +1,14 @@
-"""Moving in: an assignment of stock nbgrader or of otter-grader becomes a master of this course, its meaning unchanged.
+"""Import: an assignment of stock nbgrader or otter-grader becomes a source notebook of this course, with the same
+meaning.
 
-    origin    what lies in the folder that was named, and where it comes from
+    origin    the contents of the given folder, and where they come from
     stock     a source notebook of nbgrader
-    otter     an otter master, or what `otter assign` made of it
+    otter     an otter source notebook, or the result of `otter assign`
     cases     otter's test cases -> nbgrader's test cells
-    needs     files, packages and other things that it asks for; what is missing is said
-    bring     all of it: `solutions/NAME/`, and a list of what could not be carried over
+    needs     the files, packages and other things that it requires; reports missing ones
+    bring     writes `solutions/NAME/`, and a list of everything that could not be imported
     tricks    known attacks on asserts
-    rivals    what each of them earns where the assignment came from, and here
+    rivals    what each attack earns in the original system, and here
 
-The original is only read, and none of its code runs but in the box.
+The original is only read, and its code runs only in the sandbox.
 """

@@ -1,4 +1,5 @@
-"""Write an assignment from elsewhere to `solutions/NAME/`, as texts with their files; say what could not come along."""
+"""Write an assignment from elsewhere to `solutions/NAME/`, as texts with their files, and report what could not be
+imported."""
 
 import base64
 import hashlib
@@ -76,7 +77,7 @@ def bring(root: Path, path: Path, name: str | None = None) -> Brought:
 
 
 def _all(origin: Origin, notes: Notes, everything: bool) -> tuple[dict[Path, list[Any]], dict[str, bytes]]:
-    """(cells by notebook, files) of what was found."""
+    """(cells by notebook, files) of the assignment."""
     cells: dict[Path, list[Any]] = {}
     listed: list[str] = []
     named: set[str] = set()
@@ -122,7 +123,7 @@ def _requirements(given: Any, folder: Path, notes: Notes) -> Iterable[str]:
 
 
 def _pictures(notebook: Any, folder: Path) -> None:
-    """Pictures that were pasted into cells become files: a text has no room for them."""
+    """Pictures that were pasted into cells become files, because a text cannot contain them."""
     for cell in notebook.cells:
         for name, kinds in dict(cell.get("attachments", {})).items():
             content = base64.b64decode("".join(next(iter(kinds.values()))))

@@ -1,4 +1,4 @@
-"""Otter's test cases, however they are written, and the nbgrader test cells that mean the same.
+"""Otter's test cases, in all their forms, and the equivalent nbgrader test cells.
 
 A case is examples in the form of Python's doctest, or a function that raises. It becomes a test cell with the case's
 points, so that each is earned by itself, as in otter; a question that is `all_or_nothing` becomes one cell.
@@ -33,7 +33,7 @@ class Test:
 
 
 def resolved(test: Test) -> list[Case]:
-    """The cases with their points, by otter's rules. Raises ValueError where otter would refuse too."""
+    """The cases with their points, by otter's rules. Raises ValueError if otter would refuse them as well."""
     cases, total = list(test.cases), test.points
     if isinstance(total, Mapping):
         total = float(total.get("each", 1)) * len(cases)
@@ -57,7 +57,7 @@ def resolved(test: Test) -> list[Case]:
 
 
 def from_cell(cell: Any, examples: bool) -> Case:
-    """A test cell of an otter master. Raises ValueError or yaml.YAMLError for one that otter would refuse."""
+    """A test cell of an otter source notebook. Raises ValueError or yaml.YAMLError for one that otter would refuse."""
     lines = cell.source.split("\n")
     about: dict[str, Any] = {}
     hidden = lines[0].lstrip().startswith("#") and bool(re.search(r"\bhidden\b", lines[0], re.I))
@@ -107,7 +107,7 @@ def _as_examples(tree: ast.Module, output: str) -> str:
 
 
 def _stored(cell: Any) -> str:
-    """What the cell showed when the master was run last: otter takes that for what is right."""
+    """What the cell showed when the source notebook was last run, which otter treats as the right output."""
     shown = ""
     for output in cell.get("outputs", []):
         text = output.get("text", "") or output.get("data", {}).get("text/plain", "")
@@ -116,7 +116,7 @@ def _stored(cell: Any) -> str:
 
 
 def lacks_output(cell: Any) -> bool:
-    """Whether a test cell ends in a value that is not stored: otter would then ask that there is none."""
+    """Whether a test cell ends in a value that is not stored, in which case otter would expect no output."""
     try:
         body = ast.parse(cell.source).body
     except SyntaxError:
@@ -248,7 +248,7 @@ def _told(call: str, failure: str) -> str:
 
 
 def _call(case: Case) -> str:
-    """Otter hands a function what the notebook has under its parameters' names, and None for what it has not."""
+    """Otter passes a function the notebook's variables with its parameters' names, and None for missing ones."""
     (function,) = (n for n in ast.parse(case.code).body if isinstance(n, ast.FunctionDef) and n.name == case.function)
     names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
     given = ", ".join(f"{n}=globals()" if n == "env" else f"{n}=globals().get({n!r})" for n in names)
@@ -256,7 +256,8 @@ def _call(case: Case) -> str:
 
 
 def _quoted(code: str) -> str:
-    """Line by line, each a text of its own: IPython strips `>>>` from the beginnings of lines, also within a text."""
+    """Line by line, each as a separate string, because IPython strips `>>>` from the starts of lines, even inside
+    strings."""
     return "\n".join(f"    {line!r}" for line in code.strip("\n").splitlines(keepends=True))
 
 

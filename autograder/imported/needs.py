@@ -1,4 +1,4 @@
-"""What an assignment asks for besides its notebook: files, packages, the network; and what of it is missing."""
+"""What an assignment requires besides its notebook: files, packages, the network; and which of them are missing."""
 
 import ast
 import importlib.util
@@ -43,14 +43,14 @@ def imported(found: Iterable[ast.Module]) -> set[str]:
 
 
 def packages(found: list[ast.Module], files: Iterable[str], listed: Iterable[str], notes: Notes) -> None:
-    """Note what is imported or asked for and not installed here."""
+    """Note packages that are imported or required but not installed here."""
     own = {Path(name).parts[0].removesuffix(".py") for name in files}
     for name in sorted(imported(found) - own - set(sys.stdlib_module_names) - {"otter", "__future__"}):
         if name == "autograder" or importlib.util.find_spec(name) is not None:
             continue
         notes.add(
             f"it imports {name}, which is not installed here",
-            f"python -m pip install {NAMES.get(name, name)} into the environment that grades, and tell students",
+            f".venv/bin/python -m pip install {NAMES.get(name, name)}, and tell students",
         )
     lines = [re.split(r"[\s<>=!~;\[]", line.strip())[0] for line in listed]
     missing = [line for line in lines if line and not line.startswith(("#", "-")) and not _there(line)]
@@ -74,7 +74,7 @@ def _there(distribution: str) -> bool:
 
 
 def wanted(found: Iterable[ast.Module], notes: Notes) -> set[str]:
-    """The files that the code opens by a name that is written down; addresses and other languages are noted."""
+    """The files that the code opens by a literal name; addresses and other languages are noted."""
     names: set[str] = set()
     for tree in found:
         for node in ast.walk(tree):
@@ -109,7 +109,7 @@ def magics(cells: Iterable[Any], notes: Notes) -> None:
 
 
 def carried(folder: Path, names: set[str], everything: bool, notes: Notes, top: Path) -> dict[str, bytes]:
-    """The files that come along: all of the folder, or those that are named and opened; what is missing is noted."""
+    """The files to import: all of the folder, or those that are named and opened; missing ones are noted."""
     found: dict[str, bytes] = {}
     chosen = sorted(folder.rglob("*")) if everything else []
     for name in sorted(names):

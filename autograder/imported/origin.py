@@ -1,4 +1,4 @@
-"""What lies in the folder or file that was named: notebooks of nbgrader or of otter, or words that say why not."""
+"""The contents of the given folder or file: notebooks of nbgrader or of otter, or a message that says why not."""
 
 import re
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Origin:
 
 @dataclass
 class Notes:
-    """What could not be carried over, each with what to do about it."""
+    """Things that could not be imported, each with what to do about it."""
 
     rows: list[tuple[str, str]] = field(default_factory=list)
 
@@ -31,7 +31,7 @@ class Notes:
 
 
 def look(path: Path, notes: Notes) -> Origin:
-    """Raises ValueError, in words, for what is no assignment of either."""
+    """Raises ValueError, with a message, if it is not an assignment of either."""
     if not path.exists():
         raise ValueError(f"there is no {path}")
     found = [path] if path.is_file() else sorted(p for p in path.glob("*.ipynb") if not p.name.startswith("."))

@@ -1,23 +1,19 @@
-"""What known attacks earn where an assignment came from, and here: each tried in the box, in a throwaway course.
+"""What known attacks earn in the original system, and here. Each is tried in the sandbox, in a throwaway course.
 
-nbgrader   nbgrader's own `autograde` from start to end, with the box in the place of a kernel
+nbgrader   nbgrader's own `autograde` from start to end, with the sandbox instead of a kernel
 otter      its checks: the tests of a question run in the notebook's process, and their results stay there
 here       this course's own way, `grade`
 """
 
-import ast
-import builtins
-import copy
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import Autograde
@@ -30,20 +26,19 @@ from autograder.engine.course import Course, master_files
 from autograder.engine.execute import shared_box
 from autograder.engine.gradebook import scores_of
 from autograder.engine.run import grade
-from autograder.imported.cases import examples_of
+from autograder.imported.attacked import NOTHING, SOLVED, automatic, hand_in, read, submissions
 from autograder.imported.origin import Kind
 from autograder.imported.tricks import TRICKS, Trick
 from autograder.launcher import notebooks
 from autograder.release.build import build_exercises
 
 BESIDE = "import sys; sys.path.insert(0, '')"  # as where a kernel starts
-NOTHING, SOLVED = "nothing", "solved"
 Points = Mapping[str, float | None]  # by test cell; None: there is no mark
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one attack earns; `there` is None where the grader itself was stopped by it."""
+    """What one attack earns; `there` is None if the attack stopped the grader itself."""
 
     name: str
     how: str
@@ -73,15 +68,15 @@ def compare(root: Path, assignment: str, kind: Kind) -> Table:
             shutil.copy(root / name, base / name)
         notebooks.build(base)
         build_exercises(base)
-        masters = _read(base / "solutions" / assignment)
-        handed = dict(_submissions(_read(base / "exercises" / assignment), masters))
+        masters = read(base / "solutions" / assignment)
+        handed = dict(submissions(read(base / "exercises" / assignment), masters))
         for student, made in handed.items():
-            _hand_in(base / "submitted" / student / assignment, made)
+            hand_in(base / "submitted" / student / assignment, made)
         here = _here(base, assignment)
         there, stopped = (
             _otter(base, assignment, handed) if kind == "otter" else _stock(Path(folder) / "stock", base, assignment)
         )
-    tests = {f"{stem}/{n}": p for stem, nb in masters.items() for n, p in _automatic(nb)}
+    tests = {f"{stem}/{n}": p for stem, nb in masters.items() for n, p in automatic(nb)}
     nothing = (there.get(NOTHING, {}), here.get(NOTHING, {}))
     rows = [_row(trick, there, here, nothing, stopped.get(trick.key, "")) for trick in TRICKS]
     of = sum(tests.values())
@@ -113,93 +108,6 @@ def _sum(points: Points | None) -> float | None:
     return None if points is None else round(sum(p or 0.0 for p in points.values()), 6)
 
 
-# --- submissions ------------------------------------------------------------------------------------------
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    return {path.stem: nbformat.read(path, as_version=4) for path in sorted(folder.glob("*.ipynb"))}
-
-
-def _automatic(notebook: Any) -> Iterator[tuple[str, float]]:
-    for cell in notebook.cells:
-        about = cell.metadata.get("nbgrader", {})
-        if about.get("grade") and not about.get("solution"):
-            yield about["grade_id"], float(about.get("points") or 0)
-
-
-def _submissions(released: dict[str, Any], masters: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield NOTHING, released
-    solved = {}
-    for stem, notebook in released.items():
-        answers = {c.metadata.nbgrader.grade_id: c.source for c in masters[stem].cells if "nbgrader" in c.metadata}
-        solved[stem] = copy.deepcopy(notebook)
-        for cell in solved[stem].cells:
-            if cell.metadata.get("nbgrader", {}).get("solution"):
-                cell.source = answers[cell.metadata.nbgrader.grade_id]
-    yield SOLVED, solved
-    for trick in TRICKS:
-        made = {}
-        for stem, notebook in released.items():
-            made[stem] = copy.deepcopy(notebook)
-            made[stem].cells = list(_attacked(made[stem].cells, masters[stem].cells, trick))
-        yield trick.key, made
-
-
-def _attacked(cells: list[Any], master: list[Any], trick: Trick) -> list[Any]:
-    if trick.change is not None:
-        return trick.change(cells)
-    made: list[Any] = []
-    used = _names_of_tests(master)
-    done = False
-    for cell in cells:
-        about = cell.metadata.get("nbgrader", {})
-        if about.get("grade") and not about.get("solution") and not (done and trick.first):
-            text = trick.cell.replace("NAMES", repr(used.get(about["grade_id"], [])))
-            made.append(new_code_cell(text.replace("POINTS", f"{about.get('points', 1)}")))
-            done = True
-        made.append(cell)
-    return made
-
-
-def _names_of_tests(master: list[Any]) -> dict[str, list[str]]:
-    """By test cell: what it uses of what the master's code cells define."""
-    defined: set[str] = set()
-    found: dict[str, list[str]] = {}
-    for cell in master:
-        if cell.cell_type != "code":
-            continue
-        about = cell.metadata.get("nbgrader", {})
-        if about.get("grade") and not about.get("solution"):
-            nodes = [n for text in (cell.source, examples_of(cell.source)) for n in _nodes(text)]
-            used = {n.id for n in nodes if isinstance(n, ast.Name)} | {n.arg for n in nodes if isinstance(n, ast.arg)}
-            used |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-            found[about["grade_id"]] = sorted((used & defined) - set(dir(builtins)))
-        else:
-            for node in _tree(cell.source):
-                if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    defined.add(node.name)
-                elif isinstance(node, ast.Assign):
-                    defined |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-    return found
-
-
-def _tree(text: str) -> list[ast.stmt]:
-    try:
-        return ast.parse("\n".join(line for line in text.split("\n") if not line.lstrip().startswith(("%", "!")))).body
-    except SyntaxError:
-        return []
-
-
-def _nodes(text: str) -> list[ast.AST]:
-    return [node for statement in _tree(text) for node in ast.walk(statement)]
-
-
-def _hand_in(folder: Path, made: dict[str, Any]) -> None:
-    folder.mkdir(parents=True)
-    for stem, notebook in made.items():
-        (folder / f"{stem}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-
-
 # --- graders ----------------------------------------------------------------------------------------------
 
 
@@ -216,7 +124,7 @@ def _here(root: Path, assignment: str) -> dict[str, Points]:
 
 
 class Kernel(NbGraderPreprocessor):  # type: ignore[misc]
-    """A notebook as a kernel would run it, but in the box; like nbgrader's, it raises where the process has died."""
+    """Runs a notebook as a kernel would, but in the sandbox; like nbgrader's, it raises if the process has died."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         code = [cell for cell in nb.cells if cell.cell_type == "code"]
@@ -278,9 +186,10 @@ def _quietly(work: Any) -> Any:
 
 
 def _otter(root: Path, assignment: str, handed: dict[str, dict[str, Any]]) -> tuple[dict[str, Points], dict[str, str]]:
-    """As otter does: the tests that the notebook asks for in their places, the others at its end, all by the master's
-    text. No solution lies there; a test is compiled apart from IPython, its result stays in the notebook's process."""
-    masters = _read(root / "solutions" / assignment)
+    """As otter does it: the tests that the notebook calls run where it calls them, the others at its end, all with the
+    source notebook's text. There is no solution; a test is compiled outside IPython, and its result stays in the
+    notebook's process."""
+    masters = read(root / "solutions" / assignment)
     files = master_files(Course.load(root).config, assignment)
     found: dict[str, Points] = {}
     words: dict[str, str] = {}
@@ -297,7 +206,7 @@ def _one_of_otter(
     master: Any, notebook: Any, stem: str, files: dict[str, bytes], words: dict[str, str], student: str
 ) -> dict[str, float | None]:
     texts = {c.metadata.nbgrader.grade_id: c.source for c in master.cells if "nbgrader" in c.metadata}
-    points = dict(_automatic(master))
+    points = dict(automatic(master))
     cells = [Cell(id="begin", source=f"{BESIDE}\n_otter = {{}}")]
     left = dict(points)
 

@@ -1,4 +1,4 @@
-"""A source notebook of nbgrader: taken as it is, with today's form of metadata and the usual marks of regions."""
+"""A source notebook of nbgrader: unchanged, except for the current form of metadata and the usual region markers."""
 
 import ast
 import copy
@@ -22,7 +22,7 @@ PLACES = {"CourseDirectory", "NbGrader", "Exchange", "ExecutePreprocessor", "App
 
 
 def taken(notebook: Any, name: str, marks: dict[str, str], notes: Notes) -> list[Any]:
-    """The cells of a source notebook. Raises ValueError for what nbgrader would not take either."""
+    """The cells of a source notebook. Raises ValueError for anything that nbgrader would not accept either."""
     notebook = copy.deepcopy(notebook)
     try:
         notebook = MetadataValidator().upgrade_notebook_metadata(notebook)
@@ -49,8 +49,8 @@ def taken(notebook: Any, name: str, marks: dict[str, str], notes: Notes) -> list
 
 
 def settings(folder: Path, notes: Notes) -> dict[str, str]:
-    """The course's own marks of regions, each with the usual one; its other settings are noted. The file
-    `nbgrader_config.py` is read and not run."""
+    """The course's own region markers, each with the usual one; its other settings are noted. The file
+    `nbgrader_config.py` is read but not run."""
     found = next((p for up in (folder, *folder.parents[:3]) if (p := up / "nbgrader_config.py").is_file()), None)
     if found is None:
         return {}
@@ -70,7 +70,7 @@ def settings(folder: Path, notes: Notes) -> dict[str, str]:
 
 
 def _set(path: Path) -> Iterator[tuple[str, str, Any]]:
-    """c.Part.option = value, for values that are written down."""
+    """c.Part.option = value, for literal values."""
     try:
         body = ast.parse(path.read_text(encoding="utf-8")).body
     except (SyntaxError, OSError, UnicodeDecodeError):

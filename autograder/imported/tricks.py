@@ -1,7 +1,7 @@
 """Known attacks on tests that run in the student's own process: asserts, and otter's examples.
 
-Each is written once, for any assignment: a cell that is put before every test cell, with NAMES (what the test uses of
-the student's) and POINTS filled in, or a change of the notebook. None does harm; they run in the box.
+Each is written once, for any assignment: a cell that is inserted before every test cell, with NAMES (the student's
+names that the test uses) and POINTS filled in, or a change of the notebook. None does harm; they run in the sandbox.
 """
 
 import copy
@@ -17,14 +17,14 @@ ZEROS = "for _n in NAMES:\n    globals()[_n] = lambda *a, **k: 0\n"
 class Trick:
     name: str
     how: str
-    """What it relies on, for the table."""
+    """What the attack relies on, for the table."""
     cell: str = ""
     change: Callable[[list[Any]], list[Any]] | None = None
     first: bool = False  # whether its cell is put before the first test cell only
 
     @property
     def key(self) -> str:
-        """It as the name of a student."""
+        """The attack as the name of a student."""
         return re.sub(r"\W+", "-", self.name)
 
 

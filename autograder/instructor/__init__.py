@@ -1,11 +1,11 @@
-"""What an instructor reads after grading: a table for the machine and the LMS, and a page for the person.
+"""What an instructor reads after grading: a table for programs and the LMS, and a page to read.
 
-rows        one row per student, from the gradebook and the records; not marked is not zero
-table       the rows as CSV or JSON, as this course's own or as an LMS takes them
-lessons     what to teach again: questions, properties, misconceptions; submissions that a person should look at
-likeness    what the students wrote; answers that are nearly the same (winnowing, indexed): a hint, never a mark
-written     the questions that a person marks, and what the class answered
-desk        a page to mark them, served to this machine alone
+rows        one row per student, from the gradebook and the records; an unmarked question is not a zero
+table       the rows as CSV or JSON, in this course's own form or in that of an LMS
+lessons     what to teach again: questions, properties, misconceptions; submissions that need attention
+likeness    the students' texts; answers that are nearly the same (winnowing, indexed): a hint, never a mark
+written     the questions marked by hand, and the class's answers
+desk        a page to mark them, served only to this machine
 overview    all of it on one page
 """
 

@@ -1,8 +1,8 @@
 """Final marks sent to a learning management system by LTI 1.3: 1EdTech's Assignment and Grade Services 2.
 
-    token      proves with the tool's private key who it is, and gets a token for an hour
+    token      proves its identity with the tool's private key, and gets a token for an hour
     members    who is in the course there (Names and Role Provisioning Services 2), page by page
-    line item  the column of the assignment: the one with its name as `resourceId`, else a new one
+    line item  the column of the assignment: the one with its name as `resourceId`, otherwise a new one
     scores     one request per student: points, their maximum, and that they are final
 
 The addresses come from a launch of the tool. JupyterHub's LTI13Authenticator has them in `auth_state`.
@@ -35,13 +35,13 @@ CLAIMS = {
     "lineitems": ("https://purl.imsglobal.org/spec/lti-ags/claim/endpoint", "lineitems"),
     "memberships": ("https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice", "context_memberships_url"),
 }
-"""Where a launch's claims say what is asked for here."""
+"""Where a launch's claims contain the required values."""
 NEEDED = ("client_id", "token_url", "key", *CLAIMS)
 SECONDS = 30
 
 
 class Refused(Exception):  # noqa: N818 - said to the instructor
-    """What the system answered instead of what was asked for."""
+    """The system's answer instead of the requested one."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Settings:
     @classmethod
     def read(cls, path: Path) -> "Settings":
         """Raises ValueError, which says what is missing; OSError."""
+        if not path.exists():
+            raise ValueError(f"there is no {path}; it needs {', '.join(NEEDED)}: see INSTRUCTORS.md, section 6")
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
             facts = {**{name: facts.get(claim, {}).get(key) for name, (claim, key) in CLAIMS.items()}, **facts}
@@ -85,7 +87,9 @@ def _openssl(*words: str, given: bytes = b"") -> bytes:
 
 
 def jwk(key: Path) -> dict[str, str]:
-    """The public half of a key, as systems take it that ask for a JWK; its `kid` follows from it (RFC 7638)."""
+    """The public half of a key, for systems that require a JWK; its `kid` is derived from it (RFC 7638)."""
+    if not key.exists():
+        raise ValueError(f"there is no key {key}. To make it: openssl genrsa -out {key} 2048")
     modulus = _openssl("rsa", "-in", str(key), "-noout", "-modulus").decode().strip().partition("=")[2]
     made = {"e": "AQAB", "kty": "RSA", "n": _coded(bytes.fromhex(modulus))}
     kid = _coded(hashlib.sha256(json.dumps(made, separators=(",", ":")).encode()).digest())
@@ -106,7 +110,7 @@ def _signed(claims: Mapping[str, Any], key: Path) -> str:
 
 
 class Platform:
-    """The system, as far as the token reaches. Raises Refused."""
+    """The system, as far as the token gives access. Raises Refused."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -159,7 +163,7 @@ class Platform:
         self._ask(url, "application/vnd.ims.lis.v1.score+json", json.dumps(asked).encode())
 
     def _ask(self, url: str, kind: str, content: bytes | None = None) -> tuple[Any, str]:
-        """What comes back, and where more of it is."""
+        """The response, and the address of the next page."""
         headers = {"Accept": "application/json" if "urlencoded" in kind else kind}
         headers |= {"Content-Type": kind} if content is not None else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
@@ -190,7 +194,7 @@ class Sendable:
 
 
 def sendable(rows: Sequence[Row], members: Iterator[dict[str, Any]], names: Names) -> Sendable:
-    """A member is a student's by address, number or the system's own name, else by name."""
+    """A member is matched to a student by address, number or the system's own name, otherwise by name."""
     surely: dict[str, set[str]] = {}
     by_name: dict[str, set[str]] = {}
     for member in members:

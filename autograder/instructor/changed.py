@@ -1,6 +1,6 @@
-"""What grading again would change: whose marks, in which question, by how much, and why.
+"""The changes that grading again would make: whose marks, in which question, by how much, and why.
 
-A mark that a person gave stays. Where only the automatic mark below it changes, that is said, and no total moves.
+A mark given by hand stays. If only the automatic mark underneath it changes, this is reported, and no total changes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ Grades = dict[tuple[str, str], GradeRow]
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One question of one student whose mark is another one, or (question "") the state of the submission."""
+    """One question of one student whose mark changes, or (question "") the state of the submission."""
 
     assignment: str
     student: str
@@ -35,7 +35,7 @@ class Change:
 
     @property
     def moves(self) -> bool:
-        """Whether the mark itself changes, and not only what lies below one that a person gave."""
+        """Whether the mark itself changes, and not only the automatic mark underneath one given by hand."""
         return self.old != self.new or self.question == ""
 
 
@@ -48,7 +48,8 @@ def changes_table(changes: Iterable[Change]) -> Table:
 
 
 def changes_of(course: Course, assignment: str, drafts: Sequence[Draft]) -> list[list[Change]]:
-    """What each draft would change, now. Raises NotACourse for an assignment that the gradebook does not know."""
+    """The changes that each draft would make now. Raises NotACourse for an assignment that the gradebook does not
+    know."""
     asked = questions_asked(course, assignment)
     grades: dict[str, Grades] = {}
     with course.gradebook() as gradebook:

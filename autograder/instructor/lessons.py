@@ -1,4 +1,5 @@
-"""What a class has understood and what it has not, by question, property, misconception; and whom to look at.
+"""What a class has understood and what it has not, by question, property, misconception; and submissions that need
+attention.
 
 Nothing here changes a mark.
 """
@@ -8,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.engine.gradebook import MARKED_LATE, NO_TIME
+from autograder.engine.beside import MARKED_LATE, NO_TIME
 from autograder.engine.records import Record
 from autograder.exercise.specification import Exercise
 from autograder.instructor.rows import Asked, Row
@@ -77,7 +78,7 @@ def failures(marks: Iterable[Mapping[str, Any]]) -> list[Failed]:
 
 
 def mistakes(marks: Iterable[tuple[str, Mapping[str, Any]]], exercises: Mapping[str, Exercise]) -> list[Mistaken]:
-    """Of (student, mark): the misconceptions, those that most students have first."""
+    """The misconceptions in (student, mark) pairs, most frequent first."""
     written: dict[str, int] = {}
     who: dict[tuple[str, str], list[str]] = {}
     for student, mark in marks:
@@ -98,7 +99,7 @@ def mistakes(marks: Iterable[tuple[str, Mapping[str, Any]]], exercises: Mapping[
 # --- submissions that a person should look at -------------------------------------------------------------
 
 CHANGED = ("cell", "test", "kind", "type", "order")
-"""Findings of these words are about the notebook's own cells: deleted, edited, retyped, moved, given twice."""
+"""Findings with these words are about the notebook's own cells: deleted, edited, retyped, moved, given twice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +121,7 @@ KINDS = {
     "closed": "Used a name that is closed in the question",
     "changed": "Cells of the notebook were changed, and put back",
 }
-"""In the order in which they are said."""
+"""In the order in which they are listed."""
 
 
 def to_look_at(found: Iterable[Record]) -> list[Look]:
@@ -158,5 +159,5 @@ def _reasons(record: Record) -> Iterable[tuple[str, str]]:
 
 
 def uncontained(found: Iterable[Record]) -> list[str]:
-    """Students whose code ran without a wall around it."""
+    """Students whose code ran without isolation."""
     return [record.student for record in found if record.isolation == "none"]

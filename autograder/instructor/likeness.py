@@ -1,17 +1,19 @@
-"""What the students wrote, and answers that are nearly the same: a hint to a person, never a mark.
+"""Students' own texts, and answers that are nearly the same: a hint for you, never a mark.
 
 Winnowing (Schleimer, Wilkerson and Aiken 2003, "Winnowing: local algorithms for document fingerprinting"), as
-copydetect does it: names are made equal, every run of 25 characters is hashed, and of every window of 6 hashes the
-smallest is kept. Here the fingerprints go into an index, so that only students who share some are ever compared.
+copydetect does it: all names are replaced by the same one, every run of 25 characters is hashed, and the smallest hash
+of every window of 6 is kept. Here the fingerprints go into an index, so that only students who share some are ever
+compared.
 
-A short exercise has few ways to be solved. So what was given to everybody does not count, and neither does a
-fingerprint that much of the class has; two students are reported when most of what is left of one is in the other too.
+A short exercise has few solutions. So code that was given to everybody does not count, and neither does a fingerprint
+that much of the class has. Two students are reported if most of the remaining fingerprints of one also occur in the
+other.
 
-Whole submissions that are the same, and written answers that repeat each other, are found apart from that: the first by
-comparing all that was written, or the very files; the second by the letters that they share, whatever was changed in
-between.
+Whole submissions that are the same, and written answers that repeat each other, are found separately: the first by
+comparing everything the students wrote, or the files themselves; the second by the letters that they share, whatever
+was changed in between.
 
-Answers are read as plain JSON, not as notebooks: a class of 5,000 is read in seconds.
+Answers are read as plain JSON, not as notebooks, so a class of 5,000 is read in seconds.
 """
 
 import ast
@@ -59,14 +61,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class Same:
-    """Students whose answer to one question is the same to the letter, comments and all."""
+    """Students with exactly the same answer to one question, including comments."""
 
     where: str
     students: tuple[str, ...]
 
 
 def fingerprints(source: str) -> frozenset[int]:
-    """Raises ImportError where copydetect is not installed."""
+    """Raises ImportError if copydetect is not installed."""
     from copydetect.utils import filter_code, get_document_fingerprints
 
     filtered, _ = filter_code(source[:LONGEST], "answer.py", language="python")
@@ -77,13 +79,13 @@ def fingerprints(source: str) -> frozenset[int]:
 
 
 def letters(prose: str) -> str:
-    """Without case, accents, punctuation, blanks and marks of Markdown."""
+    """The letters only, without case, accents, punctuation, blanks and Markdown."""
     plain = unicodedata.normalize("NFKD", prose[:LONGEST]).casefold()
     return "".join(one for one in plain if one.isalnum())
 
 
 def runs(prose: str) -> frozenset[int]:
-    """A sample of the runs of LETTERS letters, the same runs of every text: a changed word costs few of them."""
+    """A sample of the runs of LETTERS letters, the same runs of every text: a changed word affects few of them."""
     bare = letters(prose).encode("utf-32-le", "replace")
     made = (crc32(bare[at : at + 4 * LETTERS]) for at in range(0, len(bare) - 4 * LETTERS + 1, 4))
     return frozenset(value for value in made if value % SAMPLE == 0)
@@ -96,8 +98,8 @@ def alike(
     read: Callable[[str], frozenset[int]] = fingerprints,
     common: int = 0,
 ) -> list[Pair]:
-    """The pairs that stand out, the most alike first. common: what more students have does not count (by default SHARE
-    of the class)."""
+    """The pairs that stand out, most similar first. common: fingerprints that more students have do not count (by
+    default SHARE of the class)."""
     prints = functools.cache(read)
     free = frozenset().union(*(prints(source) for source in given.values()))
     everybody = {**students, **({REFERENCE: reference} if reference else {})}
@@ -129,7 +131,7 @@ def alike(
 
 
 def same_to_the_letter(students: Mapping[str, Answers], given: Answers, reference: Answers) -> list[Same]:
-    """Groups of two and more, the smallest first: what half of a class has was shown to it."""
+    """Groups of two and more, the smallest first, because text that half of a class has was probably given to it."""
     groups: dict[tuple[str, str], list[str]] = {}
     for student, answers in {**students, **({REFERENCE: reference} if reference else {})}.items():
         for where, source in answers.items():
@@ -160,8 +162,8 @@ def repeated(students: Mapping[str, Answers], given: Answers, reference: Answers
 
 
 def whole(students: Mapping[str, Answers], given: Answers, files: Mapping[str, frozenset[str]]) -> list[Same]:
-    """Students who handed in the same: file for file, or all that they wrote, to the letter. files: digests of their
-    notebooks. Nobody is named who is known to have written nothing."""
+    """Students who handed in the same: identical files, or exactly the same text. files: digests of their notebooks.
+    Students known to have written nothing are not named."""
     text: dict[str, list[str]] = {}
     bytes_: dict[str, list[str]] = {}
     for student in sorted({*students, *files}):
@@ -181,7 +183,7 @@ def whole(students: Mapping[str, Answers], given: Answers, files: Mapping[str, f
 
 
 def own_text(source: str, given: str) -> str:
-    """What the student added, without blanks at the ends of lines and empty lines."""
+    """The text that the student added, without blanks at the ends of lines and empty lines."""
     free = {line.strip() for line in given.split("\n")}
     lines: Sequence[str] = [line.rstrip() for line in source.split("\n")]
     return "\n".join(line for line in lines if line and line.strip() not in free)
@@ -193,7 +195,7 @@ def own_text(source: str, given: str) -> str:
 def answers_of_class(
     course: Course, assignment: str, guard: Guard, kind: str = "code"
 ) -> Iterator[tuple[str, Answers]]:
-    """(student, answers) for everybody whose submission can be read, as it was graded. kind: "code" or "markdown"."""
+    """(student, answers) for everybody whose graded submission can be read. kind: "code" or "markdown"."""
     names = [master.name for master in course.masters(assignment)]
     for student in course.students(assignment):
         folder = course.autograded(student, assignment)
@@ -224,7 +226,7 @@ def _answers(cells: Iterable[Mapping[str, Any]], notebook: str, kind: str = "cod
 
 
 def files_of_class(course: Course, assignment: str) -> dict[str, frozenset[str]]:
-    """Digests of the notebooks and archives that somebody else has in the same size: only those can be the same."""
+    """Digests of the notebooks and archives whose size occurs twice, because only those can be the same."""
     sizes: dict[int, list[tuple[str, Path]]] = {}
     for student in course.students(assignment):
         folder = course.submission(student, assignment)
@@ -244,7 +246,7 @@ def given(course: Course, assignment: str, kind: str = "code") -> Answers:
 
 
 def reference(course: Course, assignment: str, kind: str = "code") -> Answers:
-    """The masters' own answers, where this machine has them."""
+    """The source notebooks' own answers, if this machine has them."""
     folder = Path(course.directory.format_path(course.directory.source_directory, ".", assignment))
     found: Answers = {}
     for master in course.masters(assignment):

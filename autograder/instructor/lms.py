@@ -1,11 +1,11 @@
-"""Marks as a learning management system takes them: a new file, or a file that was exported from it, filled in.
+"""Marks for a learning management system: a new file, or a file exported from it, filled in.
 
-Empty is never 0, and never takes a mark away. Canvas and Moodle read an empty cell as "no mark" and delete what they
-have, so a new file has only rows with a final mark, and in an exported file every other cell stays as it was.
+Empty is never 0, and never removes a mark. Canvas and Moodle read an empty cell as "no mark" and delete theirs, so a
+new file has only rows with a final mark, and in an exported file every other cell is unchanged.
 
-Filled in, a file keeps its encoding, separator and every column, and a row is a student's by number, login or address,
-else by name; where that is not certain, the row is left alone and named. (Moodle refuses a whole file if it does not
-know one row, and gives the marks of a row without an address to the student of the row above.)
+A filled-in file keeps its encoding, separator and every column. A row is matched to a student by number, login or
+address, otherwise by name; if that is not certain, the row is left alone and reported. (Moodle refuses a whole file if
+it does not know one row, and gives the marks of a row without an address to the student of the row above.)
 """
 
 import re
@@ -32,7 +32,7 @@ ABSENT = ("", "-")  # a cell without a mark, as these systems write it
 
 @dataclass
 class Filled:
-    """What was written, and what was not."""
+    """The rows that were written, and those that were not."""
 
     path: Path
     title: str = ""  # of the column
@@ -45,7 +45,7 @@ class Filled:
 
 
 def final(row: Row) -> float | None:
-    """The mark that may leave the house; None for whoever waits for a person, or has none."""
+    """The mark that may be passed on; None for students without a mark, or with answers still to be marked by hand."""
     return row.score if row.state == "graded" and not row.waiting else None
 
 
@@ -58,7 +58,8 @@ def write_new(
     made = Filled(path, title, len(marked), without=[row.student for row in rows if final(row) is None])
     table = LMS[lms](title, asked, rows if lms == "gradescope" else marked, (out_of or of) / of if of else 1.0)
     if lms == "moodle":
-        made.notes.append(f'In Moodle, map "Username" to the user name, and set the maximum to {plain(out_of or of)}')
+        by = ("Email address", "the e-mail address") if all(r.email for r in marked) else ("Username", "the user name")
+        made.notes.append(f'In Moodle, map "{by[0]}" to {by[1]}, and set the maximum to {plain(out_of or of)}')
     if lms == "canvas":
         made.notes.append("Canvas knows a row by its login or its name only: --into an exported file is surer")
     write_whole(path, as_csv(table))
@@ -77,7 +78,7 @@ def canvas(title: str, asked: Sequence[Asked], rows: Sequence[Row], scale: float
 
 
 def moodle(title: str, asked: Sequence[Asked], rows: Sequence[Row], scale: float) -> Table:
-    """A column that has a gap is left out: by it, Moodle would take the row for the one above."""
+    """A column with a gap is left out, because Moodle would match such a row to the one above."""
     columns = {
         "Username": [row.student for row in rows],
         "First name": [row.first_name for row in rows],
@@ -128,8 +129,9 @@ def fill(
     rows: Sequence[Row],
     out_of: float | None = None,
 ) -> Filled:
-    """Write a copy of an exported file with the marks in it. titles: what the column may be called, the surest first.
-    out_of: what the marks are scaled to. Raises ValueError, in words, where the column or its maximum does not fit."""
+    """Write a copy of an exported file with the marks in it. titles: possible titles of the column, the most certain
+    first. out_of: the maximum to which marks are scaled. Raises ValueError, with a message, if the column or its
+    maximum does not fit."""
     sheet = read_sheet(exported)
     raw, form = read_as_written(exported)
     lines = {number: row for number, row in raw}
@@ -182,13 +184,14 @@ def _column(name: str, sheet: Sheet, titles: Sequence[str]) -> int:
 
 
 def _bare(title: str) -> str:
-    """A column's title without what the systems add: Canvas's number, Moodle's kind of activity and of display."""
+    """A column's title without the additions of the systems: Canvas's number, Moodle's kind of activity and of
+    display."""
     title = re.sub(r"\s*\((\d+|Real|Punkte|Brut|Real\w*)\)\s*$", "", title.strip())
     return heading(re.sub(r"^(Assignment|Aufgabe|Devoir|Tarea):", "", title))
 
 
 def _owners(course: Course, sheet: Sheet) -> tuple[dict[int, str], list[str]]:
-    """Whose each line is; and the lines that are nobody's for certain."""
+    """The student of each line, and the lines that cannot be matched with certainty."""
     with course.gradebook() as gradebook:
         names = Names(people_of(gradebook))
     columns = columns_of(sheet)
@@ -219,7 +222,7 @@ def _owners(course: Course, sheet: Sheet) -> tuple[dict[int, str], list[str]]:
 
 
 def _check_maximum(name: str, sheet: Sheet, place: int, of: float, out_of: float | None) -> None:
-    """The maximum that the file says must be the one that the marks are out of."""
+    """The maximum stated in the file must be that of the marks."""
     said = [row[place] for _, row in sheet.rows if "points possible" in heading(row[0])]
     most = sheet.column(*MOST_POINTS)
     said += [row[most] for _, row in sheet.rows] if most is not None else []

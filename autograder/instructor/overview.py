@@ -1,8 +1,8 @@
 """The instructor's page: one file per assignment, after grading.
 
-What to teach again, what needs a person, and how the marks lie. It works for 20 and for 5,000: lists are cut with a
-word on how many more there are; all of them are in the table (`autograder.instructor.table`). What is said is worked
-out here; `pages/overview.html` says where it stands.
+What to teach again, what needs attention, and the distribution of marks. It works for 20 and for 5,000 students: long
+lists are cut and say how many more there are; all of them are in the table (`autograder.instructor.table`). The content
+is computed here; `pages/overview.html` has the layout.
 """
 
 import statistics
@@ -71,7 +71,8 @@ def write_overview(course: Course, assignment: str, path: Path | None = None) ->
 
 
 def counts(parts: Sequence[float]) -> list[int]:
-    """How many in each tenth of the points: [0, 10 %), … [90 %, 100 %]; more than all (extra credit) in the last."""
+    """The number of students in each tenth of the points: [0, 10 %), … [90 %, 100 %]; more than all (extra credit) in
+    the last."""
     made = [0] * BINS
     for share in parts:
         made[min(max(int(share * BINS + 1e-9), 0), BINS - 1)] += 1
@@ -102,8 +103,8 @@ def _marks(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _again(course: Course, assignment: str, known: Sequence[Record], guard: Guard) -> dict[str, Any]:
-    """What the answers tell: misconceptions with an answer of each kind, and answers that are nearly the same. One that
-    cannot be read is in none of it."""
+    """Findings from the answers: misconceptions with an example of each, and answers that are nearly the same.
+    Unreadable submissions are left out."""
     unread: set[str] = set()
 
     def read(source: str) -> frozenset[int]:

@@ -1,7 +1,7 @@
 """One graded submission as Gradescope reads it: `results.json`.
 
-A test for every question. What a person marks has no score there: Gradescope's own manual grading gives it. Nothing in
-it is more than the student's page of feedback says: no hidden test, no hidden input, no mark scheme.
+A test for every question. Questions marked by hand have no score there; Gradescope's own manual grading gives it. It
+contains nothing that is not on the student's feedback page: no hidden test, no hidden input, no mark scheme.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,15 +18,15 @@ TEXT = {"name_format": "text", "output_format": "text", "visibility": "visible"}
 
 
 def results(single: Single, told: bool = True) -> dict[str, Any]:
-    """Raises ValueError for a fault of the grader's: that is no result. told: with what was found, for which the
-    notebook has to be read; without, it is points alone."""
+    """Raises ValueError for a fault of the grader, which is not a result. told: include the findings, for which the
+    notebook has to be read; otherwise only points."""
     record = single.record
     if record.state == "fault":
         raise ValueError(record.words)
     tests = list(_tests(single, told))
     said = [finding["words"] for finding in record.findings]
     if record.state == "blocked":
-        said.insert(0, "Not graded as it was handed in. Put it right, and hand it in again:")
+        said.insert(0, "Not graded as it was handed in. Repair it, and hand it in again:")
     if record.isolation == "none":
         said.append("It was run without isolation.")
     return {
@@ -42,7 +42,7 @@ def results(single: Single, told: bool = True) -> dict[str, Any]:
 
 
 def automatic_maximum(single: Single) -> float:
-    """What the autograder can give at most: the autograder's points of the assignment in Gradescope."""
+    """The most points that the autograder can give: the autograder's points of the assignment in Gradescope."""
     cells = (cell for master in single.masters for cell in master.cells)
     return sum(float(cell.points or 0.0) for cell in cells if cell.grade and not cell.solution)
 
@@ -61,7 +61,7 @@ def _tests(single: Single, told: bool) -> Iterator[dict[str, Any]]:
             about: Mapping[str, Any] = question.cell.metadata["nbgrader"]
             of, score = float(about.get("points", 0.0)), scores.get(question.name)
             if about.get("task") or about.get("solution"):
-                words = f"A person marks this, out of {of:g}." if score is None else "Not answered."
+                words = f"This is marked by hand, out of {of:g}." if score is None else "Not answered."
                 yield {"name": _clean(question.title), "output": words, **TEXT}
             else:
                 yield _test(question.title, score or 0.0, of, _output(question) if told else UNREAD)
@@ -73,7 +73,7 @@ def _test(name: str, score: float, of: float, output: str) -> dict[str, Any]:
 
 
 def _output(question: Question) -> str:
-    """What the student may read: the grader's reports, and errors by their kind."""
+    """The text that the student may read: the grader's reports, and errors by their kind."""
     said = []
     for output in question.cell.get("outputs", []):
         data = output.get("data", {})
@@ -87,6 +87,6 @@ def _output(question: Question) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without control characters, and not longer than anybody reads."""
+    """Without control characters, and of reasonable length."""
     kept = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
     return kept if len(kept) <= MOST else f"{kept[:MOST]}\n…"

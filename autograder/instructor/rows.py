@@ -1,10 +1,10 @@
-"""One row per student, from the gradebook and the records. What has no mark has none: it is not zero.
+"""One row per student, from the gradebook and the records. A missing mark stays missing; it is not zero.
 
 States of a row:
     graded          every question has a mark, and none waits
-    waiting         some question waits for a person, for a mark or a second look; `score` is what there is so far
+    waiting         some question waits for a mark by hand or a second look; `score` has the points so far
     blocked, fault  the submission could not be graded, by its own fault or the grader's; no score
-    not graded      handed in, and nobody has graded it yet; no score
+    not graded      handed in, but not graded yet; no score
     nothing handed in   the gradebook knows the student; no score, which is not zero
 """
 
@@ -40,7 +40,7 @@ class Row:
 
     @property
     def shown(self) -> str:
-        """The id, with the name where there is one."""
+        """The id, with the name if there is one."""
         name = f"{self.first_name} {self.last_name}".strip()
         return f"{self.student} ({name})" if name else self.student
 
@@ -69,7 +69,7 @@ def questions_asked(course: Course, assignment: str) -> list[Asked]:
 
 
 def automatic_alone(asked: Sequence[Asked], rows: Iterable[Row]) -> tuple[list[Asked], list[Row]]:
-    """The questions that no person has to mark, and the rows as if there were no others; before late penalties."""
+    """The automatically marked questions, and the rows as if there were no others; before late penalties."""
     kept = [question for question in asked if not question.by_hand]
     of = sum(question.of for question in kept)
     made = []
@@ -161,7 +161,7 @@ def row_of(
 def _words(
     asked: Iterable[Asked], marks: dict[str, float | None], waiting: Sequence[str], penalty: float, remarks: str
 ) -> str:
-    """ "18 of 26, less 2 for being late, and 4 for a person to give (written)"."""
+    """ "18 of 26, less 2 for being late, and 4 to be marked by hand (written)"."""
     of = {question.name: question.of for question in asked}
     given = {name: mark for name, mark in marks.items() if mark is not None}
     words = f"{number(sum(given.values()))} of {number(sum(of[name] for name in given))}"
@@ -169,14 +169,14 @@ def _words(
     missing = [name for name in waiting if name not in given]
     again = [name for name in waiting if name in given]
     if missing:
-        words += f", and {number(sum(of[name] for name in missing))} for a person to give ({', '.join(missing)})"
+        words += f", and {number(sum(of[name] for name in missing))} to be marked by hand ({', '.join(missing)})"
     if again:
         words += f"; to be confirmed, as the answer has changed since it was marked: {', '.join(again)}"
     return f"{words}; {remarks}" if remarks else words
 
 
 def _state(marks: dict[str, float | None], record: Record | None, handed_in: bool, waits: bool) -> State:
-    """A record of what failed outweighs marks of an older submission; marks without a record are nbgrader's own."""
+    """A record of a failure outweighs marks of an older submission; marks without a record are nbgrader's own."""
     if record is not None and record.state == "fault":
         return "fault"
     if record is not None and record.state == "blocked":

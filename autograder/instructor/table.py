@@ -23,7 +23,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 def write_report(
     course: Course, assignment: str, format: str = "csv", path: Path | None = None, *, automatic: bool = False
 ) -> Path:
-    """Write the report, by default to `grading/<assignment>/report.csv` or `.json`; of the automatic points alone, to
+    """Write the report, by default to `grading/<assignment>/report.csv` or `.json`; with only the automatic points, to
     `automatic.csv`. Raises ValueError for an unknown format, NotACourse for an unknown assignment."""
     if format not in ("csv", "json"):
         raise ValueError(f"format must be csv or json, got {format!r}")

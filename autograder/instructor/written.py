@@ -1,8 +1,8 @@
-"""The questions that a person marks, and what the class answered to each.
+"""The questions marked by hand, and the class's answers to each.
 
-An answer is read from the graded notebook, as `grade` left it; who gave it is not part of it. Answers that are the same
-to the letter are one unit, marked together, as long as they have the same mark. Units come in the order of their
-digests: it is the same every time, and says nothing about the students' names.
+An answer is read from the graded notebook, as `grade` left it, without the student's name. Identical answers are one
+unit, marked together, as long as they have the same mark. Units are in the order of their digests, which is the same
+every time and reveals nothing about the students' names.
 """
 
 import functools
@@ -31,7 +31,7 @@ REGION = re.compile(r"^ *#* *(BEGIN|END) (MARK SCHEME|SOLUTION)\b")
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """One question that a person marks."""
+    """One question that is marked by hand."""
 
     notebook: str
     cell: str
@@ -45,7 +45,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """What one student answered, and its mark."""
+    """One student's answer, and its mark."""
 
     answer: Answer
     cells: tuple[Any, ...]  # as they stand in the graded notebook; none if there is nothing to read
@@ -55,7 +55,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Unit:
-    """Answers that are the same to the letter and have the same mark and comment."""
+    """Identical answers that have the same mark and comment."""
 
     given: tuple[Given, ...]
     twins: tuple[Given, ...] = field(repr=False)  # the same answer with any mark, these among them
@@ -78,7 +78,7 @@ class Unit:
 
     @functools.cached_property
     def state(self) -> str:
-        """Another one as soon as anything of it is: a mark, a comment, the answer, who gave it."""
+        """Changes as soon as a mark, a comment, the answer or its students change."""
         return digest_of([[*one.answer[:2], *one.answer[4:], one.key] for one in self.twins])
 
 
@@ -137,7 +137,7 @@ def split(source: str) -> tuple[str, str]:
 
 
 def _source(course: Course, assignment: str, notebook: str) -> tuple[list[Any], bool]:
-    """The cells of the master, or else of what was released; whether it is the master."""
+    """The cells of the source notebook, or otherwise of the released one; and whether they are the former."""
     directory = course.directory
     for folder, read in ((directory.source_directory, read_master), (directory.release_directory, _read)):
         path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"
@@ -151,7 +151,7 @@ def _read(path: Path) -> Any:
 
 
 class Class:
-    """The answers of a class, read again where a graded notebook has changed."""
+    """The answers of a class, read again if a graded notebook has changed."""
 
     def __init__(self, course: Course, assignment: str, guard: Guard) -> None:
         self.course, self.assignment, self.guard = course, assignment, guard
@@ -219,7 +219,8 @@ def _answers_in(path: Path, wanted: set[str], given: set[str]) -> dict[str, list
 
 
 def _answered(cells: Sequence[Any], wanted: set[str], given: set[str]) -> Iterator[tuple[str, list[Any]]]:
-    """By the graded cell: itself, or for a task the student's own cells below it, and all of them if there are none."""
+    """By graded cell: the cell itself, or for a task the student's own cells below it, or all of them if there are none
+    below."""
     own = [not cell.metadata.get("nbgrader") and cell.source.strip() not in given for cell in cells]
     named = [number for number, cell in enumerate(cells) if cell.metadata.get("nbgrader")]
     for number in named:

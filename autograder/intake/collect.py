@@ -1,31 +1,30 @@
-"""Downloads -> submitted/STUDENT/ASSIGNMENT/, each file where it belongs, and nothing that was there is lost.
+"""Downloads -> submitted/STUDENT/ASSIGNMENT/, each file in its place, and no existing file is lost.
 
-The newest submission of a student lies where `grade` looks; every other one under `submitted/STUDENT/.earlier/`, where
-neither it nor nbgrader does. The same downloads once more change nothing.
+The newest submission of a student goes where `grade` looks; every other one goes under `submitted/STUDENT/.earlier/`,
+where neither it nor nbgrader looks. Collecting the same downloads again changes nothing.
 """
 
 import csv
-import hashlib
 import io
-import os
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from autograder.engine.course import Course
-from autograder.engine.gradebook import MARKED_LATE_FILE, timestamp_of
-from autograder.engine.records import WRITING
+from autograder.engine.records import WRITING, write_whole
 from autograder.engine.run import only_one
-from autograder.intake.handed import STAMPS, Download, Expected, Files, Piece, read_download
+from autograder.intake.handed import Download, Expected, Piece, read_download
 from autograder.intake.naming import Found, Names, joined, spellings
+from autograder.intake.place import Place
 from autograder.intake.roster import people_of
-from autograder.intake.when import Known, in_utc, moment, read_pairs
-from autograder.preflight.archive import is_archive
+from autograder.intake.when import Known, in_utc, read_pairs
 
-EARLIER = ".earlier"
+NUMBERS = "moodle.json"
+"""In grading/ASSIGNMENT/: by student, the number under which Moodle gave the submission out, and takes feedback."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,12 @@ class Unmatched:
 
 @dataclass
 class Collected:
-    """What was done with the downloads, or would be."""
+    """The changes made with the downloads, or planned."""
 
     downloads: list[Download] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)
-    """By student. new: nothing was there. newer: what was there is now among the earlier ones. kept: this is an earlier
-    one. same: it was there."""
+    """By student. new: there was no submission. newer: the existing one is now among the earlier ones. kept: this is an
+    earlier one. same: it existed already."""
     unmatched: list[Unmatched] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)  # by the list of pairs
     trouble: list[str] = field(default_factory=list)
@@ -52,7 +51,7 @@ class Collected:
     missing: list[str] = field(default_factory=list)  # who has handed in nothing
 
     def pairs(self) -> str:
-        """The lines that settle what was not matched, to be corrected: NAME,STUDENT."""
+        """Lines for everything that was not matched, to be corrected by hand: NAME,STUDENT."""
         text = io.StringIO()
         lines = ([one.label, student] for one in self.unmatched for student in one.suggested)
         csv.writer(text, lineterminator="\n").writerows(lines)
@@ -62,8 +61,9 @@ class Collected:
 def collect(
     course: Course, assignment: str, downloads: Sequence[Path], pairs: Sequence[Path] = (), write: bool = True
 ) -> Collected:
-    """Raises Unusable or ValueError, in words, for a download or a list that cannot be read; then nothing is taken.
-    NotACourse for an assignment that the gradebook does not know, AlreadyRunning while it is being graded."""
+    """Raises Unusable or ValueError, with a message, for a download or a list that cannot be read; then nothing is
+    collected. NotACourse for an assignment that the gradebook does not know, AlreadyRunning while it is being
+    graded."""
     notebooks = tuple(master.name for master in course.masters(assignment))
     with course.gradebook() as gradebook:
         names = Names(people_of(gradebook))
@@ -73,7 +73,8 @@ def collect(
     known: dict[str, Known] = {}
     for path in pairs:
         found, trouble = read_pairs(path, names)
-        known |= found
+        for name, said in found.items():
+            known[name] = replace(said, when=said.when or known.get(name, said).when)
         made.trouble += trouble
     expected = Expected(assignment, notebooks, lambda name: bool(names.find(name).ids))
     course.submitted.mkdir(exist_ok=True)
@@ -83,6 +84,7 @@ def collect(
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=begun, suffix=WRITING, dir=course.submitted) as folder:
             pieces: dict[str, list[Piece]] = {}
+            numbers: dict[str, str] = {}
             for number, path in enumerate(downloads):
                 scratch = Path(folder) / str(number)
                 scratch.mkdir()
@@ -90,16 +92,28 @@ def collect(
                 made.downloads.append(download)
                 for student, piece in _owners(download, names, known, made):
                     pieces.setdefault(student, []).append(piece)
+                    if download.system == "Moodle" and piece.key:
+                        numbers[student] = piece.key
             for student, theirs in sorted(pieces.items()):
-                place = _Place(course, student, assignment, Path(folder) / "new", write)
+                place = Place(course, student, assignment, Path(folder) / "new", write)
                 made.states[student] = place.take(_in_order(theirs))
                 if theirs[-1].late and theirs[-1].when is None:
                     made.late.append(student)
                 elif theirs[-1].when is None:
                     made.timeless.append(student)
+        if numbers and write:
+            text = json.dumps(moodles_numbers(course, assignment) | numbers, indent=1)
+            write_whole(course.root / "grading" / assignment / NUMBERS, text)
     there = set(course.students(assignment)) | set(pieces)
     made.missing = [names.people[student].shown for student in sorted(names.people.keys() - there)]
     return made
+
+
+def moodles_numbers(course: Course, assignment: str) -> dict[str, str]:
+    """By student, what `collect` has learned of Moodle's numbers; empty where nothing came from Moodle."""
+    path = course.root / "grading" / assignment / NUMBERS
+    numbers: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return numbers
 
 
 # --- whose it is --------------------------------------------------------------------------------------------
@@ -107,7 +121,7 @@ def collect(
 
 @dataclass(frozen=True)
 class _Owner:
-    """Of a piece: the students, or why they are not certain; neither, if it is to be left out."""
+    """The owner of a piece: the students, or why they are not certain; neither, if it should be left out."""
 
     students: tuple[str, ...]
     why: str = ""
@@ -119,8 +133,8 @@ class _Owner:
 def _owners(
     download: Download, names: Names, known: Mapping[str, Known], made: Collected
 ) -> Iterator[tuple[str, Piece]]:
-    """(student, piece) for all that is certain; the rest is said in `made`. Two people of a download who fit one
-    student by their names alone are not certain: anybody may take another's name where names can be changed."""
+    """(student, piece) for all that is certain; the rest is reported in `made`. Two people in a download who match one
+    student only by name are not certain, because anybody could take another's name where names can be changed."""
     found = [(piece, _owner(piece, names, known)) for piece in download.pieces]
     labels: dict[str, set[str]] = {}
     for piece, owner in found:
@@ -147,7 +161,8 @@ def _owner(piece: Piece, names: Names, known: Mapping[str, Known]) -> _Owner:
         own = piece.names[0] if piece.names else ""
         if said.called not in ("", joined(own)) and not _checked(Found(said.students), own, names).ids:
             return _Owner((), "the list says otherwise: is it this assignment's?", said.students)
-        piece.when = piece.when or said.when
+        timed = known.get(joined(piece.key))  # of Moodle's worksheet, which has the times
+        piece.when = piece.when or said.when or (timed.when if timed else None)
         return _Owner(said.students, sure=frozenset(said.students))
     found = [
         _checked(names.find(name, numbers), name, names, numbers)
@@ -169,8 +184,8 @@ def _owner(piece: Piece, names: Names, known: Mapping[str, Known]) -> _Owner:
 
 
 def _checked(found: Found, name: str, names: Names, numbers: Sequence[str] = ()) -> Found:
-    """Somebody who was found by a number, and is called quite otherwise, may have another's number of another system.
-    An address is nobody else's."""
+    """Somebody who was found by a number but has a completely different name may have the number of somebody else in a
+    different system. Addresses are unique."""
     if len(found.ids) != 1 or not joined(name):
         return found
     person = names.people[found.ids[0]]
@@ -182,135 +197,7 @@ def _checked(found: Found, name: str, names: Names, numbers: Sequence[str] = ())
 
 
 def _in_order(pieces: list[Piece]) -> list[Piece]:
-    """The newest last: by their times where all have one, else as the downloads were given."""
+    """The newest last: by their times if all have one, otherwise in the order of the downloads."""
     if all(piece.when is not None for piece in pieces):
         pieces.sort(key=lambda piece: in_utc(piece.when or datetime.now()))
     return pieces
-
-
-# --- where it goes ------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Place:
-    """A student's folders for one assignment."""
-
-    course: Course
-    student: str
-    assignment: str
-    scratch: Path
-    write: bool
-
-    @property
-    def folder(self) -> Path:
-        return self.course.submission(self.student, self.assignment)
-
-    @property
-    def earlier(self) -> Path:
-        return self.folder.parent / EARLIER / self.assignment
-
-    def take(self, pieces: Sequence[Piece]) -> str:
-        """Put the last of them in its place, the others aside. Returns its state."""
-        kept = {_digest(_files(path)) for path in self.earlier.glob("*")}
-        there = self._there()
-        last, now = pieces[-1], _digest(there)
-        for piece in pieces[:-1]:
-            if _digest(piece.files) not in kept | {now, _digest(last.files)}:
-                kept.add(_digest(piece.files))
-                self._aside(piece.files, _stamp(piece))
-        if there and _digest(last.files) == now:
-            return self._same(last)
-        if there and self._is_newer(last):
-            if _digest(last.files) in kept:
-                return "same"
-            self._aside(last.files, _stamp(last))
-            return "kept"
-        if there and self.write:
-            self._move_aside()
-        if self.write:
-            self._lay(last.files, _stamp(last), self.folder)
-        return "newer" if there else "new"
-
-    def _there(self) -> Files:
-        if self.folder.is_dir():
-            return _files(self.folder)
-        beside = self.folder.parent.glob(f"{self.assignment}.*")
-        return {path.name: path for path in sorted(beside) if is_archive(path.name)}
-
-    def _when(self) -> datetime | None:
-        words = timestamp_of(self.folder)[0]
-        return moment(words) if words else None
-
-    def _is_newer(self, piece: Piece) -> bool:
-        """Whether what lies there was handed in after this."""
-        when = self._when()
-        return piece.when is not None and when is not None and in_utc(when) > in_utc(piece.when)
-
-    def _same(self, piece: Piece) -> str:
-        """The files are there: at most their time is new."""
-        for name, words in _stamp(piece).items():
-            path = self.folder / name
-            if self.write and self.folder.is_dir() and not path.exists():
-                path.write_text(words, encoding="utf-8")
-        return "same"
-
-    def _aside(self, files: Files, stamp: Mapping[str, str]) -> None:
-        if self.write:
-            name = stamp.get("timestamp.txt", "no time").replace(":", ".").removesuffix(" UTC")
-            self._lay(files, stamp, _free(self.earlier / name))
-
-    def _move_aside(self) -> None:
-        when = self._when()
-        name = in_utc(when).strftime("%Y-%m-%d %H.%M.%S") if when else "no time"
-        target = _free(self.earlier / name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if self.folder.is_dir():
-            os.replace(self.folder, target)
-            return
-        target.mkdir()
-        for path in self._there().values():
-            os.replace(path, target / path.name)
-
-    def _lay(self, files: Files, stamp: Mapping[str, str], target: Path) -> None:
-        """The whole folder, or none."""
-        self.scratch.mkdir()
-        for inside, path in files.items():
-            (self.scratch / inside).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, self.scratch / inside)
-        for name, words in stamp.items():
-            (self.scratch / name).write_text(words, encoding="utf-8")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(self.scratch, target)
-
-
-def _stamp(piece: Piece) -> dict[str, str]:
-    if piece.when is not None:
-        return {"timestamp.txt": in_utc(piece.when).strftime("%Y-%m-%d %H:%M:%S UTC")}
-    return {MARKED_LATE_FILE: "late\n"} if piece.late else {}
-
-
-def _free(path: Path) -> Path:
-    """This path, or one beside it that is not taken."""
-    number = 1
-    while path.exists():
-        number += 1
-        path = path.with_name(f"{path.name.partition(' (')[0]} ({number})")
-    return path
-
-
-def _files(folder: Path) -> Files:
-    if not folder.is_dir():
-        return {}
-    there = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-    return {path.relative_to(folder).as_posix(): path for path in there}
-
-
-def _digest(files: Files) -> str:
-    """Of all files but the times."""
-    made = hashlib.sha256()
-    for inside, path in sorted(files.items()):
-        if inside not in STAMPS:
-            made.update(f"\0{inside}\0".encode("utf-8", "surrogateescape"))
-            with open(path, "rb") as file:
-                made.update(hashlib.file_digest(file, "sha256").digest())
-    return made.hexdigest() if files else ""

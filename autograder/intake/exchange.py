@@ -1,6 +1,6 @@
-"""nbgrader's exchange: the folder through which assignments, submissions and feedback go, where students have accounts.
+"""nbgrader's exchange: the folder for assignments, submissions and feedback, if students have accounts.
 
-nbgrader makes the course's own folders in it: everybody may write into `inbound`, and only its owner may look there.
+nbgrader makes the course's own folders in it: everybody may write into `inbound`, and only its owner may read it.
 """
 
 import os
@@ -17,7 +17,7 @@ OPEN = 0o1777  # everybody may make a folder, and nobody remove another's
 
 def set_up(course: Course, root: Path, students: Path | None = None) -> tuple[Path, list[str]]:
     """Make the exchange at `root`, let this course use it, and write the settings that students' nbgrader needs.
-    Returns their file, and what is still in the way, in words. Raises ValueError or OSError."""
+    Returns their file, and the remaining obstacles, in words. Raises ValueError or OSError."""
     if os.name == "nt":
         raise ValueError("nbgrader's exchange needs the accounts of a Unix machine or a JupyterHub; there is none here")
     root = root.resolve()

@@ -1,11 +1,11 @@
-"""What a download holds: whose files they are, as the system that wrote it says so.
+"""The contents of a download: whose files they are, according to the system that wrote it.
 
-    Moodle       Ada Lovelace_4711_assignsubmission_file_/attention.ipynb   (4711 is for this assignment alone)
+    Moodle       Ada Lovelace_4711_assignsubmission_file_/attention.ipynb   (4711 is only for this assignment)
     Canvas       lovelaceada_LATE_102_90001_attention-1.ipynb               (102 is the student, 90001 the file)
-    Gradescope   submission_123/…, and submission_metadata.yml says whose, and when
+    Gradescope   submission_123/…, and submission_metadata.yml says whose it is, and when it came
     plain        ada/…, ada/attention/…, ada.zip or ada.ipynb; a folder or an archive
 
-Nothing is matched here, and nothing but names is looked at.
+Nothing is matched here, and only names are inspected.
 """
 
 import re
@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from autograder.engine.gradebook import MARKED_LATE_FILE, SECRET_FILE, timestamp_of
+from autograder.engine.beside import MARKED_LATE_FILE, SECRET_FILE, timestamp_of
 from autograder.intake.when import moment
 from autograder.preflight.archive import CUT_OFF, DAMAGED, Most, is_archive, unpack
 from autograder.preflight.choose import is_notebook
@@ -28,7 +28,8 @@ CLASS = Most(files=100_000, members=200_000, bytes=4 * 2**30, read=5 * 2**30, di
 MOST_YAML = 200 * 2**20
 METADATA = "submission_metadata.yml"
 STAMPS = ("timestamp.txt", MARKED_LATE_FILE)
-"""What `collect` and nbgrader write beside a submission: no student may bring it along in a system's download."""
+"""Files that `collect` and nbgrader write next to a submission; students must not be able to supply them in a
+download."""
 MOODLE = re.compile(r"^(?P<name>.*?)(?:_(?P<number>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<file>.*))?$")
 CANVAS = re.compile(r"^(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+|anon_[0-9A-Za-z]+)_(?P<file>\d+)_(?P<rest>.+)$")
 CANVAS_TEXT = re.compile(r"^(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+|anon_[0-9A-Za-z]+)_(?P<rest>text|link)\.html$")
@@ -38,7 +39,7 @@ Files = dict[str, Path]  # by the path inside
 
 @dataclass
 class Piece:
-    """What one student, or several together, have handed in at one time."""
+    """One submission of one student, or of several together."""
 
     label: str  # as it is called in the download
     names: list[str] = field(default_factory=list)  # of everybody who has handed it in
@@ -58,12 +59,12 @@ class Download:
 
 
 class Unusable(ValueError):  # noqa: N818 - said to the instructor
-    """The download cannot be taken; nothing of it is."""
+    """The download cannot be used, so nothing of it is collected."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What is known before: the assignment, its notebooks, and whether a folder's name is a student's."""
+    """What is known in advance: the assignment, its notebooks, and whether a folder's name is a student's."""
 
     assignment: str
     notebooks: tuple[str, ...]
@@ -71,8 +72,8 @@ class Expected:
 
 
 def read_download(path: Path, scratch: Path, expected: Expected) -> Download:
-    """What lies in an archive or folder. scratch: an empty folder, into which an archive is unpacked. Raises Unusable,
-    in words."""
+    """The contents of an archive or folder. scratch: an empty folder, into which an archive is unpacked. Raises
+    Unusable, with a message."""
     made = Download(path.name)
     findings: list[Finding] = []
     folder = path
@@ -100,7 +101,7 @@ def read_download(path: Path, scratch: Path, expected: Expected) -> Download:
 
 
 def _peeled(files: Files) -> Files:
-    """Without the one folder that everything lies in, if it does."""
+    """Without the single folder that contains everything, if there is one."""
     tops = {inside.partition("/")[0] for inside in files}
     return {inside.partition("/")[2]: path for inside, path in files.items()} if len(tops) == 1 else files
 
@@ -156,7 +157,7 @@ def _canvas(files: Files, made: Download, expected: Expected) -> bool:
 
 def _versions(piece: Piece, there: Sequence[tuple[int, str, Path]], expected: Expected) -> Iterator[Piece]:
     """Canvas adds -1, -2 to the name of a file that was uploaded again: the last counts, under its own name. The
-    earlier ones are pieces of their own."""
+    earlier ones are separate pieces."""
     for _, name, path in there:
         again = re.sub(r"-\d+(?=\.ipynb$)", "", name)
         own = again if again.removesuffix(".ipynb") in expected.notebooks else name
@@ -205,7 +206,7 @@ def _gradescope(files: Files, made: Download, expected: Expected) -> bool:
 
 
 class _Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Plain data alone, under whatever tags (Ruby's, here)."""
+    """Only plain data, under any tags (Ruby's, here)."""
 
 
 def _untagged(loader: Any, tag: str, node: Any) -> Any:

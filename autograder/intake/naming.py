@@ -1,4 +1,5 @@
-"""Which student is meant by a name in a download: by a number or an address, else by the name itself, if one fits."""
+"""Which student a name in a download refers to: found by a number or an address, otherwise by the name itself, if
+exactly one matches."""
 
 import re
 import unicodedata
@@ -38,7 +39,7 @@ class Found:
 
 
 class Names:
-    """A class, to be looked up."""
+    """A class, for look-ups."""
 
     def __init__(self, people: Iterable[Person]) -> None:
         self.people = {person.id: person for person in people}
@@ -55,7 +56,7 @@ class Names:
                     self.folded.setdefault(folded, set()).add(person.id)
 
     def find(self, name: str = "", numbers: Sequence[str] = ()) -> Found:
-        """`numbers`: ids and addresses that came with the name, the surest first. They outweigh it."""
+        """`numbers`: ids and addresses that came with the name, the most certain first. They outweigh the name."""
         for number in (*numbers, name):
             ids = self.numbers.get(number.casefold()) if number else None
             if ids:  # whoever calls himself by another's id has not got it from a system
@@ -72,7 +73,7 @@ class Names:
         return Found(found, found or self._nearest(name))
 
     def _with_id(self, name: str) -> set[str]:
-        """Whoever has the id and every part of the name among the parts of `name`: "Lovelace_Ada_al123_4711"."""
+        """The student whose id and name parts all occur among the parts of `name`: "Lovelace_Ada_al123_4711"."""
         parts = re.split(r"[\s_,]+", name.casefold())
         folded = {spelling for part in parts for spelling in spellings(part)}
         found = set()
@@ -98,7 +99,7 @@ def joined(text: str) -> str:
 
 
 def spellings(text: str) -> list[str]:
-    """`joined` without accents, in both ways: Müller is muller and mueller."""
+    """`joined` without accents, in both spellings: Müller is muller and mueller."""
     letters = unicodedata.normalize("NFC", text).casefold()
     bare = "".join(c for c in unicodedata.normalize("NFKD", letters) if not unicodedata.combining(c))
     return list(dict.fromkeys(filter(None, (joined(bare), joined(letters.translate(GERMAN))))))

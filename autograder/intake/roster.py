@@ -1,7 +1,7 @@
-"""A class list -> nbgrader's gradebook: the columns are known by their headings, whatever system wrote them.
+"""A class list -> nbgrader's gradebook: columns are recognised by their headings, whatever system wrote them.
 
-Nobody is ever taken out, and what a file does not say stays as it is. So a list may be read again, and lists of several
-systems one after the other: a student is known by id, else by address, else by the number of the system.
+Nobody is ever removed, and data missing from a file are kept. So a list may be read again, and lists of several systems
+may be read in turn: a student is recognised by id, otherwise by address, otherwise by the number of the system.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Any
 from nbgrader.api import Gradebook, Student
 
 from autograder.engine.course import Course
-from autograder.engine.gradebook import patiently
+from autograder.engine.database import patiently
 from autograder.intake.naming import Names, Person, spellings
 from autograder.intake.spreadsheet import Sheet, plain, read_sheet
 from autograder.preflight.finding import listed, shown
@@ -35,8 +35,8 @@ HEADINGS = {
     "id": "id, student",
     "role": "role, roles, rolle, rollen, rol",
 }
-"""By what each field is called in a list of Moodle (English, German, French, Spanish), Canvas, Gradescope, nbgrader, or
-one made by hand; as `plain` writes a heading. The first that is there counts."""
+"""The headings of each field in a list of Moodle (English, German, French, Spanish), Canvas, Gradescope, nbgrader, or
+one made by hand, as `plain` writes them. The first one found counts."""
 CANVAS = ("sis login id", "sis user id")  # beside them "Student" is a name, and "ID" Canvas's own number
 WORKSHEET = ("last modified", "zuletzt geandert", "derniere modification", "ultima modificacion")
 STAFF = re.compile(
@@ -65,7 +65,7 @@ class Line:
 
 @dataclass
 class Changes:
-    """What a list has done to the gradebook, or would do."""
+    """The changes a list has made to the gradebook, or would make."""
 
     way: str = ""  # in words: where ids come from
     added: list[str] = field(default_factory=list)
@@ -76,7 +76,8 @@ class Changes:
 
 
 def read_roster(path: Path, id_column: str | None = None) -> tuple[list[Person], Changes]:
-    """The people of a file, and what was left out. Raises ValueError, in words, if the file is no list of people."""
+    """The people in a file, and the rows that were left out. Raises ValueError, with a message, if the file is not a
+    list of people."""
     sheet = read_sheet(path)
     columns = columns_of(sheet)
     if id_column is not None:
@@ -240,7 +241,7 @@ def enrol(course: Course, people: Sequence[Person], made: Changes, write: bool =
 
 
 def _matched(people: Sequence[Person], before: dict[str, Person]) -> list[tuple[Person, Person | None, str]]:
-    """(person, who that is in the gradebook, why it cannot be told)."""
+    """(person, the student in the gradebook, why that is not certain)."""
     names = Names(before.values())
     by_case = {name.casefold(): name for name in before}
     made: list[tuple[Person, Person | None, str]] = []
@@ -267,7 +268,7 @@ def _matched(people: Sequence[Person], before: dict[str, Person]) -> list[tuple[
 
 
 def _by_number(names: Names, person: Person) -> set[str]:
-    """Whoever has the number and the last name: the numbers of two systems may be the same by chance."""
+    """The student with this number and last name, because the numbers of two systems may coincide."""
     ids = {i for number in (person.lms, person.number) for i in names.find(numbers=[number]).ids}
     return {i for i in ids if set(spellings(names.people[i].last)) & set(spellings(person.last))}
 
@@ -287,7 +288,7 @@ def _difference(old: Person, new: Person) -> str:
 
 
 def class_without(course: Course, assignment: str) -> list[Person]:
-    """Whom the gradebook knows, and who has handed in nothing."""
+    """Everybody in the gradebook, and those of them who have handed in nothing."""
     there = set(course.students(assignment))
     with course.gradebook() as gradebook:
         return sorted((one for one in people_of(gradebook) if one.id not in there), key=lambda one: one.id)

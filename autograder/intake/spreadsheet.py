@@ -1,4 +1,4 @@
-"""A CSV file as spreadsheets and learning management systems write it: encoding and separator are found out."""
+"""A CSV file as spreadsheets and learning management systems write it: encoding and separator are detected."""
 
 import codecs
 import csv
@@ -36,7 +36,7 @@ def plain(text: str) -> str:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Raises ValueError, in words, for what is no table of text; OSError for what cannot be read."""
+    """Raises ValueError, with a message, if it is not a table of text; OSError if it cannot be read."""
     lines = [(number, row) for number, row in _lines(path) if any(row)]
     if not lines:
         raise ValueError(f"{path.name} is empty")
@@ -55,7 +55,7 @@ def _lines(path: Path) -> list[tuple[int, list[str]]]:
 
 @dataclass(frozen=True)
 class Form:
-    """How a table is written, to write another like it."""
+    """How a table is written, so that a new one can be written in the same form."""
 
     encoding: str
     separator: str
@@ -69,7 +69,7 @@ class Form:
 
 
 def read_as_written(path: Path) -> tuple[list[tuple[int, list[str]]], Form]:
-    """Every line of a table with its number, nothing taken off; and how it is written. Raises as `read_sheet` does."""
+    """Every line of a table with its number, complete; and how it is written. Raises as `read_sheet` does."""
     text, encoding = _text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     said = re.fullmatch(r'"?sep=(.)"?', first.strip("\r\n"), re.I)  # Excel's own hint, above the headings

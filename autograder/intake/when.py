@@ -1,4 +1,4 @@
-"""Times as learning management systems write them, and lists that say who is who in a download, and when."""
+"""Times as learning management systems write them, and lists that identify the students in a download, with times."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ NOBODY = "-"  # in a list of pairs: leave this one out
 
 
 def moment(text: str) -> datetime | None:
-    """The time that `text` says, in this machine's zone if it names none; None if it says none."""
+    """The time in `text`, in this machine's zone if it names none; None if it has no time."""
     try:
         return datetime.fromisoformat(text.strip().removesuffix(" UTC") + ("+00:00" if text.endswith(" UTC") else ""))
     except ValueError:
@@ -66,7 +66,7 @@ def in_utc(when: datetime) -> datetime:
 
 @dataclass(frozen=True)
 class Known:
-    """What a list says of one name in a download."""
+    """What a list says about one name in a download."""
 
     students: tuple[str, ...]  # several: they have handed in together; none: nobody, leave it out
     when: datetime | None = None
@@ -74,8 +74,9 @@ class Known:
 
 
 def read_pairs(path: Path, names: Names) -> tuple[dict[str, Known], list[str]]:
-    """What a list says, by the names in a download, joined; and what in it could not be used, in words. The list is
-    Moodle's grading worksheet, or lines NAME,STUDENT or NAME,STUDENT,TIME. Raises ValueError for anything else."""
+    """The content of a list, by the names in a download, joined; and messages about the lines that could not be used.
+    The list is Moodle's grading worksheet, or lines NAME,STUDENT or NAME,STUDENT,TIME. Raises ValueError for anything
+    else."""
     sheet = read_sheet(path)
     trouble: list[str] = []
     if any(plain(heading).startswith(WORKSHEET) for heading in sheet.headings):
@@ -111,7 +112,8 @@ def _at(row: list[str], place: int | None) -> str:
 
 
 def _worksheet(sheet: Sheet, names: Names, trouble: list[str], file: str) -> Iterator[tuple[str, Known]]:
-    """Its first column is "Participant 4711", and 4711 is in the name of that one's folder in the download."""
+    """Its first column is "Participant 4711", and 4711 occurs in the name of that participant's folder in the
+    download."""
     place = {name: column(sheet, name) for name in ("name", "email", "number", "login")}
     modified = [(n, plain(heading)) for n, heading in enumerate(sheet.headings) if plain(heading).startswith(WORKSHEET)]
     times = [n for n, heading in modified if any(word in heading for word in SUBMISSION)]

@@ -1,7 +1,7 @@
-"""Where the course's packages live, and whether that place can be used.
+"""Where the course's packages are installed, and whether that environment can be used.
 
 By default a virtual environment `.venv` in the checkout (NLM_VENV names another folder). Inside an activated conda
-environment, or with `--here`, the interpreter that runs this is used as it is, and only what it lacks is installed.
+environment, or with `--here`, the interpreter that runs this is used, and only missing packages are installed.
 """
 
 import json
@@ -88,10 +88,10 @@ def interpreter_fault(environment: Environment, wanted: requirements.Wanted) -> 
 
 
 def owner_fault(environment: Environment, name: str) -> str:
-    """Why the environment is not this checkout's to set up; empty if it is.
+    """Why this checkout must not set up the environment; empty if it may.
 
-    It is another's if the course `name` was installed in it from a checkout that is still there. One that lies in this
-    checkout was copied with it and is its own.
+    It belongs to a different checkout if the course `name` was installed in it from one that still exists. An
+    environment inside this checkout was copied with it and belongs to it.
     """
     other = health.course_location(health.installed(environment.site), name)
     if other is None or not (other / "pyproject.toml").exists() or other.samefile(environment.root):
@@ -107,14 +107,15 @@ def owner_fault(environment: Environment, name: str) -> str:
 
 
 def clean_environ() -> dict[str, str]:
-    """The environment variables for pip: none that would lead it to other packages than those of the environment."""
+    """The environment variables for pip, without any that would lead it to packages outside the environment."""
     drop = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PIP_TARGET", "PIP_PREFIX", "PIP_USER"}
     kept = {name: value for name, value in os.environ.items() if name not in drop}
-    return {**kept, "PYTHONUNBUFFERED": "1", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    quiet = {"PYTHONUNBUFFERED": "1", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return {**kept, **quiet, "PIP_COMPILE": "0"}  # pip compiles on one core; `install` does it on all
 
 
 def base_python() -> str:
-    """The interpreter that virtual environments are made with: not one that itself lives in a virtual environment."""
+    """The interpreter for making virtual environments: not one that is itself in a virtual environment."""
     return getattr(sys, "_base_executable", None) or sys.executable
 
 

@@ -1,8 +1,8 @@
 """Students' notebooks under `exercises/`, built from `solutions/` by `autograder.release`; nobody's work is lost.
 
-`autograder.release` (nbgrader underneath) writes every exercise anew. Here it is called only when something that it
-reads has changed, and a notebook that a student has worked in since it was released is put back as it was.
-Standard library only at import.
+`autograder.release` (with nbgrader) rewrites every exercise. Here it is called only if something that it reads has
+changed, and a notebook that a student has worked in since its release is restored afterwards. Standard library only at
+import.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ def _inputs(root: Path) -> Iterator[Path]:
 
 
 def fingerprint(root: Path) -> str:
-    """Changes when the exercises may have to be built again."""
+    """A digest that changes whenever the exercises may have to be rebuilt."""
     whole = hashlib.sha256()
     for path in _inputs(root):
         whole.update(f"{path.relative_to(root).as_posix()} {_digest(path)}\n".encode())
@@ -56,7 +56,7 @@ def _record(root: Path) -> dict[str, dict[str, str]]:
 
 
 def worked_in(root: Path) -> list[Path]:
-    """Files under `exercises/` that are not as they were released: somebody's work."""
+    """Files under `exercises/` that differ from the released ones: somebody's work."""
     files = _record(root)["files"]
     return [path for path in _outputs(root) if files.get(path.relative_to(root).as_posix()) != _digest(path)]
 
@@ -66,7 +66,8 @@ def available() -> bool:
 
 
 def current(root: Path) -> bool:
-    """Whether there is nothing to build: all that a build reads and writes is as the last one left it, or worked in."""
+    """Whether there is nothing to build: everything that a build reads and writes is as the last build left it, or has
+    been worked in."""
     if not available() or not any((root / "solutions").glob("*/*.py")):
         files = _record(root)["files"]
         return all(
@@ -79,7 +80,7 @@ def current(root: Path) -> bool:
 
 
 def build(root: Path) -> tuple[int, list[str]]:
-    """Build the exercises where needed. Returns how many notebooks are new, and what the user should know."""
+    """Build the exercises if needed. Returns the number of new notebooks, and messages for the user."""
     if current(root):
         return 0, []
     if (root / HANDED_OUT).exists():
@@ -90,7 +91,7 @@ def build(root: Path) -> tuple[int, list[str]]:
     done = False
     try:
         release = importlib.import_module("autograder.release.build")  # nbgrader is imported here, not before
-        release.build_exercises(root)
+        release.build_exercises(root, release.gradebook_of(root))
         done = True
     finally:
         released = {path: _digest(path) for path in _outputs(root)}
@@ -141,8 +142,8 @@ def _handed_out(root: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def hand_out(root: Path) -> tuple[int, list[str]]:
-    """Put into `exercises/` what is not there, or is there as it was handed out and has a new version. What a student
-    has worked in is left alone. Returns how many notebooks are new, and what the student should know."""
+    """Put files into `exercises/` if they are missing there, or if they are unchanged and have a new version. Files
+    that a student has worked in are left alone. Returns the number of new notebooks, and messages for the student."""
     files, notes, new = _record(root)["files"], [], 0
     for released, place in _handed_out(root):
         name, digest = place.relative_to(root).as_posix(), _digest(released)

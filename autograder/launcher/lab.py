@@ -11,7 +11,8 @@ from autograder.launcher.glossary import lectures
 
 FROM = "NLM_FROM"  # the variable that tells the second process in which folder the command was given
 SETTINGS = "autograder/jupyter"
-"""The course's settings for Jupyter; in `labextensions/` the presenter view (`nlm-slides`), plain JavaScript."""
+"""The course's settings for Jupyter; in `labextensions/` the presenter view (`nlm-slides`) and the display of widgets
+without a kernel (`nlm-static`), both plain JavaScript."""
 
 
 def first_lecture(root: Path) -> Path | None:
@@ -19,7 +20,7 @@ def first_lecture(root: Path) -> Path | None:
 
 
 def lecture_called(root: Path, name: str) -> Path | None:
-    """The lecture with this number, or whose name has these letters in it, as a notebook if that is built."""
+    """The lecture with this number, or whose name contains these letters, as a notebook if that is built."""
     wanted = name.casefold()
     for path in lectures(root):
         number = int(path.name.split("_")[0])
@@ -31,8 +32,8 @@ def lecture_called(root: Path, name: str) -> Path | None:
 def command(
     environment: Environment, arguments: Sequence[str], environ: Mapping[str, str], present: Path | None = None
 ) -> list[str]:
-    """The command line of JupyterLab. What the user adds comes last, so that it wins. `present`: a lecture that is to
-    be shown slide by slide (the extension under SETTINGS does that)."""
+    """The command line of JupyterLab. The user's options come last, so that they win. `present`: a lecture to show
+    slide by slide (by the extension under SETTINGS)."""
     root = environment.root
     line = [str(environment.python), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
     lecture = present or first_lecture(root)

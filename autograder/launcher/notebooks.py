@@ -1,8 +1,8 @@
-"""Text and notebook, side by side: `lectures/NN_topic.py` in git, `lectures/NN_topic.ipynb` built from it.
+"""Text and notebook: `lectures/NN_topic.py` in git, `lectures/NN_topic.ipynb` built from it.
 
-`build` makes the notebooks; `sync` takes what was changed in a notebook back to its text. Neither ever drops
-somebody's work: a notebook remembers which text it was built from, so that "changed" is a fact and not a matter of
-clocks, and where both sides have changed the notebook is put aside under `kept/` first.
+`build` makes the notebooks; `sync` writes changes in a notebook back to its text. Neither ever loses somebody's work: a
+notebook records which text it was built from, so that "changed" does not depend on clocks, and if both sides have
+changed, the notebook is first moved to `kept/`.
 
 Standard library only at import; jupytext is imported when it is needed.
 """
@@ -53,7 +53,7 @@ def _read(path: Path) -> Any:
 
 
 def relation(pair: Pair, root: Path) -> Relation:
-    """Compare a text with its notebook, and both with what the notebook was built from."""
+    """Compare a text with its notebook, and both with the text from which the notebook was built."""
     if not pair.notebook.exists():
         return Relation.NOTEBOOK_MISSING
     text = pair.text.read_text(encoding="utf-8")
@@ -72,7 +72,7 @@ def relation(pair: Pair, root: Path) -> Relation:
 
 
 def write_notebook(pair: Pair, root: Path) -> None:
-    """Build one notebook; its time stamp is set to its text's, so that neither looks newer than the other."""
+    """Build one notebook; its time stamp is set to that of its text, so that neither looks newer."""
     import nbformat
 
     notebook = from_text(pair.text.read_text(encoding="utf-8"), root)
@@ -82,7 +82,7 @@ def write_notebook(pair: Pair, root: Path) -> None:
 
 
 def _replace(path: Path, content: str) -> None:
-    """Write a file at once or not at all."""
+    """Write a file completely or not at all."""
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_text(content, encoding="utf-8", newline="\n")
     temporary.replace(path)
@@ -102,7 +102,7 @@ def untouched(pair: Pair) -> bool:
 
 
 def keep(path: Path, root: Path) -> Path:
-    """Copy a file to `kept/`, under its own path and the time: `kept/lectures/11_attention-20251121-0931.ipynb`."""
+    """Copy a file to `kept/`, under its own path and the time: `kept/lectures/01_first-20251121-0931.ipynb`."""
     folder = root / "kept" / path.parent.relative_to(root)
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -115,10 +115,10 @@ def keep(path: Path, root: Path) -> Path:
 
 
 def build(root: Path, take_in: bool = False) -> tuple[int, list[str]]:
-    """Bring every notebook up to its text. Returns how many were written, and what the user should know.
+    """Update every notebook to its text. Returns the number of notebooks written, and messages for the user.
 
     A notebook that was changed while its text was not is left alone, or with `take_in` its changes are written to the
-    text first: what JupyterLab does itself when it saves, and without which it would refuse to open the pair.
+    text first, as JupyterLab itself does when it saves; otherwise JupyterLab would refuse to open the pair.
     """
     written, notes = 0, []
     for pair in pairs(root):
@@ -148,7 +148,7 @@ def build(root: Path, take_in: bool = False) -> tuple[int, list[str]]:
 
 
 def sync(root: Path) -> tuple[list[str], list[str]]:
-    """Take changed notebooks back to their texts. Returns the names of the texts written, and the conflicts."""
+    """Write changed notebooks back to their texts. Returns the names of the texts written, and the conflicts."""
     written, conflicts = [], []
     for pair in pairs(root):
         text = pair.text.read_text(encoding="utf-8")
@@ -177,7 +177,7 @@ def sync(root: Path) -> tuple[list[str], list[str]]:
 
 
 def _take_in(pair: Pair, root: Path) -> None:
-    """Write a notebook's changes to its text; the notebook, outputs and all, then belongs to that text."""
+    """Write a notebook's changes to its text; the notebook, including its outputs, then belongs to that text."""
     notebook = _read(pair.notebook)
     text = to_text(notebook, root)
     _replace(pair.text, text)

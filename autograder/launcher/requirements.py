@@ -1,7 +1,7 @@
-"""What the course needs, read from `pyproject.toml`; and whether a version satisfies a range.
+"""What the course needs, read from `pyproject.toml`; and a check whether a version satisfies a range.
 
-Standard library only: this runs before anything is installed, so `packaging` is not at hand. The comparison covers
-release numbers (`>=`, `>`, `<=`, `<`, `==`, `!=`, `~=`); what pip decides about pre-releases and the like stays pip's.
+Standard library only: this runs before anything is installed, so `packaging` is not available. The comparison covers
+release numbers (`>=`, `>`, `<=`, `<`, `==`, `!=`, `~=`); pip decides about pre-releases and the like.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ def release(version: str) -> tuple[int, ...]:
 
 
 def satisfies(version: str, wanted: str) -> bool:
-    """Whether `version` lies in the comma-separated range `wanted`; an empty range takes every version."""
+    """Whether `version` lies in the comma-separated range `wanted`; an empty range accepts every version."""
     return all([_keeps(release(version), clause.strip()) for clause in wanted.split(",") if clause.strip()])
 
 
@@ -76,7 +76,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Everything that an environment of the course should hold."""
+    """Everything that an environment of the course should contain."""
 
     name: str  # the course's own distribution
     python: str  # the range of Python versions
@@ -94,7 +94,7 @@ class Wanted:
         return (*chosen, *self.no_deps)
 
     def fingerprint(self, extras: Iterable[str] = ()) -> str:
-        """Changes exactly when what has to be installed changes."""
+        """A digest that changes exactly when the packages to be installed change."""
         lines = sorted(str(r) for r in self.requirements(extras))
         return hashlib.sha256(json.dumps([self.name, self.torch, lines]).encode()).hexdigest()[:16]
 

@@ -1,6 +1,7 @@
-"""What the launcher says: short lines, durations in everyday words, and what to do about a failure."""
+"""The launcher's messages: short lines, durations in everyday words, and what to do about a failure."""
 
 import re
+from collections.abc import Iterable
 
 _NO_NETWORK = re.compile(
     "Temporary failure in name resolution|Name or service not known|getaddrinfo failed|nodename nor servname"
@@ -10,11 +11,19 @@ _NO_NETWORK = re.compile(
 
 
 class SetupError(Exception):
-    """Something the user should read, in full, and nothing else: no traceback is printed for it."""
+    """A message that the user should read in full, without a traceback."""
 
 
 def line(text: str = "") -> None:
     print(text, flush=True)
+
+
+def result(written: Iterable[str], faults: Iterable[str], otherwise: str) -> int:
+    """What a verb wrote, and what it left to do, or `otherwise` if there is neither; returns the exit status."""
+    done, left = [f"  wrote {name}" for name in written], [f"  ! {fault}" for fault in faults]
+    for words in [*done, *left] or [otherwise]:
+        line(words)
+    return 1 if left else 0
 
 
 def took(seconds: float) -> str:
@@ -35,7 +44,7 @@ def unreachable(log: str) -> bool:
 
 
 def advice(log: str) -> str:
-    """What to do about a failed step, from the words that its log contains."""
+    """What to do about a failed step, judging by its log."""
     if "No space left on device" in log or "Errno 28" in log:
         return "The disk is full. Free some space (the course takes about 2 GB) and run the same command again."
     if "CERTIFICATE_VERIFY_FAILED" in log or "SSLCertVerificationError" in log:

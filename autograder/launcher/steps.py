@@ -1,4 +1,4 @@
-"""Steps with their time; what the commands of a step print goes to a log, not to the screen."""
+"""Steps with their time; the output of a step's commands goes to a log, not to the screen."""
 
 import contextlib
 import subprocess
@@ -13,7 +13,7 @@ TAIL = 20  # how many lines of the log are shown when a step fails
 
 
 class Steps:
-    """What is done, one line each with its time: `with steps.step("pip"): steps.call(python, "-m", "ensurepip")`."""
+    """The steps, one line each with its time: `with steps.step("pip"): steps.call(python, "-m", "ensurepip")`."""
 
     def __init__(self, log: Path, environ: Mapping[str, str]) -> None:
         self.log, self.environ = log, dict(environ)
@@ -32,7 +32,7 @@ class Steps:
         self._end(say.took(time.monotonic() - self.started))
 
     def instead(self, why: str, notes: str, what: str) -> None:
-        """The step is done in another way: why, what there is to know, and what is done now."""
+        """The step is done in a different way: prints why, the details, and what is done now."""
         self._end(why)
         for row in notes.splitlines():
             say.line(f"       {row}")
@@ -46,7 +46,7 @@ class Steps:
         """Run one command of the step; True when it has ended well.
 
         A command that fails raises `SetupError` with the last lines of the log, or with `may_fail` gives False.
-        `stop_at` is shown what the command has printed so far; when it says True the command is stopped: False.
+        `stop_at` gets the command's output so far; if it returns True the command is stopped, and the result is False.
         """
         code = self._run(command, stop_at)
         if code and not may_fail:

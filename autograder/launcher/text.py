@@ -1,8 +1,8 @@
 """A notebook as text and back: jupytext's py:percent, without a header, outputs or kernel, and always the same.
 
-The text is the source of lectures and solutions. What a notebook holds beyond it (cell ids, kernel) is derived, so
-that a text gives the same notebook, byte for byte, on every machine; nbgrader's metadata come through unchanged.
-jupytext is imported when it is needed, so that the launcher can import this under a bare Python.
+The text is the source of lectures and solutions. Everything else in a notebook (cell ids, kernel) is derived, so that a
+text gives the same notebook, byte for byte, on every machine; nbgrader's metadata come through unchanged. jupytext is
+imported when it is needed, so that the launcher can import this under a bare Python.
 """
 
 import copy
@@ -60,7 +60,7 @@ def _sorted(value: Any) -> Any:
 
 
 def _cell_id(cell: Any, taken: set[str]) -> str:
-    """nbgrader's own id where there is one; else a digest of the content: it stays when other cells come and go."""
+    """nbgrader's own id if there is one, otherwise a digest of the content, which does not depend on other cells."""
     wanted = str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
     if not _GRADE_ID.match(wanted):
         wanted = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:12]

@@ -1,10 +1,10 @@
 """Which build of PyTorch to install, and how: a CPU build unless the user asks otherwise.
 
-On Linux the plain index hands out the CUDA build: with what it drags in, about 3 GB. The CPU build of the same
-version is about 200 MB and is all that the course needs. So pip is started, and stopped if it is about to fetch a
-CUDA build; then `uv`, which knows where PyTorch keeps its CPU builds, is asked instead. Where pip is set up to find
-a CPU build (a mirror, a folder of wheels, macOS, Windows) it simply goes through. (uv alone would not see such a build,
-and `pip install --dry-run --report` downloads half a gigabyte to answer where an index serves no metadata.)
+On Linux the plain index serves the CUDA build, which with its requirements is about 3 GB. The CPU build of the same
+version is about 200 MB and is all that the course needs. So pip is started, and stopped if it is about to download a
+CUDA build; then `uv`, which knows where PyTorch keeps its CPU builds, does it instead. If pip is set up to find a CPU
+build (a mirror, a folder of wheels, macOS, Windows), it simply succeeds. (uv alone would not see such a build, and `pip
+install --dry-run --report` downloads half a gigabyte to answer where an index serves no metadata.)
 """
 
 import re
@@ -26,7 +26,7 @@ CUDA_SIZE = 350  # MB: the CPU builds for Linux have been 170 to 250 MB, the CUD
 
 
 def is_cuda_download(output: str, platform: str = sys.platform) -> bool:
-    """Whether pip's output says that it is fetching a CUDA build of torch (only Linux's plain index has that)."""
+    """Whether pip's output says that it is downloading a CUDA build of torch (only Linux's plain index has that)."""
     if not platform.startswith("linux"):
         return False
     for name, size, unit in _WHEEL.findall(output):
@@ -40,7 +40,7 @@ def is_cuda_download(output: str, platform: str = sys.platform) -> bool:
 
 
 def kind(site: Path, platform: str = sys.platform) -> str:
-    """Which build is installed: `cpu`, `cuda`, or empty where there is none."""
+    """Which build is installed: `cpu`, `cuda`, or empty if there is none."""
     torch = installed(site).get("torch")
     if torch is None:
         return ""
@@ -86,7 +86,8 @@ To stop, press Ctrl-C; to use a CPU wheel that you have: README.md, Troubleshoot
 
 
 def _with_uv(python: Path, exact: str, backend: str, steps: Steps) -> bool:
-    """Ask uv, which knows PyTorch's own indexes; --no-deps: all else still comes by way of pip's settings."""
+    """Ask uv, which knows PyTorch's own indexes; --no-deps, because everything else still comes through pip's
+    settings."""
     uv = [str(python), "-m", "uv", "pip", "install", "--python", str(python), "--no-deps"]
     uv += ["--reinstall-package", "torch", f"--torch-backend={backend}", exact]
     got_uv = steps.call(str(python), "-m", "pip", "install", "--progress-bar", "off", "uv", may_fail=True)

@@ -23,7 +23,7 @@ def too_large(root: Path) -> list[str]:
 def lint(place: Environment, rest: list[str]) -> int:
     python = str(place.python)
     failed = 0
-    for command in (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"]):
+    for command in (["ruff", "check"], ["ruff", "format", "--check"], ["mypy"], ["tests.plain_english"]):
         code = subprocess.run([python, "-m", *command], cwd=place.root, check=False).returncode
         failed += code != 0
     for row in too_large(place.root):
@@ -39,7 +39,7 @@ def tidy(place: Environment, rest: list[str]) -> int:
 
 
 def doctor(place: Environment, rest: list[str]) -> int:
-    """Everything that a report of a problem should say."""
+    """Everything that a bug report should contain."""
     wanted = requirements.read(place.root)
     say.line(f"system       {platform.platform()}, {os.cpu_count()} cores")
     say.line(f"launched by  Python {platform.python_version()}")
@@ -61,7 +61,10 @@ def doctor(place: Environment, rest: list[str]) -> int:
     stale = [pair.notebook.name for pair in notebooks.pairs(place.root) if not notebooks.untouched(pair)]
     say.line(f"notebooks    {'to be looked at by make build: ' + ', '.join(stale) if stale else 'all built'}")
     say.line(f"exercises    {'all built' if exercises.current(place.root) else 'to be built: make build'}")
-    if findings.healthy and (place.root / "autograder" / "box").is_dir():
+    boxed = (place.root / "autograder" / "box").is_dir()
+    if boxed and not findings.healthy:
+        say.line("sandbox      not tried: put the environment right first (below), and say doctor again")
+    elif boxed:
         line = [str(place.python), "-m", "autograder.box.probe"]
         subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False)
     for reason in findings.reasons():
@@ -72,7 +75,7 @@ def doctor(place: Environment, rest: list[str]) -> int:
 
 
 def clean(place: Environment, rest: list[str]) -> int:
-    """Remove what can be made again; notebooks only where nobody has changed them."""
+    """Remove everything that can be rebuilt; notebooks only if nobody has changed them."""
     root = place.root
     for pair in notebooks.pairs(root):
         if notebooks.untouched(pair):

@@ -1,7 +1,7 @@
 """What `python -m autograder VERB` does: a table of verbs, and one way to run them. Standard library only.
 
-A new verb is one row of `VERBS`. `setup` says what must be installed for it, `inside` whether its function needs
-those packages (then it is called in a second process, run by the environment's own Python).
+A new verb is one row of `VERBS`. `setup` says what must be installed for it, `inside` whether its function needs those
+packages (if so, it is called in a second process, run by the environment's own Python).
 """
 
 import argparse
@@ -29,7 +29,7 @@ class Verb:
     extras: tuple[str, ...] | None = ()  # of pyproject.toml, installed first; None: nothing has to be installed
     inside: bool = False  # whether it imports what is installed, and so must run under the environment's Python
     more: tuple[tuple[str, str], ...] = ()
-    """(option, extra): what must be installed besides if that option is given (`--jobs 1` is as good as none)."""
+    """(option, extra): what else must be installed if that option is given (`--jobs 1` counts as absent)."""
 
     @property
     def module(self) -> str:
@@ -44,31 +44,34 @@ class Verb:
 
 DATABASE = (("--db", "cluster"),)
 SEVERAL = (("--jobs", "cluster"), ("--scheduler", "cluster"))
+FOR_TESTS = ("cluster", "hub", "likeness", "tests")
 VERBS = {
     "lab": Verb("set up what is missing, build the notebooks, open JupyterLab", "launcher.verbs:open_lab"),
     "present": Verb("show a lecture slide by slide, with live widgets: present 11", "launcher.verbs:present"),
-    "test": Verb("the same set-up, then the tests", "launcher.verbs:run_tests", ("cluster", "likeness", "tests")),
+    "test": Verb("the same set-up, then the tests", "launcher.verbs:run_tests", FOR_TESTS),
     "setup": Verb("only the set-up", "launcher.verbs:set_up"),
     "build": Verb("make the notebooks from their text sources", "launcher.verbs:build", inside=True),
     "sync": Verb("take changed notebooks back to their texts; renew the glossary", "launcher.verbs:sync", inside=True),
-    "lint": Verb("ruff, mypy and the size of files", "launcher.upkeep:lint", ("tests",)),
-    "format": Verb("let ruff put the code in order", "launcher.upkeep:tidy", ("tests",)),
+    "renumber": Verb("make links to lectures follow the numbers of their files", "launcher.numbering:program", None),
+    "lint": Verb("ruff, mypy, plain English and the size of files", "launcher.upkeep:lint", FOR_TESTS),
+    "format": Verb("let ruff put the code in order", "launcher.upkeep:tidy", FOR_TESTS),
     "doctor": Verb("say what the environment has and what it lacks", "launcher.upkeep:doctor", None),
     "clean": Verb("remove built notebooks and caches (never your work)", "launcher.upkeep:clean", None),
     "check": Verb("say what a notebook's checks say", "commands.checking:check", inside=True),
     "roster": Verb("put a class list into the gradebook", "commands.students:roster", inside=True, more=DATABASE),
     "collect": Verb("a download of your LMS into submitted/", "commands.students:collect", inside=True, more=DATABASE),
     "exchange": Verb("set up nbgrader's exchange folder", "commands.students:exchange", inside=True),
+    "hub": Verb("set up a JupyterHub with the exchange", "commands.students:hub", ("hub",), inside=True),
     "preflight": Verb("look at what was handed in; runs none of it", "commands.around:preflight", inside=True),
     "grade": Verb(
         "grade what was handed in, each notebook in a sandbox",
-        "commands.grade:program",
+        "commands.grade:grade",
         inside=True,
         more=SEVERAL + DATABASE,
     ),
     "regrade": Verb(
         "grade again after a check was mended; say what changes first",
-        "commands.regrade:program",
+        "commands.regrade:regrade",
         inside=True,
         more=SEVERAL + DATABASE,
     ),
@@ -80,25 +83,25 @@ VERBS = {
     "mark": Verb("mark written answers in the browser", "commands.mark:mark", inside=True, more=DATABASE),
     "report": Verb("marks as a table, and what to teach again", "commands.marks:report", inside=True, more=DATABASE),
     "release": Verb("a zip for students: exercises and course, no answers", "commands.around:release", inside=True),
-    "import": Verb("bring an assignment of nbgrader or otter here", "commands.move_in:bring", inside=True),
+    "import": Verb("import an assignment of nbgrader or otter", "commands.move_in:bring", inside=True),
     "attacks": Verb("what known attacks earn on an assignment", "commands.move_in:attacks", inside=True),
     "desk": Verb("hidden checks for students, a few a day", "commands.desk_of_checks:desk", inside=True, more=DATABASE),
     "ask": Verb("ask the course's desk for a hidden check", "commands.ask:ask"),
-    "new": Verb("begin an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
+    "new": Verb("start an assignment: text, checks and tests to fill in", "scaffold.new:main", None),
 }
 FOR_STUDENTS = ("lab", "present", "setup", "build", "check", "ask", "doctor", "clean")
-"""What a student's copy of the course offers: it has no solutions, and nothing to grade or to test."""
+"""The verbs in a student's copy of the course, which has no solutions, and nothing to grade or to test."""
 
 
 def offered(root: Path = ROOT) -> dict[str, Verb]:
-    """The rows for this copy of the course: all of them, or a student's (an archive has no maker of archives)."""
+    """The rows for this copy of the course: all of them, or a student's (an archive cannot make archives)."""
     everything = (root / "autograder" / "release").is_dir()
     return {name: verb for name, verb in VERBS.items() if everything or name in FOR_STUDENTS}
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the launcher itself understands; everything else goes on to the verb."""
+    """The launcher's own options; everything else is passed on to the verb."""
 
     torch: str | None = None
     here: bool = False
@@ -107,7 +110,7 @@ class Options:
 
 
 def parse(words: Sequence[str]) -> tuple[Options, list[str]]:
-    """Take out the launcher's options; after `--` nothing is the launcher's any more. Raises argparse.ArgumentError."""
+    """Extract the launcher's options; after `--` there are none. Raises argparse.ArgumentError."""
     cut = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--torch", choices=torch_build.BUILDS)
@@ -134,7 +137,14 @@ def usage() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done, 1 failed, 2 misuse."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+    except BrokenPipeError:  # `… | head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what Python flushes at its end
+        return 1
+
+
+def _main(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         say.line(usage())
         return 0
@@ -156,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. Nothing is lost: the same command goes on where this one ended.", file=sys.stderr)
+        print("\nStopped. Nothing is lost: the same command resumes where this one ended.", file=sys.stderr)
         return 130
 
 
@@ -167,7 +177,7 @@ def help_of(name: str) -> str:
 
 
 def extras(verb: Verb, rest: Sequence[str]) -> tuple[str, ...]:
-    """What must be installed for a verb with these words behind it."""
+    """What must be installed for a verb with these arguments."""
     said = [word for text in rest for word in text.split("=", 1)]
     asked = {word for word, value in pairwise([*said, ""]) if (word, value) != ("--jobs", "1")}
     more = {extra for option, extra in verb.more if option in asked}
@@ -186,7 +196,7 @@ def run(verb: Verb, name: str, options: Options, rest: list[str]) -> int:
 
 
 def inside(place: Environment, name: str, rest: Sequence[str] = ()) -> int:
-    """Run a verb in a process of its own, under the environment's Python, and come back."""
+    """Run a verb in a separate process, under the environment's Python, and return."""
     line = line_inside(place, name, rest)
     return subprocess.run(line, cwd=place.root, env=lab.variables(place, os.environ), check=False).returncode
 
@@ -197,7 +207,7 @@ def line_inside(place: Environment, name: str, rest: Sequence[str]) -> list[str]
 
 
 def _build_if_stale(place: Environment, take_in: bool) -> int:
-    """Build what is out of date, in the environment's Python; a fraction of a second where nothing is."""
+    """Build everything that is out of date, in the environment's Python; takes a fraction of a second if nothing is."""
     if all(notebooks.untouched(pair) for pair in notebooks.pairs(place.root)) and exercises.current(place.root):
         return 0
     say.line("Building notebooks and exercises (some seconds) ...")
@@ -244,16 +254,23 @@ def run_tests(place: Environment, rest: list[str]) -> int:
     code = _build_if_stale(place, take_in=False)
     if code:
         return code
-    line = [str(place.python), "-m", "pytest", *_shared(rest), *rest]
+    shared = _shared(rest)
+    line = [str(place.python), "-m", "pytest", *shared, *rest]
     variables = lab.variables(place, os.environ)
+    if shared:
+        variables.setdefault("NLM_TIME_FACTOR", "2")  # side by side, each test takes longer
     variables.pop("PYTHONDONTWRITEBYTECODE", None)  # each of the many Pythons they start would compile the course anew
     return lab.become(line, variables, place.root)
 
 
 def _shared(rest: Sequence[str]) -> list[str]:
-    """Options that share the tests among the cores, unless the caller shares them or wants to see and stop."""
-    workers = min(4, os.cpu_count() or 1)
-    if workers == 1 or any(option in ("-s", "--pdb") or option.startswith(("-n", "--dist")) for option in rest):
+    """Options that share the tests among the cores, unless the caller shares them or wants to see and stop.
+
+    One worker more than there are cores, because tests often wait: for a browser, a sandbox, a server.
+    """
+    cores = os.cpu_count() or 1
+    workers = min(4, cores + 1)
+    if cores == 1 or any(option in ("-s", "--pdb") or option.startswith(("-n", "--dist")) for option in rest):
         return []
     return ["-n", str(workers), "--dist", "loadgroup", "--no-loadscope-reorder"]
 
@@ -283,10 +300,4 @@ def sync(place: Environment, rest: list[str]) -> int:
         written += [glossary.WHERE] if glossary.renew(place.root) else []
     except ValueError as error:  # a list of words that cannot be read
         conflicts.append(str(error))
-    for name in written:
-        say.line(f"  wrote {name}")
-    for conflict in conflicts:
-        say.line(f"  ! {conflict}")
-    if not written and not conflicts:
-        say.line("Every text is up to date.")
-    return 1 if conflicts else 0
+    return say.result(written, conflicts, "Every text is up to date.")

@@ -1,4 +1,5 @@
-"""A virtual environment: made; mended when its Python, its pip or its place has changed; set up by one at a time."""
+"""A virtual environment: creates it; repairs it if its Python, its pip or its location has changed; one set-up at a
+time."""
 
 import contextlib
 import hashlib
@@ -16,9 +17,9 @@ from autograder.launcher.steps import Steps
 
 
 def create(environment: Environment, wanted: requirements.Wanted, steps: Steps) -> None:
-    """Make the virtual environment, or mend it.
+    """Create the virtual environment, or repair it.
 
-    Where the packages of a broken one are for the Python at hand they are kept. Nothing that is not a virtual
+    If the packages of a broken one are for the available Python, they are kept. Nothing that is not a virtual
     environment is ever removed.
     """
     prefix = environment.prefix
@@ -35,7 +36,7 @@ def create(environment: Environment, wanted: requirements.Wanted, steps: Steps) 
         ours = prefix == environment.root / ".venv" or any(sign.exists() for sign in signs)
         if not ours and any(prefix.iterdir()):
             raise say.SetupError(
-                f"{prefix} exists and is no virtual environment, so it is left alone.\n"
+                f"{prefix} exists and is not a virtual environment, so it is left alone.\n"
                 "Name another folder with NLM_VENV."
             )
         if environment.active:
@@ -58,7 +59,7 @@ def create(environment: Environment, wanted: requirements.Wanted, steps: Steps) 
 
 
 def restore_pip(environment: Environment, steps: Steps) -> None:
-    """ensurepip says "already satisfied" when pip's description is there: take away what is left of pip first."""
+    """ensurepip says "already satisfied" if pip's metadata exist, so remove the remains of pip first."""
     shutil.rmtree(environment.site / "pip", ignore_errors=True)
     for folder in environment.site.glob("pip-*.dist-info"):
         shutil.rmtree(folder, ignore_errors=True)
@@ -71,7 +72,8 @@ def move_here(environment: Environment, steps: Steps) -> None:
 
 
 def restore_scripts(environment: Environment) -> None:
-    """A moved environment's start-up scripts name the Python of the old place in their first line; name this one."""
+    """A moved environment's start-up scripts name the Python of the old location in their first line; replace it by
+    this one."""
     for script in environment.python.parent.iterdir():
         if not script.is_file() or script.is_symlink() or script.suffix == ".exe":
             continue
@@ -85,7 +87,7 @@ def restore_scripts(environment: Environment) -> None:
 
 @contextlib.contextmanager
 def one_at_a_time(environment: Environment) -> Iterator[None]:
-    """Two set-ups of one environment at once would break it: the second waits for the first."""
+    """Two simultaneous set-ups of one environment would break it, so the second waits for the first."""
     if environment.here or os.name == "nt":
         yield
         return

@@ -1,8 +1,8 @@
-"""Pages as templates (Jinja2): what is said is worked out in Python, where it stands is written in the templates here.
+"""Pages as templates (Jinja2): Python computes the content, the templates here have the layout.
 
 `page.html` and `page.css` are the head, style and landmarks of every page: one file, no script, nothing fetched.
-`parts.html` has tables and pictures (SVG, as a library's charts would need a script). Everything is escaped but what
-Python marks as safe (`markupsafe.Markup`), which only `feedback.clean` and the templates do.
+`parts.html` has tables and pictures (SVG, as a library's charts would need a script). Everything is escaped except text
+that Python marks as safe (`markupsafe.Markup`), and only `feedback.clean` and the templates do that.
 """
 
 import functools
@@ -26,7 +26,7 @@ def points(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """In the words of a person: 20 minutes, 5 hours, 2.5 days."""
+    """In everyday words: 20 minutes, 5 hours, 2.5 days."""
     for size, unit in ((86400, "days"), (3600, "hours")):
         if seconds >= 2 * size:
             return f"{round(seconds / size, 1):g} {unit}"

@@ -1,15 +1,15 @@
-"""What is looked at before any code of a submission runs, and put right where the intent is plain.
+"""Checks a submission before any of its code runs, and repairs it if the intent is clear.
 
-    archive    a zip or tar that was handed in: unpacked without its tricks
+    archive    unpacks a submitted zip or tar safely
     read       a file that may be anything -> a notebook, or a sentence that says why not
     choose     which file is which notebook
-    folder     all of it for one submission (notebooks, data files, findings); in words; for a class
-    repair     the master's cells are what they were; the student's own are left alone (names, order)
+    folder     all of this for one submission (notebooks, data files, findings), with messages; and for a class
+    repair     restores the source notebook's cells; leaves the student's own alone (names, order)
     sanitise   the same for `nbgrader autograde` and formgrader
-    finding    one thing that was found
+    finding    one finding
 
-Nothing here runs code, follows a link, or stops a batch: what cannot be put right becomes a `Finding` of that one
-submission. Nothing here gives a mark.
+Nothing here runs code, follows a link, or stops a batch: a fault that cannot be repaired becomes a `Finding` of that
+one submission. Nothing here gives a mark.
 """
 
 from autograder.preflight.finding import Finding, Prepared

@@ -1,8 +1,8 @@
-"""A zip or tar archive that a student handed in, unpacked without its tricks.
+"""Unpacks a zip or tar archive that a student handed in, safely.
 
-Members with absolute paths or `..`, links, devices, members without end and too many of them are refused, each in
-words. Only plain files are written, none of them executable, and never more than a limit; no more than a limit is read,
-whatever the archive says of itself. Several archives can share one limit: `Left`.
+Members with absolute paths or `..`, links, devices, endless members and too many of them are refused, each with a
+message. Only plain files are written, none of them executable, and never more than a limit; no more than a limit is
+read, whatever the archive says about itself. Several archives can share one limit: `Left`.
 """
 
 import bz2
@@ -26,7 +26,7 @@ OTHERS = (".7z", ".rar", ".xz", ".gz", ".bz2", ".zst")  # not unpacked, and said
 
 @dataclass(frozen=True)
 class Most:
-    """What an archive may hold, or several of one submission together: a student's by default."""
+    """The limits of an archive, or of several archives of one submission together; by default a student's."""
 
     files: int = 500
     members: int = 2_000
@@ -40,7 +40,7 @@ class Most:
 
 
 class Left:
-    """What is left of a limit; what was unpacked and thrown away again is spent, too."""
+    """The rest of a limit. Files that were unpacked and discarded count as well."""
 
     def __init__(self, most: Most) -> None:
         self.most = most
@@ -53,8 +53,8 @@ def is_archive(name: str) -> bool:
 
 
 def unpack(archive: Path, folder: Path, most: Most = Most(), left: Left | None = None) -> list[Finding]:
-    """Write the archive's plain files under `folder`, which must exist; what was refused is said. left: what this
-    archive and others may hold together, instead of `most`."""
+    """Write the archive's plain files under `folder`, which must exist; refusals are reported. left: a limit shared by
+    this archive and others, instead of `most`."""
     found: list[Finding] = []
     left = left or Left(most)
     name = shown(archive.name)
@@ -92,13 +92,13 @@ def _tricky(inside: str) -> str:
         return "its path leads out of the folder"
     if len(parts) > MOST_DEPTH or any(len(part.encode("utf-8", "replace")) > 200 for part in parts):
         return "its path is too long"
-    return "" if inside.isprintable() else "its name holds characters that no name should"
+    return "" if inside.isprintable() else "its name contains characters that names must not"
 
 
 def _write(content: IO[bytes] | None, folder: Path, inside: str, left: Left) -> str:
     target = folder.joinpath(*_parts(inside))
     if content is None:
-        return "it is a link or no plain file"
+        return "it is a link or not a plain file"
     source = _Limited(content, left.bytes + 1)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -120,11 +120,11 @@ def _write(content: IO[bytes] | None, folder: Path, inside: str, left: Left) -> 
 
 
 class _Enough(Exception):  # noqa: N818
-    """More was asked of a stream than may be read."""
+    """More was requested from a stream than may be read."""
 
 
 class _Limited(io.RawIOBase):
-    """A stream that gives `most` bytes and then raises: no archive unpacks for ever."""
+    """A stream that gives `most` bytes and then raises, so that no archive unpacks for ever."""
 
     def __init__(self, inner: Any, most: int) -> None:
         self.inner, self.left = inner, most
@@ -141,7 +141,7 @@ class _Limited(io.RawIOBase):
 
 
 def _members(archive: Path, left: Left) -> Iterator[tuple[str, IO[bytes] | None, str]]:
-    """(name, content, why it is refused) of every member that is no folder."""
+    """(name, content, why it is refused) of every member that is not a folder."""
     with open(archive, "rb") as file:
         start = file.read(4)
         file.seek(0)

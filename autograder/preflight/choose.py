@@ -1,7 +1,7 @@
-"""Which file is which notebook of the assignment: by its name, and by what is in it.
+"""Which file is which notebook of the assignment: by its name, and by its content.
 
-A file of the right name counts. It does not count against another that has answers, when it has none itself (the
-released notebook beside `attention (1).ipynb`), nor where it is no copy of the assignment at all.
+A file of the right name counts, unless it has no answers and another file has some (the released notebook next to
+`attention (1).ipynb`), or it is not a copy of the assignment at all.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,8 @@ from autograder.preflight.read import Unreadable, read_notebook
 from autograder.preflight.repair import repair
 
 MOST_NOTEBOOKS = 20
+EXPORTS = (".py", ".html", ".pdf", ".md", ".docx")
+"""What is handed in by mistake where a notebook was asked for."""
 ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # browsers add the last two when a notebook is downloaded
 
 
@@ -22,9 +24,12 @@ def is_notebook(name: str) -> bool:
     return name.lower().endswith(ENDINGS) and not name.startswith(".")
 
 
-def choose(paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: Prepared) -> Path | None:
-    """Put the repaired notebooks into `made`, and what was found. Returns the file that the first of them came from.
-    paths: (file, its path inside the submission), in the order in which they are preferred."""
+def choose(
+    paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: Prepared, besides: Sequence[Path] = ()
+) -> Path | None:
+    """Put the repaired notebooks and the findings into `made`. Returns the file of the first notebook.
+    paths: (file, its path inside the submission), in the order in which they are preferred. besides: the other files
+    of the submission."""
     read: dict[Path, tuple[Any, list[Finding]]] = {}
     trouble: dict[Path, str] = {}
     named = {f"{master.name}.ipynb" for master in masters}
@@ -38,12 +43,11 @@ def choose(paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: P
         free = [p for p in read if p not in taken and (p.name == f"{master.name}.ipynb" or p.name not in named)]
         chosen = _best(free, read, master)
         if chosen is None:
-            made.findings.append(_missing(master, read, trouble))
+            made.findings.append(_missing(master, read, trouble, besides))
             continue
         taken[chosen] = master
         if chosen.name != f"{master.name}.ipynb":
-            words = f"{shown(chosen.name)} is graded as {master.name}.ipynb."
-            made.findings.append(Finding("repaired", "renamed", words))
+            made.findings.append(renamed(chosen.name, master.name))
         rivals = [p for p in free if p is not chosen and worked_on(read[p][0], master)]
         if rivals:
             others = listed(shown(p.name) for p in rivals)
@@ -60,8 +64,12 @@ def choose(paths: Sequence[tuple[Path, str]], masters: Sequence[Master], made: P
     return next(iter(taken), None)
 
 
+def renamed(name: str, notebook: str) -> Finding:
+    return Finding("repaired", "renamed", f"{shown(name)} is graded as {notebook}.ipynb.")
+
+
 def _best(paths: Sequence[Path], read: dict[Path, tuple[Any, list[Finding]]], master: Master) -> Path | None:
-    """The file that counts as this notebook; None if none is a copy of it."""
+    """The file that counts as this notebook; None if no file is a copy of it."""
     alike = {}
     for path in paths:
         notebook, exact = read[path][0], path.name == f"{master.name}.ipynb"
@@ -72,14 +80,16 @@ def _best(paths: Sequence[Path], read: dict[Path, tuple[Any, list[Finding]]], ma
     return max(alike, key=lambda path: alike[path], default=None)
 
 
-def _missing(master: Master, read: dict[Path, Any], trouble: dict[Path, str]) -> Finding:
+def _missing(master: Master, read: dict[Path, Any], trouble: dict[Path, str], besides: Sequence[Path]) -> Finding:
     name = f"{master.name}.ipynb"
     broken = next((p for p in trouble if p.name == name), None) or next(iter(trouble), None)
     if broken is not None:
         return Finding("blocked", "unreadable", f"{trouble[broken]}. It was not graded.")
     if any(path.name == name for path in read):
-        words = (
-            f"{name} has none of this assignment's cells: it is another notebook, or everything was deleted from it."
-        )
+        words = f"{name} has none of this assignment's cells: it is a different notebook, or its cells were deleted."
         return Finding("blocked", "foreign-notebook", f"{words} It was not graded.")
-    return Finding("blocked", "missing", f"There is no {name}. Nothing of it was graded.")
+    instead = next((path.name for path in besides if path.suffix.lower() in EXPORTS), None)
+    words = f"There is no {name}. Nothing of it was graded."
+    if instead is not None:
+        words += f" {shown(instead)} is an export of a notebook: hand in the notebook itself."
+    return Finding("blocked", "missing", words)

@@ -1,6 +1,6 @@
-"""One thing that was found before grading; and what plain files lie below a folder.
+"""One finding before grading; and the plain files below a folder.
 
-Links, devices and pipes are found, not followed and not opened.
+Links, devices and pipes are listed, but not followed or opened.
 """
 
 import os
@@ -14,11 +14,11 @@ Kind = Literal["repaired", "ignored", "blocked", "note"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found, and what was done about it."""
+    """A finding, and what was done about it."""
 
     kind: Kind
-    """repaired: put right, graded as if it had not been. ignored: left behind. note: only said.
-    blocked: this submission, or one notebook of it, cannot be graded as it is; a human must look."""
+    """repaired: fixed, and graded normally. ignored: left behind. note: only reported. blocked: this submission, or one
+    notebook of it, cannot be graded as it is; you must look at it."""
     what: str  # two or three words joined by hyphens, for tables: "deleted-cell"
     words: str  # a sentence for the student and the instructor
 
@@ -37,7 +37,7 @@ class Prepared:
 
 
 def shown(name: object, most: int = 80) -> str:
-    """A name that a student chose, on one line and without control characters, for the words of a finding."""
+    """A name that a student chose, on one line and without control characters, for a finding's message."""
     escaped = str(name).encode("unicode_escape", "surrogatepass").decode("ascii")
     text = str(name) if str(name).isprintable() else escaped
     return text if len(text) <= most else text[: most - 1] + "…"
@@ -81,7 +81,7 @@ def scan(folder: Path, findings: list[Finding], most: int = MOST_ENTRIES) -> lis
                     elif entry.name not in SKIPPED:
                         below.append((f"{name}/", Path(entry.path)))
                 elif not entry.is_file(follow_symlinks=False):
-                    findings.append(left_behind(name, "it is no plain file"))
+                    findings.append(left_behind(name, "it is not a plain file"))
                 elif entry.stat(follow_symlinks=False).st_nlink > 1:
                     why = "it is a hard link to another file (if you linked the folder yourself, copy it instead)"
                     findings.append(left_behind(name, why))

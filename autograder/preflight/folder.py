@@ -1,7 +1,7 @@
-"""A student's folder: what lies there, which file is the notebook, what is taken along.
+"""A student's folder: its contents, which file is the notebook, and which other files are used.
 
-Only plain files are looked at; links, devices and folders named like modules stay behind. Python files stay behind
-too: an assignment is its notebook, and `torch.py` beside it would be imported in the place of torch.
+Only plain files are used; links, devices and folders named like modules are left behind. Python files are left behind
+as well: an assignment is its notebook, and `torch.py` next to it would be imported instead of torch.
 """
 
 import shutil
@@ -41,12 +41,13 @@ MODULES = {
 
 
 def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None) -> Prepared:
-    """Look at everything in a student's folder for one assignment. Runs nothing, follows nothing, changes nothing.
+    """Check everything in a student's folder for one assignment. Runs nothing, follows nothing, changes nothing.
 
-    scratch: an empty folder of the caller's, into which archives are unpacked; `files` may point into it. Without one
-    a temporary folder is made, which goes when the result does.
+    scratch: an empty folder of the caller's, into which archives are unpacked; `files` may point into it. Without one,
+    a temporary folder is made, which is deleted with the result.
 
-    Never raises for what a student did: what cannot be looked at is a finding, and the submission is blocked.
+    Never raises because of a student's files: anything that cannot be checked is a finding, and the submission is
+    blocked.
     """
     made = Prepared()
     try:
@@ -65,8 +66,8 @@ def prepare(folder: Path, masters: Sequence[Master], scratch: Path | None = None
 
 
 def prepare_guarded(guard: Guard, folder: Path, masters: Sequence[Master]) -> Prepared:
-    """`prepare` in a process of its own; archives are unpacked into a temporary folder, which goes when the result
-    does."""
+    """`prepare` in a separate process; archives are unpacked into a temporary folder, which is deleted with the
+    result."""
     scratch = temporary.folder("preflight")
     try:
         made = guard.ask(prepare, folder, masters, scratch)
@@ -101,8 +102,9 @@ def _prepare(folder: Path, masters: Sequence[Master], scratch: Path | None, made
             continue
         made.findings += unpack(archive, inside, left=left)
         there += scan(inside, made.findings)
-    chosen = choose([(path, inside) for inside, path in there if is_notebook(path.name)], masters, made)
     rest = [(inside, path) for inside, path in there if not is_notebook(path.name) and path not in archives]
+    notebooks = [(path, inside) for inside, path in there if is_notebook(path.name)]
+    chosen = choose(notebooks, masters, made, [path for _, path in rest])
     _take(rest, chosen.parent if chosen else folder, made)
 
 
@@ -112,7 +114,7 @@ def _beside(folder: Path) -> list[Path]:
 
 
 def _take(files: Sequence[tuple[str, Path]], base: Path, made: Prepared) -> None:
-    """The data files, by their path from the notebook's folder where they lie below it."""
+    """The data files, by their path relative to the notebook's folder if they are below it."""
     size, taken = 0, set[str]()
     for inside, path in sorted(files, key=lambda one: not one[1].is_relative_to(base)):
         if path.name in QUIET or path.name.startswith("._"):
@@ -151,11 +153,11 @@ def _unwanted(name: str, path: Path) -> str:
     module = place.parts[0] if len(place.parts) > 1 else place.name.partition(".")[0]
     code = path.suffix.lower() in (".py", ".pyc", ".pyd", ".so", ".pth")
     if module in MODULES or (code and module in sys.stdlib_module_names):
-        return f"it would be imported in the place of {module}"
+        return f"it would be imported instead of {module}"
     if any(part.startswith(".") for part in place.parts):
         return "it is hidden"
     if not name.isprintable():
-        return "its name holds characters that no name should"
+        return "its name contains characters that names must not"
     if path.name.lower().endswith(OTHERS):
         return "only zip and tar archives are unpacked; hand it in as a zip"
     if is_archive(path.name):
@@ -168,11 +170,11 @@ def _unwanted(name: str, path: Path) -> str:
 # --- in words ---------------------------------------------------------------------------------------------
 
 _HEADS = {"blocked": "NOT GRADABLE", "repaired": "repaired", "note": "note", "ignored": "left behind"}
-"""The kinds of findings, in the order in which they are said."""
+"""The kinds of findings, in the order in which they are reported."""
 
 
 def report(prepared: Prepared) -> str:
-    """One line per finding, kinds apart; "nothing to say" if there is none."""
+    """One line per finding, grouped by kind; "nothing to say" if there is no finding."""
     width = max(map(len, _HEADS.values()))
     lines = [
         f"{head:<{width}}  {finding.words}"
@@ -184,7 +186,7 @@ def report(prepared: Prepared) -> str:
 
 
 def check_folder(course: Any, assignment: str, students: Sequence[str] | None = None) -> list[tuple[str, Prepared]]:
-    """(student, what was found) for everybody, or for these students; one who has handed in nothing is blocked. course:
+    """(student, findings) for everybody, or for these students; one who has handed in nothing is blocked. course:
     `autograder.engine.course.Course`, or anything with its `masters`, `students` and `submission`."""
     masters = course.masters(assignment)
     chosen = course.students(assignment) if students is None else students

@@ -1,4 +1,5 @@
-"""nbgrader's `collect`, wary: everybody may write into the exchange, under any name, and point to files of yours."""
+"""A safer `collect` for nbgrader, because everybody may write into the exchange, under any name, and link to your
+files."""
 
 import shutil
 import sys
@@ -14,8 +15,8 @@ if sys.platform != "win32":
 
 
 class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
-    """Links are copied as links, and the preflight leaves those behind. What is not what it says it is stays where it
-    is, and stops nobody else's."""
+    """Links are copied as links, and the preflight leaves those behind. A folder that is not what its name says is left
+    where it is, and does not stop the others."""
 
     src_records: list[dict[str, Any]]
 

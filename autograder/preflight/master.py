@@ -1,4 +1,4 @@
-"""The master's cells as the gradebook keeps them: what a submission's own are held against."""
+"""The source notebook's cells as stored in the gradebook, with which a submission's cells are compared."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class MasterCell:
 
     @property
     def fixed(self) -> bool:
-        """Whether its text is the master's, and not the student's to write."""
+        """Whether its text belongs to the source notebook, not to the student."""
         return (self.locked or self.grade or self.task) and not self.solution
 
     @property
@@ -41,7 +41,7 @@ class MasterCell:
 
     @property
     def released(self) -> str:
-        """Its text as students get it: without hidden tests and mark scheme."""
+        """Its text in the released form, without hidden tests and mark scheme."""
         kept, hidden = [], False
         for line in self.source.split("\n"):
             if re.search(r"BEGIN (HIDDEN TESTS|MARK SCHEME)", line):
@@ -53,7 +53,7 @@ class MasterCell:
         return "\n".join(kept)
 
     def is_original(self, source: str) -> bool:
-        """Whether a text is the master's own, but for blanks at the ends of lines."""
+        """Whether a text is the source notebook's own, ignoring blanks at the ends of lines."""
         return same_text(source, self.source) or same_text(source, self.released)
 
 
@@ -66,7 +66,7 @@ def _lines(text: str) -> list[str]:
 
 
 def defined(source: str) -> frozenset[str]:
-    """The functions and classes that a code cell defines at its top; its code need not be whole."""
+    """The functions and classes that a code cell defines at its top; its code may be incomplete."""
     return frozenset(re.findall(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", source, re.M))
 
 
@@ -80,14 +80,14 @@ class Master:
         return tuple(cell.id for cell in self.cells)
 
     def signature(self, own: MasterCell) -> frozenset[str]:
-        """What an answer must define, if that tells it from every other cell; else nothing."""
+        """What an answer must define, if that distinguishes it from every other cell; otherwise nothing."""
         names = defined(own.released) if own.type == "code" else frozenset()
         others = (cell for cell in self.cells if cell.id != own.id and cell.type == "code")
         return frozenset() if any(names & defined(cell.released) for cell in others) else names
 
 
 def from_gradebook(gradebook: Any, assignment: str, notebook: str, order: Sequence[str]) -> Master:
-    """The cells of one notebook. The gradebook keeps no order: `order`, the ids as they stand in the source, does."""
+    """The cells of one notebook. The gradebook stores no order, so `order` lists the ids as in the source."""
     found = gradebook.find_notebook(notebook, assignment)
     points = {cell.name: float(cell.max_score) for cell in (*found.grade_cells, *found.task_cells)}
     grades = {cell.name for cell in found.grade_cells}
@@ -112,7 +112,7 @@ def from_gradebook(gradebook: Any, assignment: str, notebook: str, order: Sequen
 
 
 def order_in_source(directory: Any, assignment: str, notebook: str) -> list[str]:
-    """The grade_ids of the released notebook, in order; of the source where nothing is released. directory: nbgrader's
+    """The grade_ids of the released notebook, in order; of the source if nothing is released. directory: nbgrader's
     CourseDirectory."""
     for folder in (directory.release_directory, directory.source_directory):
         path = Path(directory.format_path(folder, ".", assignment)) / f"{notebook}.ipynb"

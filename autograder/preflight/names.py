@@ -1,4 +1,5 @@
-"""Which cell of a submission is which of the master's: strangers, lost names, copies, answers written elsewhere."""
+"""Matches a submission's cells with those of the source notebook: foreign cells, lost names, copies, answers written
+elsewhere."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,13 +11,14 @@ from autograder.preflight.master import Master, MasterCell, defined, same_text
 
 
 def grade_id(cell: Any) -> str | None:
-    """The master's name of a cell; None for the student's own."""
+    """The source notebook's name of a cell; None for the student's own."""
     name = cell.metadata.get("nbgrader", {}).get("grade_id")
     return name if isinstance(name, str) else None
 
 
 def name_cells(cells: list[Any], master: Master) -> Iterator[Finding]:
-    """Every cell of the master's has its name afterwards, at most once; no other cell has one. Changes `cells`."""
+    """Afterwards every cell of the source notebook has its name, at most once, and no other cell has one. Changes
+    `cells`."""
     known = {cell.id: cell for cell in master.cells}
     yield from _strangers(cells, known)
     yield from _lost(cells, master)
@@ -24,7 +26,7 @@ def name_cells(cells: list[Any], master: Master) -> Iterator[Finding]:
 
 
 def likeness(notebook: Any, master: Master) -> int:
-    """How many of the master's cells a notebook has, or answers."""
+    """How many of the source notebook's cells a notebook contains or answers."""
     named = {name for cell in notebook.cells if (name := grade_id(cell)) is not None}
     ids = {cell.id for cell in notebook.cells}
     names = frozenset[str]().union(*(defined(cell.source) for cell in notebook.cells if cell.cell_type == "code"))
@@ -46,7 +48,7 @@ def says_something(cell: Any, own: MasterCell) -> bool:
 
 
 def _strangers(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Finding]:
-    """Cells that claim to be the master's, and are not, are ordinary cells."""
+    """Cells that claim to be from the source notebook, but are not, become ordinary cells."""
     for cell in cells:
         about = cell.metadata.get("nbgrader")
         if about is None:
@@ -60,7 +62,7 @@ def _strangers(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Fi
             continue
         del cell.metadata["nbgrader"]
         if name is not None and not another:
-            words = f"The cell {shown(name, 40)!r} is none of this assignment; it was run as an ordinary cell."
+            words = f"The cell {shown(name, 40)!r} does not belong to this assignment; it was run as an ordinary cell."
             yield Finding("repaired", "unknown-cell", words)
 
 
@@ -85,8 +87,8 @@ def _lost(cells: list[Any], master: Master) -> Iterator[Finding]:
 def _copies(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Finding]:
     """Of several cells with one name, one keeps it.
 
-    A fixed cell: the first. An answer: the last that says something; copies that are the empty stub are taken out,
-    for they would define over again, as nothing, what was answered above them. All others run as ordinary cells.
+    For a fixed cell it is the first; for an answer, the last that is not empty. Copies of the empty stub are removed,
+    because they would redefine, as unwritten, the functions answered above them. All others run as ordinary cells.
     """
     places: dict[str, list[Any]] = {}
     for cell in cells:
@@ -100,12 +102,12 @@ def _copies(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Findi
         if own.fixed:
             intact = [c for c in copies if c.cell_type == own.type and own.is_original(c.source)]
             kept, empty = (intact or copies)[0], []
-            how = "The first counts, the others were run as ordinary cells."
+            how = "The first counts; the others were run as ordinary cells."
         else:
             written = [c for c in copies if says_something(c, own)]
             kept = written[-1] if written else copies[0]
             empty = [c for c in copies if c is not kept and not says_something(c, own)]
-            how = "The last that says something counts, the others were run as ordinary cells."
+            how = "The last one that is not empty counts; the others were run as ordinary cells."
         for cell in copies:
             if cell is not kept:
                 del cell.metadata["nbgrader"]
@@ -114,17 +116,17 @@ def _copies(cells: list[Any], known: Mapping[str, MasterCell]) -> Iterator[Findi
 
 
 def remove(cells: list[Any], which: list[Any]) -> None:
-    """Take out these very cells, not others that are equal."""
+    """Remove exactly these cells, not others that are equal."""
     out = {id(cell) for cell in which}
     cells[:] = [cell for cell in cells if id(cell) not in out]
 
 
 def find_answers(cells: list[Any], master: Master) -> tuple[dict[str, Any], list[Finding]]:
-    """(where each code answer stands, by its name; what was found). Changes `cells`.
+    """(the cell of each code answer, by its name; findings). Changes `cells`.
 
-    An answer may stand in another cell: the one of that name was deleted or left empty, and a cell that defines the
-    same functions was added. Then the last that defines them is the answer. Names that several of the master's cells
-    define tell nothing. An answer that stands nowhere is not in the result.
+    An answer may be in a different cell, if the one of that name was deleted or left empty and a cell that defines the
+    same functions was added. Then the last cell that defines them is the answer. Names that several of the source
+    notebook's cells define are ignored. A missing answer is not in the result.
     """
     known = {cell.id: cell for cell in master.cells}
     named = {name: cell for cell in cells if (name := grade_id(cell)) is not None}

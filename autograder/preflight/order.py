@@ -1,4 +1,4 @@
-"""Cells that were deleted are put back, and every test stands below what it asks about."""
+"""Restores deleted cells, and moves every test below the answer that it checks."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,11 +7,11 @@ from autograder.preflight.finding import Finding, listed
 from autograder.preflight.master import Master, MasterCell
 from autograder.preflight.names import grade_id, new_cell
 
-MISSING = "This answer cell was missing from the submission and was put back empty."
+MISSING = "This answer cell was missing from the submission and was restored empty."
 
 
 def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -> Iterator[Finding]:
-    """Changes `cells`. answers: where each code answer stands; one that is not in it stands nowhere."""
+    """Changes `cells`. answers: the cell of each code answer; missing answers are not in it."""
     deleted = list(_put_back(cells, master))
     moved: list[str] = []
     orphans: list[str] = []
@@ -35,10 +35,10 @@ def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -
             moved.append(own.id)
         orphans += gone
     if deleted:
-        yield Finding("repaired", "deleted-cell", f"{listed(deleted)}: missing from the notebook, and put back.")
+        yield Finding("repaired", "deleted-cell", f"{listed(deleted)}: missing from the notebook, and restored.")
     told = [name for name in moved if name not in deleted and name not in asked_at_end]
     if told:
-        yield Finding("repaired", "moved-cell", f"{listed(told)}: stood above the answer, and was put below it.")
+        yield Finding("repaired", "moved-cell", f"{listed(told)}: was above the answer, and was moved below it.")
     for name in dict.fromkeys(orphans):
         words = (
             f"The answer cell {name!r} was deleted; its test was asked at the end, of whatever the notebook defines."
@@ -47,7 +47,7 @@ def put_in_order(cells: list[Any], master: Master, answers: Mapping[str, Any]) -
 
 
 def _put_back(cells: list[Any], master: Master) -> Iterator[str]:
-    """Each below the nearest of the cells that stood above it; at the start if there is none."""
+    """Puts each below the nearest of the cells that were above it, or at the start if there is no such cell."""
     for number, own in enumerate(master.cells):
         if _comes_back(own) and place_of(cells, own.id) is None:
             above = (place_of(cells, other.id) for other in reversed(master.cells[:number]))
@@ -60,14 +60,14 @@ def place_of(cells: list[Any], name: str) -> int | None:
 
 
 def _comes_back(own: MasterCell) -> bool:
-    """Tests, tasks, fixed texts, and answers that a human marks. Not other answers: the stub would define over again,
-    as nothing, what may be answered elsewhere."""
+    """Tests, tasks, fixed texts, and answers marked by hand are restored. Other answers are not, because the stub would
+    redefine, as unwritten, functions that may be answered elsewhere."""
     return own.fixed or own.grade
 
 
 def _again(own: MasterCell) -> Any:
-    """The master's cell; an answer says that it was missing, so that it does not look like an untouched one, which
-    nbgrader gives zero without asking anybody."""
+    """The source notebook's cell; an answer says that it was missing, so that it does not look like an untouched one,
+    which nbgrader gives zero without asking anybody."""
     source = own.source
     if own.solution:
         source = f"# {MISSING}" if own.type == "code" else f"*{MISSING}*"
@@ -75,8 +75,8 @@ def _again(own: MasterCell) -> Any:
 
 
 def _asks(master: Master, number: int) -> list[MasterCell]:
-    """What a test must stand below: the answers that it is about (those since the last test that stands above one), and
-    fixed code before it."""
+    """The cells that must come before a test: the answers that it checks (those since the last test below an answer),
+    and fixed code before it."""
     asked: list[MasterCell] = []
     for own in reversed(master.cells[:number]):
         if own.test and asked:

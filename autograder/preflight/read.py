@@ -1,4 +1,4 @@
-"""A file that a student handed in, read as a notebook; it may be anything."""
+"""Reads a file that a student handed in as a notebook; it may be anything."""
 
 import json
 import os
@@ -14,21 +14,21 @@ from autograder.guard import NotRead, why
 from autograder.preflight.finding import Finding, shown
 
 MOST_BYTES, MOST_TEXT, SMALL = 300 * 2**20, 30 * 2**20, 4 * 2**20
-"""Of the file; of what is left of it without outputs; below which it is parsed as it is."""
+"""Size limits: of the file; of the file without outputs; and the size below which it is parsed unchanged."""
 MOST_CELLS = 5_000
 TOO_LARGE = "Edit → Clear Outputs of All Cells, save, and hand it in again"
 
 
 class TooMuch(ValueError):  # noqa: N818 - about the file
-    """There is more in the file than a notebook can hold."""
+    """The file contains more than a notebook can."""
 
 
 class Unreadable(NotRead):
-    """The file is no notebook that can be graded. The text says why, for student and instructor."""
+    """The file is not a notebook that can be graded. The text says why, for student and instructor."""
 
 
 def read_notebook(path: Path) -> tuple[NotebookNode, list[Finding]]:
-    """(the notebook in nbformat 4, its outputs dropped, every cell whole; what was put right). Raises Unreadable."""
+    """(the notebook in nbformat 4, without outputs, every cell complete; the repairs). Raises Unreadable."""
     name = shown(path.name)
     try:
         content = read_plain(path, MOST_BYTES)
@@ -45,7 +45,7 @@ def read_plain(path: Path, most: int) -> bytes:
     with open(os.open(path, flags), "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
-            raise OSError("it is no plain file")
+            raise OSError("it is not a plain file")
         if about.st_size > most:
             raise TooMuch
         return file.read(most)
@@ -67,14 +67,14 @@ def _parse(name: str, content: bytes) -> Any:
     except TooMuch:
         raise Unreadable(f"{name} holds more than a notebook can, even without its outputs. {TOO_LARGE}") from None
     except UnicodeDecodeError:
-        raise Unreadable(f"{name} is not text in UTF-8: it is no notebook, or it was damaged on the way") from None
+        raise Unreadable(f"{name} is not text in UTF-8: it is not a notebook, or it was damaged on the way") from None
     except (ValueError, RecursionError, MemoryError) as error:  # ValueError: a number of too many digits, too
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise Unreadable(f"{name} is no whole notebook: its JSON ends or breaks off{where}") from None
+        raise Unreadable(f"{name} is not a complete notebook: its JSON ends early or is broken{where}") from None
 
 
 def _utf8(content: bytes) -> bytes:
-    """Text in UTF-16, which some programs for Windows write, as UTF-8; anything else as it is."""
+    """Turns UTF-16 text, which some Windows programs write, into UTF-8; leaves anything else unchanged."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return content.decode("utf-16").encode()
     if b"\0" in content[:2]:
@@ -83,10 +83,10 @@ def _utf8(content: bytes) -> bytes:
 
 
 def notebook_of(content: Any, name: str) -> tuple[NotebookNode, list[Finding]]:
-    """The same for what stands in the file: any value that JSON can have. `name` is for the words."""
+    """The same for the content of the file: any JSON value. `name` is for messages."""
     version = content.get("nbformat") if isinstance(content, dict) else None
     if not isinstance(version, int) or isinstance(version, bool):
-        raise Unreadable(f"{name} is JSON, but no notebook")
+        raise Unreadable(f"{name} is JSON, but not a notebook")
     if version > 4:
         raise Unreadable(f"{name} is a notebook of format {shown(version, 20)}; 4 is the newest that is read")
     if version < 4:
@@ -109,7 +109,7 @@ def notebook_of(content: Any, name: str) -> tuple[NotebookNode, list[Finding]]:
         found.append(Finding("repaired", "damaged-cell", words))
     untrue = sum(1 for cell, new in zip(cells, made, strict=True) if new is not None and not _kept(cell, new))
     if untrue:
-        words = f"{name} has {untrue} damaged cell{'' if untrue == 1 else 's'}; what could be read of them was kept."
+        words = f"{name} has {untrue} damaged cell{'' if untrue == 1 else 's'}; the readable parts were kept."
         found.append(Finding("repaired", "damaged-cell", words))
     return notebook, found
 
@@ -152,7 +152,7 @@ _PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xm
 
 
 def _attachments(given: Any) -> dict[str, dict[str, str]]:
-    """Pictures in a written answer: what a human reads."""
+    """Pictures in a written answer, for the person who marks it."""
     if not isinstance(given, dict):
         return {}
     bundles = {_clean(name): bundle for name, bundle in given.items() if isinstance(bundle, dict)}
@@ -182,10 +182,11 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[][{},:]|[^][\s"{},:]++', re.
 
 
 def skim(content: bytes) -> bytes:
-    """The same JSON with `[]` for every value of `HIDDEN_KEYS` that is a list or an object: what is not graded.
+    """The same JSON with `[]` for every value of `HIDDEN_KEYS` that is a list or an object, since these are not graded.
 
     A notebook of 200 MB is a few kilobytes of code and many pictures. Parsed whole, its JSON would take gigabytes; here
-    it is passed over once, string by string and bracket by bracket. Text that is no JSON stays none. Raises TooMuch.
+    it is passed over once, string by string and bracket by bracket. Text that is not JSON remains invalid. Raises
+    TooMuch.
     """
     kept: list[bytes] = []
     begin = depth = count = 0

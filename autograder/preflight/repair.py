@@ -1,11 +1,11 @@
-"""The master's cells in a submission made what they were, and every repair said.
+"""Restores the source notebook's cells in a submission, and reports every repair.
 
-- a fixed cell has the master's text, type, points; a copy of it is an ordinary cell
-- an answer cell that was copied keeps its name on the last copy that says something; copies of the stub are taken out
-- a deleted test cell is put back; a deleted code answer is not: its stub would hide an answer written elsewhere
-- an answer that a human marks is put back with a sentence, so that it is looked at and not given zero unseen
-- a test stands below the answer that it is about, wherever that was written
-- what the student wrote is never changed, and still runs
+- a fixed cell has the source notebook's text, type and points; a copy of it becomes an ordinary cell
+- the last copy of an answer cell that is not empty keeps its name; copies of the stub are removed
+- a deleted test cell is restored; a deleted code answer is not, because its stub would hide an answer written elsewhere
+- an answer marked by hand is restored with a note, so that somebody looks at it before it gets zero
+- a test is moved below the answer that it checks, wherever that was written
+- the student's text is never changed, and still runs
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ from autograder.preflight.order import put_in_order
 
 
 def repair(notebook: Any, master: Master) -> tuple[NotebookNode, list[Finding]]:
-    """(the notebook as it is to be graded, what was done). The notebook handed in is not changed.
+    """(the notebook to be graded, the repairs). The submitted notebook is not changed.
 
-    notebook: as `read_notebook` gives it, every cell whole. A repaired notebook is not changed by another repair, nor
-    is a cell's text by nbgrader's own sanitising.
+    notebook: as `read_notebook` returns it, every cell complete. Repairing a repaired notebook changes nothing, and
+    nbgrader's own sanitising does not change a cell's text.
     """
     cells = [from_dict(dict(cell)) for cell in notebook.cells]
     found = [*name_cells(cells, master), *restore(cells, master)]
@@ -59,8 +59,8 @@ _FLAGS = ("grade", "solution", "locked", "task")
 
 
 def restore(cells: list[Any], master: Master) -> Iterator[Finding]:
-    """Restore every named cell. What a student wrote into a fixed cell stays as an ordinary cell beside it, if it may
-    be an answer: text, or code that defines what an answer should. Changes `cells`."""
+    """Restore every named cell. A student's text in a fixed cell is kept as an ordinary cell next to it, if it may be
+    an answer: text, or code that defines what an answer should. Changes `cells`."""
     known = {cell.id: cell for cell in master.cells}
     asked = frozenset[str]().union(*(master.signature(own) for own in master.cells if own.solution))
     for cell in list(cells):
@@ -79,7 +79,7 @@ def restore(cells: list[Any], master: Master) -> Iterator[Finding]:
 def _type(cell: NotebookNode, own: MasterCell) -> Iterator[Finding]:
     if cell.cell_type == own.type:
         return
-    words = f"The cell {own.id!r} had become {cell.cell_type}; it is {own.type} again."
+    words = f"The cell {own.id!r} had become {cell.cell_type}; it was changed back to {own.type}."
     fresh = new_cell(own.type, cell.source, cell.metadata, cell.id)
     cell.clear()
     cell.update(fresh)
@@ -90,7 +90,7 @@ def _edited(cells: list[Any], cell: Any, own: MasterCell, asked: frozenset[str])
     original = {line.strip() for line in own.source.splitlines()}
     added = [line for line in cell.source.splitlines() if line.strip() not in original]
     keep = bool(added) if own.type != "code" else bool(defined(cell.source) & asked)
-    kept = " What was written into it is kept beside it as an ordinary cell." if keep else ""
+    kept = " The text written into it is kept next to it as an ordinary cell." if keep else ""
     if keep:
         place = next(number for number, other in enumerate(cells) if other is cell)
         aside = new_cell(own.type, cell.source, {}, f"{cell.id[:57]}-edited")

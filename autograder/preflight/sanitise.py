@@ -1,11 +1,11 @@
-"""The same repairs on nbgrader's own way: `nbgrader autograde` and formgrader's button.
+"""The same repairs for nbgrader's own commands: `nbgrader autograde` and formgrader's button.
 
-`CourseExporter` reads a submitted notebook as `read_notebook` does, in the place of nbformat, which stops at a byte
-order mark and waits for ever at a pipe. `Repair` is the first of `Autograde.sanitize_preprocessors`: without it one
-student's copied cell stops the grading of everybody.
+`CourseExporter` reads a submitted notebook as `read_notebook` does, instead of nbformat, which fails at a byte order
+mark and waits for ever at a pipe. `Repair` is the first of `Autograde.sanitize_preprocessors`: without it one student's
+copied cell stops the grading of everybody.
 
-nbgrader has by then copied the submission's other files, links followed: what pre-flight would leave behind is removed
-again before any code runs.
+By then nbgrader has copied the submission's other files, following links, so files that pre-flight would leave behind
+are removed again before any code runs.
 """
 
 import datetime
@@ -35,11 +35,11 @@ def repair_first(c: Any) -> None:
 
 
 class CourseExporter(NotebookExporter):  # type: ignore[misc]
-    """nbconvert's exporter to a notebook, which reads files that may be anything. Raises Unreadable: nbgrader says so,
-    leaves that submission ungraded, and goes on."""
+    """nbconvert's exporter to a notebook, which reads files that may be anything. Raises Unreadable; nbgrader then says
+    so, leaves that submission ungraded, and continues."""
 
     def from_filename(self, filename: str, resources: Any = None, **words: Any) -> Any:
-        """As nbconvert's own, whose metadata of the file it sets."""
+        """Like nbconvert's own; also sets the file's metadata."""
         path = Path(filename)
         with Guard() as guard:
             notebook, found = guard.ask(read_notebook, path)
@@ -53,7 +53,7 @@ class CourseExporter(NotebookExporter):  # type: ignore[misc]
 
 
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]
-    """The master's cells are what they were. Raises Unreadable if the notebook is none of the assignment."""
+    """Restores the source notebook's cells. Raises Unreadable if the notebook does not belong to the assignment."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         about = resources["nbgrader"]
@@ -74,7 +74,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def remove_unwanted(source: Path, target: Path) -> list[Finding]:
-    """Remove from `target` the copies of what in `source` is no plain file."""
+    """Remove from `target` the copies of everything in `source` that is not a plain file."""
     findings: list[Finding] = []
     plain = {inside for inside, _ in scan(source, findings)}
     for inside, copy in scan(target, []):

@@ -1,8 +1,8 @@
-"""Hidden checks before the deadline, a few a day: a student sends a notebook, and is told what holds.
+"""Hidden checks before the deadline, a few a day: a student sends a notebook, and is told which properties hold.
 
-    ledger    what each student has had, and when there is more; kept in the course's folder
-    trial     one notebook and one question through the same box and engine as `grade`
-    window    a small web service: a page, an address for programs, and who is who
+    ledger    the tries of each student, and when there are more; kept in the course's folder
+    trial     one notebook and one question, with the same sandbox and engine as `grade`
+    window    a small web service: a page, an address for programs, and identification of students
 
-Public checks need none of it: they run on the student's machine, as often as they like.
+Public checks need none of this: they run on the student's machine, as often as they like.
 """

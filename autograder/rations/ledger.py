@@ -1,7 +1,7 @@
-"""Who has asked what: `grading/desk/ASSIGNMENT/STUDENT.jsonl`, a line for every answer that was given.
+"""The log of questions: `grading/desk/ASSIGNMENT/STUDENT.jsonl`, a line for every answer given.
 
-A day is the calendar's, by the clock of this machine. What was not answered (the service was stopped, the fault was
-ours) has no line, and so costs nothing.
+A day is a calendar day by this machine's clock. A request that was not answered (because the service was stopped, or
+through our fault) has no line, and so costs nothing.
 """
 
 import json
@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 
 class Spent(Exception):  # noqa: N818 - said to the student
-    """There is no more today, or an answer is being worked out."""
+    """There are no more tries today, or an answer is still being computed."""
 
 
 class Ledger:
@@ -33,7 +33,7 @@ class Ledger:
         return sum(row["question"] == question and row["time"].startswith(today) for row in rows)
 
     def reset(self) -> datetime:
-        """When there is more: the next midnight."""
+        """When there are more tries: the next midnight."""
         now = self.now()
         return (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -42,7 +42,7 @@ class Ledger:
 
     @contextmanager
     def one(self, assignment: str, student: str, question: str) -> Iterator[Callable[[dict[str, Any]], None]]:
-        """One ask: gives a function that notes the answer. One at a time for a student. Raises Spent."""
+        """One try: yields a function that records the answer. One at a time for each student. Raises Spent."""
         with self._lock:
             if student in self._busy:
                 raise Spent("your last question is still being worked on: wait for its answer")
@@ -59,7 +59,7 @@ class Ledger:
                 self._busy.discard(student)
 
     def rows(self, assignment: str, student: str) -> list[dict[str, Any]]:
-        """What was answered; a line that was cut off by a full disk is none."""
+        """The recorded answers; a line cut off by a full disk is skipped."""
         found = []
         try:
             for line in self._file(assignment, student).read_text(encoding="utf-8").splitlines():

@@ -1,8 +1,9 @@
-"""One notebook and one question through pre-flight, box and judge, as in `grade`; of the answer what students may know.
+"""One notebook and one question through pre-flight, sandbox and judges, as in `grade`; returns the part of the answer
+that students may see.
 
-The hidden inputs are drawn from another seed than those of the marks, so nothing that is learnt here is about them.
-What is said: which properties hold, and the sentence of a mistake that is known. Of plain nbgrader tests only whether
-they pass: their errors would tell what they ask.
+The hidden inputs come from a different seed from those used for marks, so nothing learned here is about them. The
+answer says which properties hold, and gives the message of a known mistake. For plain nbgrader tests it says only
+whether they pass, because their errors would reveal what they test.
 """
 
 import shutil
@@ -30,7 +31,7 @@ class NoSuch(ValueError):  # noqa: N818 - said to the student
 
 
 def questions(course: Course, assignment: str) -> dict[str, Question]:
-    """By the names under which a student may ask: the exercise's, its function's, or the test cell's."""
+    """The questions, by the names that a student may use: the exercise's, its function's, or the test cell's."""
     from autograder.engine.plan import check_in
 
     found: dict[str, Question] = {}
@@ -45,7 +46,7 @@ def questions(course: Course, assignment: str) -> dict[str, Question]:
 
 
 def chosen(course: Course, assignment: str, name: str) -> Question:
-    """Raises NoSuch, which lists what there is."""
+    """Raises NoSuch, which lists the existing ones."""
     known = questions(course, assignment)
     if name not in known:
         cells: dict[tuple[str, str], str] = {}
@@ -89,7 +90,7 @@ def _id(cell: Any) -> str:
 
 
 def _only(plan: Plan, wanted: str) -> Plan:
-    """The plan with no other test cells: they cost time, and their answers are not asked for."""
+    """The plan without other test cells, which cost time and are not needed."""
     keep = {key for key in (*plan.tests, *plan.stock) if key == wanted}
     silent = {*plan.tests, *plan.stock} - keep
     cells = tuple(replace(c, source="", interviews=()) if c.id in silent else c for c in plan.job.cells)
@@ -105,7 +106,7 @@ def _judged(verdict: Mapping[str, Any], stopped: str, exercise: Any) -> dict[str
     return {
         "holds": all(each["holds"] for each in verdict["properties"]),
         "properties": [{"name": each["name"], "holds": each["holds"]} for each in verdict["properties"]],
-        "words": [*written, *closed, *known, *(["It had to be stopped before it had answered."] if stopped else [])],
+        "words": [*written, *closed, *known, *(["It had to be stopped before it answered."] if stopped else [])],
     }
 
 

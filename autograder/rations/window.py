@@ -1,11 +1,10 @@
-"""The service: a student sends a notebook and a question's name, and is told what holds.
-
-    POST /check    fields `question`, `notebook` (a file) and `token`, or the header `Authorization: token …`
+"""The service: a student sends a notebook and a question's name, and is told which properties hold. POST /check
+fields `question`, `notebook` (a file) and `token`, or the header `Authorization: token …`
     GET  /         a page with a form that does it
 
-Who asks is known by a token: one that `tokens` has made from the roster, or, as a service of JupyterHub, the one that
-the hub gives every student's own server, which the hub is asked about. One notebook is run at a time; who comes
-meanwhile waits, and a long queue is told to come back.
+A token identifies the student: one that `tokens` has made from the roster, or, as a service of JupyterHub, the one that
+the hub gives every student's server, which is verified with the hub. One notebook is run at a time; other requests
+wait, and if the queue is long they are told to come back later.
 """
 
 import asyncio
@@ -22,16 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError
-from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
-from tornado.web import Application, RequestHandler
 
 from autograder.box import BoxFault, IsolationMissing
 from autograder.box.tiers import Isolation
 from autograder.engine.course import Course
 from autograder.engine.seeds import course_secret
 from autograder.exercise.verdict import GraderFault
-from autograder.pages import render
+from autograder.pages import render, serving
 from autograder.rations import trial
 from autograder.rations.ledger import Ledger, Spent
 
@@ -40,19 +36,19 @@ LONGEST_QUEUE = 50
 
 
 def roster(course: Course, assignments: Sequence[str]) -> list[str]:
-    """Everybody in the gradebook, and who has handed something in."""
+    """Everybody in the gradebook, and everybody who has handed something in."""
     with course.gradebook() as gradebook:
         known = {student.id for student in gradebook.students}
     return sorted(known.union(*(course.students(name) for name in assignments)))
 
 
 def token_of(secret: bytes, student: str) -> str:
-    """Follows from the course's secret, so that nothing has to be kept."""
+    """Derived from the course's secret, so that nothing has to be stored."""
     return hmac.new(secret, f"desk\n{student}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def write_tokens(course: Course, students: Sequence[str]) -> Path:
-    """`grading/desk/tokens.csv`, for its owner alone."""
+    """`grading/desk/tokens.csv`, only for its owner."""
     path = course.root / "grading" / "desk" / "tokens.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     secret = course_secret(course.root)
@@ -66,7 +62,7 @@ def write_tokens(course: Course, students: Sequence[str]) -> Path:
 
 @dataclass
 class Hub:
-    """JupyterHub, as it tells its services in their environment."""
+    """JupyterHub, as described by the environment variables of its services."""
 
     api: str
     prefix: str = "/"
@@ -89,7 +85,7 @@ class Hub:
 
 @dataclass
 class Window:
-    """What the requests share."""
+    """The state that the requests share."""
 
     course: Course
     assignments: Sequence[str]
@@ -147,41 +143,27 @@ class Window:
 
 
 async def serve(window: Window, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until this is cancelled. Raises OSError for a port that is taken."""
-    sockets = bind_sockets(port, host)
-    port = sockets[0].getsockname()[1]
+    """Serve until this is cancelled. Raises OSError if the port is in use."""
     prefix = window.hub.prefix if window.hub else "/"
     about = {"window": window}
-    application = Application(
-        [(re.escape(prefix), Page, about), (re.escape(f"{prefix}check"), Check, about)],
-        log_function=lambda handler: None,
-    )
-    server = HTTPServer(application, max_body_size=LARGEST + (1 << 16), max_buffer_size=4 * LARGEST)
-    server.add_sockets(sockets)
+    routes = [(re.escape(prefix), Page, about), (re.escape(f"{prefix}check"), Check, about)]
+    limits = {"max_body_size": LARGEST + (1 << 16), "max_buffer_size": 4 * LARGEST}
     try:
-        ready(f"http://{host}:{port}{prefix}")
-        await asyncio.Event().wait()
+        await serving.serve(lambda place: routes, host, port, lambda place: ready(f"http://{place}{prefix}"), **limits)
     finally:
-        server.stop()
         window.worker.shutdown(wait=False, cancel_futures=True)
 
 
-class Base(RequestHandler):
+class Base(serving.Handler):
+    policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
+    name = "desk"
+
     def initialize(self, window: Window) -> None:
         self.window = window
-
-    def set_default_headers(self) -> None:
-        self.set_header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'")
-        self.set_header("X-Content-Type-Options", "nosniff")
-        self.set_header("Cache-Control", "no-store")
-        self.clear_header("Server")
 
     def page(self, said: Sequence[str] = (), properties: Sequence[Mapping[str, Any]] = ()) -> None:
         limit = self.window.ledger.per_day
         self.finish(render("desk.html", title="Hidden checks", said=said, properties=properties, limit=limit))
-
-    def log_exception(self, kind: Any, error: Any, trace: Any) -> None:
-        print(f"The desk failed: {kind.__name__}: {error}", flush=True)
 
 
 class Page(Base):
@@ -197,7 +179,7 @@ class Check(Base):
         files = self.request.files.get("notebook") or []
         student = await self.window.who(token.strip())
         if not student:
-            return self.refuse(403, "The token is nobody's: ask your instructor for yours.")
+            return self.refuse(403, "This token is not known: ask your instructor for yours.")
         if not files or not question:
             return self.refuse(400, "Send a notebook and the name of a question, such as attention.attend.")
         if self.window.waiting >= LONGEST_QUEUE:

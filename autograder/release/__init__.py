@@ -1,1 +1,1 @@
-"""What leaves the house: exercises without their answers (`build`), and the student's archive (`student_zip`)."""
+"""What students get: exercises without their answers (`build`), and the student's archive (`student_zip`)."""

@@ -1,8 +1,9 @@
-"""From masters to what students get: `solutions/<assignment>/*.ipynb` → `exercises/<assignment>/*.ipynb`.
+"""From source notebooks to what students get: `solutions/<assignment>/*.ipynb` → `exercises/<assignment>/*.ipynb`.
 
-nbgrader does it (`generate_assignment`): solutions become stubs, hidden tests and mark schemes are taken out,
-and the gradebook notes cells and points. Before, every master is audited, and every exercise that has not passed
-as it is (`autograder.exercise.audited`); after, every file that is to leave the house is searched for what must stay.
+nbgrader does it (`generate_assignment`): solutions become stubs, hidden tests and mark schemes are removed, and the
+gradebook records cells and points. Before that, every source notebook is audited, and every exercise that has not
+passed in its present state (`autograder.exercise.audited`). Afterwards, every file for students is searched for content
+that they must not get.
 """
 
 import re
@@ -14,7 +15,7 @@ import nbformat
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import capture_log
-from traitlets.config import Config
+from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.exercise.audit import notebook_faults
 from autograder.exercise.audited import faults
@@ -26,25 +27,26 @@ REGIONS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")
 
 
 class NotReleasedError(ValueError):
-    """Some assignments could not be released; the others were. `why`: what is wrong, by assignment."""
+    """Some assignments could not be released; the others were. `why`: the faults, by assignment."""
 
     def __init__(self, why: Mapping[str, str]) -> None:
         super().__init__("\n".join(why.values()))
         self.why = why
 
 
-def build_exercises(root: Path) -> list[Path]:
-    """Release every assignment that has a notebook under `solutions/`. Returns the notebooks made.
+def build_exercises(root: Path, gradebook: str = "") -> list[Path]:
+    """Release every assignment that has a notebook under `solutions/`. Returns the notebooks made. gradebook: the URL
+    of one that is not `gradebook.db` in `root`.
 
-    One that cannot be released does not keep the others back. Raises NotReleasedError, a ValueError, after the last:
-    with a sentence per fault where an exercise or a master is not fit to be released or a secret would leave, with
-    nbgrader's own words where nbgrader refuses.
+    An assignment that cannot be released does not stop the others. Raises NotReleasedError, a ValueError, after the
+    last: with a sentence per fault if an exercise or a source notebook is not fit to be released or a secret would
+    leak, and with nbgrader's own message if nbgrader refuses.
     """
     made: list[Path] = []
     why: dict[str, str] = {}
     for folder in sorted({path.parent for path in (root / SOURCE).glob("*/*.ipynb")}):
         try:
-            made += _release(root, folder)
+            made += _release(root, folder, gradebook)
         except (ValueError, RuntimeError) as error:
             why[folder.name] = str(error)
     if why:
@@ -52,9 +54,9 @@ def build_exercises(root: Path) -> list[Path]:
     return made
 
 
-def _release(root: Path, folder: Path) -> list[Path]:
+def _release(root: Path, folder: Path, gradebook: str) -> list[Path]:
     _audit(folder)
-    _generate(root, folder.name)
+    _generate(root, folder.name, gradebook)
     released = sorted((root / RELEASE / folder.name).glob("*.ipynb"))
     leaks = [leak for path in released for leak in leaked(folder, path)]
     if leaks:
@@ -74,9 +76,20 @@ def _audit(folder: Path) -> None:
         raise ValueError(_list(f"{folder.name} is not fit to be released", found))
 
 
-def _generate(root: Path, assignment: str) -> None:
+def gradebook_of(root: Path) -> str:
+    """The URL in the course's own settings; "" if they have none."""
+    if not (root / "nbgrader_config.py").is_file():
+        return ""
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    url = str(config.get("CourseDirectory", {}).get("db_url", ""))
+    return re.sub(r"^postgres(ql)?://", "postgresql+psycopg2://", url)  # as Course.load
+
+
+def _generate(root: Path, assignment: str, gradebook: str) -> None:
     config = Config()
     configure(config, root)
+    if gradebook:
+        config.CourseDirectory.db_url = gradebook
     config.CourseDirectory.root = str(root)
     config.CourseDirectory.assignment_id = assignment
     course = CourseDirectory(config=config)
@@ -95,8 +108,8 @@ def _generate(root: Path, assignment: str) -> None:
 
 
 def leaked(source: Path, released: Path) -> list[str]:
-    """Lines of solutions, hidden tests and mark schemes in `source` that also stand in the file `released`. Lines that
-    the students may see anyway, because they stand outside such regions too, are no secrets."""
+    """Lines of solutions, hidden tests and mark schemes in `source` that also occur in the file `released`. Lines that
+    students may see anyway, because they also occur outside such regions, are not secret."""
     masters = [read_master(path) for path in sorted(source.glob("*.ipynb"))]
     secret = secret_lines([cell for master in masters for cell in master.cells])
     there = released.read_text(encoding="utf-8", errors="replace")
@@ -108,7 +121,7 @@ def leaked(source: Path, released: Path) -> list[str]:
 
 
 def secret_lines(cells: Iterable[Any]) -> set[str]:
-    """The lines of a master's cells that stand in a region that students do not get, and nowhere else."""
+    """The lines of a source notebook's cells that occur only in regions that students do not get."""
     secret: set[str] = set()
     open_lines: set[str] = set()
     for cell in cells:
@@ -118,7 +131,7 @@ def secret_lines(cells: Iterable[Any]) -> set[str]:
 
 
 def _lines(cell: Any) -> Iterator[tuple[str, bool]]:
-    """(line, secret) for every line of a master's cell that says something."""
+    """(line, secret) for every non-empty line of a source notebook's cell."""
     about = cell.metadata.get("nbgrader", {})
     regions = any(f"BEGIN {region}" in cell.source for region in REGIONS)
     inside = bool(about.get("solution")) and not regions  # a solution cell without regions is replaced as a whole

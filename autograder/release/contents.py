@@ -1,7 +1,8 @@
-"""What goes into the student's archive, and where: package, lectures, launcher, examples, exercises.
+"""The contents of the student's archive, with their paths: package, lectures, launcher, examples, exercises.
 
-Of `autograder` only what a student's commands import when they start, found by following the imports from `START`. The
-exercises' declarations cannot be among it: `autograder.check` asks for those by name, and does without.
+Of `autograder` it contains only the modules that a student's commands import when they start, found by following the
+imports from `START`. The exercises' declarations cannot be among them, because `autograder.check` imports those by
+name, and works without them.
 """
 
 import ast
@@ -44,12 +45,12 @@ HANDOUT = {
     "exercises/README.md": "EXERCISES.md",
     "autograder/jupyter/labconfig/page_config.json": "page_config.json",
 }
-"""What is another for students, and the files beside this one that it is made from: pages, and what their JupyterLab
-leaves out (nbgrader's panels for instructors)."""
+"""Files that differ for students, and the files next to this one from which they are made: pages, and the list of
+panels that their JupyterLab leaves out (nbgrader's, for instructors)."""
 
 
 def contents(root: Path, assignments: Sequence[str] = ()) -> dict[str, bytes]:
-    """Every file of the archive, by its path in it. `assignments`: all that there are if none is named. Raises
+    """Every file of the archive, by its path in it. `assignments`: by default all. Raises
     ValueError for an assignment that does not exist, and for one that is not fit to be released."""
     chosen = _chosen(root, assignments)
     files = {name: (root / name).read_bytes() for name in [*_whole(root), *_imported(root)]}
@@ -101,8 +102,8 @@ def _file(root: Path, module: str) -> Path | None:
 
 
 def _imports(path: Path) -> Iterable[str]:
-    """Names under `autograder` that a file imports at its top: modules, and what may be one. (What a function imports
-    is for other commands than a student's; a test runs those.)"""
+    """Names under `autograder` that a file imports at its top: modules, and names that may be modules. (Imports inside
+    functions are for other commands than a student's; a test runs those.)"""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.startswith("autograder"))
@@ -118,8 +119,8 @@ def students_makefile(text: str) -> str:
 
 
 def _exercises(root: Path, assignments: Sequence[str]) -> dict[str, bytes]:
-    """The released notebooks and the files that come with them, made afresh in a folder of their own. So nobody's work
-    in `exercises/` gets into the archive, and no gradebook is touched."""
+    """The released notebooks and their files, newly made in a separate folder. So nobody's work in `exercises/` gets
+    into the archive, and no gradebook is changed."""
     with tempfile.TemporaryDirectory(prefix="release-", dir=temporary.home()) as folder:
         copy = Path(folder)
         for name in assignments:

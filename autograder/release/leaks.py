@@ -1,14 +1,14 @@
-"""What must not be in the student's archive, looked for in every file of it.
+"""Searches every file of the student's archive for content that must not be in it.
 
-    paths      solutions, declarations, tests, gradebooks, submissions, what graders keep
-    lines      of solutions, hidden tests and mark schemes of every master, of assignments yet to come too
+    paths      solutions, declarations, tests, gradebooks, submissions, graders' files
+    lines      of solutions, hidden tests and mark schemes of every source notebook, including unreleased assignments
     code       of the exercises' declarations: references, misconceptions, inputs
     hosts      of package registries
 
-A line that students see anyway is no secret: one that also stands outside a secret region of a master. Short lines,
-and such as only hand back one name, are nobody's. `nlmcore` and the lectures say in their own form what the exercises
-ask for, and single lines coincide, also with those of the launcher's programs: there only a run of three secret lines
-counts.
+A line that students see anyway, because it also occurs outside a secret region of a source notebook, is not secret.
+Short lines, and lines that only return one name, do not count. `nlmcore` and the lectures contain in their own form
+what the exercises ask for, and single lines coincide, also with lines of the launcher, so there only a run of three
+secret lines counts.
 """
 
 import json
@@ -22,10 +22,10 @@ from autograder.nbgrader_config import SOURCE
 from autograder.release.build import secret_lines
 
 FORBIDDEN = {"solutions", "checks", "tests", "submitted", "autograded", "feedback", "grading", "release", "downloaded"}
-"""Folders; `autograder/exercise/public/exercises` and the like are none of them."""
+"""Folders; `autograder/exercise/public/exercises` and the like do not count."""
 NAMES = re.compile(r"gradebook\.db|grades\.csv|\.log$|^\.")
 HOSTS = re.compile("py" + r"pi\.org|python" + r"hosted|download\.pytorch|anaconda\.org")
-"""Of package registries; put together, so that this file names none."""
+"""Hosts of package registries; assembled from parts, so that this file names none."""
 SHORTEST = 12
 NOBODYS = re.compile(r"return \w+$")
 NO_CODE = re.compile(r"""(from|import) |[frb]?["'“#]|\w+=["'(]|\(|\w+\($""")
@@ -33,7 +33,7 @@ RUN = {"nlmcore": 3, "lectures": 3}
 
 
 def leaks(root: Path, files: Mapping[str, bytes]) -> list[str]:
-    """A sentence for everything in `files` that students must not get. `root` is the instructor's checkout."""
+    """One sentence for everything in `files` that students must not get. `root` is the instructor's checkout."""
     masters, seen = _of_masters(root)
     declared = _of_declarations(root) - seen
     found = []
@@ -54,7 +54,7 @@ def leaks(root: Path, files: Mapping[str, bytes]) -> list[str]:
 
 
 def _of_masters(root: Path) -> tuple[set[str], set[str]]:
-    """(secret lines, lines that students see) of every master."""
+    """(secret lines, lines that students see) of every source notebook."""
     cells = []
     for path in sorted((root / SOURCE).glob("*/*.py")):
         text = path.read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def _of_masters(root: Path) -> tuple[set[str], set[str]]:
 
 
 def _of_declarations(root: Path) -> set[str]:
-    """The lines of `autograder/checks` that are code: no imports, no texts, which students read in reports."""
+    """The lines of code in `autograder/checks`, without imports, and without texts, which students read in reports."""
     found: set[str] = set()
     for path in sorted((root / "autograder" / "checks").rglob("*.py")):
         for line in path.read_text(encoding="utf-8").split("\n"):

@@ -1,4 +1,4 @@
-"""The student's archive: build, collect, search for what must stay, write. A zip with no answers in it.
+"""The student's archive: build, collect, search for secrets, write. A zip without answers.
 
 It has the same bytes for the same files: names in order, one date, one set of permissions.
 """
@@ -17,8 +17,8 @@ DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def write_zip(root: Path, folder: Path, assignments: Sequence[str]) -> Path:
-    """Write the archive and return its path. Raises ValueError or RuntimeError, in sentences; then nothing is written.
-    The ordinary build comes first, so that the gradebook knows the very cells that leave the house."""
+    """Write the archive and return its path. Raises ValueError or RuntimeError, with messages; then nothing is written.
+    The ordinary build comes first, so that the gradebook has exactly the cells that students get."""
     notebooks.build(root)
     try:
         exercises.build(root)
@@ -28,16 +28,14 @@ def write_zip(root: Path, folder: Path, assignments: Sequence[str]) -> Path:
     files = contents(root, assignments)
     found = leaks(root, files)
     if found:
-        raise ValueError(
-            "Nothing was released. This must not leave the house:\n" + "\n".join(f"  - {f}" for f in found)
-        )
+        raise ValueError("Nothing was released. This must not reach students:\n" + "\n".join(f"  - {f}" for f in found))
     path = folder / f"{TOP}.zip"
     pack(files, path)
     return path
 
 
 def pack(files: Mapping[str, bytes], path: Path, top: str = f"{TOP}/") -> None:
-    """Write a zip. What begins with #! and lies in no folder is executable."""
+    """Write a zip. Files at its top that start with #! are executable."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
     try:

@@ -1,12 +1,12 @@
-"""`python -m autograder new NAME`: the files of an assignment, with one worked question. Standard library only.
+"""`python -m autograder new NAME`: the files of an assignment, with two worked questions. Standard library only.
 
     solutions/NAME/NAME.py                         the notebook, with its solution
     autograder/checks/NAME/__init__.py             which exercises there are
     autograder/checks/NAME/tempered.py             one exercise: inputs, properties, misconceptions
-    tests/autograder/answers/NAME.txt              answers that must be right, or wrong: a second solution to begin with
-    autograder/notes/NAME.md                       for who teaches: what goes wrong, what to ask in the oral
+    tests/autograder/answers/NAME.txt              answers that must be right, or wrong; for a start, a second solution
+    autograder/notes/NAME.md                       for instructors: common mistakes, what to ask in the oral
 
-What is written is a small real assignment (a softmax with a temperature): it builds, releases and grades as it is.
+The result is a small real assignment (a softmax with a temperature) that builds, releases and grades without changes.
 """
 
 import keyword
@@ -30,12 +30,12 @@ FILES = {
     "answers.txt": "tests/autograder/answers/{name}.txt",
     "note.txt": "autograder/notes/{name}.md",
 }
-"""Template -> where it goes. In a template NAME_ stands for the name, TITLE_ for the title."""
+"""Template -> target path. In a template NAME_ stands for the name, TITLE_ for the title."""
 
 
 @shared.command(
     "new",
-    "Begin an assignment: five small files with one worked question, to be changed into yours.",
+    "Begin an assignment: five small files with two worked questions, to be changed into yours.",
     "new temperature",
     "new beam_search --title 'Beam search'",
     options=[

@@ -22,6 +22,7 @@ from itertools import chain, count
 from typing import Any, NamedTuple
 
 import torch
+from nlmcore.metrics.intervals import T_95
 from nlmcore.training import teacher_forcing_loss
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -29,9 +30,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from lectures.recipes.pairs import PairBatches
 
 Work = Callable[[], Any]
-
-T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
-"""Student's t at 97.5 % for 1, 2, 3, … degrees of freedom."""
 
 
 class PowerLaw(NamedTuple):

@@ -182,16 +182,8 @@ def cook(run: Run) -> None:
         "loss": "cross-entropy per word of the edited sentence, teacher forcing",
     }
     model = run.build("edit", partial(build, "NeuralEditor", config))
-    run.fit(
-        "edit",
-        model,
-        EditBatches(pairs, run.seed_of("order")),
-        {**config, **training},
-        loss=editing_loss,
-        steps=steps,
-        learning_rate=LEARNING_RATE,
-        warm_up=100,
-    )
+    batches = EditBatches(pairs, run.seed_of("order"))
+    run.fit_as("edit", model, batches, config, training, loss=editing_loss, warm_up=100)
     facts = {
         "what": "a sentence of Shakespeare from one that is like it, and the words to insert and to delete",
         "data": {"source": f"{corpus.source}; {corpus.licence}", "split": f"plays only; {corpus.split_rule}"},

@@ -73,16 +73,9 @@ def cook(run: Run) -> None:
         "schedule": "cosine to 0, 100 steps of warm-up; the weights with the lowest loss on valid",
     }
     model: Any = run.build("folio_to_modern", partial(Seq2Seq, **config))
-    run.fit(
-        "folio_to_modern",
-        model,
-        PairBatches(pairs, BATCH, run.seed_of("order")),
-        {**config, **training},
-        steps=steps,
-        learning_rate=LEARNING_RATE,
-        warm_up=100,
-        validation=list(PairBatches(watched, 256, 0)(0)),
-    )
+    validation = list(PairBatches(watched, 256, 0)(0))
+    batches = PairBatches(pairs, BATCH, run.seed_of("order"))
+    run.fit_as("folio_to_modern", model, batches, config, training, warm_up=100, validation=validation)
     facts = {
         "what": "words of the First Folio (1623) into modern spelling, letter by letter, with attention",
         "data": {

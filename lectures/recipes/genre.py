@@ -234,18 +234,8 @@ def train_one(run: Run, pool: str, vocab_size: int, train: list, training: dict[
         "pool": pool,
     }
     model = run.build(pool, lambda: build("SequenceClassifier", config))
-    steps = training["steps"]
-    run.fit(
-        pool,
-        model,
-        PassageBatches(train, BATCH, LONGEST, run.seed_of("order")),
-        {**config, **training},
-        loss=linear_gain_loss,
-        steps=steps,
-        learning_rate=LEARNING_RATE,
-        weight_decay=training["weight_decay"],
-        warm_up=20,
-    )
+    batches, decay = PassageBatches(train, BATCH, LONGEST, run.seed_of("order")), training["weight_decay"]
+    run.fit_as(pool, model, batches, config, training, loss=linear_gain_loss, weight_decay=decay, warm_up=20)
     return model.eval(), config
 
 

@@ -7,8 +7,9 @@ the next word; what becomes of them when "tickets" is another word, the rest unc
 word) at every word read (Pascanu, Mikolov & Bengio 2013 for recurrent networks). Of the Transformer also the attention
 from the last token back to "tickets", by layer and head.
 
-Attention that is high need not matter (Jain & Wallace 2019). So the heads that look back most are silenced at the last
-token (their output is set to zero, after Michel, Levy & Neubig 2019), and as many others, drawn at random, in turn.
+Attention that is high need not matter (Jain & Wallace 2019). So the heads that look back most are ablated at the last
+token (their output is set to zero, after Michel, Levy & Neubig 2019), and, as a control, 20 random sets of as many
+others.
 
 The LSTM learned from Shakespeare: "tickets", "printer" and "toner" are one word to it, <unk>. So it is also asked with
 a sentence of the same shape whose words it all knows. It is small, and read less than a millionth of SmolLM2's two
@@ -92,7 +93,7 @@ def attention_back(model: nn.Module, ids: Sequence[int], places: Sequence[int]) 
 
 
 @contextmanager
-def silenced(model: Any, heads: Sequence[Head]) -> Iterator[None]:
+def ablated(model: Any, heads: Sequence[Head]) -> Iterator[None]:
     """Meanwhile these heads give zeros at the last token."""
 
     def without(mine: list[int], d_head: int):
@@ -154,16 +155,16 @@ def of_transformer(run: Run) -> dict[str, Any]:
     draw = random.Random(run.seed_of("heads"))
     ablation = {}
     for count in counts:
-        with silenced(model, ranked[:count]):
+        with ablated(model, ranked[:count]):
             strongest = float(next_token(model, ids)[target])
         others = []
         for _ in range(run.size(20, 2)):
-            with silenced(model, draw.sample(ranked[count:], count)):
+            with ablated(model, draw.sample(ranked[count:], count)):
                 others.append(float(next_token(model, ids)[target]))
         ablation[str(count)] = {
             "strongest": round(strongest, 4),
             "random_mean": round(sum(others) / len(others), 4),
-            "random_lowest": round(min(others), 4),
+            "random": sorted(round(p, 4) for p in others),
         }
     return {
         "model": "SmolLM2-135M-Instruct",
@@ -182,7 +183,7 @@ def of_transformer(run: Run) -> dict[str, Any]:
             {"layer": at, "head": head, "weight": round(float(back[at, head]), 4)} for at, head in ranked[:10]
         ],
         "strongest_reads": [round(weight, 4) for weight in attention_of_last(model, ids)[ranked[0]].tolist()],
-        "silenced": ablation,
+        "ablated": ablation,
         "gradient": significant(input_gradients(model, ids, target)),
     }
 
@@ -225,9 +226,11 @@ def cook(run: Run) -> None:
     run.say(
         f"(evenly spread it would be {transformer['uniform']}; all heads: {transformer['mean_over_heads']} in the mean)"
     )
-    rows = [[count, *by.values()] for count, by in transformer["silenced"].items()]
-    head = ["heads silenced", "the strongest", "random ones, mean", "lowest"]
-    run.say(f"\nP(' tickets') with heads silenced at the last token\n{table(head, rows)}")
+    rows = [
+        [count, by["strongest"], by["random_mean"], min(by["random"])] for count, by in transformer["ablated"].items()
+    ]
+    head = ["heads ablated", "the strongest", "random ones, mean", "lowest"]
+    run.say(f"\nP(' tickets') with heads ablated at the last token\n{table(head, rows)}")
     run.say(
         f"\nLSTM: {lstm['unknown']} of {len(lstm['pieces'])} words are <unk>; "
         + ", ".join(f"{piece!r} {p}" for piece, p in lstm["next"].items())
@@ -245,8 +248,8 @@ def cook(run: Run) -> None:
             "answers_are": "row: the word in the gap; column: the probability that this word, its first token, is next",
             "attention_back_is": "(layer, head): the weight from the last token to the tokens of 'tickets'",
             "strongest_reads_is": "the weights of the head that looks back most, one per token read",
-            "silenced_is": "P(' tickets') when so many heads give zeros at the last token: those that look back most,"
-            " or as many others, drawn at random",
+            "ablated_is": "P(' tickets') when so many heads give zeros at the last token: those that look back most,"
+            " or as many others, drawn at random 20 times",
             "gradient_is": "norm of the gradient of -ln P(next word) at each token's embedding, in reading order;"
             " next word: ' tickets' for SmolLM2, 'letters' in the known sentence for the LSTM. state_gradient: at the"
             " LSTM's state after each token but the last",

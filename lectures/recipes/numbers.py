@@ -2,7 +2,8 @@
 
 The shape of Bahdanau, Cho & Bengio (2015), figure 2: a decoder that must carry the whole source in one vector gets
 worse with every word; one that can look back does not. As there, each of the two is trained twice, on short sources
-(up to 12 words) and on longer ones (up to 20), and all four are tested on sources of up to 29 words.
+(up to 12 words) and on longer ones (up to 20), and all four are tested on sources of up to 29 words. The two of the
+short sources are trained with five seeds.
 """
 
 from functools import partial
@@ -12,14 +13,16 @@ from nlmcore.metrics import corpus_bleu
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import WordTokenizer
 
-from lectures.recipes.pairs import PairBatches, draw_many, english, german, translate
+from lectures.trained import SourceAndTarget
+
+from lectures.recipes.pairs import Ids, PairBatches, draw_many, english, german, translate
 from lectures.recipes.run import Run, add_figures, save_checkpoint, table
 
 SHORT, LONG = 12, 20
 TEST_SEED, TRAIN_SEED = 1, 2
 BUCKETS = [(low, low + 2) for low in range(3, 28, 3)]
 CONTEXTS = {"initial": "one vector", "attention": "attention"}
-LEARNING_RATE, BATCH = 2e-3, 64
+LEARNING_RATE, WARM_UP, BATCH, SEEDS = 2e-3, 100, 64, 5
 
 Line = dict[str, dict[str, float]]
 """Quality by the length of the source: BLEU, and the share of numbers that are right in every word."""
@@ -41,6 +44,24 @@ def tokenizers() -> tuple[WordTokenizer, WordTokenizer]:
     return WordTokenizer.fit(map(english, numbers)), WordTokenizer.fit(map(german, numbers))
 
 
+def pairs_to_train_on(count: int, trained_to: int, held: frozenset[int]) -> list[tuple[Ids, Ids]]:
+    """`count` numbers of up to `trained_to` English words, none of them in `held`."""
+    source, target = tokenizers()
+    numbers = draw_many(TRAIN_SEED, count, 1, trained_to, held)
+    return [(source.encode(english(n)), target.encode(german(n))) for n in numbers]
+
+
+def training_facts(steps: int, count: int, trained_to: int, learning_rate: float, warm_up: int) -> dict[str, Any]:
+    """What a card says about a training on `pairs_to_train_on`."""
+    return {
+        "steps": steps,
+        "batch": BATCH,
+        "learning_rate": learning_rate,
+        "schedule": f"cosine to 0, {warm_up} steps of warm-up",
+        "numbers": f"{count:,} different ones of 1 to {trained_to} English words",
+    }
+
+
 def quality(model: Any, tokenizer: Any, numbers: list[int]) -> dict[str, float]:
     """BLEU, and the share of numbers whose translation is right in every word."""
     sources = [tokenizer.source.encode(english(n)) for n in numbers]
@@ -56,52 +77,61 @@ def sample(model: Any, tokenizer: Any) -> dict[str, float]:
 
 
 def cook(run: Run) -> None:
-    steps, count = run.size({SHORT: 2500, LONG: 2500}, {SHORT: 3, LONG: 3}), run.size(20_000, 100)
     tests = test_numbers(run.size(200, 4))
     held = frozenset(n for numbers in tests.values() for n in numbers)
-    source, target = tokenizers()
     lines: dict[str, Line] = {}
     for trained_to in (SHORT, LONG):
-        numbers = draw_many(TRAIN_SEED, count, 1, trained_to, held)
-        pairs = [(source.encode(english(n)), target.encode(german(n))) for n in numbers]
         for context, title in CONTEXTS.items():
             name = f"numbers_{context}" if trained_to == SHORT else f"numbers_{context}_{trained_to}"
-            config: dict[str, Any] = {
-                "source_vocab_size": source.vocab_size,
-                "target_vocab_size": target.vocab_size,
-                "cell": "gru",
-                "d_embedding": 48,
-                "d_hidden": run.size(128, 8),
-                "context": context,
-                "score": "additive",
-                "bidirectional": True,
-            }
-            model: Any = run.build(name, partial(Seq2Seq, **config))
-            training = {
-                "steps": steps[trained_to],
-                "batch": BATCH,
-                "learning_rate": LEARNING_RATE,
-                "schedule": "cosine to 0, 100 steps of warm-up",
-                "numbers": f"{count:,} different ones of 1 to {trained_to} English words",
-            }
-            total = steps[trained_to]
-            run.fit(
-                name,
-                model,
-                PairBatches(pairs, BATCH, run.seed_of(name)),
-                {**config, **training},
-                steps=total,
-                learning_rate=LEARNING_RATE,
-                warm_up=100,
-            )
+            model, config, training = train(run, name, context, trained_to, held)
             facts = {
                 "what": f"numbers from English words into German words, by {title}",
                 "data": data_of(held),
                 "training": training,
             }
-            model, tokenizer, _ = save_checkpoint(run, name, model, config, [source, target], facts, [name])
+            model, tokenizer, _ = save_checkpoint(run, name, model, config, list(tokenizers()), facts, [name])
             lines[f"{title}, trained on up to {trained_to} words"] = by_length(run, name, model, tokenizer, tests)
-    report(run, lines, len(next(iter(tests.values()))))
+    report(run, lines, seeds_of(run, lines, tests), len(next(iter(tests.values()))))
+
+
+def train(
+    run: Run, name: str, context: str, trained_to: int, held: frozenset[int]
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """A translator with its configuration and the facts of its training; `held` is never trained on."""
+    steps, count = run.size(2500, 3), run.size(20_000, 100)
+    source, target = tokenizers()
+    pairs = pairs_to_train_on(count, trained_to, held)
+    config: dict[str, Any] = {
+        "source_vocab_size": source.vocab_size,
+        "target_vocab_size": target.vocab_size,
+        "cell": "gru",
+        "d_embedding": 48,
+        "d_hidden": run.size(128, 8),
+        "context": context,
+        "score": "additive",
+        "bidirectional": True,
+    }
+    training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
+    model: Any = run.build(name, partial(Seq2Seq, **config))
+    run.fit_as(name, model, PairBatches(pairs, BATCH, run.seed_of(name)), config, training, warm_up=WARM_UP)
+    return model, config, training
+
+
+def seeds_of(run: Run, lines: dict[str, Line], tests: dict[tuple[int, int], list[int]]) -> dict[str, list[Line]]:
+    """Quality of each kind trained on up to SHORT words, seed by seed; the first seed is that of the checkpoints."""
+    held = frozenset(n for numbers in tests.values() for n in numbers)
+    tokenizer = SourceAndTarget(*tokenizers())
+    found: dict[str, list[Line]] = {}
+    for context, title in CONTEXTS.items():
+        found[title] = [lines[f"{title}, trained on up to {SHORT} words"]]
+        for seed in range(1, run.size(SEEDS, 2)):
+            model, _, _ = train(run, f"numbers_{context}-{seed}", context, SHORT, held)
+            model.eval()
+            found[title].append({f"{low}-{high}": quality(model, tokenizer, tests[low, high]) for low, high in tests})
+            run.say(
+                f"{title}, seed {seed}: " + ", ".join(f"{at} {q['bleu']:.0f}" for at, q in found[title][-1].items())
+            )
+    return found
 
 
 def data_of(held: frozenset[int]) -> dict[str, str]:
@@ -127,7 +157,7 @@ def say_lines(run: Run, lines: dict[str, Line]) -> None:
         run.say(f"\n{title} by the length of the source in words\n" + table(["", *next(iter(lines.values()))], rows))
 
 
-def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
+def report(run: Run, lines: dict[str, Line], seeds: dict[str, list[Line]], per_bucket: int) -> None:
     say_lines(run, lines)
     run.save_result(
         "quality_by_length",
@@ -136,5 +166,7 @@ def report(run: Run, lines: dict[str, Line], per_bucket: int) -> None:
             "task": "numbers from English words into German words, greedy decoding; BLEU over German parts",
             "numbers_per_length": per_bucket,
             "lines": lines,
+            "seeds_are": f"trained on up to {SHORT} words: one line for each of {SEEDS} trainings, the first that of the checkpoint",
+            "seeds": seeds,
         },
     )

@@ -27,15 +27,16 @@ from lectures.recipes.numbers import (
     CONTEXTS,
     LONG,
     SHORT,
-    TRAIN_SEED,
     Line,
     by_length,
     data_of,
+    pairs_to_train_on,
     say_lines,
     test_numbers,
     tokenizers,
+    training_facts,
 )
-from lectures.recipes.pairs import Ids, PairBatches, draw_many, english, german
+from lectures.recipes.pairs import Ids, PairBatches
 from lectures.recipes.run import Run, compared_with, save_checkpoint
 
 Trained = tuple[Any, dict[str, Any]]
@@ -97,8 +98,7 @@ def cook(run: Run) -> None:
     source, target = tokenizers()
     steps, count = run.size(STEPS, 3), run.size(20_000, 100)
     for trained_to in (SHORT, LONG):
-        numbers = draw_many(TRAIN_SEED, count, 1, trained_to, held)
-        pairs[trained_to] = [(source.encode(english(n)), target.encode(german(n))) for n in numbers]
+        pairs[trained_to] = pairs_to_train_on(count, trained_to, held)
         for kind, (title, positions) in POSITIONS.items():
             name = name_of(kind, trained_to)
             config: dict[str, Any] = {
@@ -111,23 +111,10 @@ def cook(run: Run) -> None:
                 "scale_embeddings": True,
                 **positions,
             }
-            training = {
-                "steps": steps,
-                "batch": BATCH,
-                "learning_rate": LEARNING_RATE,
-                "schedule": f"cosine to 0, {WARM_UP} steps of warm-up",
-                "numbers": f"{count:,} different ones of 1 to {trained_to} English words",
-            }
+            training = training_facts(steps, count, trained_to, LEARNING_RATE, WARM_UP)
             model: Any = run.build(name, partial(glorot, "EncoderDecoder", config))
-            run.fit(
-                name,
-                model,
-                PairBatches(pairs[trained_to], BATCH, run.seed_of(name)),
-                {**config, **training},
-                steps=steps,
-                learning_rate=LEARNING_RATE,
-                warm_up=WARM_UP,
-            )
+            batches = PairBatches(pairs[trained_to], BATCH, run.seed_of(name))
+            run.fit_as(name, model, batches, config, training, warm_up=WARM_UP)
             facts = {
                 "what": f"numbers from English words into German words, by a Transformer with {title}",
                 "data": data_of(held),

@@ -4,11 +4,54 @@ Where no row of data describes a table, a function of the result makes it.
 """
 
 from collections.abc import Mapping
+from statistics import mean, stdev
 from typing import Any
+
+from nlmcore.metrics import mean_interval
 
 from lectures.recipes.tables import Page, Result, Table, table
 
 # --- tables that no row of data describes -------------------------------------------------------------------------
+
+
+def _interval(losses: list[float | None]) -> str:
+    """The mean over seeds and its 95 % interval; how many diverged, if any did."""
+    sound = [loss for loss in losses if loss is not None]
+    if len(sound) < len(losses):
+        return f"{len(losses) - len(sound)} of {len(losses)} diverged"
+    mean, half = mean_interval(sound)
+    return f"{mean:.3f} ± {half:.3f}"
+
+
+def sweep(by: Mapping[str, Any]) -> str:
+    """Every contestant at every learning rate; the rate that dev chose in bold."""
+    rates = sorted({rate for one in by.values() for rate in one["rates"]}, key=float)
+    rows = []
+    for name, one in by.items():
+        cells = {rate: _interval(row["test"]) for rate, row in one["rates"].items()}
+        cells[one["best"]] = f"**{cells[one['best']]}**"
+        rows.append([name, *(cells.get(rate, "") for rate in rates)])
+    return table(["test loss, learning rate", *rates], rows)
+
+
+def contestants(result: Result) -> str:
+    return sweep(result["by"])
+
+
+def deep_networks(result: Result) -> str:
+    return sweep({f"{name}, {norm}": one for norm, by in result["by"].items() for name, one in by.items()})
+
+
+def overfitting(result: Result) -> str:
+    rows = [
+        [name, row["strength"], *(_interval(row[part]) for part in ("train", "dev", "test"))]
+        for name, row in result["results"].items()
+    ]
+    return table(["at the end", "strength", "training", "dev", "test"], rows)
+
+
+def seeds(result: Result) -> str:
+    return table(["activation", "test"], [[name, _interval(losses)] for name, losses in result["test"].items()])
 
 
 def unseen_contexts(result: Result) -> str:
@@ -18,6 +61,20 @@ def unseen_contexts(result: Result) -> str:
         for n, row in {**result["by_words_seen"], "all": {"share": 1.0, **result["overall"]}}.items()
     ]
     return table(["of the 4 words before, seen together in training", "share of words", *models], rows)
+
+
+def race(result: Result) -> str:
+    rows = [[name, *(f"{curve[-1]:.0%}" for curve in curves)] for name, curves in result["right"].items()]
+    return table(["right at the end", *(f"seed {seed}" for seed in range(len(rows[0]) - 1))], rows)
+
+
+def names_window(result: Result) -> str:
+    rows = [
+        [name, f"{row['parameters']:,}", *(", ".join(f"{p:.2f}" for p in row[part]) for part in ("train", "test"))]
+        for name, row in result["network"].items()
+    ]
+    rows += [[f"{order}-gram, Kneser–Ney", "", "", f"{value:.2f}"] for order, value in result["ngram"].items()]
+    return table(["one value per seed", "parameters", "perplexity, training names", "test names"], rows)
 
 
 def warmup_gradients(result: Result) -> str:
@@ -43,6 +100,68 @@ def free_running(result: Result) -> str:
     rows.append(["letters by their position alone", f"{result['by_place_alone']:.2f}", "", ""])
     rows.append(["held-out names", "", f"{result['known_triples_of_held_out']:.2f}", ""])
     return table(["one value per seed", "held-out nats per letter", "known triples", "norm of the gradient"], rows)
+
+
+def bleu_by_seed(result: Result) -> str:
+    """BLEU at every length: the mean over the seeds, and their range."""
+    rows = []
+    for name, lines in result["seeds"].items():
+        found = [[line[at]["bleu"] for line in lines] for at in lines[0]]
+        rows.append([name, *(f"{mean(of):.0f} ({min(of):.0f} to {max(of):.0f})" for of in found)])
+    lengths = list(next(iter(result["seeds"].values()))[0])
+    return table(["BLEU over the seeds, source of … words", *lengths], rows)
+
+
+def positions(result: Result) -> str:
+    rows = [
+        [name, str(row["theirs"] or "–"), f"{mean(row['ours']):.1%} ± {100 * stdev(row['ours']):.1f}"]
+        for name, row in result["letters"].items()
+    ]
+    ends = [16 * (i + 1) for i in range(len(next(iter(result["beyond"].values()))[0]))]
+    lines = [
+        [kind, *(f"{mean(at):.2f}" for at in zip(*seeds, strict=True))] for kind, seeds in result["beyond"].items()
+    ]
+    return (
+        f"Hidden letters: {result['letters_are']}.\n\n"
+        + table(["positions", "GLUE, theirs", "letters, ours: mean ± sd"], rows)
+        + f"\n\nLonger texts: {result['beyond_is']}.\n\n"
+        + table(["positions", *(f"to {end}" for end in ends)], lines)
+    )
+
+
+def why_transformer(result: Result) -> str:
+    rows = [
+        [
+            kind,
+            f"{row['parameters']:,}",
+            f"{row['rate']:g}",
+            _interval([curve[-1] for curve in row["curve"]]),
+            _interval(row["dev"]),
+            f"{1000 * row['seconds_per_step']:.1f}",
+        ]
+        for kind, by in result["sizes"].items()
+        for row in by.values()
+    ]
+    return table(["", "parameters", "rate", "training, last ten steps", "dev", "ms per step"], rows)
+
+
+def cache_cost(result: Result) -> str:
+    rows = [
+        [
+            n,
+            *(f"{1000 * by[n]:.0f}" for by in result["seconds"].values()),
+            *(f"{by[n] / 1e9:.2f}" for by in result["multiply_adds"].values()),
+            f"{size / 1e6:.1f}",
+        ]
+        for n, size in result["cache_bytes"].items()
+    ]
+    head = [f"{what}, {how}" for what in ("ms", "billion multiply-adds") for how in result["seconds"]]
+    return table(["tokens", *head, "MB of the cache"], rows)
+
+
+def changes_of_2017(result: Result) -> str:
+    rows = [[name, f"{row['parameters']:,}", _interval(row["dev"])] for name, row in result["rows"].items()]
+    return table(["", "parameters", "dev: mean and its 95 % interval"], rows)
 
 
 def _law(law: dict[str, float]) -> str:
@@ -122,7 +241,10 @@ def looking_back(result: Result) -> str:
         return ", ".join(f"{piece!r} {p:.2f}" for piece, p in list(facts.items())[:5])
 
     heads = [[f"layer {one['layer']}, head {one['head']}", f"{one['weight']:.2f}"] for one in ours["strongest"][:6]]
-    silenced = [[count, *(f"{p:.3f}" for p in by.values())] for count, by in ours["silenced"].items()]
+    ablated = [
+        [count, *(f"{p:.3f}" for p in (by["strongest"], by["random_mean"], min(by["random"]), max(by["random"])))]
+        for count, by in ours["ablated"].items()
+    ]
     gradients = [
         ["SmolLM2, at embeddings", *_gradient(ours["gradient"], ours["tickets_at"][0])],
         ["LSTM, at embeddings", *_gradient(lstm["gradient"], lstm["letters_at"][0])],
@@ -138,8 +260,8 @@ def looking_back(result: Result) -> str:
         f"\n\nAttention of the last token to “tickets”, {ours['distance']} tokens back (evenly spread:"
         f" {ours['uniform']:.3f}, mean of all heads: {ours['mean_over_heads']:.3f}):\n\n"
         + table(["", "weight"], heads)
-        + f"\n\n{result['silenced_is']}:\n\n"
-        + table(["heads silenced", "the strongest", "random, mean", "random, lowest"], silenced)
+        + f"\n\n{result['ablated_is']}:\n\n"
+        + table(["heads ablated", "the strongest", "random, mean", "lowest", "highest"], ablated)
         + f"\n\nGradient: {result['gradient_is']}. As multiples of that at the last token:\n\n"
         + table(["", "5 back", "10 back", "20 back", "at the word in the gap", "its rank"], gradients)
     )
@@ -199,6 +321,7 @@ PAGES: dict[str, Page] = {
             },
         ),
     ),
+    "names_window": ("{task}. {network_is}.", names_window, SHOWN),
     "unseen_contexts": (
         "Vocabulary: {vocabulary}. {words:,} test words. The network has {network[parameters]:,} parameters and was"
         " trained for {network[passes]} passes.",
@@ -252,6 +375,7 @@ PAGES: dict[str, Page] = {
         ),
         SHOWN,
     ),
+    "race": ("{task}.", race, SHOWN),
     "initialisation": (
         "{copy_task}.",
         Table("copy_accuracy", "recurrent matrix", grid="{0:.0%}", heading="right after {0} blanks"),
@@ -271,7 +395,7 @@ PAGES: dict[str, Page] = {
         Table("characters", "perplexity, parameters about", grid="{perplexity:.2f}", heading="{0:,}", names="cells"),
         SHOWN,
     ),
-    "quality_by_length": ("{task}.", BLEU),
+    "quality_by_length": ("{task}.", BLEU, "Seeds: {seeds_are}.", bleu_by_seed),
     "pronunciation": (
         "Split: {split}. The published split is {published_split}.",
         Table(
@@ -364,6 +488,15 @@ PAGES: dict[str, Page] = {
         Table("right_after_160_words_by_play", "play", {"percent right after 160 words": "{0:.0f}"}),
         SHOWN,
     ),
+    "positions": (positions,),
+    "small_gpt": (
+        "{how}.",
+        Table("written", "after so many steps it writes", {"": "`{0!r}`"}),
+        SHOWN,
+    ),
+    "why_transformer": ("{how}.", why_transformer, SHOWN),
+    "cache_cost": ("{how}.", cache_cost, SHOWN),
+    "changes_of_2017": ("{how}.", changes_of_2017, SHOWN),
     "free_running": (
         "{task}. Held out: {held_out_is}. Known triples: {known_triples_is}. Scheduled sampling: {scheduled}."
         " Norm: {gradient_norm_is}.",
@@ -388,4 +521,8 @@ PAGES: dict[str, Page] = {
         Table("wide_beams.phonemes.beams", "beam", BEAMS),
         SHOWN,
     ),
+    **{name: ("{how}.", contestants, SHOWN) for name in ("optimisers", "schedules", "minibatches")},
+    "deep_networks": ("{how}.", deep_networks, SHOWN),
+    "overfitting": ("{how}.", overfitting, SHOWN),
+    "seeds": ("{how}.", seeds, SHOWN),
 }

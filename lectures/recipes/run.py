@@ -108,8 +108,7 @@ class Run:
         if warm_up is not None:
             steps = options["steps"]
             options["schedule"] = partial(cosine_schedule, total=steps, warmup=min(warm_up, steps - 1))
-        print_of_it = json.dumps([settings, self.seed, self.quick, torch.__version__], sort_keys=True, default=str)
-        file = self.work / f"{name}-{hashlib.sha256(print_of_it.encode()).hexdigest()[:10]}.safetensors"
+        file = self._file(name, settings, "safetensors")
         self.say(f"{name}: {sum(p.numel() for p in model.parameters()):,} parameters")
         torch.manual_seed(self.seed_of(f"{name}: training"))
         every = options.pop("checkpoint_every", 200)
@@ -120,6 +119,28 @@ class Run:
             raise Interrupted(name)
         self.seconds[name] = self.seconds.get(name, 0.0) + history.seconds
         return history
+
+    def fit_as(
+        self, name: str, model: nn.Module, batches: Any, config: dict[str, Any], training: dict[str, Any], **more: Any
+    ) -> History:
+        """`fit` with the steps and the learning_rate of `training`, which the model's card will show."""
+        given = {key: training[key] for key in ("steps", "learning_rate")}
+        return self.fit(name, model, batches, {**config, **training}, **given, **more)
+
+    def kept(self, name: str, settings: dict[str, Any], measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What `measure` returns; kept in the work folder as JSON, and read from there the next time."""
+        file = self._file(name, settings, "json")
+        if not file.exists():
+            began = time.monotonic()
+            write_json(file, {**measure(), "seconds": round(time.monotonic() - began, 2)})
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        self.seconds[name] = found.pop("seconds")
+        return found
+
+    def _file(self, name: str, settings: dict[str, Any], kind: str) -> Path:
+        """In the work folder, a different one for each setting."""
+        key = json.dumps([settings, self.seed, self.quick, torch.__version__], sort_keys=True, default=str)
+        return self.work / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:10]}.{kind}"
 
     def facts(self, *parts: str) -> dict[str, Any]:
         """What every card and result says about how it was made."""

@@ -6,7 +6,7 @@ Four translators without attention, GRUs of one direction and one width, trained
     left to right     c = h_n,  s_0 = c                 s_i = g([y_{i-1}; c], s_{i-1})   Cho et al. (2014)
     right to left     c = h_1   Sutskever et al. (2014, section 3.3)                     both
 
-Each is trained with three seeds, so that a difference can be told from luck. Besides quality against length, the share
+Each is trained with five seeds, so that a difference can be distinguished from luck. Besides quality against length, the share
 of wrong words at each place of the target, the true words before it being given: reversing brings the first source
 words next to the first target words. Does it help at the beginning?
 """
@@ -20,10 +20,10 @@ from nlmcore.corpora import pad
 from lectures.trained import SourceAndTarget
 from nlmcore.seq2seq import Seq2Seq
 
-from lectures.recipes.numbers import BATCH, SHORT, TRAIN_SEED, Line, data_of, quality
+from lectures.recipes.numbers import BATCH, SHORT, WARM_UP, Line, data_of, pairs_to_train_on, quality, training_facts
 from lectures.recipes.numbers import test_numbers as numbers_to_test
 from lectures.recipes.numbers import tokenizers as number_tokenizers
-from lectures.recipes.pairs import PairBatches, as_source, as_target, draw_many, english, german
+from lectures.recipes.pairs import PairBatches, as_source, as_target, english, german
 from lectures.recipes.run import Run, add_figures, save_checkpoint, table
 
 KINDS = {
@@ -35,7 +35,7 @@ KINDS = {
 """Name of a line: (context, reverse_source)."""
 
 LEARNING_RATE = 4e-3
-SEEDS, PLACES, SHORTEST = 3, 10, 10
+SEEDS, PLACES, SHORTEST = 5, 10, 10
 LONGER = ("9-11", "12-14")
 """Lengths at which the four differ: the longest that were trained on, and a little beyond."""
 KEPT, CHECKPOINT = "initial, reversed", "numbers_thought_vector"
@@ -61,16 +61,8 @@ def cook(run: Run) -> None:
     held = frozenset(n for numbers in tests.values() for n in numbers)
     longer = [n for (low, high), numbers in tests.items() if f"{low}-{high}" in LONGER for n in numbers]
     source, target = tokenizers = number_tokenizers()
-    pairs = [
-        (source.encode(english(n)), target.encode(german(n))) for n in draw_many(TRAIN_SEED, count, 1, SHORT, held)
-    ]
-    training = {
-        "steps": steps,
-        "batch": BATCH,
-        "learning_rate": LEARNING_RATE,
-        "schedule": "cosine to 0, 100 steps of warm-up",
-        "numbers": f"{count:,} different ones of 1 to {SHORT} English words",
-    }
+    pairs = pairs_to_train_on(count, SHORT, held)
+    training = training_facts(steps, count, SHORT, LEARNING_RATE, WARM_UP)
     lines: dict[str, list[Line]] = {kind: [] for kind in KINDS}
     places: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
     sizes: dict[str, int] = {}
@@ -87,15 +79,8 @@ def cook(run: Run) -> None:
                 "reverse_source": reverse,
             }
             model: Any = run.build(name, partial(Seq2Seq, **config))
-            run.fit(
-                name,
-                model,
-                PairBatches(pairs, BATCH, run.seed_of(f"order {seed}")),
-                {**config, **training},
-                steps=steps,
-                learning_rate=LEARNING_RATE,
-                warm_up=100,
-            )
+            batches = PairBatches(pairs, BATCH, run.seed_of(f"order {seed}"))
+            run.fit_as(name, model, batches, config, training, warm_up=WARM_UP)
             sizes[kind] = sum(p.numel() for p in model.parameters())
             model, tokenizer = model.eval(), SourceAndTarget(*tokenizers)
             kept = kind == KEPT and seed == 0
@@ -143,7 +128,7 @@ def report(
             "exact_is": "share of numbers right in every word, one figure per seed",
             "exact": exact,
             "bleu": bleu,
-            "wrong_by_place_is": f"share of wrong words at places 1, 2, … of targets of {SHORTEST} words or more whose"
+            "wrong_by_place_is": f"fraction of wrong words at positions 1, 2, … of targets of {SHORTEST} words or more whose"
             " source has 9 to 14, the words before given; mean over the seeds",
             "wrong_by_place": wrong,
             "what_it_shows": shown(exact, wrong),
@@ -160,7 +145,7 @@ def shown(exact: dict[str, dict[str, list[float]]], wrong: dict[str, list[float]
         early, late = mean(wrong[kind][:4]), mean(wrong[kind][-4:])
         told.append(
             f"{kind}: {mean(runs):.0%} of the numbers of 9 to 14 words right (from {min(runs):.0%} to"
-            f" {max(runs):.0%} over the seeds), {early:.1%} wrong words at places 1 to 4,"
-            f" {late:.1%} at places {PLACES - 3} to {PLACES}"
+            f" {max(runs):.0%} over the seeds), {early:.1%} wrong words at positions 1 to 4,"
+            f" {late:.1%} at positions {PLACES - 3} to {PLACES}"
         )
     return "; ".join(told)

@@ -3,12 +3,12 @@
 import html
 import zlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lectures.show.svg import COLOURS, ORANGE, Canvas, blue, ink_on, label_width
+from lectures.show.svg import COLOURS, ORANGE, FLIPPED, Canvas, blue, flips, ink_on, label_width
 from lectures.show.tables import check_labels, heatmap_svg
 
 __all__ = ["Edge", "attention_html", "attention_lines_svg", "edges_svg", "scene_svg", "strongest_edges"]
@@ -79,10 +79,11 @@ def attention_lines_svg(
             )
         canvas.add('<g class="keys" pointer-events="none">')
         for j, w in shown:
-            y_key, ink = top + _ROW * j, ink_on(blue(w))
-            canvas.rect(end + 2, y_key + 2, right + 46, _ROW - 4, blue(w), radius=4)
-            canvas.text(end + 8, y_key + _ROW / 2 + 5, keys[j], fill=ink)
-            canvas.text(end + right + 42, y_key + _ROW / 2 + 5, f"{w:.2f}", 13, "end", fill=ink)
+            y_key, fill = top + _ROW * j, blue(w)
+            ink: Any = {"fill": ink_on(fill)} | ({"class": FLIPPED} if flips(fill) else {})
+            canvas.rect(end + 2, y_key + 2, right + 46, _ROW - 4, fill, radius=4)
+            canvas.text(end + 8, y_key + _ROW / 2 + 5, keys[j], **ink)
+            canvas.text(end + right + 42, y_key + _ROW / 2 + 5, f"{w:.2f}", 13, "end", **ink)
         canvas.add("</g>")
         canvas.rect(0, y - _ROW / 2, start, _ROW, "transparent", says=query, style="cursor:pointer")
         canvas.add("</g>")

@@ -4,10 +4,12 @@ Takes plain data, as `nlmcore.autodiff.Value.graph()` gives it: nodes with `id, 
 in the order of the forward pass, and edges with `source, target, local, message`.
 """
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
 from lectures.show.svg import BLUE, DARK_ORANGE, INK, Canvas, Point
+from lectures.show.touch import pressable
 
 __all__ = ["circuit_step", "circuit_svg"]
 
@@ -22,12 +24,14 @@ def circuit_svg(
     forward: int | None = None,
     backward: int | None = None,
     caption: bool = False,
+    slider: str = "",
 ) -> str:
     """The graph from left to right.
 
     forward: how many nodes have been computed (None: all); backward: how many, from the last, have received
     their gradient (None: all). So one step of a slider is one step on the board. The node of the last step is filled
-    in; `caption` writes below what was done there (`circuit_step`).
+    in; `caption` writes below what was done there (`circuit_step`). slider: the name of a widget's slider of steps; a node
+    that is pressed sets it to the step that computes the node's value, pressed again to that of its gradient.
 
     Raises ValueError for a graph without nodes, or a number of steps that it does not have.
     """
@@ -52,17 +56,28 @@ def circuit_svg(
     gradient = _number(nodes[-1].grad) if last in reached else ""
     _edge(canvas, (x, y), (x + _COLUMN * 0.75, y), value, gradient, radius_at_end=0.0)
     now = _now(nodes, forward, backward) if caption else None
-    for node in nodes:
+    for i, node in enumerate(nodes):
+        if slider:
+            present, computed, back = forward + backward, i + 1, 2 * len(nodes) - i
+            aim, what = (back, "gradient") if present == computed else (computed, "value")
+            sets = f'data-sets="{slider}={aim}" tabindex="0" role="button" style="cursor:pointer"'
+            canvas.add(f'<g {sets} aria-label="{html.escape(_name(node))}: go to its {what}">')
         _node(canvas, node, *places[node.id], node.id in known, node is now, bool(reached))
+        if slider:
+            canvas.add("</g>")
     width = max(x for x, _ in places.values()) + _COLUMN
     height = max(y for _, y in places.values()) + _ROW * 0.6 + max([0.0, *bends]) * 0.4
     canvas.text(8, height + 18, "value, forward", 15, fill=_FORWARD)
     canvas.text(138, height + 18, "gradient, backward", 15, fill=_BACKWARD)
+    if slider:
+        canvas.text(312, height + 18, "press a node: its value, then its gradient", 15)
     says = _describe(nodes, known, reached)
     if caption:
         step = circuit_step(nodes, edges, forward=forward, backward=backward)
         canvas.text(8, height + 52, step, 18, bold=True)
         says = f"{step}. {says}" if step else says
+    if slider:
+        return canvas.svg(says, width=width, more=pressable(), role="group")
     return canvas.svg(says, width=width)
 
 

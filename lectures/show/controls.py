@@ -15,7 +15,7 @@ from typing import Any
 
 import ipywidgets
 
-__all__ = ["Live", "choice", "choose_or_type", "field", "live", "menu", "slider", "tick"]
+__all__ = ["Live", "choice", "choose_or_type", "field", "live", "menu", "slider", "stops", "tick"]
 
 Control = Any  # any ipywidget with a `value`
 Draw = Callable[..., str]
@@ -31,15 +31,23 @@ class Live(ipywidgets.VBox):
         controls: dict[str, Control],
         layout_rows: Sequence[Sequence[str]],
         yours: Draw | None = None,
+        play: str = "",
     ):
         self._draw, self._yours = draw, yours
         self.controls = controls
         self.picture = ipywidgets.HTML()
         wrap = ipywidgets.Layout(flex_flow="row wrap")
-        rows = [ipywidgets.HBox([controls[name] for name in row], layout=wrap) for row in layout_rows]
-        super().__init__([*rows, self.picture])
+        played = {play: [_player(controls[play])]} if play else {}
+        rows = [
+            ipywidgets.HBox([part for name in row for part in (*played.get(name, []), controls[name])], layout=wrap)
+            for row in layout_rows
+        ]
+        panel = ipywidgets.VBox(rows)
+        panel.add_class("nlm-controls")  # stays in view while a tall picture is scrolled
+        super().__init__([panel, self.picture])
         self.add_class("nlm-live")
-        for control in controls.values():
+        for name, control in controls.items():
+            control.add_class(f"nlm-control-{name}")  # where `lectures.show.touch` finds it
             control.observe(self.redraw, names="value")
         self.redraw()
 
@@ -64,22 +72,45 @@ def live(
     *given: Any,
     yours: Any = None,
     rows: Sequence[Sequence[str]] | None = None,
+    play: str = "",
     **controls: Control,
 ) -> Live:
     """A widget from a drawing function: `draw(*given, **values) -> HTML` is called with the controls' values.
 
     `given` is the function that the widget demonstrates, if there is one; `yours`, a student's own, replaces it in
     a second picture next to the first. `rows` says which controls share a row; by default they share one
-    row that wraps.
+    row that wraps. `play` names a slider that gets a play button: it moves by one step per second, from where it is.
 
-    Raises ValueError if a control is named twice, or not at all, in `rows`.
+    Raises ValueError if a control is named twice, or not at all, in `rows`, or `play` is no control's name.
     """
     layout = [list(controls)] if rows is None else [list(row) for row in rows]
     named = [name for row in layout for name in row]
     if sorted(named) != sorted(controls):
         raise ValueError(f"rows must name each control once: rows name {named}, controls are {list(controls)}")
+    if play and play not in controls:
+        raise ValueError(f"play must name a control, one of {list(controls)}, got {play!r}")
     other = None if yours is None else partial(draw, _answering(yours))
-    return Live(partial(draw, *given), controls, layout, other)
+    return Live(partial(draw, *given), controls, layout, other, play)
+
+
+def _player(slider: Control) -> ipywidgets.Play:
+    """A play button that moves a slider in the browser, also when the slider's range changes."""
+    name = "index" if isinstance(slider, ipywidgets.SelectionSlider) else "value"
+    low, high = (0, len(slider.options) - 1) if name == "index" else (slider.min, slider.max)
+    step = 1 if name == "index" else slider.step
+    play = ipywidgets.Play(
+        value=getattr(slider, name),
+        min=low,
+        max=high,
+        step=step,
+        interval=1000,
+        show_repeat=False,
+        tooltip="play, stop",
+    )
+    ipywidgets.jslink((slider, name), (play, "value"))
+    if name == "value":
+        ipywidgets.jslink((slider, "max"), (play, "max"))
+    return play
 
 
 def _alert(words: str) -> str:
@@ -90,12 +121,12 @@ def _compared(reference: str, yours: Draw, values: dict[str, Any]) -> str:
     """Two pictures side by side, and whether they are the same. What a student's function raises is said in words."""
     try:
         other = yours(**values)
-        verdict = "yours draws the same picture" if _alike(reference, other) else "yours draws another picture"
+        verdict = "yours draws the same picture" if _alike(reference, other) else "yours draws a different picture"
     except Exception as error:  # the student's function: anything may come out of it
         other = _alert(f"{type(error).__name__}: {error}")
         verdict = "yours raised an error"
     halves = "".join(
-        f'<div style="flex:1 1 640px;min-width:0"><p style="font-size:16px"><b>{title}</b></p>{picture}</div>'
+        f'<div style="flex:1 1 190px;min-width:0"><p style="font-size:16px"><b>{title}</b></p>{picture}</div>'
         for title, picture in (("reference", reference), ("yours", other))
     )
     return (
@@ -144,6 +175,12 @@ def slider(
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
     look: dict[str, Any] = {"style": {"description_width": "initial"}, "layout": ipywidgets.Layout(width=width)}
     return kind(value=value, min=low, max=high, step=step, description=label, continuous_update=True, **look)
+
+
+def stops(options: Iterable[Any], value: Any, label: str, width: str = "340px") -> ipywidgets.SelectionSlider:
+    """A slider over given values, or over pairs of label and value."""
+    look: dict[str, Any] = {"style": {"description_width": "initial"}, "layout": ipywidgets.Layout(width=width)}
+    return ipywidgets.SelectionSlider(options=list(options), value=value, description=label, **look)
 
 
 def choice(options: Iterable[Any], label: str = "", value: Any = None) -> ipywidgets.ToggleButtons:

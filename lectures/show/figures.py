@@ -1,15 +1,12 @@
-"""Charts, heatmaps and one diagram as figures of matplotlib, for notebooks: the grader can store them as images.
+"""Charts and heatmaps as figures of matplotlib, for notebooks: the grader can store them as images.
 
 What a key press redraws is text instead (`svg`, `plot`, `charts`, `tables`).
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
@@ -17,7 +14,7 @@ from lectures.show.picture import Picture, drawn, new_picture
 from lectures.show.svg import COLOURS, MASKED
 from lectures.show.tables import check_labels
 
-__all__ = ["curves", "distance_panels", "encoder_decoder", "head_grid", "heatmap", "heatmaps"]
+__all__ = ["curves", "distance_panels", "head_grid", "heatmap", "heatmaps"]
 
 _SEQUENTIAL, _DIVERGING = "Blues", "RdBu_r"  # both readable for every kind of colour vision
 _MARKERS = "osD^vPX*"
@@ -189,78 +186,3 @@ def head_grid(weights: ArrayLike, *, alt: str, title: str = "") -> Picture:
     if title:
         picture.suptitle(title)
     return picture
-
-
-# --- an encoder and a decoder --------------------------------------------------------------------
-
-_ENCODER, _DECODER, _CONTEXT = COLOURS[0], COLOURS[1], COLOURS[2]
-
-
-@drawn
-def encoder_decoder(
-    source: Sequence[str], target: Sequence[str], *, alt: str, weights: ArrayLike | None = None, title: str = ""
-) -> Picture:
-    """An encoder and a decoder unrolled over time.
-
-    weights None: one vector carries the whole source to the decoder (the bottleneck). weights
-    (len(source),): the last decoder step reads every encoder state, lines as thick as their weights.
-
-    Raises ValueError if weights and source differ in length, or alt is empty.
-    """
-    n, m = len(source), len(target)
-    picture = new_picture(1.55 * (n + m + 1), 3.0 if weights is None else 4.6, alt)
-    ax = picture.subplots()
-    ax.set_axis_off()
-    ax.set_aspect("equal")
-    for i, word in enumerate([*source, None, *target]):
-        if word is None:
-            continue
-        name, colour = (f"$h_{{{i + 1}}}$", _ENCODER) if i < n else (f"$s_{{{i - n}}}$", _DECODER)
-        _box(ax, i, 0, name, colour)
-        ax.text(i, -0.87, word, ha="center", va="center", fontsize=16)
-        below, above = (i, -0.68), (i, -0.36)
-        _arrow(ax, *((below, above) if i < n else (above, below)))
-        if i not in (0, n + 1):
-            _arrow(ax, (i - 0.64, 0), (i - 0.36, 0))
-    if weights is None:
-        _box(ax, n, 0, "$c$", _CONTEXT)
-        _arrow(ax, (n - 0.64, 0), (n - 0.36, 0))
-        _arrow(ax, (n + 0.36, 0), (n + 0.64, 0))
-        ax.text(n, -0.85, "one vector", ha="center", va="center", fontsize=15, color="#006B4F", fontweight="bold")
-    else:
-        _draw_context(ax, np.asarray(weights, dtype=float), n, m)
-    ax.set(xlim=(-0.6, n + m + 0.6), ylim=(-1.15, 0.5 if weights is None else 2.5), title=title)
-    return picture
-
-
-def _draw_context(ax: Axes, weights: np.ndarray, n: int, m: int) -> None:
-    """The context of the last decoder step, above it: what it reads, and what asks for it."""
-    if weights.shape != (n,):
-        raise ValueError(f"encoder_decoder needs one weight per source word, got weights {weights.shape} for {n} words")
-    x, y = n + m, 2.0
-    _arrow(ax, (n - 0.64, 0), (n + 0.64, 0))
-    for i, weight in enumerate(weights):
-        ax.plot([i, x - 0.3], [0.33, y - 0.12], color=_CONTEXT, linewidth=0.8 + 9 * weight, alpha=0.25 + 0.7 * weight)
-        background = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-        ax.text(i, 0.55, f"{weight:.2f}", ha="center", va="bottom", fontsize=15, color="black", bbox=background)
-    _box(ax, x, y, f"$c_{{{m}}}$", _CONTEXT)
-    _arrow(ax, (x, y - 0.36), (x, 0.36))
-    if m > 1:
-        _arrow(ax, (x - 1 + 0.12, 0.36), (x - 0.2, y - 0.36), dashed=True)
-        ax.text(x - 0.7, 1.05, "asks", ha="right", va="center", fontsize=15, style="italic")
-    ax.text(x + 0.08, 1.05, "gives", ha="left", va="center", fontsize=15, style="italic")
-
-
-def _box(ax: Axes, x: float | int, y: float | int, words: str, colour: str) -> None:
-    look: Any = {"boxstyle": "round,pad=0.05", "facecolor": colour, "edgecolor": "none"}
-    ax.add_patch(FancyBboxPatch((x - 0.28, y - 0.28), 0.56, 0.56, **look))
-    ax.text(x, y, words, ha="center", va="center", fontsize=17, color="white")
-
-
-_Point = tuple[float | int, float | int]
-
-
-def _arrow(ax: Axes, start: _Point, end: _Point, dashed: bool = False) -> None:
-    line = "dashed" if dashed else "solid"
-    look: Any = {"linestyle": line, "arrowstyle": "-|>", "mutation_scale": 14, "linewidth": 1.6, "color": "#444444"}
-    ax.add_patch(FancyArrowPatch(start, end, **look))

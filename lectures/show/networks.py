@@ -60,7 +60,7 @@ CIRCUITS: dict[str, Sequence[Part]] = {
         Part("new h", 3, 4, "h[t] = o ⊙ tanh c[t]", ("o", "new c"), "state"),
     ),
 }
-"""The circuits of lecture 7, by the cell's name."""
+"""The circuits of the lecture on gates, by the cell's name."""
 
 _COLUMN, _ROW, _WIDE, _HIGH = 206.0, 88.0, 164.0, 58.0
 _FILL = {"state": "#ffffff", "gate": "#dbe9f6", "tanh": "#fde3cf", "product": "#f1f1f1"}
@@ -169,12 +169,8 @@ def unrolled_svg(
                 end = (x - 12, above - pitch_y * 0.75 + 14)
                 around(x - 10, first - tall / 2 - 2, x - wide / 2 - 13, above - tall / 2 - 6, end)
             if feedback and t + 1 < len(inputs):
-                lane, end = x + pitch / 2, (x + pitch - label_width([inputs[t + 1]], 17) / 2 - 4, first + pitch_y - 5)
-                canvas.polyline([(x + 16, above - pitch_y * 0.75 - 3), (lane, above - pitch_y * 0.75 - 3)], ORANGE, 2)
-                canvas.polyline(
-                    [(lane, above - pitch_y * 0.75 - 3), (lane, first + pitch_y - 5)], ORANGE, 2, dashes="6 4"
-                )
-                canvas.line((lane, first + pitch_y - 5), end, ORANGE, 2, arrow=True)
+                end = (x + pitch - label_width([inputs[t + 1]], 17) / 2 - 4, first + pitch_y - 5)
+                fed_back(canvas, (x + 16, above - pitch_y * 0.75 - 3), x + pitch / 2, end)
             room = max(wide, label_width([said[t]], 16))
             canvas.box(x - room / 2, above - pitch_y * 0.75 - 18, room, 30, said[t], AMBER, radius=6)
     if weights:
@@ -185,3 +181,11 @@ def unrolled_svg(
         if said:
             canvas.text(x + pitch * min(said) + 9, above - pitch_y * 0.75 + 36, "V", 18, italic=True)
     return canvas.svg(alt, width=80 + pitch * len(inputs))
+
+
+def fed_back(canvas: Canvas, start: tuple[float, float], lane: float, end: tuple[float, float]) -> None:
+    """The arrow from an output, `start`, to the input of the next step, `end`; dashed where it passes states."""
+    corner, below = (lane, start[1]), (lane, end[1])
+    canvas.line(start, corner, ORANGE, 2)
+    canvas.line(corner, below, ORANGE, 2, dashes="6 4")
+    canvas.line(below, end, ORANGE, 2, arrow=True)

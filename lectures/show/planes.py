@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lectures.show.plot import Axis, Plot
 from lectures.show.svg import DARK_ORANGE, INK, MARKS, ORANGE, Canvas, Pixels, blue, label_width, number
+from lectures.show.touch import draggable_line
 
 __all__ = ["decision_svg", "map_svg", "word_map_svg"]
 
@@ -27,6 +29,7 @@ def decision_svg(
     high: Pixels,
     alt: str,
     line: tuple[Pixels, Pixels, Pixels] | None = None,
+    drag: bool = False,
     title: str = "",
     notes: Sequence[str] = (),
 ) -> str:
@@ -34,7 +37,8 @@ def decision_svg(
 
     probabilities (row, column): row 0 is the lowest; points (point, 2) with their targets, 0 (circle) or 1 (square);
     a point on the wrong side is crossed. `line` (w1, w2, b) draws where w1·x1 + w2·x2 + b is 0, and an arrow to the
-    side where it is positive. `notes` are to its right.
+    side where it is positive; with `drag`, the pointer moves and turns it: it sets the sliders w1, w2 and b of the
+    widget around it. `notes` are to its right.
 
     Raises ValueError for shapes or targets that do not fit.
     """
@@ -49,13 +53,16 @@ def decision_svg(
     axis = Axis(float(low), float(high), ticks=ticks, grid=False)
     plot = Plot(canvas, axis, axis, left=34, across=380, down=380, inner=True)
     _tint(plot, p)
-    if line is not None:
-        _boundary(plot, *map(float, line))
+    centre = None if line is None else _boundary(plot, *map(float, line), drag=drag)
     for (x, y), target in zip(at, targets, strict=True):
         row, column = (min(max(int(axis.share(v) * n), 0), n - 1) for v, n in zip((y, x), p.shape, strict=True))
         _point(canvas, *plot.at(x, y), target, (p[row, column] > 0.5) == bool(target))
     for i, note in enumerate(notes):
         canvas.text(plot.right + 30, plot.top + 24 + 30 * i, note, 17)
+    if drag and line is not None and centre is not None:
+        w1, w2 = (float(w) for w in line[:2])
+        frame = plot.left, plot.top, plot.right - plot.left, plot.bottom - plot.top, float(low), float(high)
+        return canvas.svg(alt, more=draggable_line(frame, (w1, w2, *centre)))
     return canvas.svg(alt)
 
 
@@ -78,21 +85,33 @@ def _tint(plot: Plot, p: np.ndarray) -> None:
     plot.canvas.add("</g>")
 
 
-def _boundary(plot: Plot, w1: float, w2: float, b: float) -> None:
-    """The part of w1·x + w2·y + b = 0 inside the square."""
+def _boundary(plot: Plot, w1: float, w2: float, b: float, *, drag: bool = False) -> tuple[float, float] | None:
+    """The part of w1·x + w2·y + b = 0 inside the square, and its middle; None if it is outside."""
     long, low, high = math.hypot(w1, w2), plot.x.low, plot.x.high
     if long < 1e-9:
-        return
+        return None
     normal, along = np.array([w1, w2]) / long, np.array([-w2, w1]) / long
     middle = np.full(2, 0.5 * (low + high))
     middle = middle - (normal @ middle + b / long) * normal  # the point nearest to the square's middle
     line = middle + np.linspace(-2, 2, 801)[:, None] * (high - low) * along
     inside = line[((low <= line) & (line <= high)).all(axis=1)]
     if len(inside) < 2:
-        return
+        return None
     centre = inside[len(inside) // 2]
     plot.canvas.line(plot.at(*inside[0]), plot.at(*inside[-1]), INK, 3)
     plot.canvas.line(plot.at(*centre), plot.at(*(centre + 0.28 * normal)), INK, 3, arrow=True)
+    if drag:  # what the pointer finds: wider than what is seen
+        wide: Any = {
+            "stroke": "transparent",
+            "wide": 26,
+            "stroke_linecap": "round",
+            "style": "cursor:grab;touch-action:none",
+        }
+        plot.canvas.line(plot.at(*inside[0]), plot.at(*inside[-1]), data_drag="line", **wide)
+        plot.canvas.line(
+            plot.at(*(centre + 0.1 * normal)), plot.at(*(centre + 0.34 * normal)), data_drag="arrow", **wide
+        )
+    return float(centre[0]), float(centre[1])
 
 
 def _point(canvas: Canvas, x: float, y: float, target: int, right: bool) -> None:

@@ -142,6 +142,16 @@ class Plot:
         points = np.clip(np.stack(self.at(across[seen], up[seen]), axis=-1), -1e4, 1e4).tolist()
         self.canvas.polyline(points, look.colour, look.wide, dashes=look.dashes, clip_path=self._clip)
 
+    def band(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, look: Look = Look()) -> None:  # noqa: B008
+        """A pale strip between two lines: the interval of a mean. What leaves the frame is cut off."""
+        across, below, above = (np.asarray(values, dtype=float) for values in (x, low, high))
+        seen = np.isfinite(across) & np.isfinite(below) & np.isfinite(above)
+        x_seen = np.concatenate([across[seen], across[seen][::-1]])
+        y_seen = np.clip(self.down(np.concatenate([below[seen], above[seen][::-1]])), self.top, self.bottom)
+        if seen.any():
+            points = list(zip(self.across(x_seen).tolist(), y_seen.tolist(), strict=True))
+            self.canvas.polygon(points, look.colour, opacity=0.18, clip_path=self._clip)
+
     def marks(self, x: ArrayLike, y: ArrayLike, look: Look = Look(), size: Pixels = 6) -> None:  # noqa: B008
         for a, b in zip(np.asarray(x, dtype=float), np.asarray(y, dtype=float), strict=True):
             if np.isfinite(a) and np.isfinite(b):

@@ -14,7 +14,8 @@ import html
 import math
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -30,6 +31,8 @@ Point = tuple[Pixels, Pixels]
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
 BLUE, ORANGE, GREEN, AMBER = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4]
 DARK_ORANGE, DARK_GREEN = "#B34700", "#00694D"  # for words: readable on white
+FLIPPED = "nlm-flip"
+"""The class of words that are black in the light theme and, because their ground stays light when inverted, in the dark one too."""
 INK, GREY, FAINT, PALE = "#1a1a1a", "#6a6a6a", "#8a8a8a", "#e3e3e3"
 MASKED = "#d9d9d9"
 
@@ -44,6 +47,7 @@ _DIVERGING = np.array(
     [[5, 48, 97], [67, 147, 195], [209, 229, 240], [255, 255, 255], [253, 219, 199], [214, 96, 77], [103, 0, 31]],
     dtype=float,
 )
+_LUMA = np.array([0.2126, 0.7152, 0.0722])
 
 
 # --- colours -------------------------------------------------------------------------------------
@@ -86,6 +90,20 @@ def ink_on(colour: str) -> str:
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
     return "#ffffff" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 else "#000000"
+
+
+@cache
+def flips(colour: str) -> bool:
+    """Whether black words on a colour are to be white in the dark theme, which inverts both and turns the hue back.
+
+    It is `filter: invert(0.93) hue-rotate(180deg)` of the presenter's look.css; white words are always readable there.
+    """
+    if len(colour) != 7 or ink_on(colour) == "#ffffff":
+        return False
+    inverted = np.array([0.93 - 0.86 * int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    shown = np.clip(2 * inverted @ _LUMA - inverted, 0, 1)
+    linear = np.where(shown <= 0.03928, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
+    return bool(linear @ _LUMA > 0.174)  # where words of #121212 and #ededed are equally readable
 
 
 def _between(colours: np.ndarray, share: Any) -> np.ndarray:
@@ -222,6 +240,7 @@ class Canvas:
         if words:
             more: Any = {"pointer_events": "none"} if "says" in look else {}
             more |= {"text_decoration": "line-through"} if struck else {}
+            more |= {"class": FLIPPED} if ink in ("", INK, "#000000") and flips(fill) else {}
             at = float(x) + float(width) / 2, float(y) + float(height) / 2 + 0.36 * float(size)
             self.text(*at, words, size, "middle", fill=ink or ink_on(fill), mono=mono, **more)
 
@@ -285,6 +304,14 @@ class Canvas:
         look = {"preserveAspectRatio": "none", "href": address, **look}
         self.add(_element("image", x=x, y=y, width=width, height=height, **look), x + width, y + height)
 
+    @contextmanager
+    def pale(self, when: bool, opacity: float = 0.3) -> Iterator[None]:
+        """Shapes drawn inside are pale, as one group, if `when`."""
+        start = len(self.parts)
+        yield
+        if when:
+            self.parts[start:] = [f'<g opacity="{opacity}">', *self.parts[start:], "</g>"]
+
     def notes(self, lines: Iterable[str], size: Pixels = 16, *, gap: Pixels = 8) -> None:
         """Lines of words below everything drawn so far; an empty one is left out."""
         y = self.bottom + float(gap)
@@ -292,7 +319,7 @@ class Canvas:
             y += float(size) + 9
             self.text(0, y - 5, line, size)
 
-    def svg(self, alt: str, *, width: Pixels = 0, more: str = "") -> str:
+    def svg(self, alt: str, *, width: Pixels = 0, more: str = "", role: str = "img") -> str:
         """The drawing on white, which scales down with the page; `alt` is what a screen reader says.
 
         Raises ValueError if alt is empty.
@@ -301,7 +328,7 @@ class Canvas:
             raise ValueError("a drawing needs alternative text: alt='what the picture shows'")
         wide, high = math.ceil(max(self.right + 4, float(width))), math.ceil(self.bottom + 4)
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(alt)}" {more}'
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}" aria-label="{html.escape(alt)}" {more}'
             f' width="{wide}" viewBox="0 0 {wide} {high}" style="max-width:100%;height:auto;background:#fff;{FONT}">'
             f"{''.join(self.parts)}</svg>"
         )

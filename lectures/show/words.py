@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lectures.show.svg import FONT, ORANGE, Canvas, blue, ink_on, visible
+from lectures.show.svg import FLIPPED, FONT, ORANGE, Canvas, blue, flips, ink_on, visible
 
 __all__ = ["marked_words_html", "pieces_html", "shaded_text_html", "shaded_words_svg", "surprise_svg"]
 
@@ -101,8 +101,10 @@ def shaded_text_html(text: str, weights: ArrayLike, *, alt: str, title: str = ""
     for character, value in zip(text, values, strict=True):
         fill = blue(round(value, 2))
         ink = ";color:#ffffff" if ink_on(fill) == "#ffffff" else ""
-        shown = '<span style="opacity:.5">↵</span>' if character == "\n" else html.escape(character)
-        parts.append(f'<span style="background:{fill}{ink}">{shown}</span>' + ("\n" if character == "\n" else ""))
+        shown = '<span style="opacity:.7">↵</span>' if character == "\n" else html.escape(character)
+        parts.append(
+            f'<span{_class(fill)} style="background:{fill}{ink}">{shown}</span>' + ("\n" if character == "\n" else "")
+        )
     look = "font-size:17px;line-height:1.45;background:#fff;color:#000;white-space:pre-wrap;margin:0"
     return (
         f'<div role="img" aria-label="{html.escape(alt)}">'
@@ -110,6 +112,10 @@ def shaded_text_html(text: str, weights: ArrayLike, *, alt: str, title: str = ""
         f'<pre style="{look}">{"".join(parts)}</pre>'
         f'<p style="font-size:16px;margin:6px 0">{html.escape(note)}</p></div>'
     )
+
+
+def _class(fill: str) -> str:
+    return f' class="{FLIPPED}"' if flips(fill) else ""
 
 
 def marked_words_html(
@@ -127,7 +133,7 @@ def marked_words_html(
     def cell(words: str, mark: int, more: str = "") -> str:
         fill = blue(0.75 * mark / max(1, len(names) - 1))
         style = f"background:{fill};color:{ink_on(fill)};padding:1px 3px;border-radius:3px;{more}"
-        return f'<span style="{style}">{html.escape(words)}</span>'
+        return f'<span{_class(fill)} style="{style}">{html.escape(words)}</span>'
 
     parts = []
     for i, (word, mark) in enumerate(zip(words, marks, strict=True)):

@@ -1,7 +1,7 @@
 """Widgets that answer every key press: one module per lecture, over `lectures.show` and `nlmcore`.
 
 A module has the lecture's widgets, and above or below each the picture that only it draws. `transformers` and
-`efficient_attention` are of no lecture yet.
+`efficient_attention` have those that several lectures on Transformers share.
 """
 
 # ruff: noqa: F403
@@ -12,11 +12,14 @@ from lectures.widgets.decoding import *
 from lectures.widgets.efficient_attention import *
 from lectures.widgets.gates import *
 from lectures.widgets.language_models import *
+from lectures.widgets.positions import *
 from lectures.widgets.recurrent_networks import *
 from lectures.widgets.self_attention import *
 from lectures.widgets.sequence_to_sequence import *
 from lectures.widgets.tokens_and_vectors import *
 from lectures.widgets.training_a_generator import *
+from lectures.widgets.training_well import *
+from lectures.widgets.transformer_language_model import *
 from lectures.widgets.transformers import *
 from lectures.widgets.vanishing_gradients import *
 from lectures.widgets.windows_and_convolutions import *

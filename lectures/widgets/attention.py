@@ -1,4 +1,4 @@
-"""Lecture 11: softmax, a query among keys, the width of queries and keys, masks, and the heads of a real encoder.
+"""Widgets: softmax, a query among keys, the width of queries and keys, masks, and the heads of a real encoder.
 
 Each playground takes the function that it demonstrates; `yours`, a student's own, is drawn next to it.
 """
@@ -8,13 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
-import ipywidgets
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from lectures.show import Axis, Canvas, Live, Plot, attention_html, choice, field, heatmap_svg, live, menu, slider, tick
+from lectures.show import (
+    Axis,
+    Canvas,
+    Live,
+    Plot,
+    attention_html,
+    choice,
+    field,
+    heatmap_svg,
+    live,
+    menu,
+    slider,
+    stops,
+    tick,
+)
 from lectures.show.svg import AMBER, BLUE, FAINT, GREEN, ORANGE, number
 from nlmcore.inspect import capture
 
@@ -65,12 +78,11 @@ def width_playground(attend: Attend, n_keys: int = 6, seed: int = 0, *, yours: A
         mean = f"largest weight, mean over {texts} random queries: {weights.amax(-1).mean():.2f}"
         return softmax_svg(scores[0], weights[0], labels, reach=30.0, extra=mean)
 
-    sizes, wide = [2**i for i in range(1, 10)], ipywidgets.Layout(width="360px")
     return live(
         draw,
         attend,
         yours=yours,
-        d=ipywidgets.SelectionSlider(options=sizes, value=4, description="width d", layout=wide),
+        d=stops([2**i for i in range(1, 10)], 4, "width d", "360px"),
         divide=tick("divide the scores by √d"),
     )
 
@@ -265,7 +277,7 @@ def attention_explorer(
 
     sentence, own = menu(sentences, "sentence", "min(860px, 98%)"), field(width="min(860px, 98%)")
     start = None if token is None else words.index(token)
-    selected = choice(_numbered(words), "look from", value=start)
+    selected = choice(numbered(words), "look from", value=start)
     selected.layout.width = "98%"
     explorer = live(
         draw,
@@ -281,7 +293,7 @@ def attention_explorer(
         if change["owner"] is sentence:
             own.value = ""
         try:
-            options = _numbered(weights_of(own.value if own.value.strip() else sentence.value)[0])
+            options = numbered(weights_of(own.value if own.value.strip() else sentence.value)[0])
         except ValueError:
             return  # the picture says what is wrong
         if [name for name, _ in selected.options] != [name for name, _ in options]:
@@ -293,7 +305,7 @@ def attention_explorer(
     return explorer
 
 
-def _numbered(words: Sequence[str]) -> list[tuple[str, int | None]]:
+def numbered(words: Sequence[str]) -> list[tuple[str, int | None]]:
     """Labels of buttons must differ: the second "the" is "the (2)"."""
     options: list[tuple[str, int | None]] = [(_ALL, None)]
     for position, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Lecture 3: neurons that divide the plane, circuits that fill step by step, gradient descent on a curve."""
+"""Widgets: neurons that divide the plane, circuits that fill in step by step, gradient descent on a curve."""
 
 import dataclasses
 import math
@@ -10,7 +10,21 @@ import ipywidgets
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lectures.show import Axis, Canvas, Live, Look, Plot, choice, circuit_svg, decision_svg, field, live, menu, slider
+from lectures.show import (
+    Axis,
+    Canvas,
+    Live,
+    Look,
+    Plot,
+    choice,
+    circuit_svg,
+    decision_svg,
+    field,
+    live,
+    menu,
+    slider,
+    stops,
+)
 from lectures.show.svg import DARK_ORANGE, ORANGE, Pixels, number
 
 __all__ = [
@@ -31,7 +45,7 @@ _CELLS, _LOW, _HIGH = 60, -1.0, 2.0
 
 
 def _grid() -> np.ndarray:
-    """The middles of _CELLS × _CELLS small squares, (point, 2), the lowest row first."""
+    """The centres of _CELLS × _CELLS small squares, (point, 2), the lowest row first."""
     at = _LOW + (np.arange(_CELLS) + 0.5) / _CELLS * (_HIGH - _LOW)
     return np.stack([axis.ravel() for axis in np.meshgrid(at, at)], axis=1)
 
@@ -39,14 +53,14 @@ def _grid() -> np.ndarray:
 def _on_grid(outputs: ArrayLike) -> np.ndarray:
     p = np.asarray(outputs, dtype=float)
     if p.size != _CELLS * _CELLS:
-        raise ValueError(f"one output per point is needed, {_CELLS * _CELLS} of them, got an array of shape {p.shape}")
+        raise ValueError(f"the neuron must return one output per point, {_CELLS * _CELLS} in all; got shape {p.shape}")
     return p.reshape(_CELLS, _CELLS)
 
 
 def neuron_playground(
     neuron: Neuron, points: ArrayLike, tasks: Mapping[str, Sequence[int]], *, yours: Neuron | None = None
 ) -> Live:
-    """Two weights and a bias under three sliders; the half-plane that the neuron calls 1, and the points it gets right.
+    """Two weights and a bias on three sliders; the half-plane where the neuron outputs 1, and the points it gets right.
 
     points (point, 2); tasks: name -> a target, 0 or 1, per point.
     """
@@ -65,9 +79,10 @@ def neuron_playground(
             low=_LOW,
             high=_HIGH,
             line=(w1, w2, b),
+            drag=True,
             title=task,
-            notes=[f"{right} of {len(at)} right", "", formula, "", "blue: it says 1"],
-            alt=f"{task}: the neuron says 1 where {formula} is positive. {right} of {len(at)} points are right; it says"
+            notes=[f"{right} of {len(at)} right", "", formula, "", "blue: output 1", "drag the line, or its arrow"],
+            alt=f"{task}: the neuron outputs 1 where {formula} is positive. {right} of {len(at)} points are right; it outputs"
             f" {heard}.",
         )
 
@@ -90,11 +105,11 @@ def _signed(value: float) -> str:
 def boundary_player(
     runs: Mapping[str, Mapping[int, Callable[[np.ndarray], ArrayLike]]], points: ArrayLike, targets: Sequence[int]
 ) -> Live:
-    """Trainings under a slider: what each network says of every point of the plane after so many steps.
+    """Training runs on a slider: each network's output at every point of the plane after a number of steps.
 
     runs: name -> {step: function (point, 2) -> P(class 1) of each point}, with the same steps in every run.
 
-    Raises ValueError if the runs do not share their steps, or there is none.
+    Raises ValueError if there are no runs or their steps differ.
     """
     steps = list(next(iter(runs.values()), {}))
     if not steps or any(list(run) != steps for run in runs.values()):
@@ -117,31 +132,30 @@ def boundary_player(
             alt=f"{run} after {step:,} steps: loss {loss:.3f}, {right} of {len(at)} points right; P(1) is {says}.",
         )
 
-    wide = ipywidgets.Layout(width="min(560px, 95%)")
-    step = ipywidgets.SelectionSlider(options=steps, description="steps taken", layout=wide)
-    return live(draw, rows=[["run"], ["step"]], run=choice(runs, "network"), step=step)
+    step = stops(steps, steps[0], "steps taken", "min(560px, 95%)")
+    return live(draw, rows=[["run"], ["step"]], play="step", run=choice(runs, "network"), step=step)
 
 
 # --- circuits ------------------------------------------------------------------------------------
 
 _MOST = 40
-"""Nodes that a picture has room for."""
+"""The largest number of nodes in a picture."""
 
 Backward = Callable[[Sequence[Any], Sequence[Any]], Sequence[float]]
 """(nodes, edges) -> the gradient of every node, in the order of the nodes."""
 
 
 def circuit_player(nodes: Sequence[Any], edges: Sequence[Any], *, yours: Backward | None = None) -> Live:
-    """One graph, step by step, first forward and then backward; below it, what this step computes.
+    """One graph, step by step, first forward and then backward; below it, the computation of this step.
 
-    nodes, edges: as `Value.graph()` of nlmcore.autodiff gives them, after `backward`. `yours(nodes, edges)` gets them
-    with every gradient 0 and gives the gradients, one per node: its picture is drawn next to the reference.
+    nodes, edges: from `Value.graph()` of nlmcore.autodiff, after `backward`. `yours(nodes, edges)` receives them
+    with every gradient 0 and returns the gradients, one per node; its picture is drawn next to the reference.
     """
 
     def draw(backward: Backward | None, step: int) -> str:
         return _at_step(*((nodes, edges) if backward is None else _with_gradients(backward, nodes, edges)), step)
 
-    return live(draw, None, yours=yours, step=_steps(nodes))
+    return live(draw, None, yours=yours, play="step", step=_steps(nodes))
 
 
 def _steps(nodes: Sequence[Any]) -> ipywidgets.IntSlider:
@@ -150,24 +164,25 @@ def _steps(nodes: Sequence[Any]) -> ipywidgets.IntSlider:
 
 def _at_step(nodes: Sequence[Any], edges: Sequence[Any], step: int) -> str:
     n = len(nodes)
-    return circuit_svg(nodes, edges, forward=min(step, n), backward=max(min(step, 2 * n) - n, 0), caption=True)
+    back = max(min(step, 2 * n) - n, 0)
+    return circuit_svg(nodes, edges, forward=min(step, n), backward=back, caption=True, slider="step")
 
 
 def _with_gradients(backward: Backward, nodes: Sequence[Any], edges: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """The graph with the gradients that `backward` finds, and the messages that follow from them."""
+    """The graph with the gradients that `backward` returns, and the resulting messages."""
     bare = [dataclasses.replace(node, grad=0.0) for node in nodes]
     gradients = list(backward(bare, [dataclasses.replace(edge, message=0.0) for edge in edges]))
     if len(gradients) != len(nodes):
-        raise ValueError(f"one gradient per node is needed, {len(nodes)} of them, got {len(gradients)}")
+        raise ValueError(f"the function must return one gradient per node, {len(nodes)} in all; got {len(gradients)}")
     filled = [dataclasses.replace(node, grad=float(g)) for node, g in zip(nodes, gradients, strict=True)]
     return filled, [dataclasses.replace(edge, message=filled[edge.target].grad * edge.local) for edge in edges]
 
 
 def circuit_playground(build: Callable[[str], Any], formulas: Mapping[str, str]) -> Live:
-    """Choose a formula or type one, then step through its circuit.
+    """Choose or type a formula, then step through its circuit.
 
-    build: text -> a graph with `nodes` and `edges`, gradients included; a ValueError of it is shown in words. formulas:
-    name in the menu -> the text.
+    build: text -> a graph with `nodes` and `edges`, including gradients; the widget shows the text of its ValueError.
+    formulas: name in the menu -> the text.
 
     Raises ValueError if there is no formula.
     """
@@ -181,10 +196,14 @@ def circuit_playground(build: Callable[[str], Any], formulas: Mapping[str, str])
     def draw(example: str, formula: str, step: int) -> str:
         graph = graph_of(formula)
         if len(graph.nodes) > _MOST:
-            raise ValueError(f"this circuit has {len(graph.nodes)} nodes; the picture has room for {_MOST}")
+            raise ValueError(
+                f"this circuit has {len(graph.nodes)} nodes; the picture has room for {_MOST}, so shorten the formula"
+            )
         return _at_step(graph.nodes, graph.edges, step)
 
-    player = live(draw, rows=[["example"], ["formula"], ["step"]], example=example, formula=formula, step=step)
+    player = live(
+        draw, rows=[["example"], ["formula"], ["step"]], play="step", example=example, formula=formula, step=step
+    )
 
     def renew(_change: object) -> None:
         try:
@@ -206,7 +225,7 @@ Step = Callable[[float, float, float], float]
 
 @dataclasses.dataclass(frozen=True)
 class Slope:
-    """A loss with one parameter: what it is, its derivative, where you begin, and what the picture shows."""
+    """A loss with one parameter: the function, its derivative, the starting point and the range of the picture."""
 
     loss: Callable[[float], float]
     gradient: Callable[[float], float]
@@ -227,7 +246,7 @@ def descent_playground(step: Step, slopes: Mapping[str, Slope], *, yours: Step |
         visited = [(float(slope.start), slope.loss(float(slope.start)))]
         for _ in range(steps):
             w = float(step(visited[-1][0], slope.gradient(visited[-1][0]), rate))
-            if not abs(w) < 1e6:  # not a number, or on the way to infinity
+            if not abs(w) < 1e6:  # not a number, or diverging
                 visited.append((math.copysign(1e6, w), math.inf))
                 break
             visited.append((w, slope.loss(w)))
@@ -240,6 +259,7 @@ def descent_playground(step: Step, slopes: Mapping[str, Slope], *, yours: Step |
         step,
         yours=yours,
         rows=[["curve"], ["rate", "steps"]],
+        play="steps",
         curve=choice(slopes, "loss"),
         rate=slider(0.05, 0.01, 1.2, 0.01, "learning rate", "420px"),
         steps=slider(10, 0, 30, 1, "steps"),
@@ -256,16 +276,16 @@ def descent_svg(
     x_title: str = "w",
     y_title: str = "loss",
 ) -> str:
-    """The curve y over x, and (w, loss) of every step taken, the first one hollow, the last one large.
+    """The curve y over x, and (w, loss) after every step, the first point hollow, the last one large.
 
-    A place outside the picture is drawn at its edge, as a triangle. Raises ValueError for a curve of less than two
-    points or with nowhere to have been.
+    A point outside the picture is drawn as a triangle at its edge. Raises ValueError for a curve of fewer than two
+    points or an empty list of visited points.
     """
     across, up = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if across.ndim != 1 or across.shape != up.shape or len(across) < 2 or not visited:
         raise ValueError(
-            "descent_svg needs as many y as x, at least two, and a place visited,"
-            f" got {across.shape}, {up.shape} and {len(visited)} places"
+            "descent_svg needs as many y as x, at least two, and at least one visited point,"
+            f" got {across.shape}, {up.shape} and {len(visited)} points"
         )
     left, right, low, high = (float(v) for v in (across[0], across[-1], up.min(), up.max()))
     canvas, high = Canvas(title), high if high > low else low + 1
@@ -281,13 +301,15 @@ def descent_svg(
         canvas.mark(kind, *plot.at(*steps[i]), fill, size, stroke=DARK_ORANGE, wide=2)
     canvas.notes([note], 17)
     w, loss = visited[-1]
-    says = f"{title}. After {len(visited) - 1} steps w is {_number(w)} and the loss {_number(loss)}; the loss began at"
+    says = (
+        f"{title}. After {len(visited) - 1} steps w is {_number(w)} and the loss {_number(loss)}; the initial loss was"
+    )
     return canvas.svg(f"{says} {_number(visited[0][1])}. {note}")
 
 
 def _number(value: Pixels) -> str:
     value = float(value)
     if not math.isfinite(value):
-        return "beyond every bound"
+        return "infinite"
     shown = f"{value:.2f}" if value == 0 or 0.01 <= abs(value) < 1000 else f"{value:.1e}"
     return shown.replace("-", "−")

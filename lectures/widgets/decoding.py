@@ -1,4 +1,4 @@
-"""Lecture 8: a beam in steps, a length penalty, a next-word distribution that is cut, a text that grows.
+"""Widgets: a beam search in steps, a length penalty, a filtered next-word distribution, a text that grows.
 
 Heavy work (searching, asking a large model) is done before; moving a control only filters and draws.
 """
@@ -9,12 +9,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import ipywidgets
 import numpy as np
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from lectures.show import Canvas, Live, bar_list_svg, choice, live, marked_words_html, menu, said, slider
+from lectures.show import Canvas, Live, bar_list_svg, choice, live, marked_words_html, menu, said, slider, stops
 from lectures.show.svg import BLUE, DARK_GREEN, FAINT, INK, ORANGE, label_width, number
 from nlmcore.decoding import SearchTree
 
@@ -26,7 +25,7 @@ __all__ = ["beam_player", "length_penalty_player", "sampler_playground", "word_b
 def beam_player(
     search: Callable[[int], SearchTree], name: Callable[[int], str], *, largest: int = 3, prompt: str = ""
 ) -> Live:
-    """A beam search one half-step at a time: first the candidates, then what becomes of them.
+    """A beam search one half-step at a time: first the candidates, then which of them are kept.
 
     search: beam size -> the tree that it walked.
     """
@@ -45,19 +44,20 @@ def beam_player(
     return live(
         draw,
         beam=choice(sizes, "beam", value=min(2, largest)),
+        play="step",
         step=slider(2, 0, 2 * max(deepest.values()), 1, "half-step", "460px"),
     )
 
 
 def _state_of(tree: SearchTree, name: Callable[[int], str], shown: int, decided: int, deepest: int) -> str:
-    """The beam and what is finished, in a sentence."""
+    """The beam and the finished texts, in a sentence."""
 
     def listed(nodes: Sequence[Any]) -> str:
         texts = (" ".join(map(name, tree.path(node))) + f" ({math.exp(node.log_prob):.3f})" for node in nodes)
         return ", ".join(texts)
 
     if not shown:
-        return "Nothing has been written. The next half-step shows the candidates for the first word."
+        return "Nothing has been written yet. The next half-step shows the candidates for the first word."
     if shown > decided:
         count = sum(n.log_prob > -math.inf for n in tree.at_step(shown))
         return (
@@ -66,7 +66,7 @@ def _state_of(tree: SearchTree, name: Callable[[int], str], shown: int, decided:
     beam = listed([n for n in tree.at_step(decided) if n.status == "kept"])
     ended = listed([n for n in tree.nodes if n.status == "finished" and n.step <= decided])
     told = f"Step {decided}. Beam: {beam or 'empty'}. Finished: {ended or 'none'}."
-    return told + (" No open text can win any more: stop." if decided == deepest else "")
+    return told + (" No open text can still win: stop." if decided == deepest else "")
 
 
 _WIDE, _HIGH, _GAP, _ROW = 166.0, 48.0, 36.0, 60.0
@@ -87,7 +87,7 @@ def search_tree_svg(
     best: Collection[int] = (),
     title: str = "",
 ) -> str:
-    """The tree that a search walked, from left to right: boxes with the word, its probability, and that of the text.
+    """The tree that a search explored, from left to right: boxes with the word, its probability, and that of the text.
 
     nodes: plain data, as `nlmcore.decoding.SearchTree.nodes` has it, with `id, parent, step, token, token_log_prob,
     log_prob, status`, parents before children, status "root", "kept", "finished" or "pruned". shown: how many steps of
@@ -186,7 +186,7 @@ def _told(seen: Sequence[Any], nodes: Sequence[Any], state: Mapping[int, str], n
 # --- a length penalty ----------------------------------------------------------------------------
 
 Score = Callable[[float, int, float], float]
-"""(ln P, length, penalty) -> what hypotheses are ranked by."""
+"""(ln P, length, penalty) -> the score that ranks hypotheses."""
 
 
 def length_penalty_player(
@@ -197,7 +197,7 @@ def length_penalty_player(
     *,
     yours: Score | None = None,
 ) -> Live:
-    """The hypotheses of a search, ranked anew under each length penalty."""
+    """The hypotheses of a search, ranked again for each length penalty."""
 
     def draw(score: Score, penalty: float) -> str:
         scores = [float(score(p, n, penalty)) for p, n in zip(log_probs, lengths, strict=True)]
@@ -278,7 +278,6 @@ def sampler_playground(
         return next_word_svg(before.numpy(), after.numpy(), labels, prompt=prompt, rest=rest)
 
     sizes: list[tuple[str, int]] = [("off", 0), *((str(k), k) for k in (200, 50, 20, 10, 5, 3, 2, 1))]
-    wide = ipywidgets.Layout(width="340px")
     labels = {name: name.replace("_p", "-p") for name in in_unit}
     return live(
         draw,
@@ -287,7 +286,7 @@ def sampler_playground(
         rows=[["prompt"], ["temperature", "top_k"], in_unit],
         prompt=menu(distributions, "prompt", "min(620px, 96%)"),
         temperature=slider(1.0, 0.0, 2.0, 0.1, "temperature"),
-        top_k=ipywidgets.SelectionSlider(options=sizes, value=0, description="top-k", layout=wide),
+        top_k=stops(sizes, 0, "top-k"),
         **{name: slider(off[name], 0.0, 1.0, 0.05, labels[name], "280px") for name in in_unit},
     )
 
@@ -295,7 +294,7 @@ def sampler_playground(
 def next_word_svg(
     before: ArrayLike, after: ArrayLike, words: Sequence[str], *, prompt: str, rest: tuple[float, float] = (0.0, 0.0)
 ) -> str:
-    """One row per word: a grey bar for its probability before, a blue one after; a word that fell out is crossed out.
+    """One row per word: a grey bar for its probability before, a blue one after; a dropped word is crossed out.
 
     before, after: whole distributions, of which the first len(words) entries are drawn; `rest`: what all other words
     hold, before and after. The line below says how many words are left, what they held, and the entropies.
@@ -340,9 +339,10 @@ def _entropy(p: np.ndarray) -> float:
 
 
 def word_by_word(trees: Mapping[str, SearchTree], name: Callable[[int], str], *, prompt: str) -> Live:
-    """A text that grows token by token, and at every place what the choice was among.
+    """A text that grows token by token, and at every position the probabilities from which the token was sampled.
 
-    trees: way of decoding -> the tree of one text, as `greedy` and `sample` give it with trace=True.
+    trees: way of decoding -> the tree of one text, as `greedy` and `sample` give it with trace=True. Where temperature
+    or filters reshaped the model's distribution, the bars are the reshaped one, and the model's own probability is written next to it.
     """
     written = {way: [node for node in tree.nodes if node.id in tree.best and node.step] for way, tree in trees.items()}
 
@@ -359,15 +359,21 @@ def word_by_word(trees: Mapping[str, SearchTree], name: Callable[[int], str], *,
             bold=1,
             alt=f"{way}, after {place} tokens: {prompt}{before}{last}",
         )
-        labels = [_shown(name(n.token)) for n in candidates if n.token is not None]
-        chances = [math.exp(n.token_log_prob) for n in candidates]
+        reshaped = chosen.score is not None
+        labels = [
+            _shown(name(n.token)) + (f" (model {math.exp(n.token_log_prob):.3f})" if reshaped else "")
+            for n in candidates
+            if n.token is not None
+        ]
+        chances = [math.exp(n.token_log_prob if n.score is None else n.score) for n in candidates]
         at = candidates.index(chosen)
+        told = f"reshaped by {way}" if reshaped else "the model's probabilities"
         return text + bar_list_svg(
             chances,
             labels,
             reach=1.0,
             highlight=[at],
-            title=f"place {place}: the five most probable tokens, and the one that was written",
+            title=f"token {place}, {told}: the five most probable tokens and the one written",
             width=700,
         )
 

@@ -85,6 +85,7 @@ def cache_player(models: Mapping[str, nn.Module], tokens: Tensor, words: Sequenc
     return live(
         draw,
         rows=[["model"], ["read", "layer", "head"]],
+        play="read",
         model=choice(models, "model"),
         read=slider(min(prompt + 1, len(words)), prompt, len(words), 1, "words read"),
         layer=slider(0, 0, deepest, 1, "layer", "260px"),
@@ -125,10 +126,14 @@ def _read(model: nn.Module, tokens: Tensor, prompt: int) -> list[_Step]:
     state: State = None
     with torch.no_grad(), evaluation_mode(model):
         for end in range(prompt, len(tokens) + 1):
-            with capture(model) as tape, FlopCounterMode(display=False) as counted:
-                _, state = model(tokens[None, 0 if state is None else end - 1 : end], state)
-            with capture(model), FlopCounterMode(display=False) as afresh:
-                model(tokens[None, :end])
+            new = tokens[None, 0 if state is None else end - 1 : end]
+            with torch.enable_grad():  # without gradients some products take a path that is not counted
+                with capture(model), FlopCounterMode(display=False) as counted:
+                    model(new, state)
+                with capture(model), FlopCounterMode(display=False) as afresh:
+                    model(tokens[None, :end])
+            with capture(model) as tape:
+                _, state = model(new, state)
             caches = getattr(state, "layers", ())
             if not caches or not all(hasattr(cache, "keys") and hasattr(cache, "length") for cache in caches):
                 raise ValueError(f"the state of {type(model).__name__} has no key-value cache per layer")

@@ -1,4 +1,4 @@
-"""Lecture 1: probabilities from counts, perplexity, Shannon's guessing game, models that suggest and write."""
+"""Widgets: probabilities from counts, perplexity, Shannon's guessing game, models that suggest and write."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ def length_playground(
     longest: int = 6,
     yours: SentenceProbability | None = None,
 ) -> Live:
-    """How much probability all sentences of each length have together, when <eos> has probability p at every step."""
+    """The total probability of all sentences of each length, when <eos> has probability p at every step."""
     sentences = [[list(s) for s in itertools.product(words, repeat=n)] for n in range(longest + 1)]
 
     def draw(probability: SentenceProbability, p: float) -> str:
@@ -54,8 +54,8 @@ def length_playground(
             [f"{n} word{'' if n == 1 else 's'}" for n in range(longest + 1)],
             reach=1.0,
             says=[f"{total:.3f} · {count}" for total, count in zip(sums, counts, strict=True)],
-            title=f"all sentences of a length, P(<eos>) = {p:.2f}",
-            note=f"up to {longest} words together: {sum(sums):.3f}",
+            title=f"total probability of each length, P(<eos>) = {p:.2f}",
+            note=f"up to {longest} words in total: {sum(sums):.3f}",
         )
 
     return live(
@@ -70,9 +70,9 @@ def count_playground(
     *,
     yours: Estimate | None = None,
 ) -> Live:
-    """What was seen after each context, and the probabilities that an estimate makes of it with a pseudocount k.
+    """The counts after each context, and the probabilities that an estimate computes from them with pseudocount k.
 
-    counts: context -> {next word: how often}. Words that were never seen after the context count 0.
+    counts: context -> {next word: count}. Words never seen after the context have a count of 0.
     """
 
     def draw(estimate: Estimate, context: str, k: float) -> str:
@@ -87,7 +87,7 @@ def count_playground(
             highlight=[i for i, word in enumerate(vocabulary) if not seen.get(word)],
             says=[f"{value:.3f} · {words}" for value, words in zip(values, told, strict=True)],
             title=f"P(next word | {context}), k = {k:g}",
-            note=f"they sum to {sum(values):.2f}; orange: never seen after “{context}”",
+            note=f"sum {sum(values):.2f}; orange: never seen after “{context}”",
         )
 
     return live(
@@ -108,9 +108,9 @@ def perplexity_playground(
     *,
     yours: Perplexity | None = None,
 ) -> Live:
-    """One slider per word: the probability that the model gave it. Its surprise in bits, the mean, the perplexity.
+    """One slider per word for its probability under the model; shows each surprise in bits, their mean, the perplexity.
 
-    surprise: probability -> bits. The perplexity is what `perplexity` (or yours) makes of the probabilities.
+    surprise: probability -> bits. `perplexity` (or yours) computes the perplexity from the probabilities.
     """
 
     def draw(perplexity: Perplexity, **given: float) -> str:
@@ -124,7 +124,7 @@ def perplexity_playground(
             list(words),
             reach=8.0,
             says=[f"{b:.2f} bits · P = {value:.3f}" for b, value in zip(bits, p, strict=True)],
-            title="surprise of each word, −log₂ P(word | words before)",
+            title="surprise of each word, −log₂ P(word | previous words)",
             note=note,
             width=480,
         )
@@ -139,12 +139,12 @@ def perplexity_playground(
 # --- Shannon's guessing game ---------------------------------------------------------------------
 
 GIVE_UP = "?"
-"""Shows the character; it counts as found with the last guess of all."""
+"""Reveals the character; it counts as found with the last possible guess."""
 
 ScoreBounds = Callable[[Sequence[int]], tuple[float, float]]
 """numbers of guesses -> (lower, upper) bound in bits per character."""
 
-_NAMES = {" ": "space", ".": "other sign"}
+_NAMES = {" ": "space", ".": "other"}
 
 
 class Passage(NamedTuple):
@@ -158,22 +158,22 @@ class Player(NamedTuple):
     """A model's game on one passage, character by character."""
 
     guesses: Sequence[int]
-    """How many it took, 1 to the number of keys."""
+    """The number of guesses for each character, from 1 to the number of keys."""
     bits: Sequence[float]
-    """−log2 of the probability of the right key."""
+    """−log2 of the probability of the correct key."""
 
 
 class Game(NamedTuple):
     """The state of the game after the keys typed so far."""
 
     found: list[int]
-    """For every character found, how many guesses it took."""
+    """The number of guesses for every character found."""
     wrong: list[str]
-    """Wrong guesses for the next character."""
+    """The wrong guesses for the next character so far."""
 
 
 def replay(typed: str, targets: Sequence[int], keys: str, key_of: Callable[[str], int]) -> Game:
-    """The game from all that was typed: a key that was tried before does not count again."""
+    """The game from everything typed so far; a repeated guess does not count again."""
     found: list[int] = []
     wrong: list[str] = []
     for sign in typed:
@@ -198,11 +198,11 @@ def guessing_game(
     demo: str = "",
     yours: ScoreBounds | None = None,
 ) -> Live:
-    """The room guesses a passage key by key: typed into the field, or with the buttons. Backspace takes back.
+    """The room guesses a passage key by key, in the field or with the buttons. Backspace undoes a key.
 
-    passages: name -> text. players: text -> name -> a model's game on it, from the first character on. bounds: from
-    numbers of guesses to Shannon's two bounds. keys, key_of: the possible answers, and the index of a character among
-    them. demo: what is typed at the beginning, so that a page without a kernel shows a game.
+    passages: name -> text. players: text -> name -> a model's game on it, from the first character. bounds: numbers of
+    guesses -> Shannon's two bounds. keys, key_of: the possible answers, and the index of a character among
+    them. demo: the initial input, so that a page without a kernel shows a game.
     """
     games = {name: players(passage.text) for name, passage in passages.items()}
 
@@ -221,17 +221,18 @@ def guessing_game(
                 rows[name] = (low, high, sum(player.bits[given : given + n]) / n, numbers.count(1) / n)
         return guessing_svg(text[: given + n], given, game.found, game.wrong, rows, done=n == len(targets))
 
-    hint = "letters, space, . for any other sign, ? shows it, backspace takes back"
+    hint = "letters, space, . for any other character, ? reveals it, backspace undoes"
     typed = field("type here", hint, demo, "min(720px, 96%)", every_key=True)
     passage = choice(passages, "passage")
     passage.observe(lambda _: setattr(typed, "value", ""), names="value")
     game = live(draw, bounds, yours=yours, rows=[["passage"], ["typed"]], passage=passage, typed=typed)
-    game.children = (*game.children[:2], _keyboard(keys, typed), game.children[-1])
+    controls, picture = game.children
+    game.children = (controls, _keyboard(keys, typed), picture)
     return game
 
 
 def _keyboard(keys: str, typed: ipywidgets.Text) -> ipywidgets.HBox:
-    """A button per key, and those that end, take back and begin again."""
+    """A button per key, and the buttons that reveal, undo and restart."""
 
     def button(label: str, says: str, change: Callable[[str], str], width: str = "auto") -> ipywidgets.Button:
         made = ipywidgets.Button(description=label, tooltip=says, layout=ipywidgets.Layout(width=width))
@@ -246,9 +247,9 @@ def _keyboard(keys: str, typed: ipywidgets.Text) -> ipywidgets.HBox:
         name = _NAMES.get(key, key)
         row.append(button(name, f"guess {name}", adding(key), "auto" if key in _NAMES else "36px"))
     row += [
-        button("show it", "show the character; it counts as found last", adding(GIVE_UP)),
-        button("take back", "take the last key back", lambda before: before[:-1]),
-        button("new game", "begin again", lambda before: ""),
+        button("reveal", "reveal the character; it counts as the last possible guess", adding(GIVE_UP)),
+        button("undo", "undo the last key", lambda before: before[:-1]),
+        button("new game", "start again", lambda before: ""),
     ]
     return ipywidgets.HBox(row, layout=ipywidgets.Layout(flex_flow="row wrap", width="min(860px, 98%)"))
 
@@ -263,7 +264,7 @@ def guessing_svg(
     done: bool = False,
     per_line: int = 40,
 ) -> str:
-    """The text found so far with the number of guesses below each character, and a gap for the next; then the score.
+    """The text found so far, with the number of guesses below each character and a gap for the next one; then the score.
 
     shown: the characters shown; the first `given` of them were not guessed. wrong: wrong guesses for the next.
 
@@ -271,7 +272,7 @@ def guessing_svg(
     """
     if len(guesses) != len(shown) - given:
         raise ValueError(
-            f"guessing_svg needs a number per guessed character, got {len(guesses)} for {len(shown) - given}"
+            f"guessing_svg needs one number of guesses per guessed character: got {len(guesses)} numbers for {len(shown) - given} characters"
         )
     canvas, wide = Canvas(), 19.0
     cells = [*shown] if done else [*shown, "_"]
@@ -286,7 +287,7 @@ def guessing_svg(
             canvas.text(x + wide / 2, y, sign, 20, "middle", mono=True, fill="#000000" if guessed else GREY)
             if guessed:
                 hard = guesses[i - given] > 1
-                ink = ORANGE if hard else "#333333"
+                ink = DARK_ORANGE if hard else "#333333"
                 canvas.text(x + wide / 2, y + 19, str(guesses[i - given]), 15, "middle", fill=ink, bold=hard)
     tried = "not: " + " ".join(_NAMES.get(key, key) for key in wrong) if wrong else ""
     state = "the end of the passage" if done else tried or "which key is next?"
@@ -302,8 +303,8 @@ def _spoken(name: str, row: Bounds) -> str:
     low, high, bits, first = row
     words = []
     if low is not None and high is not None:
-        words.append(f"between {low:.2f} and {high:.2f} bits per character by its guesses")
-    words += [] if bits is None else [f"{bits:.2f} by its probabilities"]
+        words.append(f"between {low:.2f} and {high:.2f} bits per character from its guesses")
+    words += [] if bits is None else [f"{bits:.2f} from its probabilities"]
     words += [] if first is None else [f"first guess right {first:.0%}"]
     return f"{name}: {', '.join(words)}."
 
@@ -315,25 +316,25 @@ Suggest = Callable[[str], Sequence[tuple[str, float]]]
 
 
 def next_words(models: Mapping[str, Suggest], typed: str, *, longest: int = 200) -> Live:
-    """Type; the models suggest the next word, or the rest of the word begun, as the keyboard of a telephone does.
+    """Type; the models suggest the next word, or the rest of the current one, like the keyboard of a phone.
 
-    Enter takes the first suggestion.
+    Enter accepts the first suggestion.
 
-    models: name -> function from the text to (word, probability) pairs. The last name is chosen at first.
+    models: name -> function from the text to (word, probability) pairs. The last model is selected initially.
     """
 
     def draw(model: str, typed: str) -> str:
         if len(typed) > longest:
-            raise ValueError(f"the text has {len(typed)} characters; {longest} are enough to see how it goes on")
+            raise ValueError(f"the text has {len(typed)} characters; at most {longest} are allowed, so delete some")
         found = list(models[model](typed))
         if not found:
-            return said(f"{model} knows no word that begins so")
+            return said(f"{model} knows no word that starts like this")
         shown = typed.replace("\n", " ")[-60:]
         return bar_list_svg(
             [p for _, p in found],
             [_named(word) for word, _ in found],
             reach=max(0.25, max(p for _, p in found)),
-            title=f"{model}: what comes after “{shown}”?",
+            title=f"{model}: next word after “{shown}”",
             width=700,
         )
 
@@ -365,7 +366,7 @@ Write = Callable[[int, str, int], Sequence[Written]]
 
 
 def writer(write: Write, orders: Sequence[int], smoothings: Sequence[str], *, order: int, words: int = 24) -> Live:
-    """A text that an n-gram model samples, word by word; the colour tells how long a run was copied.
+    """A text that an n-gram model samples, word by word; the colour shows the length of the copied run.
 
     write: see `Write`; its `seen` is at most one more than the largest order.
     """
@@ -392,7 +393,7 @@ def writer(write: Write, orders: Sequence[int], smoothings: Sequence[str], *, or
             reach=max(0.3, max(p for _, p in last.likely)),
             says=[f"{p:.3f}" if p >= 0.001 else f"{p:.5f}" for _, p in last.likely],
             highlight=chosen,
-            title=f"word {len(text)} was drawn from" + ("" if chosen else " (it was none of these)"),
+            title=f"word {len(text)} was sampled from" + ("" if chosen else " (it is not in the top five)"),
         )
         line = f"{copied} of {len(text)} words end a run of {top} or more words copied from the training text."
         return written + said(line) + bars
@@ -408,5 +409,5 @@ def writer(write: Write, orders: Sequence[int], smoothings: Sequence[str], *, or
 
 
 def _named(word: str) -> str:
-    """A word as a label; what cannot be seen is named."""
+    """A word as a label; invisible characters are named."""
     return {"\n": "new line", " ": "space", "": "no space"}.get(word, word)

@@ -1,4 +1,4 @@
-"""Lecture 5: a state that fills word by word, its gradient through time, words that are labelled, a training's loss."""
+"""Widgets: a state that builds up word by word, its gradient through time, labelled words, the loss during training."""
 
 import math
 import time
@@ -17,7 +17,6 @@ from lectures.show.svg import (
     AMBER,
     BLUE,
     DARK_ORANGE,
-    FAINT,
     GREY,
     INK,
     ORANGE,
@@ -29,7 +28,7 @@ from lectures.show.svg import (
 
 __all__ = ["TrainingCurve", "restore_player", "state_player", "through_time_player", "verdict_player"]
 
-# --- a state that fills --------------------------------------------------------------------------
+# --- a state, word by word --------------------------------------------------------------------------
 
 Step = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 """(x (input,), h (unit,), U (unit, unit), W (input, unit)) -> the next h (unit,): vectors are rows."""
@@ -56,7 +55,7 @@ def state_player(
     def draw(step: Step, read: int, scale: float, sentence: str) -> str:
         words = sentence.split()
         if missing := [word for word in words if word not in embedding]:
-            raise ValueError(f"there is no vector for {missing}; there are some for {sorted(embedding)}")
+            raise ValueError(f"there is no vector for {missing}; the known words are {sorted(embedding)}")
         states = [torch.zeros(len(U))]
         for word in words:
             states.append(step(embedding[word], states[-1], U * scale, W))
@@ -71,6 +70,7 @@ def state_player(
         step,
         yours=yours,
         rows=[["read", "scale"], ["sentence"]],
+        play="read",
         read=slider(0 if yours is None else longest, 0, longest, 1, "words read"),  # to compare: all of it
         scale=slider(1.0, 0.0, 1.5, 0.1, "multiply U by"),
         sentence=menu(sentences, "sentence", "520px"),
@@ -87,12 +87,12 @@ def states_svg(
     read: int | None = None,
     title: str = "",
 ) -> str:
-    """h_0, h_1, … as columns of coloured numbers between −1 and 1, words below, predictions above.
+    """h_0, h_1, … as columns of coloured values between −1 and 1, words below, predictions above.
 
-    states (time + 1, unit), the first row is h_0; chances (time, outcome), what is predicted after each word; read:
-    how many words have been read (None: all); what comes later is empty.
+    states (time + 1, unit), the first row is h_0; chances (time, outcome), the prediction after each word; read:
+    how many words have been read (None: all); later columns are empty.
 
-    Raises ValueError for shapes that do not fit, or more words than there are.
+    Raises ValueError if the shapes do not fit, or if `read` exceeds the number of words.
     """
     h, p = np.asarray(states, dtype=float), np.asarray(chances, dtype=float)
     read = len(words) if read is None else read
@@ -118,7 +118,7 @@ def states_svg(
             shown, fill = (number(value), diverging(value)) if seen else ("", "#ffffff")
             dashes = "" if seen else "3 3"
             canvas.box(x, top + tall * k, wide, tall, shown, fill, "#b8b8b8", dashes=dashes)
-        canvas.text(middle, bottom + 52, word, 17, "middle", fill=INK if seen else FAINT)
+        canvas.text(middle, bottom + 52, word, 17, "middle", fill=INK if seen else GREY)
         if t == read:
             canvas.rect(x - 3, top - 3, wide + 6, tall * len(units) + 6, stroke=ORANGE, wide=3)
         if not t:
@@ -133,7 +133,7 @@ def states_svg(
                 canvas.text(x - 2, y + 1, f"{chance:.2f}", bold=chance == p[t - 1].max())
     numbers = ", ".join(f"{unit} {value:.2f}" for unit, value in zip(units, h[read], strict=True))
     if not read:
-        return canvas.svg(f"A recurrent network that has read nothing of “{' '.join(words)}”. Its state: {numbers}.")
+        return canvas.svg(f"A recurrent network before it reads “{' '.join(words)}”. Its state: {numbers}.")
     best = int(p[read - 1].argmax())
     return canvas.svg(
         f"A recurrent network has read “{' '.join(words[:read])}”. Its state: {numbers}."
@@ -156,7 +156,7 @@ def through_time_player(
     w: float | int = 1.0,
     yours: ThroughTime | None = None,
 ) -> Live:
-    """dL/du of a scalar network, taken apart: one number for each loss t and each use k of u; a slider cuts it off."""
+    """dL/du of a scalar network, taken apart: one entry for each loss t and each use k of u; a slider leaves out distant pairs."""
     times = len(inputs)
 
     def draw(through_time: ThroughTime, u: float, w: float, cut: int) -> str:
@@ -170,7 +170,7 @@ def through_time_player(
         yours=yours,
         u=slider(float(u), -1.5, 3.0, 0.1, "u"),
         w=slider(float(w), 0.1, 2.0, 0.1, "w"),
-        cut=slider(times, 1, times, 1, "pairs less than … apart", "380px"),
+        cut=slider(times, 1, times, 1, "pairs less than … steps apart", "430px"),
     )
 
 
@@ -185,7 +185,7 @@ def contributions_svg(
     """Row t, column k: the loss at time t, differentiated through the use of U at time k, for k ≤ t.
 
     contributions (time, time); states h_0 … h_T; slopes ∂h_j/∂h_{j−1} for j = 1 … T, shown on the chain below.
-    cut: pairs with t − k ≥ cut are crossed out, and left out of the sum (None: none).
+    cut: pairs with t − k ≥ cut are crossed out, and not part of the sum (None: all count).
 
     Raises ValueError for shapes that do not fit.
     """
@@ -222,8 +222,8 @@ def contributions_svg(
         if j:
             canvas.line((x - wide + 27, chain), (x - 27, chain), DARK_ORANGE, 2, arrow=True)
             canvas.text(x - wide / 2, chain + 46, f"×{number(slopes[j - 1])}", 16, "middle", fill=DARK_ORANGE)
-    says = f"Contributions of {n} times to the gradient of {symbol}; their sum is {kept:.4f}"
-    says += "" if cut is None else f" when only pairs less than {cut} apart count, {whole:.4f} with all of them"
+    says = f"Contributions of {n} time steps to the gradient of {symbol}; their sum is {kept:.4f}"
+    says += "" if cut is None else f" when only pairs less than {cut} steps apart count, {whole:.4f} with all of them"
     slopes_said = ", ".join(f"{s:.2f}" for s in slopes)
     return canvas.svg(f"{says}. The derivative of a state with respect to the previous one is {slopes_said}.")
 
@@ -242,12 +242,14 @@ _LONGEST = 60
 def _chosen(sentence: str, typed: str) -> str:
     text = typed if typed.strip() else sentence
     if len(text.split()) > _LONGEST:
-        raise ValueError(f"the text has {len(text.split())} words; the picture has room for {_LONGEST}")
+        raise ValueError(
+            f"the text has {len(text.split())} words, but the picture shows at most {_LONGEST}; shorten the text"
+        )
     return text
 
 
 def restore_player(restore: Restore, sentences: Sequence[str], *, yours: Restore | None = None) -> Live:
-    """Choose a sentence or type one; a mark is put only where the model is at least as sure as the slider says."""
+    """Choose a sentence or type one; a mark is set only where the model is at least as confident as the slider says."""
     answer = lru_cache(maxsize=64)(lambda restore, text: restore(text))
 
     def draw(restore: Restore, least: float, sentence: str, typed: str) -> str:
@@ -262,7 +264,7 @@ def restore_player(restore: Restore, sentences: Sequence[str], *, yours: Restore
         restore,
         yours=yours,
         rows=[["least"], ["sentence"], ["typed"]],
-        least=slider(0.0, 0.0, 1.0, 0.05, "only if at least this sure"),
+        least=slider(0.0, 0.0, 1.0, 0.05, "only if at least this confident"),
         sentence=menu(sentences, "sentence"),
         typed=field(),
     )
@@ -271,14 +273,14 @@ def restore_player(restore: Restore, sentences: Sequence[str], *, yours: Restore
 def restored_svg(
     plain: Sequence[str], restored: Sequence[str], sure: ArrayLike, *, per_line: int = 9, note: str = ""
 ) -> str:
-    """Each word of the input, and above it the model's answer, on a blue as dark as the model is sure of it.
+    """Each word of the input, and above it the model's answer; the darker the blue, the more confident the model.
 
     Raises ValueError if the three differ in length, or there is no word.
     """
     chance = np.asarray(sure, dtype=float)
     if not len(plain) == len(restored) == len(chance) or not len(plain):
         raise ValueError(
-            f"restored_svg needs one restored word and one number per word, and at least one word: got {len(plain)}"
+            f"restored_svg needs one restored word and one probability per word, and at least one word; got {len(plain)}"
             f" words, {len(restored)} restored and {chance.shape}"
         )
     canvas, x = Canvas(), 0.0
@@ -327,9 +329,9 @@ def verdict_svg(
 ) -> str:
     """The probability of `high` (against `low`) after each word, as a line above the words, for the first `read`.
 
-    unknown: words that the model has read as <unk>, written in grey and in italics.
+    unknown: words that the model reads as <unk>, written in grey and in italics.
 
-    Raises ValueError for lengths that do not fit, or without a word.
+    Raises ValueError if the lengths do not fit, or if there is no word.
     """
     p, read = np.asarray(chances, dtype=float), len(words) if read is None else read
     if p.shape != (len(words),) or not len(words) or not 1 <= read <= len(words):
@@ -356,14 +358,14 @@ def verdict_svg(
 
 
 class TrainingCurve(ipywidgets.VBox):
-    """A picture that follows the records `nlmcore.training.fit` hands to `on_step`.
+    """A picture that follows the records which `nlmcore.training.fit` passes to `on_step`.
 
         curve = TrainingCurve()
         display(curve)
         fit(model, batches, steps=500, on_step=curve)
 
-    Redrawn at most every `every` seconds, and at each evaluation, so that drawing costs training next to
-    nothing; `finish()` draws what came last.
+    Redrawn at most every `every` seconds, and at each evaluation, so that drawing costs training almost
+    nothing; `finish()` draws the final state.
     """
 
     def __init__(self, title: str = "loss", every: float | int = 0.25) -> None:
@@ -373,7 +375,7 @@ class TrainingCurve(ipywidgets.VBox):
         self.validation: dict[int, float] = {}
         self.title, self.every = title, every
         self._drawn_at = -math.inf
-        self.picture = ipywidgets.HTML('<p role="status">training has not begun</p>')
+        self.picture = ipywidgets.HTML('<p role="status">training has not started yet</p>')
         super().__init__([self.picture])
 
     def __call__(self, record: Any) -> None:
@@ -385,7 +387,7 @@ class TrainingCurve(ipywidgets.VBox):
             self.finish()
 
     def finish(self) -> None:
-        """Draw all that has come so far."""
+        """Draw all records received so far."""
         if self.losses:
             self.picture.value = curve_svg(self.losses, self.validation, title=self.title)
             self._drawn_at = time.monotonic()

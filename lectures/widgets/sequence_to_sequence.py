@@ -1,4 +1,4 @@
-"""Lecture 10: a translator, its context vector, its steps, a map of many vectors, and pronunciation."""
+"""Widgets: a translator, its context vector, its steps, a map of many vectors, and pronunciation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -8,10 +8,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lectures.show import Canvas, Live, bar_list_svg, choice, choose_or_type, field, live, map_svg, menu, said, slider
-from lectures.show.svg import BLUE, DARK_GREEN, DARK_ORANGE, subscript
+from lectures.show import (
+    Canvas,
+    Live,
+    encoder_decoder_svg,
+    bar_list_svg,
+    choice,
+    choose_or_type,
+    field,
+    live,
+    map_svg,
+    menu,
+    said,
+    slider,
+)
+from lectures.show.svg import BLUE, DARK_GREEN, DARK_ORANGE, number, subscript
 
-__all__ = ["DecodingStep", "decoder_player", "pronouncer", "translator_playground", "vector_map"]
+__all__ = ["DecodingStep", "decoder_player", "pronouncer", "time_player", "translator_playground", "vector_map"]
 
 Write = Callable[[str], Sequence[str]]
 """source text -> the words that a model writes."""
@@ -54,14 +67,14 @@ def translation_svg(
     words = [(word, *looks[bad]) for word, bad in zip(written, wrong, strict=True)] or [("…", _GREY, "")]
     y = _boxes(canvas, "written", words, y + 4)
     if reference is not None and not right:
-        y = _boxes(canvas, "should be", [(word, _GREY, "") for word in reference], y)
-    verdict = "right in every word" if right else f"do not fit: {sum(wrong)} of {len(written)}" if reference else ""
+        y = _boxes(canvas, "reference", [(word, _GREY, "") for word in reference], y)
+    verdict = "right in every word" if right else f"{sum(wrong)} of {len(written)} do not fit" if reference else ""
     if verdict:
         canvas.text(112, y + 20, verdict, 16)
     canvas.notes([note], gap=2)
     alt = f"Source: {' '.join(source)}. Written: {' '.join(written) or 'nothing yet'}."
     if reference is not None:
-        alt += " It is right." if right else f" It should be: {' '.join(reference)}."
+        alt += " It is right." if right else f" The reference is: {' '.join(reference)}."
     return canvas.svg(f"{alt} {note}".strip(), width=860)
 
 
@@ -158,9 +171,65 @@ def decoder_player(run: Callable[[str], Sequence[DecodingStep]], sources: Sequen
     return live(
         draw,
         rows=[["source"], ["step"]],
+        play="step",
         source=menu(runs, "source"),
         step=slider(1, 0, max(map(len, runs.values())), 1, "step", "460px"),
     )
+
+
+def time_player(
+    encode: Callable[[str], ArrayLike],
+    run: Callable[[str], Sequence[DecodingStep]],
+    sources: Sequence[str],
+    *,
+    backward: bool = False,
+) -> Live:
+    """Encoder and decoder unrolled, playing in time: each word written is the next one read.
+
+    encode: source words -> the encoder's states (word, width), one per word and one for `<eos>`, in the order in which
+    they are computed. run: as for `decoder_player`. Short sources: all words stand side by side.
+    """
+    states = {source: np.asarray(encode(source), dtype=float) for source in sources}
+    runs = {source: list(run(source)) for source in sources}
+
+    def draw(source: str, step: int) -> str:
+        words, steps, n = [*source.split(), "<eos>"], runs[source], len(states[source])
+        target, step = [one.likely[0][0] for one in steps], min(step, n + 1 + 2 * len(steps))
+        told = _event(words[::-1] if backward else words, states[source], steps, step)
+        vectors = states[source], np.array([one.state for one in steps])
+        alt = f"Encoder and decoder after step {step} of {n + 1 + 2 * len(steps)}: {told}"
+        return encoder_decoder_svg(words, target, alt=alt, backward=backward, step=step, states=vectors) + said(told)
+
+    longest = max(len(states[source]) + 1 + 2 * len(runs[source]) for source in sources)
+    return live(
+        draw,
+        rows=[["step", "source"]],
+        play="step",
+        step=slider(0, 0, longest, 1, "step", "420px"),
+        source=menu(sources, "source", "280px"),
+    )
+
+
+def _event(words: Sequence[str], states: np.ndarray, steps: Sequence[DecodingStep], step: int) -> str:
+    """What happens in one step, with its numbers; `words` in the order in which they are read."""
+    n = len(states)
+    if step == 0:
+        return "Nothing has been read yet."
+    if step <= n:
+        first = ", ".join(number(value) for value in states[step - 1][:4])
+        return f"h{subscript(step)} reads “{words[step - 1]}”. Its {len(states[0])} values begin {first} …"
+    if step == n + 1:
+        first = ", ".join(number(value) for value in states[-1][:4])
+        return f"c = h{subscript(n)} = ({first}, …) is all that the decoder is told about the source."
+    i, writes = divmod(step - n - 2, 2)
+    likely = steps[i].likely
+    before = "<bos>" if i == 0 else steps[i - 1].likely[0][0]
+    if not writes:
+        chances = ", ".join(f"{word} {chance:.3f}" for word, chance in likely[:3])
+        again = "" if i == 0 else ", the word just written"
+        return f"s{subscript(i + 1)} reads “{before}”{again}. Next word: {chances} …"
+    end = "It ends the text." if i + 1 == len(steps) else "It will be read next."
+    return f"“{likely[0][0]}” is written, with probability {likely[0][1]:.3f}. {end}"
 
 
 # --- a map of vectors ----------------------------------------------------------------------------
@@ -195,8 +264,8 @@ def vector_map(
         (tones, low, high), near = shades[shade], nearest(chosen)
         title, close = f"shade: {shade}", ", ".join(names[i] for i in near)
         return map_svg(plane, tones, names, chosen=chosen, near=near, low=low, high=high, title=title) + said(
-            f"nearest to “{names[chosen]}” in all {x.shape[1]} numbers: {close}."
-            f" The plane shows {share:.0%} of the scatter."
+            f"nearest to “{names[chosen]}” in all {x.shape[1]} dimensions: {close}."
+            f" The plane shows {share:.0%} of the variance."
         )
 
     return live(
@@ -225,7 +294,7 @@ def pronouncer(
         written = list(say(spelled))
         allowed = [spoken.split() for spoken in known(spelled)]
         best = min(allowed, key=lambda spoken: (spoken != written, abs(len(spoken) - len(written))), default=None)
-        note = "" if best is not None else "the dictionary does not have this word: listen"
+        note = "" if best is not None else "the dictionary does not have this word, so listen"
         return translation_svg(list(spelled), [("vector c", encode(spelled))], written, reference=best, note=note)
 
     word, own = menu(words, "word", "300px"), field(hint="… or type one", width="300px", every_key=True)

@@ -1,5 +1,6 @@
-"""Lecture 2: byte-pair merges, the window of skip-gram, negative sampling, neighbours, analogies, a map of words."""
+"""Widgets: byte-pair merges, the window of skip-gram, negative sampling, neighbours, analogies, a map of words."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -15,18 +16,27 @@ from lectures.show import (
     live,
     menu,
     pieces_html,
+    said,
     slider,
     tick,
     word_map_svg,
 )
 from lectures.show.svg import visible
 
-__all__ = ["analogies", "merge_player", "negative_playground", "neighbours", "window_player", "word_map"]
+__all__ = [
+    "analogies",
+    "merge_player",
+    "negative_playground",
+    "neighbours",
+    "pieces_playground",
+    "window_player",
+    "word_map",
+]
 
 # --- tokens --------------------------------------------------------------------------------------
 
 Learn = Callable[[str, int], Sequence[Any]]
-"""(text, steps) -> per merge: pair, frequency, and words, how each distinct word is cut then; as `trace_training`."""
+"""(text, steps) -> per merge: pair, frequency, and words (how each distinct word is then split); see `trace_training`."""
 
 Pairs = Callable[[Sequence[str], int], Sequence[tuple[int, int]]]
 """(words, m) -> all (position of the word, position of its neighbour)."""
@@ -41,7 +51,7 @@ def merge_player(
     at: int = 4,
     yours: Learn | None = None,
 ) -> Live:
-    """Merge after merge: how the text is cut, how the vocabulary grows, and how many tokens a word takes.
+    """Merge by merge: how the text is split, how the vocabulary grows, and how many tokens a word takes.
 
     split: a text -> its words as bytes, in order.
     """
@@ -60,7 +70,7 @@ def merge_player(
             pair, times = f"“{visible(a)}” + “{visible(b)}”", steps[done - 1].frequency
             last = f"merge {done}: {pair} → “{visible(new)}”, which occurred {times} times"
         note = f"vocabulary: 256 bytes + {done} = {256 + done}\n"
-        note += f"{tokens} tokens for {len(words)} words and signs: {tokens / len(words):.2f} each"
+        note += f"{tokens} tokens for {len(words)} words and punctuation marks: {tokens / len(words):.2f} each"
         if done == len(steps) < step:
             note += "\nno pair is left to merge"
         alt = f"{last}. {note.replace(chr(10), '. ')}."
@@ -71,6 +81,7 @@ def merge_player(
         learn,
         yours=yours,
         rows=[["text"], ["step"]],
+        play="step",
         text=choice(texts, "text"),
         step=slider(at, 0, merges, 1, "merges", "620px"),
     )
@@ -83,18 +94,61 @@ def _spelled(piece: bytes) -> str:
         return "".join(f"⟨{byte:02x}⟩" for byte in piece)
 
 
+_TOGETHER = 12
+"""Pieces of a word that stay on one line."""
+_LONGEST = 160
+"""The largest number of characters in a picture."""
+
+
+def pieces_playground(cuts: Mapping[str, Callable[[str], Sequence[str]]], texts: Mapping[str, str]) -> Live:
+    """Any text, split by several tokenizers at every keystroke: their pieces, and how many there are.
+
+    cuts: name -> function from a text to its pieces; bytes that are only part of a character are written `\\xf0`. texts:
+    name in the menu -> a text to start with.
+    """
+
+    def draw(text: str, own: str) -> str:
+        shown = own or texts[text]
+        if len(shown) > _LONGEST:
+            raise ValueError(f"the text has {len(shown)} characters; the picture has room for {_LONGEST}")
+        pictures, told = [], []
+        for name, cut in cuts.items():
+            pieces = cut(shown)
+            drops_spaces = not any(piece[:1] in (" ", "\n") for piece in pieces)
+            words: list[list[str]] = []
+            for piece in pieces:
+                begins = not piece.startswith("##") if drops_spaces else piece[:1] in (" ", "\n")
+                if not words or begins or len(words[-1]) == _TOGETHER:
+                    words.append([])
+                words[-1].append(piece if piece in shown else _bytes_shown(piece))
+            n = len(pieces)
+            told.append(f"{name} {n}")
+            listed = " | ".join(piece for word in words for piece in word)
+            alt = f"{name}: {n} tokens: {listed}."
+            pictures.append(pieces_html(words or [["(nothing)"]], alt=alt, title=f"{name}: {n} tokens"))
+        return "".join(pictures) + said(f"{len(shown)} characters. Tokens: {', '.join(told)}.")
+
+    text, own = menu(texts, "text"), field(hint="… or type your own", every_key=True)
+    choose_or_type(text, own)
+    return live(draw, rows=[["text"], ["own"]], text=text, own=own)
+
+
+def _bytes_shown(piece: str) -> str:
+    return re.sub(r"\\x([0-9a-f]{2})", r"⟨\1⟩", piece)
+
+
 def window_player(pairs: Pairs, sentence: str, *, at: int = 2, yours: Pairs | None = None) -> Live:
-    """A word, the window around it, and the pairs (word, neighbour) that skip-gram learns from."""
+    """A word, the window around it, and the (word, neighbour) pairs from which skip-gram learns."""
     words = sentence.split()
 
     def draw(pairs: Pairs, place: int, m: int) -> str:
         every = [(int(i), int(j)) for i, j in pairs(words, m)]
         word, here = words[place - 1], [words[j] for i, j in every if i == place - 1]
         learns = "learns from: " + ", ".join(f"P({other} | {word})" for other in here)
-        note = learns if here else f"no pair begins with {word}"
+        note = learns if here else f"no pair starts with {word}"
         return pieces_html(
             [[f"[{other}]" if i == place - 1 else other] for i, other in enumerate(words)],
-            alt=f"{m} words to either side of {word}: {', '.join(here) or 'nothing'}; {len(every)} pairs.",
+            alt=f"{m} words on either side of {word}: {', '.join(here) or 'nothing'}; {len(every)} pairs.",
             framed=sorted({*here} - {word}),
             title=f"m = {m}",
             note=f"{note}\n{len(every)} pairs in the whole sentence",
@@ -104,8 +158,8 @@ def window_player(pairs: Pairs, sentence: str, *, at: int = 2, yours: Pairs | No
         draw,
         pairs,
         yours=yours,
-        place=slider(at + 1, 1, len(words), 1, "place of the word a"),
-        m=slider(2, 1, 5, 1, "m, words to either side"),
+        place=slider(at + 1, 1, len(words), 1, "position of the word a"),
+        m=slider(2, 1, 5, 1, "m, words on either side"),
     )
 
 
@@ -118,16 +172,16 @@ Near = Callable[[str], Sequence[tuple[str, float]]]
 """word -> (word, cosine), best first; ValueError for a word that is not in the table."""
 
 Answer = Callable[[str, str, str, bool], Sequence[tuple[str, float]]]
-"""(a, b, c, whether a, b and c are left out) -> (word, cosine), best first."""
+"""(a, b, c, whether a, b and c are excluded) -> (word, cosine), best first."""
 
 Project = Callable[[Sequence[str]], tuple[ArrayLike, float]]
-"""words -> their places in the plane (word, 2), and the share of the variance that these keep."""
+"""words -> their coordinates in the plane (word, 2), and the fraction of the variance that these keep."""
 
 
 def negative_playground(
     loss: NegativeLoss, sigmoid: Callable[[float], float], noise: Sequence[str], *, yours: NegativeLoss | None = None
 ) -> Live:
-    """A score for the true neighbour, one for each noise word; their σ, and the loss."""
+    """A score for the true neighbour and one for each noise word, with their σ and the loss."""
     names = ["neighbour", *noise]
 
     def draw(loss: NegativeLoss, **scores: float) -> str:
@@ -142,7 +196,7 @@ def negative_playground(
             reach=1.0,
             highlight=[0],
             says=told,
-            title="σ(score): held to be a real neighbour",
+            title="σ(score): probability of being a real neighbour",
             note=f"loss {total:.3f}",
             width=720,
         )
@@ -166,12 +220,12 @@ def _cosines(found: Sequence[tuple[str, float]], title: str, note: str, highligh
 
 
 def neighbours(tables: Mapping[str, Near], words: Sequence[str]) -> Live:
-    """The words nearest to a chosen or typed one, in each of several tables of vectors."""
+    """The words nearest to a selected or typed one, in each of several tables of vectors."""
 
     def draw(table: str, word: str, own: str) -> str:
         asked = own.strip().lower() or word
         title = f"{table}: nearest to “{asked}”"
-        return _cosines(list(tables[table](asked)), title, "cosine: 1 is the same direction")
+        return _cosines(list(tables[table](asked)), title, "cosine: 1 means the same direction")
 
     word, own = choice(words, "word"), field(hint="… or type a word and press Enter", width="420px")
     choose_or_type(word, own)
@@ -180,17 +234,17 @@ def neighbours(tables: Mapping[str, Near], words: Sequence[str]) -> Live:
 
 
 def analogies(tables: Mapping[str, Answer], questions: Sequence[str]) -> Live:
-    """a is to b as c is to …: the best answers of each table; questions are "a b c d", d the one that is hoped for."""
+    """a is to b as c is to …: the best answers of each table; questions are "a b c d" with d the expected answer."""
 
     def draw(table: str, question: str, own: str, leave_out: bool) -> str:
         words = (own.lower() if own.strip() else question).split()
         if len(words) not in (3, 4):
-            raise ValueError(f"type three words, a, b and c, and a fourth that you hope for if you like; got {own!r}")
+            raise ValueError(f"type three words a, b and c, and optionally the answer that you expect; got {own!r}")
         a, b, c = words[:3]
         found = list(tables[table](a, b, c, leave_out))
         hoped = [i for i, (name, _) in enumerate(found) if name in words[3:]]
-        verdict = f"hoped for: {words[3]}" if words[3:] else ""
-        verdict += ", and it comes first" if 0 in hoped else ""
+        verdict = f"expected: {words[3]}" if words[3:] else ""
+        verdict += ", and it ranks first" if 0 in hoped else ""
         return _cosines(found, f"{table}: {a} is to {b} as {c} is to …", verdict, hoped)
 
     question, own = (
@@ -204,12 +258,12 @@ def analogies(tables: Mapping[str, Answer], questions: Sequence[str]) -> Live:
         table=choice(tables, "vectors"),
         question=question,
         own=own,
-        leave_out=tick("a, b and c are no answers", True),
+        leave_out=tick("exclude a, b and c", True),
     )
 
 
 def word_map(project: Project, groups: Mapping[str, Sequence[Sequence[str]]], *, arrows: bool = True) -> Live:
-    """Words in the plane of their two largest principal components. Each choice has groups of words.
+    """Words in the plane of their first two principal components. Each choice has groups of words.
 
     Groups of the same length are drawn with arrows from the words of the first to those of the second.
     """
@@ -231,5 +285,5 @@ def word_map(project: Project, groups: Mapping[str, Sequence[Sequence[str]]], *,
             alt=f"Map of {len(words)} words: {'; '.join(map(' '.join, chosen))}. It keeps {share:.0%} of the variance.",
         )
 
-    own = field(hint="… add words of your own and press Enter", width="420px")
+    own = field(hint="… add your own words and press Enter", width="420px")
     return live(draw, rows=[["choice"], ["own"]], choice=choice(groups, "words"), own=own)

@@ -1,4 +1,4 @@
-"""Lecture 9: what each word costs, what each step reads, how two texts part after one changed letter, and an edit."""
+"""Widgets: what each word costs, what each step reads, how two texts part after one changed letter, and an edit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -95,7 +95,7 @@ def schedule_player(
         lines = {name: [function(i, half) for i in at] for name, function in known.items()}
         share = known[schedule](step, half)
         is_true = tuple(i == 0 or coin < share for i, coin in enumerate(coins))
-        title = f"step {step}: each word is read true with probability {share:.2f}"
+        title = f"step {step}: the network reads a true word with probability {share:.2f}"
         curve = schedules_svg(at, lines, step=step, chosen=schedule)
         return beside(curve, inputs_svg(true, own_of(is_true), is_true, targets, title=title))
 
@@ -105,7 +105,7 @@ def schedule_player(
         yours=yours,
         rows=[["step", "half"], ["schedule"]],
         step=slider(0, 0, steps, 50, "training step i", "420px"),
-        half=slider(400, 100, 900, 100, "half at step", "380px"),
+        half=slider(400, 100, 900, 100, "one half at step", "380px"),
         schedule=choice(schedules, "schedule"),
     )
 
@@ -142,7 +142,7 @@ def schedules_svg(
         plot.line(across, line, keys[name])
     now = float(np.interp(step, across, shares[chosen]))
     canvas.mark("circle", *plot.at(step, now), "#000", 8)
-    return canvas.svg(f"Share of true words against the training step; {chosen}, step {step:g}: {now:.2f}.")
+    return canvas.svg(f"Fraction of true words against the training step; {chosen}, step {step:g}: {now:.2f}.")
 
 
 def inputs_svg(
@@ -158,7 +158,7 @@ def inputs_svg(
         raise ValueError(
             f"inputs_svg needs four rows of one length, got {[len(r) for r in (true, own, is_true, targets)]}"
         )
-    canvas, names = Canvas(title), ["pays for", "true word", "own word"]
+    canvas, names = Canvas(title), ["target", "true word", "sampled"]
     x = label_width(names, 16) + 8
     for row, name in enumerate(names):
         canvas.text(x - 10, canvas.top + 48 * row + 24, name, 16, "end")
@@ -171,7 +171,7 @@ def inputs_svg(
                 canvas.box(*place, word, fill, fill if row else "#999999", ink=ink, radius=5)
         x += wide
     read = " ".join(a if flag else f"[{b}]" for a, b, flag in zip(true, own, is_true, strict=True))
-    return canvas.svg(f"Read, own words in brackets: {read}; {sum(is_true) / n:.0%} are true.")
+    return canvas.svg(f"Input, with sampled words in brackets: {read}; {sum(is_true) / n:.0%} are true.")
 
 
 # --- one changed letter --------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def parting_player(
         other = beginning[:place] + letter + beginning[place + 1 :]
         first, second = (text + texts(go_on, text, seed) for text in (beginning, other))
         shortest = min(len(first), len(second))
-        return parted_svg(first[:shortest], second[:shortest], changed=place, names=["as it was", "changed"])
+        return parted_svg(first[:shortest], second[:shortest], changed=place, names=["original", "changed"])
 
     return live(
         draw,
@@ -201,7 +201,7 @@ def parting_player(
         yours=yours,
         rows=[["place", "seed"], ["letter"]],
         place=slider(len(beginning) - 4, 0, len(beginning) - 1, 1, "letter that is changed", "420px"),
-        seed=slider(0, 0, seeds - 1, 1, "dice"),
+        seed=slider(0, 0, seeds - 1, 1, "seed"),
         letter=choice(choices, "into"),
     )
 
@@ -245,7 +245,7 @@ def edit_player(edit: Edit, sentences: Sequence[str], insert: str, delete: str, 
     def draw(edit: Edit, sentence: str, typed: str, insert: str, delete: str) -> str:
         found, written = edit(typed if typed.strip() else sentence, insert, delete)
         if not found:
-            return said("no sentence shares a word with it")
+            return said("no sentence shares a word with yours")
         lines = [f"{similarity:.2f}   {prototype}" for prototype, similarity in found]
         return "".join(map(said, ["similarity and prototype:", *lines, f"the first, edited:   {written}"]))
 
@@ -254,8 +254,8 @@ def edit_player(edit: Edit, sentences: Sequence[str], insert: str, delete: str, 
         edit,
         yours=yours,
         rows=[["sentence"], ["typed"], ["insert"], ["delete"]],
-        sentence=menu(sentences, "like"),
-        typed=field("or like", "type a sentence and press Enter"),
+        sentence=menu(sentences, "sentence"),
+        typed=field(),
         insert=field("insert", "words to put in", insert),
         delete=field("delete", "words to take out", delete),
     )

@@ -138,7 +138,8 @@ def lens_player(models: Mapping[str, tuple[nn.Module, _Tokenizer]], sentences: S
     if not models or not sentences:
         raise ValueError("lens_player needs at least one model and one sentence")
     reading = lru_cache(maxsize=16)(lambda model, sentence: _read(*models[model], sentence))
-    longest = max(len(reading(name, sentences[0]).words) for name in models)
+    lengths = [len(tokenizer.encode(sentence)) for _, tokenizer in models.values() for sentence in sentences]
+    first = min(len(reading(name, sentences[0]).words) for name in models)
 
     def draw(model: str, sentence: str, place: int) -> str:
         read = reading(model, sentence)
@@ -150,9 +151,10 @@ def lens_player(models: Mapping[str, tuple[nn.Module, _Tokenizer]], sentences: S
     return live(
         draw,
         rows=[["model"], ["sentence"], ["place"]],
+        play="place",
         model=choice(models, "model"),
         sentence=menu(sentences, "sentence"),
-        place=slider(longest - 1, 0, _LONGEST - 1, 1, "look at word"),
+        place=slider(first // 2, 0, min(max(lengths), _LONGEST) - 1, 1, "look at word"),
     )
 
 

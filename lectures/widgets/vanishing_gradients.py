@@ -1,4 +1,4 @@
-"""Lecture 6: powers of one matrix, products of Jacobians, gradients of real cells against distance, clipping.
+"""Widgets: powers of one matrix, products of Jacobians, gradients of real cells against distance, clipping.
 
 Each widget takes the function that it demonstrates; `yours`, a student's own, is drawn next to it.
 """
@@ -8,13 +8,27 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import ipywidgets
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from lectures.show import Axis, Canvas, Live, Look, Plot, beside, choice, lines_svg, live, looks, menu, said, slider
+from lectures.show import (
+    Axis,
+    Canvas,
+    Live,
+    Look,
+    Plot,
+    beside,
+    choice,
+    lines_svg,
+    live,
+    looks,
+    menu,
+    said,
+    slider,
+    stops,
+)
 from lectures.show.svg import COLOURS, FAINT, INK, Pixels, png_address
 
 __all__ = ["cliff_playground", "clipping_playground", "gradient_playground", "jacobian_playground", "matrix_powers"]
@@ -22,7 +36,7 @@ __all__ = ["cliff_playground", "clipping_playground", "gradient_playground", "ja
 # --- powers and products -------------------------------------------------------------------------
 
 PowerNorms = Callable[[Tensor, int], Any]
-"""(W, steps) -> ‖W^t‖ for t = 0 … steps."""
+"""(U, steps) -> ‖U^t‖ for t = 0 … steps."""
 Jacobians = Callable[[Tensor, Tensor], Tensor]
 """(U, inputs (time, n)) -> ∂h_t/∂h_{t-1} at every time, (time, n, n)."""
 Norms = Callable[[Callable, Tensor], Any]
@@ -30,7 +44,7 @@ Norms = Callable[[Callable, Tensor], Any]
 
 
 def _log10(values: Any) -> np.ndarray:
-    """log₁₀, with 0 and what is not a number drawn nowhere."""
+    """log₁₀; zeros and NaN are not drawn."""
     numbers = np.asarray([float(v) for v in values], dtype=float)
     return np.log10(np.where(np.isfinite(numbers) & (numbers > 0), numbers, np.nan))
 
@@ -38,7 +52,7 @@ def _log10(values: Any) -> np.ndarray:
 def matrix_powers(
     power_norms: PowerNorms, matrices: Mapping[str, Tensor], *, steps: int = 60, yours: PowerNorms | None = None
 ) -> Live:
-    """A slider for the spectral radius; eigenvalues, and the norm of W^t, which grows, dies, or does both in turn.
+    """A slider for the spectral radius; eigenvalues, and the norm of U^t, which grows, dies, or first grows and then dies.
 
     matrices: name -> a square matrix of spectral radius 1, which the slider multiplies.
     """
@@ -51,30 +65,30 @@ def matrix_powers(
         logs = _log10(power_norms(W, steps))
         peak = int(np.nanargmax(logs))
         plane = eigenvalues_svg(
-            {"eigenvalues of W": torch.linalg.eigvals(W).numpy()},
+            {"eigenvalues of U": torch.linalg.eigvals(W).numpy()},
             title=matrix,
             size=320,
-            alt=f"Eigenvalues of W, {matrix}: the largest has |λ| = {radius:.2f}.",
+            alt=f"Eigenvalues of U, {matrix}: the largest has |λ| = {radius:.2f}.",
         )
         lines = lines_svg(
             times,
             {
-                "‖Wᵗ‖": logs,
+                "‖Uᵗ‖": logs,
                 "|λ|ᵗ, largest |λ|": times * np.log10(radius),
-                "σᵗ, largest σ = ‖W‖": times * np.log10(largest),
+                "sᵗ, largest singular value s = ‖U‖": times * np.log10(largest),
             },
-            x_title="t, how often W is multiplied",
+            x_title="t, the power of U",
             y_title="norm",
             low=-9,
             high=9,
             powers=True,
             level=0,
             width=540,
-            alt=f"Norm of Wᵗ: {10 ** logs[1]:.3g} at t = 1, {10 ** logs[-1]:.3g} at {steps}, largest at {peak}.",
+            alt=f"Norm of Uᵗ: {10 ** logs[1]:.3g} at t = 1, {10 ** logs[-1]:.3g} at {steps}, largest at {peak}.",
         )
         return beside(plane, lines) + said(
-            f"largest |λ| = {radius:.2f}, largest singular value σ = {largest:.2f};"
-            f" ‖W{raised}‖ = {10 ** logs[-1]:.2g}, its largest value {10 ** logs[peak]:.2g} at t = {peak}"
+            f"largest |λ| = {radius:.2f}, largest singular value s = {largest:.2f};"
+            f" ‖U{raised}‖ = {10 ** logs[-1]:.2g}, its largest value {10 ** logs[peak]:.2g} at t = {peak}"
         )
 
     return live(
@@ -82,7 +96,7 @@ def matrix_powers(
         power_norms,
         yours=yours,
         radius=slider(0.9, 0.5, 1.5, 0.05, "largest |λ|", "380px"),
-        matrix=menu(matrices, "W", "380px"),
+        matrix=menu(matrices, "U", "380px"),
     )
 
 
@@ -110,7 +124,7 @@ def jacobian_playground(jacobians: Jacobians, U: Tensor, inputs: Tensor, *, your
         per_step = np.abs(values) ** (1 / distance) * np.exp(1j * np.angle(values))
         largest = f"{np.abs(per_step).max():.2f}"
         plane = eigenvalues_svg(
-            {"eigenvalues of U": radius * own, f"of the product of {distance}, |λ| per step": per_step},
+            {"eigenvalues of U": radius * own, f"of the product of {distance} J, |λ| per step": per_step},
             title="eigenvalues",
             size=320,
             reach=2.2,
@@ -151,7 +165,7 @@ def jacobian_playground(jacobians: Jacobians, U: Tensor, inputs: Tensor, *, your
 
 
 def _plane(canvas: Canvas, reach: float | int, size: Pixels, keys: int, names: tuple[str, str]) -> Plot:
-    """A square around 0 with its two axes, and room above it for so many rows of a legend."""
+    """A square around 0 with its two axes, and space above it for `keys` lines of a legend."""
     axis = Axis(-reach, reach, ticks={})
     plot = Plot(canvas, axis, axis, left=10, top=canvas.top + 24 * keys, across=size, down=size, inner=True)
     canvas.line(plot.at(-reach, 0), plot.at(reach, 0), "#ddd")
@@ -170,7 +184,7 @@ def eigenvalues_svg(
     Raises ValueError if alt is empty, or reach is not above 1, so that the circle fits in.
     """
     if not reach > 1:
-        raise ValueError(f"reach must be above 1, so that the unit circle is in the picture, got {reach}")
+        raise ValueError(f"reach must be above 1, so that the picture contains the unit circle, got {reach}")
     canvas = Canvas(title, size=16)
     plot = _plane(canvas, reach, float(size) - 20, len(values), ("real", "imaginary"))
     unit = plot.across(1) - plot.across(0)
@@ -200,7 +214,7 @@ def gradient_playground(
     gains: Sequence[float] = (0.5, 1.0, 1.5, 2.0, 3.0),
     yours: Norms | None = None,
 ) -> Live:
-    """Gradient norm against distance for a cell under every initialisation: gain, cell and length are chosen.
+    """Gradient norm against distance for a cell under every initialisation; you choose gain, cell and length.
 
     build(cell, initialisation, gain) makes a cell; cells: title -> its name for `build`. A gradient that reaches back d
     steps is the same whatever came before, so the length only says how much of the line is shown. All lines of the
@@ -237,14 +251,13 @@ def gradient_playground(
             alt=f"Gradient norm against distance, {cell}, weights times {gain:g}. At distance {length - 1}, {ends}.",
         ) + said(f"at distance {length - 1}: {ends}")
 
-    wide = ipywidgets.Layout(width="360px")
     return live(
         draw,
         norms,
         yours=yours,
         rows=[["cell"], ["gain", "length"]],
         cell=choice(cells, "cell"),
-        gain=ipywidgets.SelectionSlider(options=list(gains), value=1.0, description="gain", layout=wide),
+        gain=stops(gains, 1.0, "gain", "360px"),
         length=slider(inputs.shape[1], 11, inputs.shape[1], 10, "length of the text"),
     )
 
@@ -259,19 +272,19 @@ Range = tuple[float | int, float | int]
 
 
 def _checked(clip: Clip, gradient: Tensor, n_max: float) -> Tensor:
-    """Two parameters' gradients, one number each, after a rule has clipped them."""
+    """The gradients of two scalar parameters after a rule has clipped them."""
     clipped = clip([gradient[:1].clone(), gradient[1:].clone()], n_max)
     if not isinstance(clipped, list | tuple) or len(clipped) != 2:
-        raise ValueError("a clipping function must return as many gradients as it is given: here a list of two tensors")
+        raise ValueError("a clipping function must return as many gradients as it receives, here a list of two tensors")
     parts = [torch.as_tensor(part, dtype=torch.float64) for part in clipped]
     if any(part.numel() != 1 for part in parts):
         shapes = ", ".join(str(tuple(part.shape)) for part in parts)
-        raise ValueError(f"a clipped gradient must keep its shape, here (1,) each: shapes {shapes}")
+        raise ValueError(f"a clipped gradient must keep its shape, here (1,) each, got shapes {shapes}")
     return torch.cat([part.reshape(1) for part in parts])
 
 
 def clipping_playground(clip: Clip, others: Mapping[str, Clip], *, yours: Clip | None = None) -> Live:
-    """A gradient of two parameters, rotated and stretched under sliders; what each way of clipping makes of it."""
+    """A gradient of two parameters, with sliders for direction and length, and the result of each clipping rule."""
 
     def draw(clip: Clip, n_max: float, length: float, angle: int) -> str:
         radians = math.radians(angle)
@@ -287,18 +300,18 @@ def clipping_playground(clip: Clip, others: Mapping[str, Clip], *, yours: Clip |
         yours=yours,
         n_max=slider(1.0, 0.2, 3.0, 0.1, "n_max"),
         length=slider(3.0, 0.0, 4.0, 0.1, "length of the gradient"),
-        angle=slider(20, 0, 355, 5, "its direction (°)"),
+        angle=slider(20, 0, 355, 5, "direction (°)"),
     )
 
 
 def clipped_svg(
     gradient: ArrayLike, clipped: Mapping[str, ArrayLike], n_max: float | int, *, alt: str, reach: float | int = 4.0
 ) -> str:
-    """A gradient of two numbers as an arrow, and what clippings make of it; a circle and a square of size n_max.
+    """A gradient with two entries as an arrow, and its clipped versions; a circle and a square of size n_max.
 
     Raises ValueError for a vector that is not (2,), or if alt is empty.
     """
-    canvas = Canvas("a gradient of two numbers (g₁, g₂)", size=16)
+    canvas = Canvas("a gradient with two entries (g₁, g₂)", size=16)
     plot = _plane(canvas, reach, 400, 1 + len(clipped), ("g₁", "g₂"))
     (cx, cy), side = plot.at(0, 0), plot.across(n_max) - plot.across(0)
     canvas.circle(cx, cy, side, stroke=INK, wide=1.5)
@@ -306,7 +319,7 @@ def clipped_svg(
     for k, (name, vector) in enumerate({"gradient": gradient, **clipped}.items()):
         v = np.asarray(vector, dtype=float)
         if v.shape != (2,):
-            raise ValueError(f"{name} must be two numbers, got shape {v.shape}")
+            raise ValueError(f"{name} must have two entries, got shape {v.shape}")
         tip, colour, wide = plot.at(*np.clip(v, -reach, reach)), (FAINT, *COLOURS)[k], 7 - 1.5 * k
         canvas.line((cx, cy), tip, colour, wide, stroke_linecap="round")
         canvas.mark("circle", *tip, colour)
@@ -328,7 +341,7 @@ def cliff_playground(
     steps: int = 60,
     yours: Clip | None = None,
 ) -> Live:
-    """Gradient descent from one start on the loss of two weights, step by step, under each way of clipping."""
+    """Gradient descent on the loss of two weights, step by step, from the same start with each clipping rule."""
     w, b = np.meshgrid(np.linspace(*w_range, 160), np.linspace(b_range[1], b_range[0], 120))
     losses = np.asarray(loss_and_gradient(w, b)[0])
     surface = grey_png(losses / losses.max())
@@ -359,7 +372,7 @@ def cliff_playground(
             w_range,
             b_range,
             {name: paths[k, : step + 1] for k, name in enumerate(rules)},
-            title=f"{step} steps, n_max {n_max:g}, learning rate {rate:g}; dark is a large loss",
+            title=f"{step} steps, n_max {n_max:g}, learning rate {rate:g}; shaded means a large loss",
             alt=f"Loss of a network of one unit over w and b, with a sharp edge. After {step} steps {'; '.join(spoken)}.",
         )
         return beside(picture, "".join(map(said, spoken)))
@@ -375,7 +388,7 @@ def cliff_playground(
 
 
 def grey_png(image: ArrayLike) -> str:
-    """Numbers in [0, 1] (row, column), 0 white and 1 dark grey, as a data address that an <image> shows."""
+    """Values in [0, 1] (row, column), 0 white and 1 dark grey, as a data address that an <image> shows."""
     values = np.asarray(image, dtype=float)
     return png_address((255 - 190 * np.clip(values, 0, 1)).round().astype(np.uint8))
 

@@ -1,4 +1,4 @@
-"""Lecture 4: filters that slide, filters that have learned, what every kind of model can see, neighbours that replace a word."""
+"""Widgets: filters that slide, filters that have learned, what every kind of model can see, neighbours that replace a word."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def convolution_player(
 ) -> Live:
     """Slide a filter over a row of numbers, with zeros in front (causal) or on both sides (symmetric).
 
-    `convolve` computes the causal one; the symmetric one is the same with the input moved, (k − 1)/2 places early.
+    `convolve` computes the causal convolution; for the symmetric one the input is shifted (k − 1)/2 positions to the left.
     """
     inputs = np.asarray(x, dtype=float)
 
@@ -37,7 +37,9 @@ def convolution_player(
         early = (len(w) - 1) // 2 if padding == "on both sides" else 0
         outputs = np.asarray(convolve(np.concatenate([inputs, np.zeros(early)]), w), dtype=float)[early:]
         if outputs.shape != inputs.shape:
-            raise ValueError(f"one output per input is needed, {len(inputs)} of them, got an array of {outputs.shape}")
+            raise ValueError(
+                f"the function must return one output per input, {len(inputs)} in all; got shape {outputs.shape}"
+            )
         title = f"filter “{chosen}”, k = {len(w)}, zeros {padding}"
         return convolution_svg(inputs, w, outputs, labels, start=at - len(w) + 1 + early, at=at, title=title)
 
@@ -46,6 +48,7 @@ def convolution_player(
         convolve,
         yours=yours,
         rows=[["chosen", "padding"], ["at"]],
+        play="at",
         chosen=choice(filters, "filter"),
         padding=choice(["in front", "on both sides"], "zeros"),
         at=slider(2, 0, len(inputs) - 1, 1, "output", "420px"),
@@ -55,12 +58,12 @@ def convolution_player(
 def convolution_svg(
     x: ArrayLike, w: ArrayLike, y: ArrayLike, labels: Sequence[str], *, start: int, at: int, title: str = ""
 ) -> str:
-    """Output `at` of a filter w (k,) over inputs x (time,): the window begins at input `start`, which may lie before 0.
+    """Output `at` of a filter w (k,) over inputs x (time,): the window starts at input `start`, which may be negative.
 
-    y (output,) are all outputs; those up to `at` are shown. Inputs of the window that come after `at` are orange: an
+    y (output,): all outputs; those up to `at` are shown. Inputs of the window after `at` are orange: an
     output that uses them has seen the future.
 
-    Raises ValueError for shapes that do not fit.
+    Raises ValueError if the shapes do not match.
     """
     inputs, weights, outputs = (np.asarray(a, dtype=float) for a in (x, w, y))
     if inputs.shape != (len(labels),) or weights.ndim != 1 or outputs.ndim != 1 or not 0 <= at < len(outputs):
@@ -96,7 +99,7 @@ def convolution_svg(
             frame = (ORANGE if future else BLUE, INK, 3) if j == at else (FAINT, INK, 1.5)
             box(j, output_row, _short(outputs[j]) if j <= at else "", "#ffffff", *frame)
     line = f"y at “{labels[at] if at < len(labels) else at}” = {' + '.join(terms)} = {_short(outputs[at])}"
-    verdict = "it has seen a word that comes later" if future else "it has seen nothing that comes later"
+    verdict = "it has seen a later word" if future else "it has not seen any later word"
     canvas.text(0, output_row + high + 34, line, 17, bold=True)
     canvas.text(0, output_row + high + 62, verdict, 17, fill=DARK_ORANGE if future else INK)
     return canvas.svg(f"{title}. {line}; {verdict}.")
@@ -112,24 +115,24 @@ def _short(value: Pixels) -> str:
 
 @dataclass(frozen=True)
 class Fired:
-    """What a classifier's filters answer to one text."""
+    """The responses of a classifier's filters to one text."""
 
     letters: Sequence[str]
     responses: Sequence[tuple[int, np.ndarray]]
     """For every filter its width and its response at every window of that width."""
     pull: np.ndarray
-    """(filter,): how much each filter's strongest response moves the score of the first class against the second."""
+    """(filter,): how much each filter's strongest response raises the score of the first class over the second."""
     classes: tuple[str, str]
     probability: float
     """Of the first class."""
 
 
 def filter_explorer(read: Callable[[str], Fired], texts: Sequence[str], *, top: int = 6) -> Live:
-    """Choose a text or type one, then walk through the filters in the order of how much they pull.
+    """Choose or type a text, then step through the filters in order of their pull.
 
-    read: text -> `Fired`; a ValueError of it is shown in words.
+    read: text -> `Fired`; the widget shows the text of its ValueError.
 
-    Raises ValueError if there is no text.
+    Raises ValueError if `texts` is empty.
     """
     if not texts:
         raise ValueError("filter_explorer needs at least one text")
@@ -165,7 +168,7 @@ def filter_explorer(read: Callable[[str], Fired], texts: Sequence[str], *, top: 
             [f"“{spelled(i)}”" for i in strongest],
             says=[pulls(i) for i in strongest],
             highlight=[rank - 1],
-            title="the strongest pulls, with the letters they come from",
+            title="the strongest pulls and the letters that cause them",
             width=680,
         )
 
@@ -181,12 +184,12 @@ def filter_explorer(read: Callable[[str], Fired], texts: Sequence[str], *, top: 
 def fired_svg(
     letters: Sequence[str], responses: ArrayLike, *, width: int, title: str = "", notes: Sequence[str] = (), alt: str
 ) -> str:
-    """What one filter answers at every window of a text: a bar where each window begins, the strongest in orange.
+    """The response of one filter at every window of a text: a bar at the start of each window, the strongest in orange.
 
-    responses (place,): place i is the window of `width` letters that begins at letter i. The letters of the strongest
+    responses (place,): entry i is the window of `width` letters that starts at letter i. The letters of the strongest
     window are framed. `notes` are lines below.
 
-    Raises ValueError if responses and letters do not fit.
+    Raises ValueError if the numbers of responses and letters do not match.
     """
     values = np.asarray(responses, dtype=float)
     if values.shape != (len(letters) - width + 1,) or not len(values):
@@ -211,18 +214,18 @@ def fired_svg(
 # --- what a model can see ------------------------------------------------------------------------
 
 Measure = Callable[[str, int, int, Sequence[int], int], ArrayLike]
-"""(kind, layers, kernel size, dilations, time) -> how much the prediction at `time` changes with each word."""
+"""(kind, layers, kernel size, dilations, time) -> how much the prediction at `time` depends on each word."""
 
 Place = tuple[int, int]
-"""(row, time): row 0 are the words, the highest row is what the prediction is made from."""
+"""(row, time): row 0 contains the words; the prediction is computed from the highest row."""
 
 KINDS = ("convolution", "window", "recurrent", "attention")
 
 
 def reach_playground(measure: Measure, words: Sequence[str]) -> Live:
-    """Which words a prediction can see: as drawn from the architecture, and as measured by gradients through a model.
+    """Which words a prediction can see: drawn from the architecture, and measured by gradients through a model.
 
-    measure: called with one of KINDS; its answer is kept.
+    measure: called with one of KINDS; its result is cached.
     """
     n = len(words)
     kept = lru_cache(maxsize=512)(lambda *setting: np.asarray(measure(*setting), dtype=float))
@@ -232,14 +235,14 @@ def reach_playground(measure: Measure, words: Sequence[str]) -> Live:
         rows, edges = architecture(kind, layers, kernel, dilations, n)
         strength = kept(kind, layers, kernel, dilations, at)
         title = f"{layers} {kind} layers"
-        note = f"every word before; kernel {kernel} and dilations play no part"
+        note = f"all previous words; kernel {kernel} and dilations have no effect"
         if kind == "convolution":
             title = f"{layers} causal convolutions, kernel {kernel}, dilations {', '.join(map(str, dilations))}"
             note = f"1 + Σ (k − 1)·dilation = {1 + sum((kernel - 1) * d for d in dilations)} words"
         elif kind == "window":
             title = f"feed-forward, window {kernel}"
-            note = f"{kernel} words; layers {layers} and dilations play no part"
-        measured = f"measured: {int((strength > 0).sum())} words have a gradient that is not 0"
+            note = f"{kernel} words; layers {layers} and dilations have no effect"
+        measured = f"measured: {int((strength > 0).sum())} words have a nonzero gradient"
         notes = [f"{note} ({spread})", measured]
         return reach_svg(words, rows, edges, (len(rows), at), strength, title=title, notes=notes)
 
@@ -257,7 +260,7 @@ def reach_playground(measure: Measure, words: Sequence[str]) -> Live:
 def architecture(
     kind: str, layers: int, kernel: int, dilations: Sequence[int], n: int
 ) -> tuple[list[str], list[tuple[Place, Place]]]:
-    """The rows' names and the edges (from, to) of a model over n words."""
+    """The names of the rows and the edges (from, to) of a model over n words."""
     if kind == "window":
         return ["hidden"], [((0, t - j), (1, t)) for t in range(n) for j in range(kernel) if t >= j]
     edges: list[tuple[Place, Place]] = []
@@ -283,12 +286,12 @@ def reach_svg(
     title: str = "",
     notes: Sequence[str] = (),
 ) -> str:
-    """All nodes and edges, those that lead to `target` in blue; below, each word in the tint of what was measured.
+    """All nodes and edges, those that lead to `target` in blue; below, each word tinted by its measured influence.
 
-    rows: the name of every row but the words', from below; edges: (from, to). strength (time,): how much the
-    prediction changes with each word, 0 where it does not; the largest is darkest.
+    rows: the name of every row above the words, from the bottom; edges: (from, to). strength (time,): how much the
+    prediction depends on each word, 0 if it does not; the largest is darkest.
 
-    Raises ValueError if strength and words differ in number, or there is no row.
+    Raises ValueError if the numbers of strengths and words differ, or if there are no rows.
     """
     measured = np.asarray(strength, dtype=float)
     if measured.shape != (len(words),) or not rows:
@@ -319,7 +322,7 @@ def reach_svg(
     largest = max(float(measured.max()), 1e-30)
     size = min(15.0, cell / max(len(word) for word in words) * 1.62)
     for time, (word, value) in enumerate(zip(words, measured, strict=True)):
-        # a root, so that small influences can be seen; what is exactly 0 stays white
+        # a square root makes small influences visible; exactly 0 stays white
         tint = 0.15 + 0.85 * (value / largest) ** 0.5 if value > 0 else 0.0
         canvas.box(left + time * cell + 1, base, cell - 2, 34, word, blue(tint), FAINT, size=size)
     canvas.notes(notes, 17)
@@ -330,7 +333,7 @@ def reach_svg(
 
 
 def _lit(edges: Collection[tuple[Place, Place]], target: Place) -> set[Place]:
-    """All places from which the target can be reached."""
+    """All nodes from which the target can be reached."""
     below: dict[Place, list[Place]] = {}
     for source, end in edges:
         below.setdefault(end, []).append(source)
@@ -347,11 +350,11 @@ def _lit(edges: Collection[tuple[Place, Place]], target: Place) -> set[Place]:
 
 @dataclass(frozen=True)
 class Continued:
-    """What two models expect after the same words."""
+    """The predictions of two models after the same words."""
 
     words: Sequence[str]
     seen: str
-    """What the training text knows of these words, in a line."""
+    """One line on where these words occur in the training text."""
     models: Mapping[str, Sequence[tuple[str, float]]]
     """Model -> (next word, probability), best first."""
 
@@ -359,7 +362,7 @@ class Continued:
 def neighbour_playground(
     continue_: Callable[[str, int], Continued], contexts: Sequence[str], neighbours: int = 8
 ) -> Live:
-    """Replace a word by its neighbours, one after the other: what becomes of each model's expectation?
+    """Replace a word by its neighbours in turn: how does each model's prediction change?
 
     continue_: (context, rank) -> `Continued`; rank 0 is the context itself.
     """

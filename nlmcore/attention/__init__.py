@@ -5,7 +5,7 @@
     context  c    = Σ_j α_j value_j
 
 `scores` has three scores (additive, dot, bilinear) and the sum; `multi_head` the attention of Transformers; `cache` its
-memory of a text; `masks` what may be attended to.
+memory of a text; `masks` what may be attended to; `pooling` one vector for a text.
 
 Symbols: their d_k is our d_head, their h is n_heads; the decoder state s or h is our query, the encoder states h_j
 ("annotations") are our keys and values.
@@ -14,6 +14,7 @@ Symbols: their d_k is our d_head, their h is n_heads; the decoder state s or h i
 from nlmcore.attention.cache import KeyValueCache
 from nlmcore.attention.masks import causal_mask, padding_mask, prefix_mask, window_mask
 from nlmcore.attention.multi_head import Memory, MultiHeadAttention
+from nlmcore.attention.pooling import AttentionPool, FixedPool, last_pool, mean_pool
 from nlmcore.attention.scores import (
     additive_score,
     attend,

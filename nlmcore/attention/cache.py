@@ -1,6 +1,6 @@
 """The keys and values that attention has read: its memory of a text, and a state like any other.
 
-    keys, values (batch, kv_head, capacity, d_head), of which the first `length` positions are filled
+    keys, values (batch, kv_head, capacity, d_head); the first `length` positions are filled
 
 With them a Transformer reads the next token for the price of one token, not of the whole text (Vaswani et al. 2017 do
 not say so; every implementation does). Appending gives [old; new], and no state changes when you continue from it.
@@ -54,6 +54,6 @@ class KeyValueCache(GrowingPair):
         return KeyValueCache(*both, length, self.position + keys.shape[2] - length, ledger)
 
     def read(self, last: int | None = None) -> tuple[Tensor, Tensor]:
-        """Keys and values of what was read, or of its last positions; views, (batch, kv_head, key, d_head)."""
+        """Keys and values of the text so far, or of its last positions; views, (batch, kv_head, key, d_head)."""
         begin = 0 if last is None else max(0, self.length - last)
         return self.keys[:, :, begin : self.length], self.values[:, :, begin : self.length]

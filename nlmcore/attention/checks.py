@@ -15,11 +15,7 @@ def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
         way = "; mask == 1 makes one of ones and zeros, mask == 0 of what is added to scores, 0 or −inf"
         way = way if isinstance(mask, Tensor) else ""
         raise TypeError(f"mask must be a boolean tensor, True = may attend, got {described(mask)}{way}")
-    try:
-        fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
-    except RuntimeError:
-        fits = False
-    if fits:
+    if mask.ndim <= len(shape) and all(m in (1, s) for m, s in zip(mask.shape[::-1], shape[::-1], strict=False)):
         return
     hint = ""
     if len(shape) == 4 and mask.shape == (shape[0], shape[3]):
@@ -27,6 +23,20 @@ def check_mask(mask: Tensor, shape: tuple[int, ...] | torch.Size) -> None:
     elif len(shape) == 4 and mask.shape == (shape[0], *shape[2:]):
         hint = "; a mask (batch, query, key) is given as mask[:, None]"
     raise ValueError(f"mask must broadcast to the scores' shape {tuple(shape)}, got {tuple(mask.shape)}{hint}")
+
+
+def check_token_mask(mask: Tensor | None, tokens: Tensor, pairs: bool = False) -> None:
+    """Refuse a mask that is not boolean (TypeError), or not of the tokens' shape (ValueError): nothing is broadcast.
+
+    pairs: (batch, query, key) is also allowed.
+    """
+    of_pairs = pairs and isinstance(mask, Tensor) and mask.ndim == 3
+    shape = (*tokens.shape, tokens.shape[1]) if of_pairs else tuple(tokens.shape)
+    if isinstance(mask, Tensor) and mask.shape != shape:
+        words = "of pairs must have shape" if of_pairs else "must have the tokens' shape"
+        raise ValueError(f"mask {words} {shape}, got {tuple(mask.shape)}")
+    if mask is not None:
+        check_mask(mask, shape)
 
 
 def check_heads(d_model: int, n_heads: int, n_kv_heads: int | None, d_head: int | None) -> None:

@@ -211,7 +211,7 @@ class Value:
 
 
 def as_number(thing: object) -> float | None:
-    """The plain number that this is, or None. True and False are no numbers here."""
+    """The value as a float, or None if it is not a number. True and False do not count as numbers."""
     return float(thing) if isinstance(thing, Real) and not isinstance(thing, bool) else None
 
 

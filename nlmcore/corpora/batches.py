@@ -52,7 +52,7 @@ class StreamBatches:
 class WindowBatches:
     """(inputs, targets) of shape (batch, length), each row a window that starts anywhere; `steps` of them.
 
-    For models that carry no state. Each iteration draws anew from the generator.
+    For models that carry no state. Each iteration draws new windows from the generator.
     """
 
     @door
@@ -81,7 +81,7 @@ class WindowBatches:
 class PairBatch(NamedTuple):
     """Shapes (batch, source) and (batch, target); masks are True where a token is real.
 
-    The names are those that `nlmcore.training.fit` understands: these batches can be handed to it as they are.
+    The names are those that `nlmcore.training.fit` understands, so you can pass it these batches directly.
     """
 
     source: Tensor
@@ -90,17 +90,17 @@ class PairBatch(NamedTuple):
     tokens: Tensor
     """`<bos>` and the target: what the decoder reads."""
     targets: Tensor
-    """The target and `<eos>`: what it is to say."""
+    """The target and `<eos>`: what the decoder should predict."""
     mask: Tensor
     """Of tokens and targets."""
 
 
 class PairBatches:
-    """Pairs of id sequences in batches of like length; every pair once per iteration.
+    """Pairs of id sequences in batches of similar length; every pair once per iteration.
 
     With a generator, each iteration draws a new order: pairs are shuffled, sorted by length within pools of
     `pool` batches, and the batches are shuffled. Without one, they come sorted, always in the same order.
-    A source or a target may be empty: `<eos>` is then all that there is to read, or to say.
+    A source or a target may be empty: the model then reads, or predicts, only `<eos>`.
     """
 
     @door
@@ -186,7 +186,7 @@ def _stream(tokens: Tensor | Sequence[int], least: int) -> Tensor:
 
 
 def _ids(ids: Tensor | Iterable[int], name: str) -> Tensor:
-    """The same as an int64 tensor. Nothing is rounded: TypeError for what is no integer, ValueError below 0."""
+    """The same as an int64 tensor. Nothing is rounded: TypeError for non-integers, ValueError below 0."""
     try:
         found = ids if isinstance(ids, Tensor) else torch.tensor(list(ids))
     except (TypeError, ValueError, RuntimeError) as error:

@@ -27,11 +27,11 @@ class Document:
     """One example."""
 
     text: str
-    """What is read: a play, a word's letters, the source sentence."""
+    """The input: a play, a word's letters, the source sentence."""
     target: str | None = None
-    """What it is to be turned into, in a corpus of pairs."""
+    """The expected output, in a corpus of pairs."""
     alternatives: tuple[str, ...] = ()
-    """Further targets that are as right: other pronunciations of a word."""
+    """Further correct targets, such as other pronunciations of a word."""
     label: str | None = None
     """Its class, in a corpus that has classes."""
     title: str = ""
@@ -94,7 +94,7 @@ class Corpus:
         return [document.text for document in self._split(split)]
 
     def targets(self, split: str = "train") -> list[str]:
-        """The targets of a split. Raises ValueError if this is no corpus of pairs."""
+        """The targets of a split. Raises ValueError if this is not a corpus of pairs."""
         targets = [document.target for document in self._split(split)]
         if None in targets:
             raise ValueError(f"corpus {self.name!r} has texts, not pairs, so its {split} split has no targets")

@@ -95,7 +95,7 @@ _NO_TEXT = re.compile(r"^(?:[ @*_]*[@*_][ @*_]*|THE END)$\n?", re.M)
 
 
 def clean(text: str) -> str:
-    """The text in an even layout, without what is no part of it."""
+    """The text in a uniform layout, without editorial additions."""
     for pattern, replacement in _MISTYPED:
         text = pattern.sub(replacement, text)
     text = _NO_TEXT.sub("", text.replace("\r\n", "\n"))

@@ -89,7 +89,7 @@ def all_but_last(model: LanguageModel, prompt: Int[Tensor, "batch time"], state:
 
 
 def copies(model: LanguageModel, prompt: Int[Tensor, "batch time"], state: State, n: int) -> tuple[Tensor, State]:
-    """`n` copies of each prompt side by side: read once together, but for the last token, which every copy reads."""
+    """`n` copies of each prompt side by side; all but the last token are read once for all copies."""
     last, state = all_but_last(model, prompt, state)
     rows = torch.arange(len(prompt), device=prompt.device).repeat_interleave(n)
     return last[rows], select(state, rows)

@@ -67,7 +67,8 @@ class Node:
     log_prob: float
     """ln P(its whole text | prompt) under the model."""
     score: float | None
-    """What the search ranked it by, where that differs from `log_prob`."""
+    """What the search ranked it by, where that differs from `log_prob`; of a sampler, ln of the token's probability
+    after temperature and filters."""
     status: Status
     """kept: extended further; finished: a complete text; pruned: considered and dropped."""
 
@@ -98,7 +99,7 @@ class SearchTree:
         """Add the candidates of several searches, all (search, candidate); their ids, row by row.
 
         Candidate c of a search continues its text `nodes[search][parent[search, c]]`. kinds: 1 pruned, 2 kept,
-        3 finished; 0 is no candidate, and its id is its parent's.
+        3 finished; 0 is not a candidate, and its id is its parent's.
         """
         ids = [[texts[i] for i in which] for texts, which in zip(nodes, parent.tolist(), strict=True)]
         for row, c in kinds.nonzero().tolist():

@@ -12,6 +12,7 @@ Source: folklore; Jurafsky & Martin (2024, section 10.2). Departs from the liter
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, SupportsIndex
 
 import torch
@@ -19,7 +20,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from nlmcore.checks import Count, Size, door
-from nlmcore.decoding.filters import chooser, takes_filters
+from nlmcore.decoding.filters import chooser, reshape, takes_filters
 from nlmcore.decoding.reading import Prompt, check_request, copies, next_log_probs
 from nlmcore.decoding.results import Generation, SearchTree, Status
 from nlmcore.language_model import LanguageModel, State, select
@@ -66,12 +67,17 @@ def sample(
 
     filters: `temperature=1.0` (0 is greedy), and `top_k`, `top_p`, `min_p`, `typical_p` of the table
     `nlmcore.decoding.FILTERS`; None leaves one out.
+
+    A trace has the most probable tokens at every step; `score` is ln of the probability with which each was sampled,
+    after all filters (None where nothing was reshaped, or at temperature 0).
     """
     prompt, end = check_request(model, prompt, eos, state)
     choose = chooser(filters, generator)
     if num_samples > 1:
         prompt, state = copies(model, prompt, state, num_samples)
-    watch = Watcher(len(prompt), end) if trace else None
+    neutral = {"temperature": 1.0}
+    reshaped = filters.get("temperature") != 0 and any(v not in (None, neutral.get(k)) for k, v in filters.items())
+    watch = Watcher(len(prompt), end, partial(reshape, **filters) if reshaped else None) if trace else None
     return collect(write(model, prompt, max_new_tokens, choose, eos=end, state=state, watch=watch), prompt, watch)
 
 
@@ -158,17 +164,20 @@ def collect(
 class Watcher:
     """Grows a tree while texts are written: every chosen token, and the alternatives to it."""
 
-    def __init__(self, prompts: int, eos: int | None) -> None:
+    def __init__(self, prompts: int, eos: int | None, reshaped: Callable[[Tensor], Tensor] | None = None) -> None:
         self.tree = SearchTree(prompts)
-        self.eos = eos
+        self.eos, self.reshaped = eos, reshaped
         self._here = [root.id for root in self.tree.roots]
 
     def see(self, rows: Tensor, log_probs: Tensor, chosen: Tensor) -> None:
         """The chosen token of every row and the most probable others."""
+        sampled_from = None if self.reshaped is None else self.reshaped(log_probs)
         best = log_probs.topk(min(ALTERNATIVES, log_probs.shape[1]), dim=1).indices
         for i, row in enumerate(rows.tolist()):
             candidates = dict.fromkeys([int(chosen[i]), *best[i].tolist()])
-            self.add(row, [(token, float(log_probs[i, token]), None) for token in candidates], int(chosen[i]))
+            scores = None if sampled_from is None else sampled_from[i]
+            found = [(t, float(log_probs[i, t]), None if scores is None else float(scores[t])) for t in candidates]
+            self.add(row, found, int(chosen[i]))
 
     def add(self, row: int, candidates: Iterable[tuple[int, float, float | None]], chosen: int) -> None:
         """One row's candidates as (token, log-probability, score); the text continues with the chosen one."""

@@ -1,4 +1,4 @@
-"""What is here for speed alone: the same numbers as the readable code that calls it, sooner.
+"""Code that exists only for speed: it returns the same results as the readable code that calls it, sooner.
 
 A reader of a model may skip this room. Each module says what it replaces, and what that was measured to gain.
 """

@@ -1,6 +1,6 @@
 """softmax(q kᵀ / √d_head + bias) v by PyTorch's fused kernel, which keeps no (query, key) matrix.
 
-The same numbers as `MultiHeadAttention` has by its equation while its weights are looked at.
+The same results as the equation that `MultiHeadAttention` computes while its weights are recorded.
 """
 
 import torch

@@ -2,7 +2,7 @@
 
     y = W x + b,  that is  y = b + Σ_j x_j w_j  with w_j the j-th column of W
 
-It is torch.nn.Linear. A large product in single precision avoids F.linear, whose BLAS packs W anew before it multiplies
+It is torch.nn.Linear. A large product in single precision avoids F.linear, whose BLAS repacks W before it multiplies
 by few rows, and leaves half of another maker's processor unused. It takes one of two other ways:
 
     one row, W stored (in, out)    the sum above: an EmbeddingBag adds the weighted columns, and fetches them ahead
@@ -14,7 +14,7 @@ Measured on one core (AMD, AVX-512), W (3072, 576), times as fast as F.linear wi
     W stored (out, in)        1.50   1.36   1.43   2.03
     W stored (in, out)        1.80   1.88   1.68   1.99        1.30 by F.linear in the first column, 1 in the others
 
-Departs from the literature: nothing; sums are added in another order, so the last digits differ.
+Departs from the literature: nothing, but terms are summed in a different order, so the last digits differ.
 """
 
 import math
@@ -33,7 +33,7 @@ FBGEMM = "fbgemm" in torch.backends.quantized.supported_engines  # whether Embed
 
 
 class Linear(nn.Linear):
-    """W x + b; x (..., in) gives (..., out). Raises TypeError or ValueError for an x of another dtype or width."""
+    """W x + b; x (..., in) gives (..., out). Raises TypeError or ValueError if x has the wrong dtype or width."""
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
         weight, bias = self.weight, self.bias
@@ -116,7 +116,7 @@ def _single_on_cpu(x: Tensor, weight: Tensor) -> bool:
 
 @lru_cache(maxsize=1)
 def _onednn() -> Callable[[Tensor, Tensor, Tensor | None], Tensor] | None:
-    """x Wᵀ + b by PyTorch's door to it, which torch.compile uses too; None where there is none."""
+    """x Wᵀ + b by PyTorch's entry point to it, which torch.compile also uses; None if this build lacks it."""
     try:
         door = torch.ops.mkldnn._linear_pointwise.default
         two = door(torch.ones(1, 2), torch.ones(1, 2), None, "none", [], "")

@@ -48,7 +48,16 @@ def flatten_weights(kernel: str, weights: list[list[Tensor]]) -> None:
 
 
 def _call(kernel: str, weights: list[list[Tensor]], initial: list[Tensor], *x: Tensor) -> tuple[Tensor, ...]:
-    """Run a kernel over x (time, batch, input), or over a packed sequence's data and batch sizes."""
+    """Run a kernel over x (time, batch, input), or over a packed sequence's data and batch sizes.
+
+    On a CPU without AVX-512, autocast to bfloat16 sends the LSTM to a library that then refuses it; the same numbers
+    come from casting everything first.
+    """
+    if x[0].device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+        dtype = torch.get_autocast_dtype("cpu")
+        weights = [[w.to(dtype) for w in direction] for direction in weights]
+        with torch.autocast("cpu", enabled=False):
+            return _call(kernel, weights, [part.to(dtype) for part in initial], x[0].to(dtype), *x[1:])
     state = initial if len(initial) == 2 else initial[0]  # of an LSTM [h, c], of the others h
     flat = [w for direction in weights for w in direction]
     # biases, one layer, no dropout (so "train" only means: keep what the backward pass needs), bidirectional

@@ -40,7 +40,7 @@ def filled(build: Callable[[], M], weights: Mapping[str, Tensor]) -> M:
 
     A parameter that the module has in several places is given once, under the first of its names, and stays one.
 
-    Raises ValueError if a weight is missing, has no place in the module, or has another shape.
+    Raises ValueError if a weight is missing, does not belong to the module, or has the wrong shape.
     """
     with torch.device("meta"), _NothingIsDrawn():
         model = build()
@@ -64,5 +64,5 @@ def for_decoding(weight: Float[Tensor, "out in"]) -> Float[Tensor, "out in"]:
 
 
 def stacked(weights: Sequence[Float[Tensor, "_ in"]]) -> Float[Tensor, "out in"]:
-    """Matrices that read the same input, one above the other, stored (in, out): one product in place of several."""
+    """Matrices that read the same input, one above the other, stored (in, out): one product instead of several."""
     return torch.cat([weight.t() for weight in weights], dim=1).t()

@@ -1,9 +1,10 @@
 """How good is it? Perplexity and bits per character for language models, BLEU for translation, edits for spelling.
 
 `likelihood` asks any language model for the probability of a text, `bleu` compares strings by their n-grams,
-`edits` counts insertions, deletions and substitutions.
+`edits` counts insertions, deletions and substitutions, `intervals` says how sure a mean of a few runs is.
 """
 
 from nlmcore.metrics.bleu import corpus_bleu, tokenize_13a
 from nlmcore.metrics.edits import edit_distance, error_rate, sequence_error_rate
+from nlmcore.metrics.intervals import mean_interval
 from nlmcore.metrics.likelihood import Likelihood, bits_per_character, log_likelihood, perplexity

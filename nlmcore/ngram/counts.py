@@ -68,7 +68,7 @@ class Ngrams:
         return np.bincount(self.prefix, weights=values, minlength=self.contexts)
 
     def find(self, prefix: ndarray, word: ndarray) -> ndarray:
-        """The ids of the n-grams (prefix, word), any shape; -1 for a prefix of -1 and for what was never seen."""
+        """The ids of the n-grams (prefix, word), any shape; -1 for a prefix of -1 and for unseen n-grams."""
         if not len(self):
             return np.full(np.broadcast(prefix, word).shape, -1)
         wanted = np.where(prefix >= 0, prefix * self.vocab_size + word, -1).ravel()

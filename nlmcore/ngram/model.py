@@ -80,8 +80,8 @@ class NGramLM:
         return getattr(self.rule, "weights", None)
 
     def fit(self, tokens: object, heldout: object = None) -> "NGramLM":
-        """Count and estimate anew. tokens: a sequence of ids, or a list of sequences (n-grams never cross from one to
-        the next); a LongTensor (batch, time) is a list of its rows. heldout: text of the same form, on which
+        """Count and estimate from scratch. tokens: a sequence of ids, or a list of sequences (n-grams never cross from
+        one to the next); a LongTensor (batch, time) is a list of its rows. heldout: text of the same form, on which
         interpolation without given `weights` fits them; None: every word of the training text is held out in turn.
         """
         if heldout is not None and (self._weights_given or not isinstance(self.rule, Interpolation)):
@@ -103,7 +103,7 @@ class NGramLM:
     # --- probabilities ---
 
     def probability(self, word: SupportsIndex, context: Sequence[SupportsIndex] | Tensor | ndarray = ()) -> float:
-        """P(word | context), of which the last order-1 words count. An empty context: the unigram distribution."""
+        """P(word | the last order-1 words of the context). An empty context gives the unigram distribution."""
         words = [*self._context(context), _as_integer("word", word, 0, self.vocab_size - 1)]
         return float(np.exp(self.table.score(np.array([words]))[0, -1]))
 

@@ -66,7 +66,7 @@ def held_out_components(levels: list[Ngrams], tokens: ndarray, lengths: ndarray)
 
 
 def leave_one_out_components(levels: list[Ngrams]) -> tuple[ndarray, ndarray, ndarray]:
-    """Components, reach and times of the highest order's n-grams, each with one occurrence of itself taken away."""
+    """Components, reach and times of the highest order's n-grams, each with one occurrence of itself subtracted."""
     top = max(i for i, level in enumerate(levels) if len(level))
     events = len(levels[top])
     components = np.full((events, len(levels) + 1), 1.0 / levels[0].vocab_size)

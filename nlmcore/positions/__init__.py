@@ -16,6 +16,8 @@ Inside every attention, for pairs of a query and a key; built by `Module(n_heads
     ShawPositions             one vector per distance          Shaw, Uszkoreit & Vaswani (2018)
     MusicTransformerPositions the same, with less memory       Huang et al. (2018)
     TransformerXLPositions    sinusoids of the distance        Dai et al. (2019)
+    SinusoidalDistances       the same, added to the keys      Wang et al. (2021)
+    LearnableSinusoidalDistances  with learned frequencies     Wang et al. (2021)
 
 These have one or more of three methods. `rotate(x, first)` rotates queries or keys (batch, head, time, d_head), the
 first of which is at position `first`. `bias(q, k)` gives what is added to q · k / √d_head, (batch or 1, head, query,
@@ -26,6 +28,7 @@ keys: query i is at position key_length − query_length + i, as when a cache is
 from nlmcore.positions.absolute import LearnedPositions, NoPositions
 from nlmcore.positions.biases import ALiBi, RelativeBias, alibi, alibi_slopes, relative_bias, relative_buckets
 from nlmcore.positions.relative import MusicTransformerPositions, ShawPositions, TransformerXLPositions, relative_shift
+from nlmcore.positions.relative_sinusoids import LearnableSinusoidalDistances, SinusoidalDistances
 from nlmcore.positions.rotation import Rotary, rotary
 from nlmcore.positions.sinusoids import (
     ConcatenatedPositions,

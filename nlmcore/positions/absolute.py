@@ -17,7 +17,7 @@ from nlmcore.positions.checks import check_length
 class LearnedPositions(nn.Module):
     """x_t + p_t with a free vector p_t for each of max_length positions; x (batch, time, d_model).
 
-    Raises ValueError for a text longer than max_length: there is no vector for what was never trained.
+    Raises ValueError for a text longer than max_length: positions beyond it have no trained vector.
     """
 
     @door

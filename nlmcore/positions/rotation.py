@@ -112,7 +112,7 @@ class Rotary(nn.Module):
     def rotate(
         self, x: Float[Tensor, "batch head time d_head"], first: int = 0
     ) -> Float[Tensor, "batch head time d_head"]:
-        """The vectors of x stand at positions first, first + 1, …; any number of heads."""
+        """Rotate x, whose vectors are at positions first, first + 1, …; any number of heads."""
         if x.ndim != 4 or x.shape[3] != self.d_head or first < 0:
             shape = f"(batch, head, time, {self.d_head})"
             raise ValueError(f"x must have shape {shape} and first be at least 0, got {tuple(x.shape)} and {first}")

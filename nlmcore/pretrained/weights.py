@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 class Wheel(NamedTuple):
-    """A package of which only the files are used: its code is never imported."""
+    """A package used only for its files: its code is never imported."""
 
     name: str
     version: str
@@ -72,9 +72,9 @@ def renamed(
     kinds: Sequence[str] = ("weight",),
     join: Callable[[list[Tensor]], Tensor] = torch.cat,
 ) -> dict[str, Tensor]:
-    """Tensors under our names. `names`: ours <- theirs, of which `take` gives the tensor, {i} being every layer.
+    """Tensors under our names. `names` maps ours to theirs, {i} being every layer; `take(theirs)` returns the tensor.
 
-    Several of theirs, with spaces between them, stand one above the other in one of ours.
+    Several of theirs, separated by spaces, are stacked into one of ours.
     """
     ours = {}
     for name, theirs in names.items():

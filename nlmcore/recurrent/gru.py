@@ -7,7 +7,7 @@ section 2.3, in the variant that PyTorch and cuDNN compute.
     h_t = z_t ⊙ h_{t-1} + (1 − z_t) ⊙ n_t
 
 Symbols: weight_ih stacks W^r, W^z, W^n; weight_hh stacks U^r, U^z, U^n; bias_ih is b, bias_hh is d.
-The paper writes h̃ for n. Lecture 7's G and R are z and n.
+The paper writes h̃ for n. The lecture on gates writes G and R: they are z and n.
 
 Departs from the paper: Cho et al. reset *before* the product, n = tanh(W x + U (r ⊙ h)); here the reset comes after it,
 r ⊙ (U h + d), so that all three products with h are one (and d^n cannot be merged into b^n). The two functions differ,

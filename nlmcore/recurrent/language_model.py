@@ -4,15 +4,15 @@ with LSTM cells and dropout: Zaremba, Sutskever & Vinyals (2014); tied weights: 
     h_t = recurrent(e(w_t), h_{t-1}),   P(w_{t+1} | w_1 … w_t) = softmax(V h_t + b)
     tied:  V is the embedding matrix, so that P is softmax(e(w) · h_t + b)
 
-Symbols: e is `embedding`, V and b are `output`. Lecture 5's U and W are in the cells.
+Symbols: e is `embedding`, V and b are `output`. U and W are in the cells.
 
     logits, state = model(tokens, state)                  the one function
     hidden, state = model.hidden_states(tokens, state)    the vectors behind the logits = model.output(hidden)
 
 Initialisation: embeddings N(0, 0.1²), small because with tied weights they are also V; b is 0.
 
-Departs from the papers: between h_t and tied embeddings of another width is a linear map V' (`to_embedding`), like
-Press & Wolf's projection but without their regulariser.
+Departs from the papers: where tied embeddings differ in width from h_t, a linear map V' joins them
+(`to_embedding`), like Press & Wolf's projection but without their regulariser.
 """
 
 import torch.nn.functional as F

@@ -2,8 +2,9 @@
 
     h_t = tanh(W x_t + U h_{t-1} + b)
 
-Lecture 5 writes h_t = σ(U h_{t-1} + W x_t) with any squashing σ, and y_t = softmax(V h_t); V belongs to the
-language model, not to the cell. Here W is weight_ih, U is weight_hh, b is bias_ih + bias_hh.
+The lecture on recurrent networks writes h_t = σ(U h_{t-1} + W x_t) with any squashing σ, and
+y_t = softmax(V h_t); V belongs to the language model, not to the cell. Here W is weight_ih, U is weight_hh, b is
+bias_ih + bias_hh.
 
 Departs from the paper: tanh, where Elman's units are logistic (`activation=torch.sigmoid` gives those; torch.relu those
 of Le, Jaitly & Hinton 2015). b is the sum of two biases, because PyTorch has two.

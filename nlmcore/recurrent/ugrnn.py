@@ -5,8 +5,8 @@ Collins, Sohl-Dickstein & Sussillo (2016), "Capacity and trainability in recurre
     G_t = σ(W^G x_t + U^G h_{t-1} + b^G)              how much is kept
     h_t = G_t ⊙ h_{t-1} + (1 − G_t) ⊙ R_t             a residual connection through time
 
-Symbols: lecture 7 writes W^{xR}, W^{hR} for our W^R, U^R, and −B for +b; the paper writes c_t and g_t for R_t
-and G_t. weight_ih stacks W^R over W^G, weight_hh stacks U^R over U^G.
+Symbols: the lecture on gates writes W^{xR}, W^{hR} for our W^R, U^R, and −B for +b; the paper writes c_t and g_t for
+R_t and G_t. weight_ih stacks W^R over W^G, weight_hh stacks U^R over U^G.
 
 Departs from the paper: b^G starts at 1 (the gate starts mostly open); there it is tuned per task.
 """

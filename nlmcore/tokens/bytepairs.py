@@ -15,7 +15,7 @@ an entry whose count has gone stale is put back with its true count when met.
 
 Symbols: a symbol is one character, chr(its id), so a word is a str, a pair is a str of two characters, to find
 a pair is `word.find(pair)`, to merge "xy" to z is `word.replace("xy", "z")`, and pairs sort by their ids.
-`pair_counts["xy"]` is count(x y); `where["xy"]` lists the words that the pair came to stand in.
+`pair_counts["xy"]` is count(x y); `where["xy"]` lists the words in which the pair came to occur.
 
 Departs from the papers: ties, which they leave open, are broken as the Hugging Face trainer breaks them, the pair of
 smaller ids first: the 256 bytes in the order of GPT-2's printable alphabet, then each new symbol.
@@ -43,7 +43,7 @@ _CACHE_SIZE = 1 << 16
 
 
 class Merge(NamedTuple):
-    """One step of the algorithm: the pair, and how often it stood in the text when it was merged."""
+    """One step of the algorithm: the pair, and how often it occurred when it was merged."""
 
     left: bytes
     right: bytes
@@ -125,7 +125,7 @@ class BPETokenizer(Tokenizer):
     """Ids: `<pad>`, `<bos>`, `<eos>`, the 256 bytes, then one for every merge. There is no `<unk>`.
 
     Covers every str: `decode(encode(x)) == x`, lone surrogates included (written as their three bytes). Ids
-    that a model makes up may be no valid UTF-8; such bytes are decoded as U+FFFD, the replacement character.
+    that a model makes up may not be valid UTF-8; such bytes are decoded as U+FFFD, the replacement character.
     """
 
     special = ("<pad>", "<bos>", "<eos>")

@@ -95,7 +95,7 @@ class Tokenizer(ABC):
 
 
 def checked_ids(ids: Iterable[SupportsIndex], vocab_size: int) -> list[int]:
-    """The ids as integers. TypeError for what is no sequence of them, ValueError for an id outside the vocabulary."""
+    """The ids as integers. TypeError unless they are a sequence of integers, ValueError for an unknown id."""
     try:
         ids = list(ids)
         if bool in map(type, ids):

@@ -1,4 +1,4 @@
-"""Vocabularies of what was seen: characters, or words and punctuation marks; `<unk>` is for all else.
+"""Vocabularies built from a training text: characters, or words and punctuation; `<unk>` is for all else.
 
 Characters are the smallest vocabulary, and make the longest sequences.
 

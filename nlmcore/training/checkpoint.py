@@ -166,7 +166,7 @@ def save_run(run: Run, path: str | Path) -> None:
 
 
 def load_run(run: Run, path: str | Path) -> None:
-    """Make `run` what the saved one was, so that it continues to the same numbers, bit for bit.
+    """Make `run` what the saved one was, so that it continues with bit-for-bit identical results.
 
     Raises ValueError, and leaves model and optimiser alone, if the file is damaged or belongs to something else.
     """

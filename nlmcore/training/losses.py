@@ -3,7 +3,7 @@
     L = - 1/N * sum over real targets of  ln P(w_{t+1} | w_1 ... w_t)            in nats
 
 The loss of one sentence is the sum over its predictions; dividing by their number N makes learning rates
-comparable. All positions are read in one call. Source: Williams & Zipser (1989) name it; lecture 9.
+comparable. All positions are read in one call. Source: Williams & Zipser (1989) name it.
 
 A text without a real token (its row of the mask is all False) adds nothing to the sum and nothing to N, here and in
 `nlmcore.metrics`. A mean over no target at all is not a number, so it is refused with ValueError.

@@ -9,9 +9,10 @@ norm_position="post", and so does BERT. GPT-2 put it before (Radford et al. 2019
 and in most later models. Figure 1 of Xiong et al. (2020) has the two side by side.
 """
 
+from nlmcore.objectives import hide_tokens
 from nlmcore.transformer.block import Block, FeedForward, GatedFeedForward, PostNorm, PreNorm, Stack
 from nlmcore.transformer.config import TransformerConfig
-from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder, hide_tokens
+from nlmcore.transformer.encoder import MaskedLM, TransformerEncoder
 from nlmcore.transformer.encoder_decoder import EncoderDecoder, EncoderDecoderState
 from nlmcore.transformer.from_torch import block_from_torch
 from nlmcore.transformer.model import TransformerLM, TransformerState, Trunk

@@ -15,10 +15,17 @@ def self_attention(c: Any, causal: bool) -> Any:
     attention = c.attention(c, causal)
     if causal and not callable(getattr(attention, "step", None)):
         raise ValueError(
-            f"attention={called(c.attention)} sees the whole text, the future too: {type(attention).__name__} has no"
-            " `step(x, state)`, so it is no part of a language model or a decoder, only of a TransformerEncoder"
+            f"attention={called(c.attention)} {sees_future(attention)}: {type(attention).__name__} has no"
+            " `step(x, state)`, so it belongs in a TransformerEncoder, not in a language model or a decoder"
         )
     return attention
+
+
+def sees_future(part: Any) -> str:
+    """Why it cannot be causal: its own `never_causal`, or that of a part that a partial passes to it."""
+    inside = part.args if isinstance(part, partial) else ()
+    reasons = [reason for one in (part, *inside) if (reason := getattr(one, "never_causal", None))]
+    return reasons[0] if reasons else "sees the whole text, the future too, or needs an encoder"
 
 
 def encoder_only(build: Any) -> Any:
@@ -35,9 +42,8 @@ def check_causal(c: Any, parts: Iterable[str]) -> None:
             build = build.func
         if getattr(build, "encoder_only", False):
             raise ValueError(
-                f"{name}={called(getattr(c, name))} is for encoders only: it sees the whole text, the future too, or"
-                " there is nothing of it without an encoder. Build a TransformerEncoder or an EncoderDecoder of it,"
-                " not a language model"
+                f"{name}={called(getattr(c, name))} is for encoders only: it {sees_future(getattr(c, name))}. Build a"
+                " TransformerEncoder or an EncoderDecoder with it, not a language model"
             )
 
 

@@ -105,6 +105,8 @@ class EncoderDecoder(nn.Module):
         source_mask (batch, source), True = a real token, None: all are. From a source that is all padding
         cross-attention gets zeros. Raises TypeError or ValueError as the encoder does.
         """
+        if source_mask is not None and source_mask.ndim != 2:
+            raise ValueError(f"source_mask must have shape (batch, source), got {tuple(source_mask.shape)}")
         encoded = self.encoder(source, source_mask)
         mask = source_mask if source_mask is not None else encoded.new_ones(encoded.shape[:2]).bool()
         return EncoderDecoderState(self.decoder.layers.project_source(encoded), mask, encoded)

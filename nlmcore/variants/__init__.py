@@ -2,7 +2,9 @@
 
     CATALOGUE["SwiGLU"].build(vocab_size)        a model, small enough for a laptop
     print(CATALOGUE["SwiGLU"])                   what the row changes in `vanilla`, the baseline, and its paper
+    CATALOGUE["SwiGLU"].unknown                  which choice of the paper could not be recovered; here "", none
     print(CATALOGUE)                             all rows, one per line
+    POSITIONS["absolute learned"]                ways to tell positions, the 13 rows of Wang et al. (2021), table 3
 
 Most rows are those of Narang et al. (2021), table 1. A model without a row replaces a field of `TransformerConfig`.
 Where what has no row belongs:
@@ -14,5 +16,5 @@ A loss that a part adds (`balance_loss`, `ponder_cost`) is an attribute of the p
 that is given to `nlmcore.training.fit` sums it over `model.modules()`.
 """
 
-from nlmcore.variants.catalogue import CATALOGUE
+from nlmcore.variants.catalogue import CATALOGUE, POSITIONS
 from nlmcore.variants.variant import Variant

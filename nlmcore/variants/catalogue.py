@@ -21,7 +21,8 @@ The equations of all other rows are in the files that their parts come from.
 (section 3). Here, by construction: gated rows have d_ff · 2/3, depth rows trade layers for width; activations, norms or
 residual rules change few parameters or none. Untied embeddings and block sharing change only parameters, Funnel only
 operations, factorised embeddings and Weighted both. An Evolved cell has about the parameters of two layers. At the
-paper's sizes each of its rows has the parameters in its column "Params", to a million.
+paper's sizes each of its rows has the parameters in its column "Params", to a million. Where a choice of the paper's
+could not be read in it or in its published settings, `unknown` says which.
 """
 
 from fractions import Fraction
@@ -33,8 +34,17 @@ import torch.nn.functional as F
 from torch import nn
 
 from nlmcore.norms import RMSNorm
-from nlmcore.positions import NoPositions, SinusoidalPositions, TransformerXLPositions
-from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward, TransformerLM
+from nlmcore.positions import (
+    LearnableSinusoidal,
+    LearnableSinusoidalDistances,
+    LearnedPositions,
+    NoPositions,
+    ShawPositions,
+    SinusoidalDistances,
+    SinusoidalPositions,
+    TransformerXLPositions,
+)
+from nlmcore.transformer import EncoderDecoder, FeedForward, GatedFeedForward, MaskedLM, TransformerLM
 from nlmcore.transformer.config import build_attention, build_cross_attention
 from nlmcore.variants import (
     convolution,
@@ -55,6 +65,7 @@ from nlmcore.variants.variant import RELU, Catalogue, Times, Variant, share_posi
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 SHAZEER, LAN, TAY = "Shazeer (2020), section 2", "Lan et al. (2020), section 3.1", "Tay et al. (2021), section 3"
+WU = "Wu et al. (2019), section "
 NARANG, BACHLECHNER = "Narang et al. (2021), section ", "Bachlechner et al. (2021), section 3"
 
 REZERO, NO_NORM = {"residual": depth.ReZero}, {"norm": nn.Identity}
@@ -76,9 +87,12 @@ WEIGHTED = {
     "cross_attention": partial(sublayers.branched, build_cross_attention),
 }
 SINUSOIDS, NO_BIAS = {"positions": SinusoidalPositions}, {"attention_positions": None}
-LIGHTWEIGHT = {"attention": convolution.LightweightConvolution} | NO_BIAS
-DYNAMIC = {"attention": convolution.DynamicConvolution} | NO_BIAS
+LIGHTWEIGHT = {"attention": convolution.LightweightConvolution}
+DYNAMIC = {"attention": convolution.DynamicConvolution}
 UNIVERSAL = {"stack": sharing.Universal, "norm_position": "post", "positions": NoPositions} | NO_BIAS
+GATED_UNIVERSAL = {"stack": sharing.GatedUniversal, "residual": sharing.GRUGates, "n_layers": Times(2)}
+LONGFORMER = {"stack": partial(sparse.sparse_stack, sparse.build_longformer)}
+BIGBIRD = {"stack": partial(sparse.sparse_stack, sparse.build_bigbird)}
 UNTRAINED = partial(synthesizer.RandomScores, trained=False)
 WIDENET = {"share": experts.share_all_but_norms, "feed_forward": partial(experts.MixtureOfExperts, expert=RELU)}
 SEGMENTS = {
@@ -86,6 +100,8 @@ SEGMENTS = {
     "attention_positions": TransformerXLPositions,
     "share": transformer_xl.share_u_and_v,
 }
+LEARNED = "its positions; learned vectors give the parameters that the paper prints"
+HALTING = "whether it halts; the paper prints a threshold, but its published settings switch halting off"
 
 
 def plain(activation: Any) -> dict[str, Any]:
@@ -111,6 +127,12 @@ def tied(source: bool = False, output: bool = False) -> dict[str, Any]:
 def synthetic(scores: Any, build: Any = synthesizer.build_synthesizer, **joined: Any) -> dict[str, Any]:
     """softmax(S) V; build_synthesizer has the heads of Narang et al., Synthesizer those of the model."""
     return {"attention": partial(build, scores=scores, **joined)}
+
+
+def per_channel(convolution: dict[str, Any]) -> dict[str, Any]:
+    """A kernel for every channel and a second matrix, as in the code of Narang et al.; learned positions."""
+    part = partial(convolution["attention"], per_channel=True)
+    return {"attention": part, "positions": LearnedPositions} | NO_BIAS
 
 
 def other(name: str, changes: dict[str, Any], source: str, family: Any = TransformerLM) -> Variant:
@@ -173,20 +195,57 @@ ROWS = (
     Variant("Mixture of experts", {"stack": experts.build_mixture}, "Shazeer et al. (2017); Lepikhin et al. (2020)"),
     Variant("Switch Transformer", {"stack": experts.build_switch}, "Fedus et al. (2022), section 2"),
     Variant("Product key memory", {"stack": product_keys.build_with_memory}, "Lample et al. (2019), section 3"),
-    other("Universal Transformer", UNIVERSAL, "Dehghani et al. (2019), section 2"),
+    Variant("Universal Transformer", GATED_UNIVERSAL | OWN_SOFTMAX, "Dehghani et al. (2019)", unknown=HALTING),
+    Variant("Lightweight convolution", per_channel(LIGHTWEIGHT), WU + "3", unknown=LEARNED),
+    Variant("Dynamic convolution", per_channel(DYNAMIC) | {"d_ff": Times(HALF * THIRD)}, WU + "4", unknown=LEARNED),
+    other("Universal Transformer (Dehghani et al.)", UNIVERSAL, "Dehghani et al. (2019), section 2"),
     other("Synthesizer (factorized dense)", synthetic(synthesizer.FactorisedDenseScores, synthesizer.Synthesizer), TAY),
     other("Synthesizer (random, fixed)", synthetic(UNTRAINED, synthesizer.Synthesizer), TAY),
-    other("Lightweight convolution", LIGHTWEIGHT, "Wu et al. (2019), section 3"),
-    other("Dynamic convolution", DYNAMIC, "Wu et al. (2019), section 4"),
+    other("Lightweight convolution (Wu et al.)", LIGHTWEIGHT | NO_BIAS, WU + "3"),
+    other("Dynamic convolution (Wu et al.)", DYNAMIC | NO_BIAS, WU + "4"),
     Variant("DeepNorm", DEEPNORM, "Wang et al. (2022), section 3", paper="Wang et al. (2022), figure 2"),
     other("Sandwich", {"stack": sublayers.build_sandwich}, "Press, Smith & Levy (2020), section 4"),
     other("WideNet", WIDENET, "Xue et al. (2022), section 2"),
     mixed("Linformer", mixing.LinformerAttention, "Wang et al. (2020), section 4", **SINUSOIDS),
-    mixed("Longformer", sparse.build_longformer, "Beltagy et al. (2020), section 3.1", **SINUSOIDS),
-    mixed("BigBird", sparse.build_bigbird, "Zaheer et al. (2020), section 2", **SINUSOIDS),
+    other("Longformer", LONGFORMER | SINUSOIDS, "Beltagy et al. (2020), section 3.1", EncoderDecoder),
+    other("BigBird", BIGBIRD | SINUSOIDS, "Zaheer et al. (2020), section 2", EncoderDecoder),
     mixed("FNet", mixing.FourierMixing, "Lee-Thorp et al. (2022), section 3", **SINUSOIDS),
     mixed("MLP-Mixer", mixing.TokenMixing, "Tolstikhin et al. (2021), equation 1"),
     other("Transformer-XL", SEGMENTS, "Dai et al. (2019), section 3"),
 )
 
 CATALOGUE: dict[str, Variant] = Catalogue({row.name: row for row in ROWS})
+
+ABSOLUTE = {"learned": LearnedPositions, "sinusoids": SinusoidalPositions, "learnable sinusoids": LearnableSinusoidal}
+RELATIVE = {
+    "learned": ShawPositions,
+    "sinusoids": SinusoidalDistances,
+    "learnable sinusoids": LearnableSinusoidalDistances,
+}
+
+
+def by_positions(absolute: str = "", relative: str = "") -> Variant:
+    """A row of Wang et al. (2021): BERT's task with one kind of absolute positions, of relative ones, or both."""
+    kinds = [f"{kind} {how}" for kind, how in (("absolute", absolute), ("relative", relative)) if how]
+    changes = {"positions": ABSOLUTE.get(absolute, NoPositions), "attention_positions": RELATIVE.get(relative)}
+    name, paper = ", ".join(kinds) or "none", "Wang et al. (2021), table 3"
+    return Variant(name, changes, "Wang et al. (2021), section 2", MaskedLM, paper, PAIRS if len(kinds) == 2 else "")
+
+
+PAIRS = "which six pairs the table has; only learned with relative learnable sinusoids is confirmed"
+POSITIONS: dict[str, Variant] = Catalogue(
+    {
+        row.name: row
+        for row in (
+            by_positions(),
+            *(by_positions(absolute=how) for how in ABSOLUTE),
+            *(by_positions(relative=how) for how in RELATIVE),
+            *(
+                by_positions(absolute, relative)
+                for absolute in ("learned", "learnable sinusoids")
+                for relative in RELATIVE
+            ),
+        )
+    }
+)
+"""The 13 rows of Wang et al. (2021), table 3: "none", "absolute learned", "absolute learned, relative sinusoids", …"""

@@ -14,7 +14,13 @@ with its square. In training some weights are dropped after the softmax (the pap
 Symbols: W^I and W^O are `inner` and `output`; w, or W^Q, is `kernel`.
 
 Departs from the paper: all layers have one k (theirs widens with depth). Kernels start at N(0, 1), so that heads differ
-from the start. The rows of Narang et al. (2021) have one more matrix after the sum, and a kernel for every channel.
+from the start.
+
+**Per channel**: the rows of Narang et al. (2021), as their code has them (`LocalConvAttnBlock` of Mesh TensorFlow).
+
+    y = W^O W^P u,   with a kernel for each of the d_model channels (w: d_model · k numbers; W^Q: d_model · k rows)
+
+The dynamic row has d_ff / 6, 512 of 3,072, to pay for W^Q. Departs from their code: no biases (258,048 in all).
 
 **Separable**: first the neighbours of each channel by itself, then the channels of each position.
 
@@ -40,18 +46,22 @@ from nlmcore.variants.shapes import Mask, Vectors, without_padding
 
 
 class LightweightConvolution(nn.Module):
-    """A part `attention`; size: k. Raises ValueError if c has n_kv_heads, window or attention_positions."""
+    """A part `attention`; size: k; per_channel: a kernel for every channel instead of every head, and W^P.
+
+    Raises ValueError if c has n_kv_heads, window or attention_positions.
+    """
 
     @door
-    def __init__(self, c: Any, causal: bool, size: Size = 9) -> None:
+    def __init__(self, c: Any, causal: bool, size: Size = 9, per_channel: bool = False) -> None:
         super().__init__()
         for name in ("n_kv_heads", "window", "attention_positions"):
             if getattr(c, name) is not None:
                 raise ValueError(f"{name} must be None where a convolution takes attention's place")
-        self.n_heads, self.size, self.dropout = c.n_heads, size, c.dropout
         width = c.n_heads * c.head_size
+        self.n_kernels, self.size, self.dropout = width if per_channel else c.n_heads, size, c.dropout
         self.inner = Linear(c.d_model, 2 * width, bias=c.attention_bias)
         self.kernel: Any = self._kernel(width)
+        self.pointwise = Linear(width, width, bias=c.attention_bias) if per_channel else nn.Identity()
         self.output = Linear(width, c.d_model, bias=c.attention_bias)
 
     def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
@@ -80,23 +90,23 @@ class LightweightConvolution(nn.Module):
         return self.kernel.softmax(-1)
 
     def _kernel(self, width: int) -> nn.Parameter | nn.Module:
-        return nn.Parameter(torch.randn(self.n_heads, self.size))
+        return nn.Parameter(torch.randn(self.n_kernels, self.size))
 
     def _mix(self, v: Tensor, inputs: Tensor) -> Tensor:
         """v (batch, time, width), inputs (batch, time + k − 1, width)."""
-        near = inputs.unfold(1, self.size, 1).unflatten(2, (self.n_heads, -1))  # (batch, time, head, d_head, size)
+        near = inputs.unfold(1, self.size, 1).unflatten(2, (self.n_kernels, -1))  # (batch, time, head, d_head, size)
         weights = F.dropout(self.weights(v), self.dropout, self.training)
-        return self.output((near @ weights.unsqueeze(-1)).flatten(2))
+        return self.output(self.pointwise((near @ weights.unsqueeze(-1)).flatten(2)))
 
 
 class DynamicConvolution(LightweightConvolution):
     """The same, with a kernel that every token makes."""
 
     def weights(self, v: Float[Tensor, "batch time width"]) -> Float[Tensor, "*places head size"]:
-        return self.kernel(v).unflatten(-1, (self.n_heads, self.size)).softmax(-1)
+        return self.kernel(v).unflatten(-1, (self.n_kernels, self.size)).softmax(-1)
 
     def _kernel(self, width: int) -> nn.Parameter | nn.Module:
-        return Linear(width, self.n_heads * self.size, bias=False)
+        return Linear(width, self.n_kernels * self.size, bias=False)
 
 
 class SeparableConvolution(nn.Module):

@@ -51,6 +51,11 @@ def in_encoder(part: Callable[[Any], nn.Module], c: Any, causal: bool) -> nn.Mod
 class LinformerAttention(nn.Module):
     """k: how many keys are left, max_length / 4 unless given; c: a TransformerConfig."""
 
+    never_causal = (
+        "cannot hide the future: E and F mix the keys and values of all positions into k before a query meets them, so"
+        " each of the k contains later tokens and no mask can take them out"
+    )
+
     @door
     def __init__(self, c: Any, k: Size | None = None) -> None:
         super().__init__()
@@ -81,6 +86,8 @@ def fourier(x: Float[Tensor, "*batch time d_model"]) -> Float[Tensor, "*batch ti
 class FourierMixing(nn.Module):
     """FNet: `fourier(x)` / √(max_length · d_model); c: a TransformerConfig."""
 
+    never_causal = "cannot hide the future: every frequency is a sum over all positions"
+
     def __init__(self, c: Any) -> None:
         super().__init__()
         self.max_length = c.max_length
@@ -96,6 +103,8 @@ class FourierMixing(nn.Module):
 
 class TokenMixing(nn.Module):
     """MLP-Mixer: one network for all channels; hidden: d_model / 2 unless given; c: a TransformerConfig."""
+
+    never_causal = "cannot hide the future: W1 mixes all positions into hidden units before W2 reads them"
 
     @door
     def __init__(self, c: Any, hidden: Size | None = None) -> None:

@@ -27,21 +27,30 @@ token may continue longer, so `step` always makes T loops and keeps a state for 
 text, stops when every position has halted. T is n_layers, ε = 0.01. At the start w = 0 and σ(b) = 1 / T, for equal p^t.
 
 Departs from the papers: those first weights. The weights of the loops sum to one, as in Graves (2016); the listing of
-Dehghani et al. (2019), appendix, blends each x^t with the previous ones. Positions i count from 0. The row is not that
-of Narang et al. (2021), whose code has 24 loops, no halting, and gates like a GRU's around each branch (84 M).
+Dehghani et al. (2019), appendix, blends each x^t with the previous ones. Positions i count from 0.
+
+**The Universal Transformer of Narang et al. (2021)**, as their code and its settings have it: no halting; one pre-norm
+block is applied 2 + 24 + 2 times, for 12 layers of the baseline; before each of the 24 it is told a learned e^t.
+
+    x^t = block(x^{t−1} + e^t),   each sublayer f of the block   x ← x + (1 − z) ⊙ y + z ⊙ c,   y = f(LN(x))
+
+    z = σ(W_z [LN(x); LN(y)] + b_z),   r = σ(W_r [LN(x); LN(y)] + b_r),   c = σ(W_c [LN(r ⊙ x); LN(y)] + b_c)
+
+Departs from their code: the second gate's input is not normalised twice. (A GRU has tanh in c; their code has σ.)
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from nlmcore.checks import Count, door
 from nlmcore.positions import sinusoidal
-from nlmcore.transformer import Stack
-from nlmcore.transformer.checks import encoder_only
+from nlmcore.transformer import PreNorm, Stack
+from nlmcore.transformer.checks import check_layers, encoder_only
 from nlmcore.transformer.config import build_stack
 from nlmcore.variants.shapes import Mask, Memories, Tokens, Vectors
 
@@ -64,6 +73,54 @@ def share_in_decoder(c: Any, causal: bool, cross: bool) -> nn.Module:
     """The usual layers, of which a decoder has only one; a part `stack`."""
     stack = build_stack(c, causal, cross)
     return share_blocks(stack) if causal else stack
+
+
+class GRUGates(PreNorm):
+    """x + (1 − z) ⊙ y + z ⊙ c; a part `residual`, c: a TransformerConfig."""
+
+    def __init__(self, c: Any) -> None:
+        super().__init__(c.norm(c.d_model), c.dropout)
+        self.norm_x, self.norm_y, self.norm_reset = (c.norm(c.d_model) for _ in range(3))
+        self.update, self.reset, self.candidate = (nn.Linear(2 * c.d_model, c.d_model) for _ in range(3))
+
+    def post(self, x: Vectors, y: Vectors) -> Vectors:
+        normed = self.norm_y(y)
+        both = torch.cat([self.norm_x(x), normed], -1)
+        z, r = torch.sigmoid(self.update(both)), torch.sigmoid(self.reset(both))
+        candidate = torch.sigmoid(self.candidate(torch.cat([self.norm_reset(r * x), normed], -1)))
+        return super().post(x, (1 - z) * y + z * candidate)
+
+
+class GatedUniversal(Stack):
+    """One block, `outside` + n_layers + `outside` times; a part `stack`. e^t is `moments`, at first of our embeddings'
+    size, 0.02 √d_model (theirs are 1).
+    """
+
+    @door
+    def __init__(self, c: Any, causal: bool, cross: bool, outside: Count = 2) -> None:
+        super().__init__([c.block(c, causal, cross)] * (c.n_layers + 2 * outside))
+        self.outside = outside
+        self.moments = nn.Parameter(torch.empty(c.n_layers, c.d_model).normal_(std=0.02 * math.sqrt(c.d_model)))
+
+    def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
+        for layer, e in zip(self, self._told(), strict=True):
+            x = layer(x + e, mask)
+        return x
+
+    def step(
+        self, x: Vectors, states: Sequence[Any] | None = None, memories: Memories = None, memory_mask: Mask = None
+    ) -> tuple[Vectors, tuple[Any, ...]]:
+        check_layers(len(self), states, memories)
+        layers: Iterable[Any] = self
+        new = []
+        for i, (layer, e) in enumerate(zip(layers, self._told(), strict=True)):
+            x, state = layer.step(x + e, states and states[i], memories and memories[i], memory_mask)
+            new.append(state)
+        return x, tuple(new)
+
+    def _told(self) -> Float[Tensor, "loop d_model"]:
+        """e^t, or zeros in the loops outside."""
+        return nn.functional.pad(self.moments, (0, 0, self.outside, self.outside))
 
 
 EPSILON = 0.01  # a position halts once it has spent 1 − ε

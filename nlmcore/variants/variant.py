@@ -98,6 +98,7 @@ class Variant:
     source: str  # who proposed it
     family: Callable[[TransformerConfig], Any] = TransformerLM  # or EncoderDecoder
     paper: str = "Narang et al. (2021), table 1"  # whose row it is
+    unknown: str = ""  # which choice of the paper's could not be recovered for certain
 
     def __post_init__(self) -> None:
         if not isinstance(self.changes, Mapping):
@@ -144,7 +145,8 @@ class Variant:
 
     def __str__(self) -> str:
         model = "" if self.family is TransformerLM else f", as {called(self.family)}"
-        return f"{self.name}: {self.difference}{model}; {self.source}"
+        unknown = f" (not recovered: {self.unknown})" if self.unknown else ""
+        return f"{self.name}: {self.difference}{model}{unknown}; {self.source}"
 
     def __repr__(self) -> str:
         return f"Variant({self})"

@@ -1,21 +1,20 @@
 # %% [markdown]
 # # Assignment: attention
 #
-# Seven small functions, from a dot product to multi-head attention. At the end the last of them runs inside a real network,
-# MiniLM, and draws the picture that the lecture began with: the head in which *it* looks at *animal*.
+# Seven small functions, from a dot product to multi-head attention. At the end the last of them runs inside a real network, MiniLM, and draws the
+# picture with which the lecture began: the head in which *it* looks at *animal*.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing: *Run → Run All Cells* always works up to your first
-# mistake. Your mark comes from the same questions put with fresh numbers, property by property, so half a solution earns
-# its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The check tells you what is
+# right and what is not, and names your mistake if it is a common one. Run it as often as you like. A question that you have not started says so and
+# stops nothing: *Run → Run All Cells* always works up to your first mistake. Your mark comes from the same checks with fresh inputs, property by
+# property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lecture *Attention*, sections 2 to 6. About two and a half hours. Nothing is fetched from the network.
+# You need the lecture *Attention*, sections 2 to 6. About two and a half hours. Nothing is downloaded.
 
 # %%
 import math
@@ -32,8 +31,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. Three scores
 #
-# A decoder is about to write a word. It has *one* vector in mind, the query $q$, and looks at the $n$ vectors that the encoder
-# left behind, the keys $k_1, \dots, k_n$. A **score** says how well each key fits: one number per key, any real number.
+# A decoder is about to write a word. It has *one* vector in mind, the query $q$, and looks at the $n$ vectors that the encoder has produced, the keys
+# $k_1, \dots, k_n$. A **score** says how well a key fits: one real number per key.
 #
 # In question 1 there is no batch: `query` has shape `(d,)` and `keys` has shape `(n, d)`, one key per row.
 #
@@ -41,11 +40,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$s_j = q \cdot k_j = \sum_{i=1}^{d} q_i\, k_{ji}$$
 #
-# It has nothing to learn, and asks that queries and keys have the same width. By hand, for two keys:
+# It has no parameters, and it requires queries and keys of the same width. By hand, for two keys:
 #
 # $$q = (1, 2, 0), \quad k_1 = (3, 1, 5), \quad k_2 = (-1, 0, 2): \qquad s_1 = 3 + 2 + 0 = 5, \quad s_2 = -1 + 0 + 0 = -1 .$$
 #
-# **Checked:** one score per key; the right numbers; a single key, float64, and keys that are a slice of something larger.
+# **Checked:** one score per key; the right values; a single key, float64, and keys that are a slice of a larger tensor.
 #
 # <details><summary>A hint</summary>
 #
@@ -67,20 +66,20 @@ def dot_score(query, keys):
 # %% [markdown]
 # ### 1b. A matrix in between [[attention.bilinear_score]]
 #
-# Under the dot product like attracts like. A verb that looks for its subject wants something *else* than itself. A matrix $W$
-# between the two lets the model learn what should meet what, and lets query and keys have different widths:
+# With the dot product, like attracts like. But a verb that looks for its subject wants something *different* from itself. A matrix $W$ between query
+# and key lets the model learn which query should find which key, and lets the two have different widths:
 #
 # $$s_j = q^\top W\, k_j \qquad W: d_q \times d_k$$
 #
-# By hand, with a $W$ that exchanges the two coordinates: $W = \begin{pmatrix} 0 & 1 \\ 1 & 0 \end{pmatrix}$, $q = (2, 5)$, $k = (1, 0)$.
-# Then $W k = (0, 1)$ and $s = q \cdot (0, 1) = 5$, where the plain dot product would give 2.
+# By hand, with a $W$ that swaps the two coordinates: $W = \begin{pmatrix} 0 & 1 \\ 1 & 0 \end{pmatrix}$, $q = (2, 5)$, $k = (1, 0)$. Then
+# $W k = (0, 1)$ and $s = q \cdot (0, 1) = 5$, whereas the plain dot product would give 2.
 #
-# **Checked:** one score per key; the right numbers; widths that differ, and a single key.
+# **Checked:** one score per key; the right values; different widths, and a single key.
 #
 # <details><summary>A hint</summary>
 #
-# Take the query through W first: `query @ W` has the width of a key. Then it is question 1a. To see whether W stands the right
-# way round, follow the widths: (d_q,) @ (d_q, d_k).
+# Multiply the query by W first: `query @ W` has the width of a key. The rest is question 1a. To see whether you need W or its transpose, follow the
+# widths: (d_q,) @ (d_q, d_k).
 # </details>
 
 
@@ -102,18 +101,17 @@ def bilinear_score(query, keys, W):
 #
 # $$s_j = v \cdot \tanh(W_q\, q + W_k\, k_j) \qquad W_q: d_s \times d_q, \quad W_k: d_s \times d_k, \quad v: d_s$$
 #
-# By hand, with a hidden layer of $d_s = 2$ units. Say $W_q\, q = (0.5, -1)$ and $W_k\, k_1 = (0.5, 1)$. The hidden layer is
-# $\tanh(1, 0) = (0.76, 0)$; with $v = (2, 3)$ the score is $2 \cdot 0.76 + 3 \cdot 0 = 1.52$.
+# By hand, with a hidden layer of $d_s = 2$ units: say $W_q\, q = (0.5, -1)$ and $W_k\, k_1 = (0.5, 1)$. The hidden layer is
+# $\tanh(1, 0) = (0.76, 0)$, and with $v = (2, 3)$ the score is $2 \cdot 0.76 + 3 \cdot 0 = 1.52$.
 #
-# > **Before you write it:** what would happen to the *weights* (after the softmax) if one left out the tanh? The check knows
-# > the answer.
+# > **Before you write it:** what would happen to the *weights* (after the softmax) if you left out the tanh? The check knows the answer.
 #
-# **Checked:** one score per key; the right numbers; widths that differ, a single key and a single hidden unit.
+# **Checked:** one score per key; the right values; different widths, a single key and a single hidden unit.
 #
 # <details><summary>A hint</summary>
 #
-# `W_query @ query` has shape (d_s,). For all keys at once, `keys @ W_key.T` has shape (n, d_s). Adding the two broadcasts the
-# first over the rows of the second.
+# `W_query @ query` has shape (d_s,). For all keys in one product, `keys @ W_key.T` has shape (n, d_s). Adding the two broadcasts the first over the
+# rows of the second.
 # </details>
 
 
@@ -134,13 +132,12 @@ def additive_score(query, keys, W_query, W_key, v):
 #
 # ### 2a. A softmax that can look away [[attention.attend]]
 #
-# Softmax turns the scores of one query into weights that are positive and sum to 1; the context is the sum of the values with
-# these weights:
+# Softmax turns the scores of one query into weights that are positive and sum to 1; the context is the weighted sum of the values:
 #
 # $$\alpha_j = \frac{e^{s_j}}{\sum_{j'} e^{s_{j'}}}, \qquad c = \sum_j \alpha_j v_j .$$
 #
-# Some keys must not be looked at: padding, or the future. A **mask** says which may: boolean, **True = may attend**. A masked
-# key gets the weight 0, and the others share the whole: their weights sum to 1.
+# Some keys must not be attended to: padding, or the future. A **mask** says which keys are allowed; it is boolean, and **True = may attend**. A
+# masked key gets the weight 0, and the weights of the others still sum to 1.
 #
 # By hand, for the scores 1.5, 0.9, 0.3, −0.5, without a mask and with the first key masked:
 
@@ -155,33 +152,29 @@ print("first key masked     ", e * allowed / (e * allowed).sum())
 
 
 # %% [markdown]
-# Now write it for many queries at once, and properly. Three things go wrong in practice, and each has cost somebody a week:
+# Now write it for many queries at once, and robustly. Three things go wrong in practice, and each has cost somebody a week:
 #
-# 1. **Large scores.** $e^{89}$ is more than a float32 can hold, and infinity divided by infinity is NaN. Adding the same number
-#    to all scores changes no weight ($e^{s+a} = e^a e^s$, and $e^a$ cancels). So subtract from each row its largest score
-#    that counts.
-# 2. **Nothing to look at.** A row in which every key is masked has the sum 0, and $0/0$ is NaN. Such a query gets weights and
-#    a context of zeros.
-# 3. **The caller's tensor.** `scores.masked_fill_(…)` and `scores[…] = …` write into the tensor that you were given. Leave it
-#    as it was.
+# 1. **Large scores.** $e^{89}$ is larger than a float32 can hold, and infinity divided by infinity is NaN. Adding the same number to all scores
+#    changes no weight ($e^{s+a} = e^a e^s$, and $e^a$ cancels). So subtract from each row the largest of its scores that are allowed.
+# 2. **Nothing to look at.** A row in which every key is masked has the sum 0, and $0/0$ is NaN. Such a query gets weights and a context of zeros.
+# 3. **The caller's tensor.** `scores.masked_fill_(…)` and `scores[…] = …` write into the tensor that you were given. Leave it unchanged.
 #
 # Write the softmax with `exp`, `sum` and `amax`.
 #
-# **Shapes.** `scores (..., query, key)`, `values (..., key, d)`, and `mask` anything that broadcasts to the scores, or None. The dots
-# stand for any number of leading axes: none, a batch, a batch and heads. Work on the last two axes, and the rest takes care
-# of itself.
+# **Shapes.** `scores (..., query, key)`, `values (..., key, d)`, and `mask` is anything that broadcasts to the scores, or None. The dots stand for
+# any number of leading axes: none, a batch, or a batch and heads. If you work only on the last two axes, the leading ones take care of themselves.
 #
-# **Checked:** the shapes; the weights without a mask; the context, given *your* weights; masked keys; rows without any key;
-# very large scores; inputs left alone.
+# **Checked:** the shapes; the weights without a mask; the context, given *your* weights; masked keys; rows without any allowed key; very large
+# scores; unchanged inputs.
 #
 # <details><summary>A hint on the mask</summary>
 #
-# `scores.masked_fill(~mask, -math.inf)` gives a new tensor, and $e^{-\infty}$ is exactly 0.
+# `scores.masked_fill(~mask, -math.inf)` returns a new tensor, and $e^{-\infty}$ is exactly 0.
 # </details>
 # <details><summary>A hint on the empty row</summary>
 #
-# If all scores of a row are −∞, so is its largest, and −∞ − (−∞) is NaN. `torch.where(condition, a, b)`, or `torch.nan_to_num` on
-# the maximum, mends that; at the end divide by the sum only where it is not 0.
+# If all scores of a row are −∞, so is its largest, and −∞ − (−∞) is NaN. `torch.where(condition, a, b)`, or `torch.nan_to_num` on the maximum, fixes
+# that; at the end divide by the sum only where it is not 0.
 # </details>
 
 
@@ -207,24 +200,25 @@ def attend(scores, values, mask=None):
 # %% [markdown]
 # ### 2b. Queries, keys and values [[attention.scaled_dot_product_attention]]
 #
-# Many queries at once, one per row of $Q$; keys and values in the rows of $K$ and $V$. All dot products are one matrix product:
+# Now there are many queries, one per row of $Q$, with the keys and values in the rows of $K$ and $V$. A single matrix product gives all the dot
+# products:
 #
 # $$\mathrm{attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# $d$ is the width of queries and keys. A dot product of $d$ independent numbers has standard deviation $\sqrt d$; divided by
-# it, scores have the same spread however wide the vectors are, and the softmax does not harden into a choice of one key.
+# $d$ is the width of queries and keys. A dot product of $d$ independent terms has standard deviation $\sqrt d$. Divided by that, scores have the same
+# spread however wide the vectors are, and the softmax does not harden into a choice of one key.
 #
-# By hand, with $d = 64$: the dot products 112 and 96, divided by $\sqrt{64} = 8$, are 14 and 12, and the weights
-# $1/(1+e^{-2}) = 0.88$ and $0.12$. Without the division they would be 1.0000 and 0.0000.
+# By hand, with $d = 64$: the dot products 112 and 96, divided by $\sqrt{64} = 8$, are 14 and 12, and the weights are $1/(1+e^{-2}) = 0.88$ and
+# $0.12$. Without the division they would be 1.0000 and 0.0000.
 #
-# Softmax is open again from here on; your `attend` does the rest. The mask means what it meant there, and a query with
-# nothing to look at still gets zeros.
+# From here onwards you may use softmax again; your `attend` does the rest. The mask means the same as there, and a query with no allowed key still
+# gets zeros.
 #
-# **Checked:** the shapes; the weights; the output, given your weights; the mask; a query with no key allowed; leading axes.
+# **Checked:** the shapes; the weights; the output, given your weights; the mask; a query with no allowed key; leading axes.
 #
 # <details><summary>A hint</summary>
 #
-# `k.mT` (or `k.transpose(-2, -1)`) exchanges the last two axes and leaves the leading ones alone; `k.T` exchanges all of them.
+# `k.mT` (or `k.transpose(-2, -1)`) swaps the last two axes and leaves the leading ones alone; `k.T` reverses all of them.
 # </details>
 
 
@@ -243,9 +237,9 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 # %% [markdown]
 # ## 3. Neither the future nor the padding [[attention.decoder_mask]]
 #
-# A decoder learns to predict the next word, so the word at position $t$ may look at positions $0, \dots, t$ and no further. And
-# sentences of a batch have different lengths: the shorter ones are filled up with padding, which is no word and which nobody
-# should read. One mask for both, for a batch of sentences with the given `lengths`, all padded to `time` positions.
+# A decoder learns to predict the next word, so the word at position $t$ may look at positions $0, \dots, t$ and no further. And the sentences of a
+# batch have different lengths, so the shorter ones are padded, and no word should attend to the padding. Write one mask for both, for a batch of
+# sentences with the given `lengths`, all padded to `time` positions.
 #
 # The picture shows it for one sentence of length 3, padded to 4. Dark = True = may attend.
 
@@ -255,24 +249,24 @@ show.heatmap(
     ["0", "1", "2", "pad"],
     ["0", "1", "2", "pad"],
     alt="A mask of 4 queries and 4 keys. Query 0 may attend to key 0; query 1 to keys 0 and 1; queries 2 and 3 to keys 0, 1 "
-    "and 2. Nobody may attend to key 3, which is padding.",
+    "and 2. No query may attend to key 3, which is padding.",
 )
 
 
 # %% [markdown]
-# The rows at padding (query 3) stay as they are in the picture: what is computed there is read by nobody, and a row in which
-# nothing may be attended would only make trouble.
+# The row of a padded position (query 3) may stay as in the picture. Nothing uses the result there, and a row without any allowed key would only make
+# trouble.
 #
-# The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over however many heads there are.
+# The result has shape `(batch, 1, time, time)`: sentence, head, query, key. The 1 broadcasts over any number of heads.
 #
-# **Checked:** boolean, and the shape; the future; the padding; both together, with an empty sentence in the batch and with
-# more room than the longest sentence needs.
+# **Checked:** boolean, and the shape; the future; the padding; both together, with an empty sentence in the batch and with more padding than the
+# longest sentence needs.
 #
 # <details><summary>A hint</summary>
 #
-# `position = torch.arange(time)`. "Key is not after query" compares a row of positions with a column of them:
-# `position[None, :] <= position[:, None]`, shape (time, time). "Key is a word" compares positions with lengths:
-# `position < lengths[:, None]`, shape (batch, time). Give both the four axes with `None`, then combine them.
+# `position = torch.arange(time)`. "The key is not after the query" compares a row of positions with a column of them:
+# `position[None, :] <= position[:, None]`, shape (time, time). "The key is a word" compares positions with lengths: `position < lengths[:, None]`,
+# shape (batch, time). Give both four axes with `None`, then combine them.
 # </details>
 
 
@@ -280,7 +274,7 @@ show.heatmap(
 def decoder_mask(lengths, time):
     """True where a query may attend to a key: not in the future, and not padding.
 
-    lengths (batch,) whole numbers from 0 to time -> mask (batch, 1, time, time), boolean
+    lengths (batch,) integers from 0 to time -> mask (batch, 1, time, time), boolean
     """
     ### BEGIN SOLUTION
     position = torch.arange(time)
@@ -293,16 +287,15 @@ def decoder_mask(lengths, time):
 # %% [markdown]
 # ## 4. Several heads [[attention.multi_head_attention]]
 #
-# One softmax per word is one question per word. Several **heads** ask several questions at once, each in its own part of the
-# dimensions:
+# One softmax per word asks one question per word. Several **heads** ask several questions at once, each in its own slice of the dimensions:
 #
-# 1. every word sends out a query, offers a key and hands over a value: $Q = X W_q$, $K = X W_k$, $V = X W_v$;
-# 2. $Q$, $K$ and $V$ are cut along `d_model` into `n_heads` parts of $d_\text{head} = d_\text{model} / n_\text{heads}$ numbers: head 0 gets the
-#    first $d_\text{head}$, head 1 the next, and so on;
-# 3. each head attends on its own, scaled by $\sqrt{d_\text{head}}$;
-# 4. the heads' outputs are laid side by side again, and $W_o$ mixes them.
+# 1. every word sends out a query, offers a key and supplies a value: $Q = X W_q$, $K = X W_k$, $V = X W_v$;
+# 2. $Q$, $K$ and $V$ are split along `d_model` into `n_heads` slices of width $d_\text{head} = d_\text{model} / n_\text{heads}$: head 0 gets the
+#    first $d_\text{head}$ columns, head 1 the next, and so on;
+# 3. each head attends separately, scaled by $\sqrt{d_\text{head}}$;
+# 4. the heads' outputs are concatenated again, and $W_o$ mixes them.
 #
-# The cut, for two words `a`, `b`, with `d_model` 4 and 2 heads. Every head gets *a part of every word*:
+# This is the split for two words `a`, `b`, with `d_model` 4 and 2 heads. Every head gets *a slice of every word*:
 #
 # ```text
 #           X W_q : (time, d_model)                  heads : (head, time, d_head)
@@ -311,7 +304,7 @@ def decoder_mask(lengths, time):
 #     word b   [ b0  b1 | b2  b3 ]         →                  [ b0 b1 ]              [ b2 b3 ]
 # ```
 #
-# In memory the numbers lie as a0 a1 a2 a3 b0 b1 b2 b3. What goes wrong if one reshapes them straight to (head, time, d_head)?
+# In memory the entries are in the order a0 a1 a2 a3 b0 b1 b2 b3. What goes wrong if you reshape them directly to (head, time, d_head)?
 
 # %%
 two_words = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])  # a0 … a3 are 0 … 3, b0 … b3 are 10 … 13
@@ -320,16 +313,15 @@ print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).t
 
 
 # %% [markdown]
-# In this question matrices are written as in the formula, $X W$, with shape (in, out); `nn.Linear` keeps them as (out, in).
-# `x` may be narrower or wider than `d_model`, and `W_o` decides the width of the output. Return the weights of every head too:
-# `(batch, head, time, time)`.
+# This question writes matrices as in the formula, $X W$, with shape (in, out); `nn.Linear` stores them as (out, in). `x` may be narrower or wider
+# than `d_model`, and `W_o` determines the width of the output. Return the weights of every head too: `(batch, head, time, time)`.
 #
-# **Checked:** the shapes; one head, which is plain attention; every head's weights; the output, given your weights; the mask;
-# a word with no key allowed; a sentence alone and in a batch.
+# **Checked:** the shapes; one head, which is plain attention; every head's weights; the output, given your weights; the mask; a word with no allowed
+# key; a sentence alone and in a batch.
 #
-# <details><summary>A hint on cutting</summary>
+# <details><summary>A hint on splitting</summary>
 #
-# `x.reshape(batch, time, n_heads, d_head)` cuts every word; `.transpose(1, 2)` then brings the heads to the front.
+# `x.reshape(batch, time, n_heads, d_head)` splits every word; `.transpose(1, 2)` then brings the heads to the front.
 # </details>
 # <details><summary>A hint on joining</summary>
 #
@@ -337,13 +329,13 @@ print("reshaped straight to (head, time, d_head):", two_words.reshape(2, 2, 2).t
 # </details>
 # <details><summary>Stuck because of an earlier question?</summary>
 #
-# `torch.softmax` is open here, so this can be solved without your `attend`.
+# You may use `torch.softmax` here, so you can solve this without your `attend`.
 # </details>
 
 
 # %%
 def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
-    """Self-attention in n_heads parts of d_model; the parts are joined and mixed by W_o.
+    """Self-attention in n_heads slices of d_model, concatenated and mixed by W_o.
 
     x (batch, time, d_in), W_q, W_k and W_v (d_in, d_model), W_o (d_model, d_out),
     mask broadcasts to (batch, head, time, time), True = may attend
@@ -364,12 +356,12 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, n_heads, mask=None):
 # %% [markdown]
 # ## Your function in a real network
 #
-# MiniLM is a Transformer with 6 layers of 12 heads, trained on a billion sentence pairs. The next cell reads a sentence with it,
-# and keeps what goes into its fourth layer, and that layer's matrices. Then *your* `multi_head_attention` does the layer's
-# work. Nothing to write here: run it when question 4 passes.
+# MiniLM is a Transformer with 6 layers of 12 heads, trained on a billion sentence pairs. The next cell runs a sentence through it and records the
+# input of its fourth layer, and that layer's matrices. Then *your* `multi_head_attention` does the layer's work. There is nothing to write here. Run
+# it when question 4 passes.
 #
-# MiniLM adds a constant to every projection, $x W + b$. Your function has no $b$, and needs none: with a 1 appended to $x$ and
-# $b$ as one more row of $W$, the product is the same.
+# MiniLM adds a bias to every projection, $x W + b$. Your function has no $b$, and needs none: with a 1 appended to $x$ and $b$ as an additional row
+# of $W$, the product is the same.
 
 # %%
 sentence = "The animal did not cross the street because it was too tired."
@@ -382,7 +374,7 @@ def matrix(linear):
 
 
 def read(encoder, tokens, layer):
-    """What goes into the layer, with a 1 appended to every word's vector; and the layer's own weights."""
+    """The input of the layer, with a 1 appended to every word's vector, and the layer's own weights."""
     from nlmcore.inspect import capture
 
     seen = []
@@ -410,9 +402,8 @@ else:
 HTML(picture)
 
 # %% [markdown]
-# Hover over the words. Then change `sentence` (what if the street was too *wide*?), `layer` (0 to 5) and `head` (0 to 11), and
-# run the cell again. Many heads look at the word before or after, or at `[CLS]`, the mark at the beginning. That last habit is
-# worth a thought for question 5.
+# Hover over the words. Then change `sentence` (what if the street was too *wide*?), `layer` (0 to 5) and `head` (0 to 11), and run the cell again.
+# Many heads look at the previous or the next word, or at `[CLS]`, the special token at the start. That last habit is worth a thought for question 5.
 
 # %% [markdown]
 # ## 5. In your own words [[written, 20 minutes, 4 points]]
@@ -420,37 +411,37 @@ HTML(picture)
 # In about eight sentences, for somebody who knows what a vector is and has not heard the lecture:
 #
 # 1. Why is one vector of fixed width a bottleneck for a translator, and how does attention get around it?
-# 2. What does attention cost for a source of $n$ and a target of $m$ words, and what is bought with it?
+# 2. What does attention cost for a source of $n$ and a target of $m$ words, and what does it buy?
 # 3. Describe one situation in which an attention heatmap would mislead its reader about why the model answered as it did.
 #
 # ### BEGIN MARK SCHEME
-# One point each; half points are fine. Wording does not matter, the reason does.
+# One point each; half points are fine. The wording does not matter, the reason does.
 #
-# 1. **Bottleneck** (1): the vector has the same number of entries whether the sentence has 3 words or 60, so what can be told
-#    apart is limited, and early words are overwritten. Half a point for "it forgets" without the fixed size.
-# 2. **Way around** (1): all encoder states are kept (a memory that is only read), and each step computes its own weighted sum
-#    of them. Half a point if it does not say that the weights depend on the step.
-# 3. **Cost** (1): a score for every pair, O(n·m), where there was O(n+m); bought: every source word is one step away (in self-attention also:
-#    all scores at once). Half a point for the cost alone. The O(n+m) steps remain: n·m is added.
+# 1. **Bottleneck** (1): the vector has the same number of entries whether the sentence has 3 words or 60, so it can distinguish only so many
+#    sentences, and early words are overwritten. Half a point for "it forgets" without the fixed size.
+# 2. **Way around** (1): all encoder states are kept (a memory that is only read), and each step computes its own weighted sum of them. Half a point
+#    if it does not say that the weights depend on the step.
+# 3. **Cost** (1): a score for every pair, O(n·m), where there was O(n+m); this buys that every source word is one step away (in self-attention also:
+#    all scores at once). Half a point for only the cost. The O(n+m) steps remain: n·m is added.
 # 4. **Misleading heatmap** (1): any of these, with a reason: a large weight on [CLS] (in BERT, [SEP] or punctuation), where the head rests and the
-#    value is small; the output depends on weight times *value*, not on the weight; what sits at a position in layer 4 is already a
-#    mixture of many words; other weights could give the same answer (Jain & Wallace 2019), so the picture is not the reason.
-#    Nothing for "it may be wrong" without a mechanism.
+#    value is small; the output depends on weight times *value*, not on the weight; the vector at a position in layer 4 is already a mixture of many
+#    words; other weights could give the same answer (Jain & Wallace 2019), so the picture is not the reason. Nothing for "it may be wrong" without a
+#    mechanism.
 # ### END MARK SCHEME
 
 # %% [markdown]
-# An encoder that hands over one vector has the same number of entries for three words as for sixty, so beyond some length two
-# different sentences must end in nearly the same vector, and the decoder cannot know which it was. Attention keeps the state
-# of every source word and lets each step of the decoder compute its own weights, so nothing has to be packed.
+# An encoder that passes on one vector has the same number of entries for three words as for sixty. So beyond some length two different sentences must
+# end up in nearly the same vector, and the decoder cannot know which it was. Attention keeps the state of every source word and lets each step of the
+# decoder compute its own weights, so nothing has to be packed.
 #
-# Each of the m steps scores each of the n words: n·m scores on top of the n+m steps. For that every source word is one step
-# away from every target word. In self-attention all scores can even be computed at once, as no step waits for another.
+# Each of the m steps scores each of the n words: n·m scores on top of the n+m steps. In return every source word is one step away from every target
+# word. In self-attention all scores can even be computed in parallel, as no step waits for another.
 #
-# In many heads of MiniLM the largest weight falls on [CLS], the mark at the beginning. The heatmap then suggests that the mark
-# matters, while its value vector is close to zero and adds almost nothing: the head is resting. What counts is the weight
-# times the value, and after the first layer the value at a position is itself a mixture of other words.
+# In many heads of MiniLM the largest weight falls on [CLS], the special token at the start. The heatmap then suggests that this token matters, but
+# its value vector is close to zero and adds almost nothing: the head is resting. What counts is the weight times the value, and after the first layer
+# the value at a position is itself a mixture of other words.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
-# hold your own words. Save the notebook under its own name: the grader looks for `attention.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `attention.ipynb`.

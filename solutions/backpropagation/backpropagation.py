@@ -6,19 +6,19 @@
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
-# Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake,
-# autograd is a good friend: compare in a cell of your own. Only what you hand in has to do without.)
+# Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake, autograd is a good friend: compare
+# in a cell of your own. Only your answer has to do without it.)
 #
-# You need the lecture *Neurons and backpropagation*. About two and a half hours. Nothing is fetched from the network.
+# You need the lecture *Neurons and backpropagation*. About two and a half hours. Nothing is downloaded.
 #
-# In this assignment `d_x` is the gradient of the loss with respect to `x`: how much the loss changes per change of each number of
-# `x`. It has the shape of `x`. Vectors are rows.
+# In this assignment `d_x` is the gradient of the loss with respect to `x`: how fast the loss changes with each entry of `x`. It has the shape of `x`.
+# Vectors are rows.
 
 # %%
 import torch
@@ -36,11 +36,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$f = \sigma(w \cdot x + b), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}, \qquad \sigma'(z) = (1 - \sigma)\,\sigma$$
 #
-# Going back through it, what comes from above is multiplied by the slope of each node on the way: *upstream times local*. At the sigmoid
-# the slope is $(1 - f) f$, which needs nothing but the value that is there already. At a product each factor gets what comes from above
-# times the *other* factor; at a sum everybody gets what comes from above.
+# On the way back, the upstream gradient is multiplied by the slope of each node: *upstream times local*. The slope of the sigmoid is $(1 - f) f$,
+# which needs only the output that we already have. At a product, each factor gets the upstream gradient times the *other* factor; a sum passes the
+# upstream gradient on unchanged.
 #
-# The circuit of the lecture, $w = (2, -3)$, $x = (-1, -2)$, $b = -3$:
+# By hand, for the lecture's circuit, $w = (2, -3)$, $x = (-1, -2)$, $b = -3$:
 #
 # ```text
 # forward      w·x = -2 + 6 = 4      w·x + b = 1       f = σ(1) = 0.73
@@ -50,7 +50,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #              d_x = 0.2 · w = (0.4, -0.6)
 # ```
 #
-# **Checked:** the value; the gradients of bias, weights and inputs, each for itself; a single input, and float64.
+# **Checked:** the value; the gradients of bias, weights and inputs, each separately; a single input, and float64.
 #
 # <details><summary>A hint</summary>
 #
@@ -74,18 +74,18 @@ def neuron(w, x, b):
 # %% [markdown]
 # ### 1b. Softmax and cross-entropy as one node [[backpropagation.softmax_loss]]
 #
-# Every language model ends here: logits $z$, one per word, a softmax, and the loss $-\ln p_t$ of the word $t$ that came. Taken together the two
-# have a gradient that fits on a stamp:
+# Every language model ends here: logits $z$, one per word, a softmax, and the loss $-\ln p_t$ of the correct word $t$. Together, softmax and loss
+# have a gradient that would fit on a stamp:
 #
 # $$p = \mathrm{softmax}(z), \qquad L = -\frac1N \sum_{n} \ln p_{n, t_n}, \qquad \frac{\partial L}{\partial z_{nc}} = \frac{p_{nc} - [c = t_n]}{N}$$
 #
-# $[c = t_n]$ is 1 for the word that came and 0 for all others; $N$ is the number of examples. Each row sums to 0: what the right word gains,
-# the others lose.
+# $[c = t_n]$ is 1 for the target and 0 for all other words; $N$ is the number of examples. Each row sums to 0, because whatever the target gains, the
+# others lose.
 #
 # By hand, one example with $z = (\ln 4, \ln 3, \ln 1)$ and target 1: $p = (0.5, 0.375, 0.125)$, $L = -\ln 0.375 = 0.98$, and the gradient is
 # $(0.5, -0.625, 0.125)$.
 #
-# The picture shows the gradients of two examples, with targets 1 and 0. Red is to go down, blue is to go up.
+# The picture shows the gradients of two examples, with targets 1 and 0. Red logits should fall, blue ones should rise.
 
 # %%
 p = torch.tensor([[0.5, 0.375, 0.125], [0.1, 0.1, 0.8]])
@@ -101,17 +101,17 @@ show.heatmap(
 
 
 # %% [markdown]
-# Softmax is open here, but two things can break. $e^{300}$ is more than a float32 can hold: subtracting the same number from all logits of
-# a row changes nothing, so subtract the largest. And a target may be far behind: with $z = (1000, 0)$ and target 1 the softmax comes out as
-# $(1, 0)$, and $-\ln 0$ is infinite. The loss is 1000, and yours should be, too.
+# You may use softmax here, but two things can break. First, $e^{300}$ is larger than a float32 can hold. Subtracting the same number from all logits
+# of a row changes nothing, so subtract the largest. Second, a target may be far behind: with $z = (1000, 0)$ and target 1 the softmax comes out as
+# $(1, 0)$, and $-\ln 0$ is infinite. The true loss is 1000, and yours should be 1000 too.
 #
-# **Checked:** the shapes; the loss; the gradient of one example; of a batch, also one with as many examples as classes;
-# logits around 300 and around −300; targets that are 1000 behind.
+# **Checked:** the shapes; the loss; the gradient of one example; of a batch, including one with as many examples as classes; logits around 300 and
+# around −300; targets whose logit is 1000 behind.
 #
 # <details><summary>A hint</summary>
 #
-# `p[torch.arange(N), targets]` picks from each row the probability of its target, and can be assigned to as well. For the loss use a
-# logarithm of the softmax that never computes $\ln 0$: $z_t - \max - \ln \sum e^{z - \max}$.
+# `p[torch.arange(N), targets]` picks the probability of the target from each row, and you can also assign to it. For the loss use a logarithm of the
+# softmax that never computes $\ln 0$: $z_t - \max - \ln \sum e^{z - \max}$.
 # </details>
 
 
@@ -135,25 +135,25 @@ def softmax_loss(logits, targets):
 #
 # ### 2a. A linear layer [[backpropagation.linear_backward]]
 #
-# Forward $z = xW + b$, for a batch of examples in the rows of $x$; the same $b$ is added to each row. From above comes `d_z`, one row per
-# example, and three gradients go on:
+# The forward pass is $z = xW + b$ for a batch of examples in the rows of $x$, with the same $b$ added to each row. The upstream gradient is `d_z`,
+# with one row per example, and the layer passes on three gradients:
 #
 # $$d_x = d_z W^\top, \qquad d_W = x^\top d_z, \qquad d_b = \sum_{\text{examples}} d_z$$
 #
-# How to remember them: the shapes leave no other way. $d_W$ must have the shape of $W$, (in, out), and there are only $x$ (batch, in) and
-# $d_z$ (batch, out) to make it from.
+# To remember them, look at the shapes, which leave no other way. $d_W$ must have the shape of $W$, (in, out), and all you have to make it from is $x$
+# (batch, in) and $d_z$ (batch, out).
 #
 # By hand, with two examples, two inputs and one output: $x = \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}$,
 # $W = \begin{pmatrix} 5 \\ 6 \end{pmatrix}$, $d_z = \begin{pmatrix} 1 \\ -1 \end{pmatrix}$. Then
 # $d_W = \begin{pmatrix} 1 - 3 \\ 2 - 4 \end{pmatrix} = \begin{pmatrix} -2 \\ -2 \end{pmatrix}$, $d_b = 0$ and
 # $d_x = \begin{pmatrix} 5 & 6 \\ -5 & -6 \end{pmatrix}$.
 #
-# **Checked:** the shapes; $d_x$, $d_W$ and $d_b$, each for itself, also where batch, inputs and outputs have one size and no shape can help;
-# one example; tensors that are slices.
+# **Checked:** the shapes; $d_x$, $d_W$ and $d_b$, each separately, even where batch, inputs and outputs have the same size and no shape can help; one
+# example; tensors that are slices.
 #
 # <details><summary>A hint</summary>
 #
-# Examples are *added* up, not averaged: if the loss is a mean, `d_z` comes divided already.
+# *Add* the examples, do not average them: if the loss is a mean, `d_z` has already been divided.
 # </details>
 
 
@@ -171,15 +171,15 @@ def linear_backward(x, W, d_z):
 # %% [markdown]
 # ### 2b. A tanh [[backpropagation.tanh_backward]]
 #
-# Forward $h = \tanh(z)$, entry by entry. The slope is $1 - \tanh^2(z) = 1 - h^2$: as with the sigmoid, what came *out* is enough.
+# The forward pass is $h = \tanh(z)$, entry by entry. The slope is $1 - \tanh^2(z) = 1 - h^2$, so, as with the sigmoid, the *output* is all you need.
 #
-# By hand: $h = 0.8$ and $d_h = 2$ give $d_z = 2 \cdot (1 - 0.64) = 0.72$. A unit at its limit, $h = 1$, lets nothing through.
+# By hand: $h = 0.8$ and $d_h = 2$ give $d_z = 2 \cdot (1 - 0.64) = 0.72$. A saturated unit, $h = 1$, lets nothing through.
 #
-# **Checked:** the gradient; units at their limits, and units that are off; that `h` and `d_h` are afterwards as they were.
+# **Checked:** the gradient; saturated units, and units at 0; that you do not change `h` and `d_h`.
 #
 # <details><summary>A hint</summary>
 #
-# One line, and no tanh in it.
+# One line is enough, without any tanh.
 # </details>
 
 
@@ -187,7 +187,7 @@ def linear_backward(x, W, d_z):
 def tanh_backward(h, d_h):
     """The gradient of h = tanh(z) with respect to z.
 
-    h: what came out of the tanh, d_h: what comes from above, both of one shape -> d_z of that shape
+    h: the output of tanh, d_h: the upstream gradient, both of one shape -> d_z of that shape
     """
     ### BEGIN SOLUTION
     return d_h * (1 - h**2)
@@ -199,14 +199,14 @@ def tanh_backward(h, d_h):
 #
 # $$h = \tanh(x W_1 + b_1), \qquad z = h W_2 + b_2, \qquad L = \text{mean cross-entropy of } \mathrm{softmax}(z)$$
 #
-# Forward from left to right, keeping what backward will need; then back, the same way:
+# Go forward from left to right and keep everything that the backward pass needs; then go back along the same path:
 #
 # ```text
 # x ──▶ · W1 + b1 ──▶ tanh ──▶ h ──▶ · W2 + b2 ──▶ z ──▶ softmax, loss ──▶ L
 #       d_W1, d_b1 ◀── d_z1 ◀── d_h ◀── d_W2, d_b2 ◀── d_z ◀──────────────┘
 # ```
 #
-# Every arrow of the lower row is a function that you have written.
+# Every arrow in the lower row is a function that you have written.
 #
 # > **Before you write it:** which of the four gradients need `x`, and which need `W2`?
 #
@@ -214,11 +214,11 @@ def tanh_backward(h, d_h):
 #
 # <details><summary>A hint</summary>
 #
-# Your `linear_backward` serves both layers. Given `h` and `W2`, what it calls `d_x` is the gradient of `h`.
+# Your `linear_backward` serves both layers. Given `h` and `W2`, the gradient that it calls `d_x` is the gradient of `h`.
 # </details>
 # <details><summary>Stuck because of an earlier question?</summary>
 #
-# Each backward step is one line of matrices in questions 1 and 2: write it out here.
+# Each backward step is one line of matrix code in questions 1 and 2. Write it out here.
 # </details>
 
 
@@ -241,17 +241,17 @@ def mlp_gradients(x, targets, W1, b1, W2, b2):
 # %% [markdown]
 # ## 4. Used twice [[backpropagation.tied_gradient]]
 #
-# Language models often use one matrix for two purposes: to turn words into vectors, and vectors into words again. A small machine with
+# Language models often use one matrix for two purposes: to turn words into vectors, and to turn vectors back into words. Here is a small network with
 # the same trick:
 #
 # $$h = \tanh(x W), \qquad y = h W^\top$$
 #
-# The loss depends on $W$ in two ways, and its gradient is the **sum** of what comes by each. So will it be in recurrent networks, where
-# one matrix is used at every step.
+# The loss depends on $W$ along two paths, and its gradient is the **sum** of their contributions. The same holds in recurrent networks, which use one
+# matrix at every step.
 #
-# By hand, with numbers in place of matrices, $x = 1$, $W = 0.5$, $d_y = 1$, and $h = \tanh(0.5) = 0.462$: by way of the upper use $d_y \cdot h = 0.462$;
-# by way of the lower one $d_y \cdot W \cdot (1 - h^2) \cdot x = 0.393$; together 0.855. (In a cell of your own: raise $W$ by 0.001 and see $y$ change by
-# 0.000855.)
+# By hand, with scalars instead of matrices: let $x = 1$, $W = 0.5$ and $d_y = 1$, so $h = \tanh(0.5) = 0.462$. The upper use contributes
+# $d_y \cdot h = 0.462$ and the lower one $d_y \cdot W \cdot (1 - h^2) \cdot x = 0.393$; together they make 0.855. (In a cell of your own, raise $W$
+# by 0.001 and see $y$ change by 0.000855.)
 #
 # **Checked:** the shape; the gradient; one example with one hidden unit, and a square $W$.
 #
@@ -261,7 +261,7 @@ def mlp_gradients(x, targets, W1, b1, W2, b2):
 # </details>
 # <details><summary>A hint on the lower use</summary>
 #
-# What comes from above to $h$ is $d_y V^\top = d_y W$. Then it is question 3.
+# The upstream gradient at $h$ is $d_y V^\top = d_y W$. From there it is question 3.
 # </details>
 
 
@@ -282,9 +282,9 @@ def tied_gradient(x, W, d_y):
 # %% [markdown]
 # ## Your functions at work
 #
-# 5,163 first names from the census of the United States. A network reads three letters and guesses the next one: 3 × 27 inputs that are
-# 0 or 1 (which letter stands where), 64 hidden units, 27 outputs. It learns by your `mlp_gradients` alone. Nothing to write here: run it
-# when question 3 passes; it takes a few seconds.
+# The data are 5,163 first names from the census of the United States. A network reads three letters and predicts the next one. It has 3 × 27 inputs
+# that are 0 or 1 (which letter is at which position), 64 hidden units and 27 outputs, and it learns only from your `mlp_gradients`. There is nothing
+# to write here. Run it when question 3 passes; it takes a few seconds.
 
 # %%
 letters = ".abcdefghijklmnopqrstuvwxyz"  # the dot is before the first and after the last letter
@@ -315,12 +315,12 @@ if passes("backpropagation.mlp_gradients", mlp_gradients):
         losses.append(float(loss))
         for parameter, gradient in zip((W1, b1, W2, b2), gradients, strict=True):
             parameter -= (1.0 if step < 600 else 0.2) * torch.as_tensor(gradient)
-    print(f"loss at first {losses[0]:.2f} (guessing: ln 27 = 3.30), at last {sum(losses[-100:]) / 100:.2f}")
+    print(f"first loss {losses[0]:.2f} (guessing: ln 27 = 3.30), final loss {sum(losses[-100:]) / 100:.2f}")
 
 
 # %%
 def spell(draw):
-    """One name, letter by letter, each drawn from what the network expects."""
+    """One name, letter by letter, each sampled from the network's distribution."""
     name = "..."
     while len(name) < 15:
         now = torch.eye(27)[torch.tensor([letters.index(letter) for letter in name[-3:]])].flatten()
@@ -347,44 +347,43 @@ else:
 picture
 
 # %% [markdown]
-# Halve the learning rate, or make it ten times larger; leave out one of the gradients. What is the first thing that you see?
+# Halve the learning rate, or make it ten times larger; leave out one of the gradients. What do you notice first?
 
 # %% [markdown]
 # ## 5. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows derivatives and has not heard the lecture:
 #
-# 1. Why does one go through the network backwards, and not forwards, to get the gradients of a million weights? Say what would have to
-#    be repeated.
-# 2. What does the forward pass have to keep, and why is it memory, not time, that runs out first in training?
-# 3. A friend checks her gradients by raising each weight by $10^{-12}$ in float32 and finds that all her gradients are 0. What went wrong,
-#    and what should she do?
+# 1. Why do you go through the network backwards, not forwards, to get the gradients of a million weights? Say what would have to be repeated.
+# 2. What does the forward pass have to keep, and why does training run out of memory before it runs out of time?
+# 3. A friend checks her gradients by raising each weight by $10^{-12}$ in float32 and finds that all her gradients are 0. What went wrong, and what
+#    should she do?
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
-# 1. **Backwards** (1): one loss, many weights: one pass back gives all partial derivatives, since what comes from above is computed once and
-#    shared; forwards (or by differences) one pass *per weight*. Half a point for "the chain rule" without the saving.
+# 1. **Backwards** (1): one loss, many weights: one pass back gives all partial derivatives, since each upstream gradient is computed once and shared;
+#    forwards (or by differences) it takes one pass *per weight*. Half a point for "the chain rule" without the saving.
 # 2. **Kept** (1): the values that the slopes need: inputs of products, outputs of tanh and softmax. (Half a point for "the activations".)
-# 3. **Memory** (1): they are kept for every layer and every example (and time step) until the backward pass uses them; the time of the backward
-#    pass is only about twice that of the forward pass.
-# 4. **Differences** (1): float32 has about 7 digits, so 1 + 10⁻¹² is 1, and the difference of two nearly equal losses is 0 or noise; take
-#    float64 and a step of about 10⁻⁵ or 10⁻⁶, and central differences. Half a point for the diagnosis alone.
+# 3. **Memory** (1): they are kept for every layer and every example (and time step) until the backward pass uses them; the backward pass takes only
+#    about twice as long as the forward pass.
+# 4. **Differences** (1): float32 has about 7 digits, so 1 + 10⁻¹² is 1, and the difference of two nearly equal losses is 0 or noise; use float64 and
+#    a step of about 10⁻⁵ or 10⁻⁶, and central differences. Half a point for only the diagnosis.
 # ### END MARK SCHEME
 
 # %% [markdown]
-# There is one loss and a million weights. Going back from the loss, what comes from above to a node is computed once and used by
-# everything below it, so one pass gives the derivatives with respect to all weights. Going forward, one would have to ask for each weight
-# separately how its change spreads through the network: a million passes.
+# There is one loss, but there are a million weights. Going back from the loss, the upstream gradient at a node is computed once and used by
+# everything below it, so one pass gives the derivatives with respect to all weights. Going forward, you would have to follow the effect of each
+# weight through the network separately: a million passes.
 #
-# On the way back the slopes need numbers of the forward pass: a product needs its other factor, a tanh what came out of it. So these
-# have to be kept for every layer, every example of the batch and every time step until the backward pass comes by. It takes only about
-# twice as long as the forward pass, but the memory grows with depth, length and batch, and is full first.
+# On the way back the slopes need values from the forward pass: a product needs its other factor, a tanh its output. So these have to be kept for
+# every layer, every example of the batch and every time step until the backward pass uses them. The backward pass takes only about twice as long as
+# the forward pass, but the memory grows with depth, length and batch size, and runs out first.
 #
-# In float32 there are about seven digits: a weight of 1 does not change at all when 10⁻¹² is added, and the two losses are the same
-# number. She should take float64 and a step near 10⁻⁵, on both sides, and compare relative differences.
+# A float32 has about seven digits, so a weight of 1 does not change at all when 10⁻¹² is added, and the two losses are the same number. She should
+# use float64 and a step near 10⁻⁵, on both sides, and compare relative differences.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
-# hold your own words. Save the notebook under its own name: the grader looks for `backpropagation.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `backpropagation.ipynb`.

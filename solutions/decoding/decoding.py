@@ -1,23 +1,23 @@
 # %% [markdown]
 # # Assignment: decoding
 #
-# Six small functions that turn probabilities into text: greedy search, two ways to cut a distribution, a beam, and what length has to do
-# with it. At the end they write with a real language model.
+# Six small functions that turn probabilities into text: greedy search, two ways to truncate a distribution, a beam, and a penalty for length. At the
+# end they write with a real language model.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lecture *Decoding*. About two and a half hours. Nothing is fetched from the network.
+# You need the lecture *Decoding*. About two and a half hours. Nothing is downloaded.
 #
-# In this assignment a language model is a **table**: `log_probs[a, w]` is $\ln P(w \mid a)$, the logarithm of the probability that $w$ follows
-# $a$. It looks at one word only, which is all that searching and drawing need; at the end a larger model takes its place.
+# In this assignment a language model is a **table**: `log_probs[a, w]` is $\ln P(w \mid a)$, the log-probability that $w$ follows $a$. It sees only
+# one word of context, which is all that you need to try searching and sampling; at the end a larger model takes its place.
 
 # %%
 import math
@@ -32,10 +32,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. One word at a time
 #
-# ### 1a. The best word, again and again [[decoding.greedy]]
+# ### 1a. The best word, over and over [[decoding.greedy]]
 #
-# Begin at `start`, take the most probable next word, then the most probable one after that, and so on, until `eos` comes or `longest` words are
-# written. `start` was given and is not part of the answer; `eos` is.
+# Start at `start`, append the most probable next word, then the most probable word after that, and so on, until `eos` is chosen or there are
+# `longest` words. `start` was given and is not part of the answer; `eos` is.
 #
 # By hand, with the words a = 0, b = 1, c = 2 and `eos` = 3:
 
@@ -56,19 +56,19 @@ show.heatmap(
 # %% [markdown]
 # From a: b (0.4), then c (0.35), then `eos` (0.6). The answer is [1, 2, 3]. With `longest` = 2 it is [1, 2].
 #
-# **Checked:** a text that ends by itself; one that does not; one that ends at once, and one of which a single word is allowed.
+# **Checked:** a text that ends by itself; one that does not; one that ends immediately, and one that may have only a single word.
 #
 # <details><summary>A hint</summary>
 #
-# `log_probs[last].argmax()`. What is `last` in the first step, and what in the next?
+# `log_probs[last].argmax()`. What is `last` in the first step, and what is it in the next?
 # </details>
 
 
 # %%
 def greedy(log_probs, start, eos, longest):
-    """The most probable next word, again and again.
+    """The most probable next word, over and over.
 
-    log_probs (V, V), row: last word -> a list of at most `longest` ids; eos, if it comes, is the last of them
+    log_probs (V, V), row: last word -> a list of at most `longest` ids; eos, if chosen, is the last of them
     """
     ### BEGIN SOLUTION
     tokens, last = [], start
@@ -82,20 +82,21 @@ def greedy(log_probs, start, eos, longest):
 # %% [markdown]
 # ### 1b. The k best, at a temperature [[decoding.top_k]]
 #
-# Drawing from the whole distribution sometimes picks a word from its long tail, and one absurd word leads to the next. **Top-k** keeps the $k$ most
-# probable words and shares the whole probability among them. The **temperature** $T$ divides the logits before the softmax: below 1 it sharpens,
-# above 1 it flattens.
+# Sampling from the whole distribution sometimes picks a word from its long tail, and one absurd word leads to the next. **Top-k** keeps the $k$ most
+# probable words and shares all the probability among them. The **temperature** $T$ divides the logits before the softmax: below 1 it sharpens the
+# distribution, above 1 it flattens it.
 #
 # $$p_w = \frac{e^{z_w / T}}{\sum_{v \,\text{kept}} e^{z_v / T}} \quad \text{for the kept words,} \qquad 0 \text{ for the others}$$
 #
-# By hand: $e^z = (4, 3, 2, 1)$, $k = 2$, $T = 1$ gives $(4/7, 3/7, 0, 0)$. With $T = \tfrac12$ the exponentials are squared: $(16/25, 9/25, 0, 0)$.
+# By hand: $e^z = (4, 3, 2, 1)$, $k = 2$, $T = 1$ gives $(4/7, 3/7, 0, 0)$. With $T = \tfrac12$ the exponentials are squared, which gives
+# $(16/25, 9/25, 0, 0)$.
 #
-# **Checked:** the shape; $k$ words that share the probability; temperatures; $k = 1$, all words, $k$ larger than the vocabulary, and logits
-# above a hundred. No two logits are equal.
+# **Checked:** the shape; $k$ words that share the probability; temperatures; $k = 1$, all words, $k$ larger than the vocabulary, and logits above a
+# hundred. No two logits are equal.
 #
 # <details><summary>A hint</summary>
 #
-# What gets a logit of −∞ gets a probability of exactly 0. `logits.topk(k)` complains when $k$ is larger than what there is.
+# A word whose logit is −∞ gets a probability of exactly 0. `logits.topk(k)` raises an error if $k$ is larger than the vocabulary.
 # </details>
 
 
@@ -114,34 +115,35 @@ def top_k(logits, k, temperature):
 # %% [markdown]
 # ### 1c. The nucleus [[decoding.nucleus]]
 #
-# How many words are sensible depends on the place: after *the United States of* one, after *I like* hundreds. The **nucleus** (Holtzman et al. 2020)
-# keeps the *smallest* set of most probable words whose probabilities sum to *at least* $p$, and shares everything among them.
+# How many words are plausible depends on the context: after *the United States of* there is one, after *I like* there are hundreds. The **nucleus**
+# (Holtzman et al. 2020) keeps the *smallest* set of most probable words whose probabilities sum to *at least* $p$, and shares all the probability
+# among them.
 #
 # By hand, for the probabilities $(0.5, 0.2, 0.15, 0.1, 0.05)$:
 #
-# | $p$ | running sum | kept | shared out |
+# | $p$ | running sum | kept | renormalised |
 # |---|---|---|---|
 # | 0.6 | 0.5, **0.7** | 2 words | 0.714, 0.286 |
 # | 0.8 | 0.5, 0.7, **0.85** | 3 words | 0.588, 0.235, 0.176 |
 # | 0.3 | **0.5** | 1 word | 1 |
 #
-# The word with which the sum gets to $p$ belongs to it. So at least one word is always kept.
+# The word that takes the sum to $p$ or beyond belongs to the nucleus. So at least one word is always kept.
 #
-# **Checked:** the shape; the usual $p$; one word that has more than $p$; $p = 1$, a very small one, and logits above a hundred.
+# **Checked:** the shape; typical $p$; one word that has more than $p$; $p = 1$, a very small one, and logits above a hundred.
 #
 # <details><summary>A hint on the sum</summary>
 #
 # `values, order = p.sort(descending=True)`, then `values.cumsum(0)`. A word is kept if the sum *before* it is still below $p$.
 # </details>
-# <details><summary>A hint on the way back</summary>
+# <details><summary>A hint on undoing the sort</summary>
 #
-# `kept[order] = …` puts what you know about the sorted words into the places of the words.
+# `kept[order] = …` writes the result for each sorted word back to the word's own index.
 # </details>
 
 
 # %%
 def nucleus(logits, p):
-    """The smallest set of most probable words that sums to at least p shares the probability.
+    """The probability is shared by the smallest set of most probable words that sum to at least p.
 
     logits (V,), p above 0 and at most 1 -> probabilities (V,), which sum to 1
     """
@@ -158,13 +160,13 @@ def nucleus(logits, p):
 # %% [markdown]
 # ## 2. Several texts at once
 #
-# Greedy search never begins with an improbable word, even if the best text begins with one. In the table of 1a it finds *b c eos* with
-# $0.4 \cdot 0.35 \cdot 0.6 = 0.084$, while `eos` at once has 0.3. A **beam** keeps several texts, the *hypotheses*, side by side.
+# Greedy search never starts with an improbable word, even if the best text does. In the table of 1a it finds *b c eos* with
+# $0.4 \cdot 0.35 \cdot 0.6 = 0.084$, while stopping immediately with `eos` has 0.3. A **beam** keeps several texts, the *hypotheses*, in parallel.
 #
 # ### 2a. One step [[decoding.beam_step]]
 #
-# There are some hypotheses, each with a score, the log-probability of what it has so far. Each can go on with each word of the vocabulary. Of *all*
-# these extensions take the `beam` best: their scores, whose extension each is (its *parent*), and with which word.
+# You have some hypotheses, each with a score: the log-probability of its words so far. Each can be extended by each word of the vocabulary. Of *all*
+# these extensions take the `beam` best. Return their scores, which hypothesis each extends (its *parent*), and with which word.
 #
 # By hand, with two hypotheses of probability 0.5 and 0.3, three words, and a beam of 2:
 #
@@ -173,14 +175,14 @@ def nucleus(logits, p):
 # | parent 0 (0.5) | 0.5 · 0.2 = 0.10 | 0.5 · 0.5 = **0.25** | 0.5 · 0.3 = 0.15 |
 # | parent 1 (0.3) | 0.3 · 0.1 = 0.03 | 0.3 · 0.1 = 0.03 | 0.3 · 0.8 = **0.24** |
 #
-# Parents [0, 1], words [1, 2]. With a beam of 3 the next one is 0.15, and parent 0 has two children. In logarithms the products are sums.
+# Parents [0, 1], words [1, 2]. With a beam of 3 the next one is 0.15, and parent 0 has two children. In logarithms the products become sums.
 #
-# **Checked:** three lists of the size of the beam; the scores, best first; whose, and which word; the first step, with a single hypothesis.
+# **Checked:** three lists of the size of the beam; the scores, best first; the parents and the words; the first step, with a single hypothesis.
 #
 # <details><summary>A hint</summary>
 #
-# `scores[:, None] + log_probs` has shape (hypotheses, V). `.reshape(-1).topk(beam)` gives the best and their places in the flat list; with `//` and
-# `%` a place becomes row and column.
+# `scores[:, None] + log_probs` has shape (hypotheses, V). `.reshape(-1).topk(beam)` gives the best scores and their indices in the flat list; `//`
+# and `%` turn an index into row and column.
 # </details>
 
 
@@ -201,14 +203,14 @@ def beam_step(scores, log_probs, beam):
 # %% [markdown]
 # ### 2b. The whole search [[decoding.beam_search]]
 #
-# The rules, which differ a little from library to library; these are ours:
+# The rules differ a little from library to library. These are ours:
 #
-# 1. Begin with one hypothesis: no words yet, log-probability 0.
-# 2. In each step every *open* hypothesis is extended by every word. A hypothesis that ended with `eos` is kept as it is, with the score it has.
-# 3. Of all these, extended or ended, the `beam` best stay. An ended one takes a place like any other, and may lose it to better ones.
-# 4. Stop after `longest` steps, or when all that stay have ended. Answer with the best of them: its words (without `start`) and its log-probability.
+# 1. Start with one hypothesis: no words yet, log-probability 0.
+# 2. In each step every *open* hypothesis is extended by every word. A hypothesis that ended with `eos` is kept unchanged, with its score.
+# 3. Of all these, extended or ended, the `beam` best survive. An ended one takes up a slot like any other, and may lose it to better ones.
+# 4. Stop after `longest` steps, or when all survivors have ended. Return the best of them: its words (without `start`) and its log-probability.
 #
-# By hand, in the table of 1a, from a, with a beam of 2:
+# By hand, in the table of 1a, starting from a, with a beam of 2:
 #
 # | step | kept | dropped |
 # |---|---|---|
@@ -216,24 +218,24 @@ def beam_step(scores, log_probs, beam):
 # | 2 | eos 0.3 (ended) · b c 0.14 | b a 0.12 · b eos 0.10 · b b 0.04 |
 # | 3 | eos 0.3 · b c eos 0.084 | … |
 #
-# All have ended. The answer is [3] with $\ln 0.3 = -1.20$: to say nothing at all is the most probable text of this model.
+# Both have ended. The answer is [3] with $\ln 0.3 = -1.20$: this model's most probable text is to say nothing at all.
 #
-# **Checked:** a beam of one, which is greedy; the log-probability of *your* tokens, be they right or not; better than greedy; texts that have ended
-# beside others that go on; cut off before it ends.
+# **Checked:** a beam of one, which is greedy search; the log-probability of *your* tokens, right or wrong; a result better than greedy; texts that
+# have ended among others that continue; a search cut off before its text ends.
 #
-# <details><summary>A hint on keeping books</summary>
+# <details><summary>A hint on bookkeeping</summary>
 #
-# A list of pairs (tokens, score) and `sorted(…, key=…)` are good enough; speed is not looked at.
+# A list of pairs (tokens, score) and `sorted(…, key=…)` are good enough; speed does not count.
 # </details>
 # <details><summary>A hint on the end</summary>
 #
-# Which hypotheses have ended? Those whose last word is `eos`. The first one has no last word yet: its context is `start`.
+# Which hypotheses have ended? Those whose last word is `eos`. The initial one has no last word yet, so its context is `start`.
 # </details>
 
 
 # %%
 def beam_search(log_probs, start, eos, beam, longest):
-    """The best of the texts that a beam finds.
+    """The best text that a beam finds.
 
     log_probs (V, V), row: last word -> (tokens, log_prob): a list of at most `longest` ids, and a number
     """
@@ -255,11 +257,12 @@ def beam_search(log_probs, start, eos, beam, longest):
 # %% [markdown]
 # ### 2c. Short wins, unless [[decoding.length_penalty]]
 #
-# Every word makes a text less probable, so the best text tends to be a short one. A **length penalty** $\alpha$ divides: with $n$ words, `eos` counted,
+# Every word makes a text less probable, so the best text tends to be a short one. A **length penalty** $\alpha$ divides the log-probability by a
+# power of the length. With $n$ words, including `eos`,
 #
 # $$\mathrm{score} = \frac{\ln P}{n^{\alpha}} .$$
 #
-# $\alpha = 0$ changes nothing; $\alpha = 1$ is the mean per word. Return all scores, and the number of the best.
+# $\alpha = 0$ changes nothing; $\alpha = 1$ is the mean per word. Return all scores, and the index of the best.
 #
 # By hand: $\ln P = (-2, -3)$ with lengths $(1, 4)$. With $\alpha = 0$ the first wins; with $\alpha = 1$ the scores are $(-2, -0.75)$ and the second wins.
 #
@@ -273,9 +276,9 @@ def beam_search(log_probs, start, eos, beam, longest):
 
 # %%
 def length_penalty(log_probs, lengths, penalty):
-    """Log-probabilities over length to the power of the penalty, and which is the best.
+    """Log-probabilities divided by length to the power of the penalty, and the index of the best.
 
-    log_probs (n,), lengths (n,) whole numbers, penalty at least 0 -> (scores (n,), best)
+    log_probs (n,), lengths (n,) integers, penalty at least 0 -> (scores (n,), best)
     """
     ### BEGIN SOLUTION
     scores = log_probs / lengths**penalty
@@ -286,8 +289,8 @@ def length_penalty(log_probs, lengths, penalty):
 # %% [markdown]
 # ## Your functions at work
 #
-# A language model of 135 million parameters, SmolLM2, says what may come next; your functions choose. It reads the whole text each time, and
-# carries its state along. Nothing to write here: run it when the checks above pass. Loading takes some seconds.
+# SmolLM2, a language model of 135 million parameters, says what may come next, and your functions choose. It reads the prompt once and then carries
+# its state along. There is nothing to write here. Run it when the checks above pass. Loading takes a few seconds.
 
 # %%
 prompt = "Once upon a time there was a"
@@ -309,7 +312,7 @@ if ways:
 
 
 def go_on(choose, words=16, seed=5):
-    """The prompt, and words drawn one after the other from what `choose` makes of the logits."""
+    """The prompt and its continuation, sampled word by word from the distribution that `choose` returns for the logits."""
     draw, state = torch.Generator().manual_seed(seed), None
     tokens, written = torch.tensor([tokenizer.encode(prompt)]), []
     with torch.no_grad():
@@ -325,7 +328,7 @@ for name, choose in ways.items():
     print(f"{name:26} {' '.join(go_on(choose).split())}")
 
 # %% [markdown]
-# And your beam, on pairs of letters of Shakespeare: what is the most probable line of all, for growing beams?
+# And now your beam, on pairs of letters from Shakespeare. What is the most probable line of all, for growing beams?
 
 # %%
 if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", greedy):
@@ -344,41 +347,42 @@ if passes("decoding.beam_search", beam_search) and passes("decoding.greedy", gre
         print(f"beam {beam:2}  ", repr("".join(letters[i] for i in tokens)), f"ln P = {float(log_prob):.1f}")
 
 # %% [markdown]
-# The wider the beam, the more probable the line. Is it any better? That is worth something in question 3.
+# The wider the beam, the more probable the line. Is it any better? This will help you with question 3.
 
 # %% [markdown]
 # ## 3. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
-# 1. Why can one not simply compute the most probable text? Give a number.
-# 2. When would you search (greedy, beam), and when draw? One example of each, with a reason.
-# 3. A colleague finds that a beam of 100 translates worse than one of 5. She suspects a bug. What else can it be?
+# 1. Why can you not simply compute the most probable text? Give a number.
+# 2. When would you search (greedy, beam), and when would you sample? Give one example of each, with a reason.
+# 3. A colleague finds that a beam of 100 translates worse than one of 5. She suspects a bug. What else could it be?
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
 # 1. **Prohibitive** (1): V^n texts; any number of the right order, such as 50,000^20 ≈ 10^94. Half a point without a number.
-# 2. **Search** (1): where there is one right answer or few of them, translation, transcription: the mode is what is wanted. Half a point without reason.
-# 3. **Draw** (1): open-ended text, stories, dialogue: the most probable continuation is dull and repeats itself; people do not always take the most
+# 2. **Search** (1): where there is one right answer or few, as in translation or transcription: there you want the mode. Half a point without a
+#    reason.
+# 3. **Sample** (1): open-ended text, stories, dialogue: the most probable continuation is dull and repeats itself; people do not always take the most
 #    probable word. Half a point without a reason.
-# 4. **Not a bug** (1): the model itself gives short or empty texts too much probability, and a narrow beam did not find them; the search got better and
-#    the model's fault came to light; a length penalty helps. Half a point for "too short" without the model's part in it.
+# 4. **Not a bug** (1): the model itself gives short or empty texts too much probability, and a narrow beam did not find them; the search improved and
+#    exposed the model's fault; a length penalty helps. Half a point for "too short" without the model's part in it.
 # ### END MARK SCHEME
 
 # %% [markdown]
-# With 50,000 words there are 50,000 to the power of 20 texts of twenty words, about 10⁹⁴, more than there are atoms in the universe. And no word can be
-# judged alone, since the best text may begin with an improbable one.
+# With 50,000 words there are 50,000 to the power of 20 texts of twenty words, about 10⁹⁴, more than there are atoms in the universe. And no word can
+# be judged in isolation, since the best text may start with an improbable one.
 #
-# I would search where there is one right answer or few, as in translation or in writing down speech: there the most probable text is what is asked for.
-# I would draw in a story or a conversation. There the most probable continuation is dull and soon runs in circles, because what people write is only rarely
-# the most probable thing at each step.
+# I would search where there is one right answer or few, as in translation or in transcribing speech, because there we want the most probable text. I
+# would sample in a story or a conversation. There the most probable continuation is dull and soon runs in circles, because what people write is
+# rarely the most probable thing at each step.
 #
-# A beam of 100 finds more probable texts than one of 5. If these are worse, the model gives too much probability to the wrong texts, typically to short ones
-# or to none at all, since each word makes a text less probable. The narrow beam merely did not find them. A length penalty, or a model that was trained
-# against it, helps; a wider search does not.
+# A beam of 100 finds more probable texts than one of 5. If these are worse, the model gives too much probability to the wrong texts, typically to
+# short ones or to the empty one, since each word makes a text less probable. The narrow beam merely did not find them. A length penalty helps, or a
+# model trained to avoid this; a wider search does not.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 3 should
-# hold your own words. Save the notebook under its own name: the grader looks for `decoding.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 3 should be answered in your own words. Save the notebook under its own name: the grader looks for `decoding.ipynb`.

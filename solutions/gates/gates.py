@@ -1,24 +1,23 @@
 # %% [markdown]
 # # Assignment: gates
 #
-# Six small functions: a unit that leaks, one step of a UGRNN, a GRU and an LSTM, the LSTM's step backwards, and the gradient of a network
-# without gates. At the end your LSTM step carries a trained network through Shakespeare, and you measure how far back it remembers.
+# Six small functions: a unit that leaks; one step of a UGRNN, a GRU and an LSTM; the LSTM's step backwards; and the gradient of a network without
+# gates. At the end your LSTM step carries a trained network through Shakespeare, and you measure how far back it remembers.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lectures *Gates* and, for question 4, *Vanishing and exploding gradients*. About three hours. Nothing is fetched from
-# the network.
+# You need the lectures *Gates* and, for question 4, *Vanishing and exploding gradients*. About three hours. Nothing is downloaded.
 #
-# As in the lectures *vectors are rows*: a matrix stands to their right. $\odot$ multiplies entry by entry (`*`), and
-# $\sigma$ is `torch.sigmoid`.
+# As in the lectures, *vectors are rows*, so a matrix multiplies them from the right. $\odot$ multiplies entry by entry (`*`), and $\sigma$ is
+# `torch.sigmoid`.
 
 # %%
 import torch
@@ -36,12 +35,12 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # ### 1a. A unit that leaks [[gates.leaky]]
 #
-# A unit that mixes what it knows with something new, $r_t$, by a gate $g_t$ between 0 and 1:
+# A unit mixes what it knows with a new value, $r_t$, using a gate $g_t$ between 0 and 1:
 #
 # $$h_t = g_t \odot h_{t-1} + (1 - g_t) \odot r_t$$
 #
-# How much of $h_0$ is still in $h_t$? Every step has kept its share of what was left, so it is the product of all gates so far,
-# $g_1 \odot g_2 \odot \dots \odot g_t$. The same number is the derivative $\partial h_t / \partial h_0$, if the gates are looked at as given.
+# How much of $h_0$ is left in $h_t$? Every step multiplies the remainder by its gate, so the answer is the product of all gates so far,
+# $g_1 \odot g_2 \odot \dots \odot g_t$. It is also the derivative $\partial h_t / \partial h_0$, if the gates are treated as constants.
 #
 # By hand, one unit with $h_0 = 2$:
 #
@@ -52,19 +51,19 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 # left     0.9                   0.45                    0.405
 # ```
 #
-# Here the gates are given, for each unit and time its own. From 1b on they are computed.
+# Here the gates are given, a separate one for each unit and time step. From 1b onwards you compute them.
 #
 # **Checked:** the shapes; the states; what is left; gates of exactly 0 and 1; a single step.
 #
 # <details><summary>A hint</summary>
 #
-# A loop over time for the states, a list, `torch.stack`. For what is left there is `torch.cumprod`, or the same loop.
+# For the states, a loop over time, a list and `torch.stack`. For what is left there is `torch.cumprod`, or the same loop.
 # </details>
 
 
 # %%
 def leaky(news, gates, h0):
-    """Mix new values into a state, and follow what is left of the first one.
+    """Mix new values into a state, and track what is left of the initial one.
 
     news (time, units), gates (time, units) between 0 and 1, h0 (units,)
     -> (states (time, units), left (time, units))
@@ -83,8 +82,9 @@ def leaky(news, gates, h0):
 #
 # $$G = \sigma(x W_G + h U_G + b_G), \qquad R = \tanh(x W_R + h U_R + b_R), \qquad h' = G \odot h + (1 - G) \odot R$$
 #
-# The gate is computed from what is there; $R$ is what could be written, a plain network's step. (The lecture's slide writes $-B$ for
-# $+b$.) The example of the lecture, one unit, $x = 1$, $h = 0.5$, $W_R = 2$, $U_R = -1$, $b_R = 0$, $W_G = -2$, $U_G = 1$, $b_G = 1$:
+# The gate is computed from the input and the state; the candidate $R$ is what could be written, the step of a plain network. (The lecture's slide
+# writes $-B$ for $+b$.) The lecture's example has one unit, with $x = 1$, $h = 0.5$, $W_R = 2$, $U_R = -1$, $b_R = 0$, $W_G = -2$, $U_G = 1$,
+# $b_G = 1$:
 
 # %%
 HTML(
@@ -97,15 +97,14 @@ HTML(
 
 
 # %% [markdown]
-# Return the gate and the candidate as well, `(new, G, R)`: then they can be looked at one by one, and a wrong gate does not cost you
-# the mixture.
+# Return the gate and the candidate as well, `(new, G, R)`, so that they can be checked separately, and a wrong gate does not cost you the mixture.
 #
-# **Checked:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs,
-# float64, one text, one unit.
+# **Checked:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs, float64, one
+# text, one unit.
 #
 # <details><summary>A hint</summary>
 #
-# Three lines, one per formula. `b` is added to each row of a batch by itself.
+# Three lines, one per formula. `b` is added to each row of a batch by broadcasting.
 # </details>
 
 
@@ -130,12 +129,12 @@ def ugrnn_step(x, h, W_R, U_R, b_R, W_G, U_G, b_G):
 #
 # $$n = \tanh\big(x W^n + b^n + r \odot (h U^n + d)\big), \qquad h' = z \odot h + (1 - z) \odot n$$
 #
-# The reset gate $r$ says how much of the past the *candidate* $n$ may see; the update gate $z$ how much of the old state is kept. It is the
-# form of PyTorch: reset *after* the product with $U^n$, and $d$, a bias of its own, inside.
+# The reset gate $r$ says how much of the past the *candidate* $n$ may see; the update gate $z$ says how much of the old state is kept. This is
+# PyTorch's form: the reset comes *after* the product with $U^n$, and applies to a separate bias $d$ as well.
 #
-# The weights come as blocks in the order $r, z, n$: `W[0]` is $W^r$, `W[1]` is $W^z$, `W[2]` is $W^n$; so are `U` and `b`.
+# The weights are stacked in blocks in the order $r, z, n$: `W[0]` is $W^r$, `W[1]` is $W^z$, `W[2]` is $W^n$, and likewise for `U` and `b`.
 #
-# The example of the lecture, with $W^r = U^r = 1$, the rest as in 1b ($z$ for $G$, $n$ for $R$), $d = 0$:
+# The lecture's example, with $W^r = U^r = 1$, the rest as in 1b ($z$ for $G$, $n$ for $R$), and $d = 0$:
 
 # %%
 HTML(
@@ -162,12 +161,12 @@ HTML(
 # > **Before you write it:** with one unit it makes no difference whether the reset comes before or after the product with $U^n$. Why
 # > does it with two? And what if $d$ is not 0?
 #
-# **Checked:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs,
-# float64, one text, one unit.
+# **Checked:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs, float64, one
+# text, one unit.
 #
 # <details><summary>A hint</summary>
 #
-# Four lines. Write down what stands inside the round brackets after $r \odot$, and check that nothing of $x$ is in it.
+# Four lines. Write down the bracket that $r$ multiplies, and check that it contains nothing of $x$.
 # </details>
 
 
@@ -196,10 +195,10 @@ def gru_step(x, h, W, U, b, d):
 #
 # $$c' = f \odot c + i \odot g, \qquad h' = o \odot \tanh(c')$$
 #
-# The memory $c$ is private: the gates read $h$. Blocks in PyTorch's order, $i, f, g, o$.
+# The memory $c$ is private: the gates read only $h$ (and $x$). The blocks are in PyTorch's order, $i, f, g, o$.
 #
-# The example of the lecture: $x = 1$, $h = 0.5$, $c = 0.8$; $f$ has the weights of $G$ in 1b and $g$ those of $R$, $W^i = W^o = U^o = 1$,
-# and the rest is 0.
+# The lecture's example: $x = 1$, $h = 0.5$, $c = 0.8$; $f$ has the weights of $G$ in 1b and $g$ those of $R$; $W^i = W^o = U^o = 1$, and all the
+# other weights are 0.
 
 # %%
 HTML(
@@ -219,18 +218,18 @@ HTML(
             "new h": 0.610,
         },
         alt="An LSTM's step as a circuit: c is 0.8, h is 0.5, x is 1; f is 0.378, i 0.731, g 0.905, o 0.818; kept 0.302, written 0.662; "
-        "the new memory is 0.964 and what is shown 0.610.",
+        "the new memory is 0.964 and the output 0.610.",
     )
 )
 
 
 # %% [markdown]
-# **Checked:** the shapes; the gates; that the memory follows from *your* gates, and what is shown from *your* memory; as many units as
-# inputs, float64, one text, one unit.
+# **Checked:** the shapes; the gates; that the memory follows from *your* gates, and the output from *your* memory; as many units as inputs, float64,
+# one text, one unit.
 #
 # <details><summary>A hint</summary>
 #
-# All four sums can be made at once: `x @ W` has the shape (4, batch, hidden), and the biases join in as `b[:, None]`. Or write four lines.
+# You can compute all four sums in one go: `x @ W` has shape (4, batch, hidden), and the biases join in as `b[:, None]`. Or write four lines.
 # `torch.stack([i, f, g, o])` puts the gates together.
 # </details>
 
@@ -253,44 +252,42 @@ def lstm_step(x, h, c, W, U, b):
 # %% [markdown]
 # ### 3b. Backwards [[gates.lstm_backward]]
 #
-# A step has left its four gates, and the memory it began with. That is enough: what is cheap to compute need not be kept, and here $c'$ is not
-# among the arguments. Make it again, $c' = f \odot c_{\text{before}} + i \odot g$. (Large networks are trained like that where memory is short.)
+# The forward step has kept its four gates and its old memory. That is enough, because what is cheap to compute need not be kept. $c'$ is not among
+# the arguments, so recompute it: $c' = f \odot c_{\text{before}} + i \odot g$. (Large networks are trained this way when memory is short.)
 #
-# Two gradients come from above: $d_h$, with respect to the $h'$ that the step has shown, and $d_c$, with respect to the $c'$ that it
-# has handed on. The memory has both effects, so first add them up:
+# There are two upstream gradients: $d_h$, with respect to the output $h'$ of the step, and $d_c$, with respect to the new memory $c'$, which it has
+# passed on. The memory affects the loss along both paths, so first add them up:
 #
-# $$d_{c'} = \underbrace{d_c}_{\text{handed on}} + \underbrace{d_h \odot o \odot (1 - \tanh^2 c')}_{\text{shown}}$$
+# $$d_{c'} = \underbrace{d_c}_{\text{passed on}} + \underbrace{d_h \odot o \odot (1 - \tanh^2 c')}_{\text{output}}$$
 #
-# From there every product sends to each factor what comes, times the *other* factor. What goes back to the old memory goes through the
-# forget gate and nothing else; that is the whole secret of the LSTM:
+# From there every product gives each factor the upstream gradient times the *other* factor. The gradient reaches the old memory only through the
+# forget gate, and that is the whole secret of the LSTM:
 #
 # $$d_{c_{\text{before}}} = d_{c'} \odot f$$
 #
-# And to the sums *before* the squashing, with the slopes $\sigma (1 - \sigma)$ and $1 - g^2$:
+# Multiply by the slopes $\sigma (1 - \sigma)$ and $1 - g^2$ to get the gradients of the sums *before* the squashing:
 #
-# | | arrives at the gate | times the slope |
+# | | gradient at the gate | times the slope |
 # |---|---|---|
 # | `d_i` | $d_{c'} \odot g$ | $i (1 - i)$ |
 # | `d_f` | $d_{c'} \odot c_{\text{before}}$ | $f (1 - f)$ |
 # | `d_g` | $d_{c'} \odot i$ | $1 - g^2$ |
-# | `d_o` | for you to find: $h' = o \odot \tanh c'$ | for you, too |
+# | `d_o` | for you to find: $h' = o \odot \tanh c'$ | for you to find |
 #
-# By hand, the example above with $d_h = 1$ and $d_c = 0.5$: $c' = 0.378 \cdot 0.8 + 0.731 \cdot 0.905 = 0.964$ and $\tanh 0.964 = 0.746$,
-# so $d_{c'} = 0.5 + 0.818 \cdot (1 - 0.556) = 0.863$; then $d_i = 0.154$, $d_f = 0.162$, $d_g = 0.114$, $d_o = 0.111$, and the old memory gets
+# By hand, the example above with $d_h = 1$ and $d_c = 0.5$: $c' = 0.378 \cdot 0.8 + 0.731 \cdot 0.905 = 0.964$ and $\tanh 0.964 = 0.746$, so
+# $d_{c'} = 0.5 + 0.818 \cdot (1 - 0.556) = 0.863$. Then $d_i = 0.154$, $d_f = 0.162$, $d_g = 0.114$, $d_o = 0.111$, and the old memory gets
 # $0.863 \cdot 0.378 = 0.326$.
 #
-# **Checked:** the shapes; the memory where nothing comes by $h$; the output gate; the other three; the memory by both roads; gates that
+# **Checked:** the shapes; the memory when no gradient arrives through $h$; the output gate; the other three; the memory along both paths; gates that
 # are wide open or shut; one unit.
 #
 # <details><summary>A hint</summary>
 #
-# Unpack with `i, f, g, o = gates`. Compute $c'$ and then $d_{c'}$, and give both a name: four of the five results need
-# $d_{c'}$.
+# Unpack with `i, f, g, o = gates`. Compute $c'$ and then $d_{c'}$, and name both, because four of the five results need $d_{c'}$.
 # </details>
-# <details><summary>It runs, but the numbers are wrong?</summary>
+# <details><summary>It runs, but the values are wrong?</summary>
 #
-# Put the example above in, as tensors of the shapes (4, 1, 1) and (1, 1), and compare number by number. Which of the five is the first
-# that is off?
+# Enter the example above as tensors of shapes (4, 1, 1) and (1, 1), and compare value by value. Which of the five is the first that is wrong?
 # </details>
 
 
@@ -298,8 +295,8 @@ def lstm_step(x, h, c, W, U, b):
 def lstm_backward(gates, c_before, d_h, d_c):
     """One step of an LSTM, backwards: to the sums before the squashing, and to the old memory.
 
-    gates (4, batch, hidden) in the order i, f, g, o; c_before, the memory before the step; d_h and d_c, what comes from
-    above, with respect to what the step has shown and to its new memory: each (batch, hidden)
+    gates (4, batch, hidden) in the order i, f, g, o; c_before, the memory before the step; d_h and d_c, the upstream
+    gradients with respect to the step's output and to its new memory: each (batch, hidden)
     -> (d_i, d_f, d_g, d_o, d_c_before), each (batch, hidden)
     """
     ### BEGIN SOLUTION
@@ -317,44 +314,44 @@ def lstm_backward(gates, c_before, d_h, d_c):
 # %% [markdown]
 # ## 4. How far a gradient reaches without gates [[gates.jacobian_norms]]
 #
-# A plain network, $h_j = \tanh(h_{j-1} U + \dots)$, has read a text; its states are $h_1, \dots, h_T$. A small change of $h_{j-1}$ changes $h_j$
-# by the Jacobian of the step, row $a$, column $b$ for $\partial h_j[a] / \partial h_{j-1}[b]$:
+# A plain network, $h_j = \tanh(h_{j-1} U + \dots)$, has processed a text; its states are $h_1, \dots, h_T$. A small change of $h_{j-1}$ changes $h_j$
+# by the Jacobian of the step, with $\partial h_j[a] / \partial h_{j-1}[b]$ in row $a$, column $b$:
 #
 # $$J_j = \mathrm{diag}(1 - h_j^2)\; U^\top$$
 #
-# and a change of $h_{T-d}$ goes through $d$ of them, the earliest first, so that it stands on the far right:
+# A change of $h_{T-d}$ goes through $d$ of these Jacobians. The earliest acts first, so it is on the far right:
 #
 # $$\frac{\partial h_T}{\partial h_{T-d}} = J_T\, J_{T-1} \cdots J_{T-d+1}$$
 #
-# The **norm** of a matrix, its largest singular value, is the most by which it can stretch a vector. Asked is the norm of this product for
-# every distance $d = 0, 1, \dots, T - 1$. For $d = 0$ nothing is multiplied: the identity, norm 1.
+# The **norm** of a matrix, its largest singular value, is the factor by which it can stretch a vector at most. Return the norm of this product for
+# every distance $d = 0, 1, \dots, T - 1$. For $d = 0$ nothing is multiplied, so the product is the identity, with norm 1.
 #
-# By hand, three states, the last two $(0, 0.5)$ and $(0.5, 0)$, and $U = \begin{pmatrix} 1 & 1 \\ 0 & 1 \end{pmatrix}$:
+# By hand, three states; the last two are $(0, 0.5)$ and $(0.5, 0)$, and $U = \begin{pmatrix} 1 & 1 \\ 0 & 1 \end{pmatrix}$:
 #
 # $$J_3 = \begin{pmatrix} 0.75 & 0 \\ 1 & 1 \end{pmatrix}, \qquad J_2 = \begin{pmatrix} 1 & 0 \\ 0.75 & 0.75 \end{pmatrix}, \qquad
 #   J_3 J_2 = \begin{pmatrix} 0.75 & 0 \\ 1.75 & 0.75 \end{pmatrix}$$
 #
-# with the norms 1 (distance 0), 1.523 (distance 1) and 2.027 (distance 2). What the first state is does not matter: its Jacobian would lead to $h_0$.
+# The norms are 1 (distance 0), 1.523 (distance 1) and 2.027 (distance 2). The value of the first state does not matter, because its Jacobian would
+# lead to $h_0$.
 #
 # > **Before you write it:** the norms of $J_3$ and $J_2$ multiplied give $1.523 \cdot 1.347 = 2.052$, a little more than 2.027. Why is it never less?
 #
-# **Checked:** one number per state; one step back; several steps back; a state at its limits, which lets nothing through; one unit, and a single
-# state.
+# **Checked:** one number per state; one step back; several steps back; a saturated state, which lets nothing through; one unit, and a single state.
 #
 # <details><summary>A hint</summary>
 #
-# Start with `torch.eye` and go back from the last state: each time multiply one more Jacobian on the *right*, and take
+# Start with `torch.eye` and go back from the last state. Each time, multiply by one more Jacobian on the *right* and take
 # `torch.linalg.matrix_norm(product, ord=2)`.
 # </details>
 # <details><summary>A second hint</summary>
 #
-# A diagonal matrix on the left multiplies the *rows*: `slopes[:, None] * matrix`. Make it in the dtype of `U`: `torch.eye(len(U), dtype=U.dtype)`.
+# A diagonal matrix on the left multiplies the *rows*: `slopes[:, None] * matrix`. Use the dtype of `U`: `torch.eye(len(U), dtype=U.dtype)`.
 # </details>
 
 
 # %%
 def jacobian_norms(hs, U):
-    """How much the last state can feel of the one d steps before it, for every distance d.
+    """How strongly the last state depends on the one d steps earlier, for every distance d.
 
     hs (time, hidden) the states of a tanh network, U (hidden, hidden) -> (time,), entry d for distance d
     """
@@ -371,8 +368,8 @@ def jacobian_norms(hs, U):
 # %% [markdown]
 # ## Your functions at work
 #
-# The course's `char_lstm` has 256 units and was trained on the characters of Shakespeare's plays. Only its weights are used here; it runs by
-# your `lstm_step`. Nothing to write: run it when question 3a passes.
+# The course's `char_lstm` has 256 units and was trained on the characters of Shakespeare's plays. Here we use only its weights; the steps are
+# computed by your `lstm_step`. There is nothing to write. Run it when question 3a passes.
 
 # %%
 steps = []
@@ -412,8 +409,8 @@ if passes("gates.lstm_step", lstm_step):
     _, _, steps = read(heard, zeros, zeros)
 
 # %% [markdown]
-# **How long does it remember?** Its forget gates, on 101 characters of a play that it has not read. Your `leaky` says how much each unit has kept
-# of what it held at the start. The lines: the unit in the middle, and two of the longest memories.
+# **How long does it remember?** Here are its forget gates on 101 characters of a held-out play. Your `leaky` says what fraction each unit has kept of
+# its content at the start. The lines show the median unit and two of the longest memories.
 
 # %%
 if steps and passes("gates.leaky", leaky):
@@ -426,16 +423,17 @@ if steps and passes("gates.leaky", leaky):
         range(1, len(forget) + 1),
         lines,
         x_title="characters read",
-        y_title="share kept",
-        alt=f"What is left of the first memory, by the number of characters read. After 50: {at_50}.",
+        y_title="fraction kept",
+        alt=f"The fraction of the initial memory that is left, by the number of characters read. After 50: {at_50}.",
     )
 else:
     picture = "Come back here when questions 1a and 3a pass."
 picture
 
 # %% [markdown]
-# **How far does its gradient reach?** Your `lstm_backward` goes back through those steps, with a loss that is the sum of the last memory;
-# beside it your `jacobian_norms` for plain networks of 64 units whose $U$ is drawn in two ways. Both as a share of distance 0, in powers of ten:
+# **How far does its gradient reach?** Your `lstm_backward` goes back through those steps, for a loss that is the sum of the last memory. Alongside
+# it, your `jacobian_norms` measures plain networks of 64 units with two random initialisations of $U$. All are shown relative to distance 0, in
+# powers of ten:
 
 # %%
 powers = {}
@@ -464,7 +462,7 @@ if powers:
             range(100),
             powers,
             x_title="distance d",
-            y_title="gradient, d = 0 is 1",
+            y_title="gradient relative to d = 0",
             low=-25,
             high=2,
             powers=True,
@@ -477,46 +475,46 @@ else:
 picture
 
 # %% [markdown]
-# The one is trained and the others are not, so this is no fair race; lecture 7 runs one. What does the LSTM's line do if you halve all
-# forget gates (`gates[1] *= 0.5` on a clone)? And the plain network's with `2 * orthogonal`?
+# The LSTM is trained and the others are not, so this is not a fair race; [lecture 8](../../lectures/08_gates.ipynb) runs a fair one. What does the
+# LSTM's line do if you halve all forget gates (`gates[1] *= 0.5` on a clone)? And the plain network's with `2 * orthogonal`?
 
 # %% [markdown]
 # ## 5. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows plain recurrent networks:
 #
-# 1. Why does the gradient of a plain network shrink or grow with distance, and what is different on the road of the LSTM's memory?
-# 2. "An LSTM remembers." What does that hang on? Say what the forget gate's bias has to do with it, with a number.
-# 3. A friend has loaded GRU weights from another library. There is no error, and the network writes nonsense. Name two things that may
-#    differ although all shapes fit.
+# 1. Why does the gradient of a plain network shrink or grow with distance, and what is different along the path of the LSTM's memory?
+# 2. "An LSTM remembers." What does that depend on? Say what the forget gate's bias has to do with it, and give a number.
+# 3. A friend has loaded GRU weights from another library. There is no error, but the network writes nonsense. Name two things that may differ
+#    although all shapes fit.
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
-# 1. **Plain** (1): one factor per step, a matrix times slopes of tanh that are at most 1; a product of many of them goes to 0 or grows
-#    exponentially. Half a point for "it is multiplied many times" without what is multiplied.
-# 2. **The memory's road** (1): c' = f ⊙ c + …, so the factor is f, one number per unit, with no matrix and no slope; near 1 it passes on
-#    nearly everything. Half a point for "there is a shortcut".
-# 3. **It hangs on the gates** (1): only if f is near 1. At the start f is about σ(b): b = 0 gives 0.5, and after 20 steps a millionth is left;
-#    b = 1 gives 0.73 (0.002 after 20), b = 4 gives 0.98 (0.7). Half a point without any number.
-# 4. **Two things** (½ each): blocks in another order; z and 1 − z; reset before or after the product; matrices transposed (where they are square);
-#    one bias or two (d inside the reset). Not: "it was trained badly".
+# 1. **Plain** (1): one factor per step, a matrix times slopes of tanh that are at most 1; a product of many of them goes to 0 or grows exponentially.
+#    Half a point for "it is multiplied many times" without what is multiplied.
+# 2. **The memory's path** (1): c' = f ⊙ c + …, so the factor is f, one number per unit, with no matrix and no slope; near 1 it passes on nearly
+#    everything. Half a point for "there is a shortcut".
+# 3. **It depends on the gates** (1): only if f is near 1. At the start f is about σ(b): b = 0 gives 0.5, and after 20 steps a millionth is left; b =
+#    1 gives 0.73 (0.002 after 20), b = 4 gives 0.98 (0.7). Half a point without any number.
+# 4. **Two things** (½ each): a different order of the blocks; z and 1 − z swapped; reset before or after the product; matrices transposed (if they
+#    are square); one bias or two (d inside the reset). Not: "it was trained badly".
 # ### END MARK SCHEME
 
 # %% [markdown]
-# In a plain network a change of an early state goes through every step on its way to the last one, and each step multiplies it by U and by
-# the slopes of its tanh, which are at most 1. A product of fifty such matrices is nearly nothing if they shrink what they get, and huge
-# if they stretch it. The LSTM's memory is a sum, c' = f c + i g: on that road each step multiplies by its forget gate alone, a number per
-# unit. Where the gate is 1 the gradient passes unchanged, however long the road.
+# In a plain network a change of an early state goes through every step on its way to the last one, and each step multiplies it by U and by the slopes
+# of its tanh, which are at most 1. A product of fifty such matrices is nearly nothing if they shrink vectors, and huge if they stretch them. The
+# LSTM's memory is a sum, c' = f c + i g, so along that path each step multiplies only by its forget gate, one number per unit. Where the gate is 1
+# the gradient passes unchanged, however long the path.
 #
-# So it remembers if its forget gates are open, and only then. Before training they are about σ of their bias: with a bias of 0 they
-# are 0.5, and after twenty steps a millionth of the gradient is left; with a bias of 4 they are 0.98, and it is 70 per cent. That is why the bias
-# is started above 0.
+# So the LSTM remembers if its forget gates are open, and only then. Before training they are about σ of their bias. With a bias of 0 they are 0.5,
+# and after twenty steps a millionth of the gradient is left; with a bias of 4 they are 0.98, and 70 % is left. That is why the bias is initialised
+# above 0.
 #
-# The other library may stack the blocks in another order, z before r for example, and may mean by z what is written where ours means what is kept.
-# It may also reset the state before the product with U and not after it.
+# The other library may stack the blocks in a different order, z before r for example, and its z may be the fraction that is written where ours is the
+# fraction that is kept. It may also reset the state before the product with U and not after it.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
-# hold your own words. Save the notebook under its own name: the grader looks for `gates.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `gates.ipynb`.

@@ -1,20 +1,20 @@
 # %% [markdown]
 # # Assignment: n-grams
 #
-# Six small functions, from counting pairs of words to perplexity. At the end your tables write Shakespeare, one word at a time,
-# and you measure which kind of smoothing predicts a play that none of them has read.
+# Six small functions, from counting pairs of words to perplexity. At the end your tables write Shakespeare, one word at a time, and you measure which
+# kind of smoothing best predicts a held-out play.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lecture *What is a language model?* About two and a half hours. Nothing is fetched from the network.
+# You need the lecture *What is a language model?* About two and a half hours. Nothing is downloaded.
 
 # %%
 import math
@@ -31,14 +31,13 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. Counting
 #
-# A text is a list of sentences, and a sentence is a list of **ids**, whole numbers from 0 to `vocab_size` − 1, one per word. Two
-# ids are no words: `bos` stands before every sentence and `eos` behind it. They are *not* in the lists; you put them there.
+# A text is a list of sentences, and a sentence is a list of **ids**: integers from 0 to `vocab_size` − 1, one per word. Two ids are special: `bos`
+# comes before every sentence and `eos` after it. They are *not* in the lists; you add them.
 #
 # ### 1a. Pairs [[ngrams.count_bigrams]]
 #
-# Make a table of counts $c(a, w)$: how often word $w$ comes right after word $a$. The row is what comes first, the column what
-# follows. `bos` before the first word and `eos` after the last are part of it: how a sentence begins and that it ends is
-# predicted like everything else.
+# Make a table of counts $c(a, w)$: how often word $w$ comes right after word $a$. Rows are contexts, columns are the words that follow. Include `bos`
+# before the first word and `eos` after the last: a model must predict how a sentence begins, and that it ends, like everything else.
 #
 # By hand, for the two sentences *a b a* and *b*, with a = 0, b = 1, `bos` = 2, `eos` = 3:
 
@@ -48,17 +47,17 @@ show.heatmap(
     ["a", "b", "<bos>", "<eos>"],
     ["a", "b", "<bos>", "<eos>"],
     row_title="context",
-    column_title="what follows",
+    column_title="next word",
     alt="A table of counts. a is followed once by b and once by eos; b once by a and once by eos; bos once by a and once by b;"
     " nothing follows eos, and nothing comes before bos.",
 )
 
 
 # %% [markdown]
-# Nothing follows `eos`, and nothing comes before `bos`: each sentence stands alone.
+# Nothing follows `eos`, and nothing comes before `bos`, because no pair crosses from one sentence to the next.
 #
-# **Checked:** the pairs inside sentences; the row of `bos`; the column of `eos`; a sentence that comes twice, and an empty one
-# (in which `eos` follows `bos`). The ids of `bos` and `eos` may be anything, and the lists that you are given stay as they are.
+# **Checked:** the pairs inside sentences; the row of `bos`; the column of `eos`; a repeated sentence, and an empty one (in which `eos` follows
+# `bos`). The ids of `bos` and `eos` may be anything. Do not change the lists that you are given.
 #
 # <details><summary>A hint</summary>
 #
@@ -68,9 +67,9 @@ show.heatmap(
 
 # %%
 def count_bigrams(sentences, vocab_size, bos, eos):
-    """How often each id follows each id, with bos before and eos after every sentence.
+    """How often each id follows each other id, with bos before and eos after every sentence.
 
-    sentences: a list of lists of ids -> counts (vocab_size, vocab_size), row: context, column: what follows
+    sentences: a list of lists of ids -> counts (vocab_size, vocab_size), row: context, column: next id
     """
     ### BEGIN SOLUTION
     counts = torch.zeros(vocab_size, vocab_size, dtype=torch.int64)
@@ -84,22 +83,22 @@ def count_bigrams(sentences, vocab_size, bos, eos):
 # %% [markdown]
 # ### 1b. Probabilities [[ngrams.conditional_probabilities]]
 #
-# The probability that $w$ follows $a$, as the counts have it, is the share of $w$ among all that followed $a$:
+# According to the counts, the probability that $w$ follows $a$ is the fraction of $w$ among all the words that followed $a$:
 #
 # $$P(w \mid a) = \frac{c(a, w)}{\sum_{w'} c(a, w')}$$
 #
-# Each row sums to 1. A context that was never seen has no counts at all, and $0/0$ is no number: nothing is known there, so every
-# word gets $1/V$, with $V$ the size of the vocabulary.
+# Each row sums to 1. An unseen context has no counts at all, and $0/0$ is not a number. Nothing is known there, so give every word $1/V$, where $V$
+# is the size of the vocabulary.
 #
-# By hand, for one row: the counts $(3, 1, 0, 0)$ give $(0.75, 0.25, 0, 0)$; the counts $(0, 0, 0, 0)$ give $(0.25, 0.25, 0.25, 0.25)$.
+# By hand, for one row: the counts $(3, 1, 0, 0)$ give $(0.75, 0.25, 0, 0)$, and the counts $(0, 0, 0, 0)$ give $(0.25, 0.25, 0.25, 0.25)$.
 #
-# **Checked:** the shape; the probabilities; contexts that were seen, beside one that was not; a context never seen. The counts that
-# you are given stay as they are: they are needed again.
+# **Checked:** the shape; the probabilities; seen contexts next to an unseen one; a context never seen. Do not change the counts that you are given,
+# because they are needed again.
 #
 # <details><summary>A hint</summary>
 #
-# `counts.sum(1, keepdim=True)` has shape (V, 1) and divides every row by its own sum. `torch.where(condition, a, b)` chooses; to
-# divide by 0 nowhere, `total.clamp(min=1)`.
+# `counts.sum(1, keepdim=True)` has shape (V, 1) and divides every row by its own sum. `torch.where(condition, a, b)` chooses between two tensors;
+# `total.clamp(min=1)` avoids every division by 0.
 # </details>
 
 
@@ -116,20 +115,19 @@ def conditional_probabilities(counts):
 
 
 # %% [markdown]
-# ## 2. What was never seen
+# ## 2. Pairs never seen
 #
-# Of all pairs of words that are possible, a text holds very few. A probability of 0 says *impossible*, and one such pair makes a
-# whole play impossible. **Smoothing** takes a little from what was seen and gives it to what was not.
+# Any text contains very few of all possible pairs of words. A probability of 0 says *impossible*, and one such pair makes a whole play impossible.
+# **Smoothing** takes a little probability from the pairs that were seen and gives it to those that were not.
 #
 # ### 2a. A little for every word [[ngrams.additive]]
 #
-# Pretend that after every context every word was seen $k$ more times than it was ($k = 1$: Laplace; $k$ may be a fraction):
+# Pretend that after every context every word was seen $k$ more times than it really was ($k = 1$ is Laplace smoothing; $k$ may be a fraction):
 #
 # $$P(w \mid a) = \frac{c(a, w) + k}{\sum_{w'} c(a, w') + k V}$$
 #
-# By hand, for the counts $(3, 1, 0, 0)$ and $k = 1$: the sum is $4 + 4 \cdot 1 = 8$, and the probabilities are $(0.5, 0.25, 0.125, 0.125)$.
-# A quarter of the probability now belongs to words that were never seen; with $V = 20{,}000$ nearly all of it would. Try $k = 0.01$
-# in your head.
+# By hand, for the counts $(3, 1, 0, 0)$ and $k = 1$: the sum is $4 + 4 \cdot 1 = 8$, and the probabilities are $(0.5, 0.25, 0.125, 0.125)$. A quarter
+# of the probability now belongs to words that were never seen here; with $V = 20{,}000$ nearly all of it would. Try $k = 0.01$ in your head.
 #
 # **Checked:** the shape; $k = 1$; other $k$; a context never seen, which needs no special case here. Why?
 #
@@ -141,7 +139,7 @@ def conditional_probabilities(counts):
 
 # %%
 def additive(counts, k):
-    """Every word counted k more times than it was seen.
+    """Additive smoothing: every count is raised by k.
 
     counts (V, V), k a number above 0 -> probabilities (V, V), each row sums to 1
     """
@@ -151,34 +149,34 @@ def additive(counts, k):
 
 
 # %% [markdown]
-# ### 2b. Three orders, mixed [[ngrams.interpolated]]
+# ### 2b. A mixture of three orders [[ngrams.interpolated]]
 #
-# A pair of words before the next one says more than one word does, but was seen less often. So ask three models and mix
-# (Jelinek & Mercer 1980): the unigram, which knows no context, the bigram and the trigram,
+# Two previous words say more about the next word than one does, but any given pair is rarer. So use three models and mix them (Jelinek & Mercer
+# 1980): the unigram, which ignores the context, the bigram and the trigram,
 #
 # $$P(w \mid a\, b) = \lambda_1 \frac{c(w)}{\sum_{w'} c(w')} + \lambda_2 \frac{c(b\, w)}{\sum_{w'} c(b\, w')} + \lambda_3 \frac{c(a\, b\, w)}{\sum_{w'} c(a\, b\, w')} .$$
 #
-# An order whose context was never seen has no opinion. It is left out, and the others share its weight: their weights are divided
-# by their sum. Here the text is one long tensor of ids, without sentences, and you answer for *one* context $a\,b$.
+# An order that has never seen its context has no opinion. Leave it out and share its weight among the others: divide their weights by their sum. Here
+# the text is one long tensor of ids, not split into sentences, and you predict for *one* context $a\,b$.
 #
 # By hand: the text is *a b a b b*, the context *a b*, the weights $(0.2, 0.3, 0.5)$.
 #
-# | | what follows | P(a) | P(b) |
+# | | words that follow | P(a) | P(b) |
 # |---|---|---|---|
-# | nothing before it | a b a b b | 2/5 | 3/5 |
+# | any context | a b a b b | 2/5 | 3/5 |
 # | after *b* | a b | 1/2 | 1/2 |
 # | after *a b* | a b | 1/2 | 1/2 |
 #
-# $P(a) = 0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12 + 0.5 \cdot \tfrac12 = 0.48$. For the context *b b*, after which nothing was ever seen, the
-# trigram is left out: $P(a) = (0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12) / 0.5 = 0.46$.
+# $P(a) = 0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12 + 0.5 \cdot \tfrac12 = 0.48$. Nothing ever follows the context *b b*, so the trigram is left out
+# there: $P(a) = (0.2 \cdot \tfrac25 + 0.3 \cdot \tfrac12) / 0.5 = 0.46$.
 #
-# **Checked:** the shape; a context that all orders know; one whose pair was never seen; one of which not even the last word was.
+# **Checked:** the shape; a context that all orders know; one whose pair was never seen; one whose last word was never seen either.
 #
 # <details><summary>A hint on counting</summary>
 #
-# For a context of length $n$, go through all places `i` from `n` on, and where `words[i - n : i]` is the context, count `words[i]`. The
-# empty context is everywhere. The very last word of the text is followed by nothing and is a context of nothing. `words` is a tensor:
-# `words.tolist()` is a list, and two lists can be compared with `==`.
+# For a context of length $n$, go through all positions `i` starting at `n`, and wherever `words[i - n : i]` equals the context, count `words[i]`. The
+# empty context occurs everywhere. Nothing follows the very last word of the text, so it is never a context. `words` is a tensor: `words.tolist()`
+# makes it a list, and `==` compares two lists.
 # </details>
 # <details><summary>A hint on the orders</summary>
 #
@@ -210,18 +208,17 @@ def interpolated(words, context, weights, vocab_size):
 # %% [markdown]
 # ### 2c. Kneser and Ney [[ngrams.kneser_ney]]
 #
-# *Francisco* is a frequent word in some newspapers. But after a context that was never seen one would not bet on it: it follows *San*
-# and nothing else. Kneser and Ney (1995) ask not how often a word was seen, but **after how many different words**, its
-# *continuation*:
+# *Francisco* is a frequent word in some newspapers. But after an unseen context you would not bet on it, because it follows *San* and nothing else.
+# So Kneser and Ney (1995) do not ask how often a word was seen, but **after how many different words**: its *continuation*
 #
 # $$P_{\text{cont}}(w) = \frac{\big|\{a : c(a, w) > 0\}\big|}{\big|\{(a', w') : c(a', w') > 0\}\big|}$$
 #
-# Every count is then lowered by a discount $D$ between 0 and 1, and what that frees is shared out by the continuation:
+# They lower every count by a discount $D$ between 0 and 1 and share out the freed probability in proportion to the continuation:
 #
 # $$P(w \mid a) = \frac{\max(c(a, w) - D,\, 0)}{N_a} + \frac{D\, T_a}{N_a}\, P_{\text{cont}}(w)$$
 #
-# $N_a$ is how many words followed $a$, and $T_a$ how many *different* ones. A context never seen leaves everything to $P_\text{cont}$.
-# Return both: the continuation and the table.
+# $N_a$ is how many words followed $a$, and $T_a$ how many *different* words did. After an unseen context, $P_\text{cont}$ decides alone. Return both,
+# the continuation and the table.
 #
 # By hand, for three words and $D = 0.5$:
 #
@@ -231,19 +228,19 @@ def interpolated(words, context, weights, vocab_size):
 # | after y | 1 | 0 | 1 | 2 | 2 |
 # | after z | 1 | 0 | 0 | 1 | 1 |
 #
-# Four different pairs: $P_\text{cont} = (2, 1, 1)/4$. Although *y* is the most frequent word (4 of 7), it follows one word only. After *x*:
-# $0.5 \cdot 1 / 4 = 0.125$ is freed, so $P(y \mid x) = 3.5/4 + 0.125 \cdot 0.25 = 0.906$, $P(x \mid x) = 0.125 \cdot 0.5 = 0.0625$, and
-# $P(z \mid x) = 0.031$: together 1.
+# There are four different pairs, so $P_\text{cont} = (2, 1, 1)/4$. Although *y* is the most frequent word (4 of 7), it follows only one word. After
+# *x* the discount frees $0.5 \cdot 1 / 4 = 0.125$, so $P(y \mid x) = 3.5/4 + 0.125 \cdot 0.25 = 0.906$, $P(x \mid x) = 0.125 \cdot 0.5 = 0.0625$ and
+# $P(z \mid x) = 0.031$. They sum to 1.
 #
-# **Checked:** the shapes; the continuation; the probabilities, given *your* continuation; a context never seen; all together.
+# **Checked:** the shapes; the continuation; the probabilities, given *your* continuation; a context never seen; everything together.
 #
 # <details><summary>A hint on the continuation</summary>
 #
-# `counts > 0` is a table of True and False. Its column sums say after how many different words a word came; its row sums are the $T_a$.
+# `counts > 0` is a table of True and False. Its column sums say after how many different words a word occurred; its row sums are the $T_a$.
 # </details>
 # <details><summary>A hint on the table</summary>
 #
-# $(V,)$ times $(V, 1)$ broadcasts to $(V, V)$: `freed[:, None] * continuation` gives row $a$ its own share of the continuation.
+# $(V,)$ times $(V, 1)$ broadcasts to $(V, V)$: `freed[:, None] * continuation` gives row $a$ its own portion of the continuation.
 # </details>
 
 
@@ -266,32 +263,31 @@ def kneser_ney(counts, discount):
 # %% [markdown]
 # ## 3. How surprised? [[ngrams.perplexity]]
 #
-# The **log loss** of a text is the sum of $-\ln P$ over everything that is predicted: each word, from the one before it, and the `eos`
-# of each sentence. **Perplexity** is the exponential of its mean:
+# The **log loss** of a text is the sum of $-\ln P$ over all its predictions: each word, given the previous one, and the `eos` of each sentence.
+# **Perplexity** is the exponential of its mean:
 #
 # $$L = \sum_{\text{sentences}} \; \sum_{t} -\ln P(w_t \mid w_{t-1}), \qquad \mathrm{PP} = e^{L / M}$$
 #
-# with $M$ the number of predictions: the words and one `eos` per sentence. A model that chooses evenly among 8 words has
-# perplexity 8.
+# where $M$ is the number of predictions: the words, plus one `eos` per sentence. A model that chooses evenly among 8 words has perplexity 8.
 #
-# By hand: two sentences, the first with predictions of probability 1/2, 1/4 and 1/8, the second with one of 1/16. $L = \ln(2 \cdot 4 \cdot 8 \cdot 16)
-# = \ln 1024 = 6.93$ in four predictions, and $\mathrm{PP} = 1024^{1/4} = 5.66$. (The mean of the sentences' perplexities, 4 and 16,
-# would be 10: it weighs the short sentence as much as the long one.)
+# By hand: take two sentences, the first with predictions of probability 1/2, 1/4 and 1/8, the second with one of 1/16. Then
+# $L = \ln(2 \cdot 4 \cdot 8 \cdot 16) = \ln 1024 = 6.93$ over four predictions, and $\mathrm{PP} = 1024^{1/4} = 5.66$. (The mean of the two
+# sentences' perplexities, 4 and 16, would be 10, because it gives the short sentence as much weight as the long one.)
 #
-# **Checked:** the log loss; the perplexity, given *your* log loss; one sentence, and many, also of words so improbable that the
-# product of their probabilities is 0 in floating point. No single probability is 0.
+# **Checked:** the log loss; the perplexity, given *your* log loss; one sentence, and many, including words so improbable that the product of their
+# probabilities is 0 in floating point. No single probability is 0.
 #
 # <details><summary>A hint</summary>
 #
-# Add everything up in one number, count the predictions in another, and divide and take `math.exp` once, at the very end.
+# Add up all the losses, count the predictions, and divide and call `math.exp` only once, at the very end.
 # </details>
 
 
 # %%
 def perplexity(probabilities, sentences, bos, eos):
-    """How surprised a table of bigram probabilities is by sentences.
+    """The log loss and the perplexity of sentences under a table of bigram probabilities.
 
-    probabilities (V, V), sentences: a list of lists of ids -> (log_loss, perplexity), two numbers; natural logarithms
+    probabilities (V, V), sentences: a list of lists of ids -> (log_loss, perplexity), in natural logarithms
     """
     ### BEGIN SOLUTION
     log_loss, predicted = 0.0, 0
@@ -306,14 +302,14 @@ def perplexity(probabilities, sentences, bos, eos):
 # %% [markdown]
 # ## Your functions at work
 #
-# The lines of eight plays as sentences, with a vocabulary of a thousand words and marks; every other word is `<unk>`. Your
-# `count_bigrams` counts them, your other functions make tables of them, and your `perplexity` asks each how surprised it
-# is by lines of a play that it has not seen. Then a table writes. Nothing to write here: run it when the checks above pass.
+# The sentences are the lines of eight plays, with a vocabulary of a thousand words and punctuation marks; every other word is `<unk>`. Your
+# `count_bigrams` counts them, your other functions turn the counts into tables, and your `perplexity` measures how much lines of a held-out play
+# surprise each table. Then the tables write. There is nothing to write yourself. Run it when the checks above pass.
 
 
 # %%
 def words_of(text, limit):
-    """The first lines of a play that are not empty, each as a list of words and marks."""
+    """The first lines of a play that are not empty, each as a list of words and punctuation marks."""
     lines = [re.findall(r"[a-z']+|[.,;:!?]", line.lower()) for line in text.splitlines()]
     return [line for line in lines if line][:limit]
 
@@ -330,7 +326,7 @@ if passes("ngrams.count_bigrams", count_bigrams):
     heard, unheard = ([[number.get(word, 2) for word in line] for line in lines] for lines in (heard, unheard))
     counts = torch.as_tensor(count_bigrams(heard, len(vocabulary), 0, 1))
     print(
-        f"{len(heard):,} lines, {int(counts.sum()):,} pairs; {int((counts > 0).sum()):,} of 1,000,000 possible ones were seen"
+        f"{len(heard):,} lines, {int(counts.sum()):,} pairs; {int((counts > 0).sum()):,} of 1,000,000 possible pairs were seen"
     )
 
 # %%
@@ -349,7 +345,7 @@ if tables and passes("ngrams.perplexity", perplexity):
 
 # %%
 def write(table, generator, longest=16):
-    """A line, one word after the other, each drawn from the row of the last."""
+    """A line, word by word, each sampled from the row of the previous word."""
     ids = [0]
     while len(ids) <= longest and ids[-1] != 1:
         ids.append(int(torch.multinomial(torch.as_tensor(table)[ids[-1]].float(), 1, generator=generator)))
@@ -363,48 +359,47 @@ for name, table in tables.items():
         print("   ", write(table, generator))
 
 # %% [markdown]
-# Which of the tables writes worst, and what has its perplexity to do with it? Change $k$, $D$ and the number of lines, and run the
-# cells again. That last thought is worth something in question 4.
+# Which of the tables writes worst, and what does its perplexity have to do with it? Change $k$, $D$ and the number of lines, and run the cells again.
+# This will help you with question 4.
 
 # %% [markdown]
 # ## 4. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
-# 1. Why is a word counted 0 times not a word of probability 0, and what goes wrong in perplexity if one says so?
+# 1. Why should a word with a count of 0 not get a probability of 0, and what goes wrong with perplexity if it does?
 # 2. Why does adding 1 to every count work badly for a large vocabulary, and what do Kneser and Ney do differently?
-# 3. A friend reports "perplexity 60" for her model and "perplexity 90" for yours. Name two things to ask before you believe that hers
-#    is better.
+# 3. A friend reports "perplexity 60" for her model and "perplexity 90" for yours. Name two things to ask before you believe that hers is better.
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
-# 1. **Zero** (1): the text is a sample, and most possible pairs are missing in any sample; one probability of 0 makes the log loss
-#    infinite, and with it the perplexity, whatever the rest. Half a point for one of the two.
-# 2. **Adding one** (1): k·V is as large as or larger than the counts of a context, so most of the probability goes to words that never come;
-#    the same is given to every word.
-# 3. **Kneser-Ney** (1): a fixed discount is taken from each count, and shared out by how many different contexts a word has. Half a
-#    point for "it discounts" without the continuation.
+# 1. **Zero** (1): the text is a sample, and most possible pairs are missing from any sample; one probability of 0 makes the log loss infinite, and
+#    with it the perplexity, whatever the rest. Half a point for one of the two.
+# 2. **Adding one** (1): k·V is as large as the counts of a context or larger, so most of the probability goes to words that never follow it; every
+#    word gets the same amount.
+# 3. **Kneser-Ney** (1): a fixed discount is subtracted from each count and shared out by the number of different contexts of each word. Half a point
+#    for "it discounts" without the continuation.
 # 4. **Comparing** (1, half for each of two): the same test text? the same vocabulary or tokens, and how are unknown words counted (with a small
-#    vocabulary everything is `<unk>` and easy)? is `<eos>` counted? per word or per character or per subword? was the test text in the training
-#    text? Nothing for "how long was it trained".
+#    vocabulary everything is `<unk>` and easy)? is `<eos>` counted? per word or per character or per subword? was the test text in the training text?
+#    Nothing for "how long was it trained".
 # ### END MARK SCHEME
 
 # %% [markdown]
-# The text that was counted is a sample. Of a million possible pairs it holds a few ten thousand, so nearly all pairs were never seen
-# and many of them will come up in the next text. Who gives them probability 0 calls them impossible: the first that does come up
-# costs −ln 0, infinity, and the perplexity of the whole text is infinite, however well everything else was predicted.
+# The training text is only a sample. It contains a few tens of thousands of a million possible pairs, so nearly all pairs were never seen, and many
+# of them will occur in the next text. If you give them probability 0, you call them impossible. The first one that does occur costs −ln 0, infinity,
+# and the perplexity of the whole text is infinite, however well everything else was predicted.
 #
-# Adding one gives each of the V words one more count. A context seen a hundred times then has a hundred counts of its own and V, say 20,000,
-# given away: nearly everything is promised to words that never follow. Kneser and Ney take a fixed part D of a count from each word that
-# was seen, so little in all, and share that out among words by how many different words they were seen after, which says how readily
-# a word turns up in a new place.
+# Adding one gives each of the V words one more count. A context seen a hundred times then has its hundred real counts and V invented ones, say
+# 20,000, so nearly all the probability is promised to words that never follow. Kneser and Ney subtract a fixed fraction D of a count from each word
+# that was seen, which is little in all. They share that out by how many different words a word was seen after, which says how readily it turns up in
+# a new context.
 #
-# I would ask whether both were measured on the same text with the same vocabulary: with more words turned into `<unk>` the same model
-# looks better. And whether `<eos>` and the first words are counted, and per word or per subword, since a mean per smaller piece
-# is smaller.
+# I would ask whether both were measured on the same text with the same vocabulary: the more words become `<unk>`, the better the same model looks. I
+# would also ask whether `<eos>` and the first words are counted, and whether the mean is per word or per subword, since smaller units have a smaller
+# mean loss.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 4 should
-# hold your own words. Save the notebook under its own name: the grader looks for `ngrams.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 4 should be answered in your own words. Save the notebook under its own name: the grader looks for `ngrams.ipynb`.

@@ -1,24 +1,24 @@
 # %% [markdown]
 # # Assignment: recurrence
 #
-# Six small functions: one step of a recurrent network, the loop over it, its loss, and the way back through time by hand. At the end a
-# network that is made of nothing but them reads a comedy of Shakespeare and goes on by itself.
+# Six small functions: one step of a recurrent network, the loop over it, its loss, and the way back through time by hand. At the end a network made
+# of nothing else reads a comedy by Shakespeare and continues it.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake,
 # autograd is a good friend: compare in a cell of your own.)
 #
-# You need the lectures *Recurrent networks* and *Vanishing and exploding gradients* (for question 4 only). About two and a half hours.
-# Nothing is fetched from the network.
+# You need the lectures *Recurrent networks* and, for question 4 only, *Vanishing and exploding gradients*. About two and a half hours. Nothing is
+# downloaded.
 #
-# As in the lectures *vectors are rows*: a matrix stands to their right. `d_x` is the gradient of the loss with respect to `x`, and has
+# As in the lectures, *vectors are rows*, so a matrix multiplies them from the right. `d_x` is the gradient of the loss with respect to `x`, and has
 # the shape of `x`.
 
 # %%
@@ -38,15 +38,15 @@ torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
 #
 # $$h_t = \tanh(x_t W + h_{t-1} U + b)$$
 #
-# $W$ reads the new word, $U$ brings what was read before, $b$ belongs to the unit. It is the same $W$, $U$ and $b$ at every time:
+# $W$ reads the new word, $U$ carries the past, and $b$ is each unit's bias. $W$, $U$ and $b$ are the same at every time step:
 
 # %%
 HTML(
     show.unrolled_svg(
         ["x₁", "x₂", "x₃", "x₄"],
         ["h₁", "h₂", "h₃", "h₄"],
-        alt="A recurrent network unrolled over four steps: each input enters the state of its time through W, each state goes "
-        "into the next one through U.",
+        alt="A recurrent network unrolled over four steps: each input enters the state of its time through W, each state enters "
+        "the next one through U.",
     )
 )
 
@@ -61,12 +61,11 @@ HTML(
 # tanh of it      =  (0.848, 0)
 # ```
 #
-# **Checked:** a batch of states; as many units as inputs, where nothing complains when $U$ and $W$ are exchanged; one text, one unit,
-# and float64.
+# **Checked:** a batch of states; as many units as inputs, where swapping $U$ and $W$ raises no error; one text, one unit, and float64.
 #
 # <details><summary>A hint</summary>
 #
-# One line. `@` multiplies all rows of a batch at once, and `b` is added to each of them by itself.
+# One line. `@` multiplies all rows of a batch at once, and `b` is added to each row by broadcasting.
 # </details>
 
 
@@ -84,33 +83,34 @@ def rnn_step(x, h, W, U, b):
 # %% [markdown]
 # ### 1b. The loop [[recurrence.rnn_forward]]
 #
-# A batch of texts is read side by side, and some are over before others; the rest of their rows is **padding**, numbers without a meaning.
-# Text $n$ has `lengths[n]` steps, those at times $0, 1, \dots$ below its length. There $h_t$ is your step; from then on the state **stays
-# as it is**, so that the last column holds what each network knows at the end of *its* text.
+# A batch of texts is read in parallel, and some end before others. The rest of their rows is **padding**, values without a meaning. Text $n$ has
+# `lengths[n]` steps, at times $0, 1, \dots$ up to its length minus one. During these, $h_t$ is the result of your step; after them the state **stays
+# unchanged**, so the last column holds what the network knows at the end of *each* text.
 #
 # $$h_t = \begin{cases} \mathrm{step}(x_t, h_{t-1}) & t < \text{length} \\ h_{t-1} & \text{otherwise} \end{cases}$$
 #
-# By hand, one unit with $u = 0.5$, $w = 1$, $b = 0$, and both texts begin with the state 0:
+# By hand, one unit with $u = 0.5$, $w = 1$, $b = 0$, and both texts start from state 0:
 #
 # ```text
 # x of text 1    1       0       0         length 3       h    0.762   0.363   0.180
 # x of text 2   -1    (padding)(padding)   length 1       h   -0.762  -0.762  -0.762
 # ```
 #
-# > **Before you write it:** in a batch both cases occur at the same time. What has one shape for all texts, and how do you choose row by row?
+# > **Before you write it:** in a batch both cases occur at the same time. What can you compute for all texts at once, and how do you choose row by
+# row?
 #
-# **Checked:** the shapes; texts of one length, all states and the last one; that a state stays where its text is over, and different
-# lengths; a text of length 0 (its state is always `h0`), and a single step.
+# **Checked:** the shapes; texts of equal length, all states and the last one; different lengths, and that a state stays unchanged after its text has
+# ended; a text of length 0 (its state is always `h0`), and a single step.
 #
 # <details><summary>A hint</summary>
 #
-# Compute the new state for all texts, padding or not, and then choose: `torch.where(condition, new, old)`. `condition` should have the shape
-# (batch, 1), so that it holds for all units of a text: `lengths[:, None]` has.
+# Compute the new state for all texts, padding or not, and then choose: `torch.where(condition, new, old)`. `condition` should have shape (batch, 1),
+# so that it applies to all units of a text; `lengths[:, None]` has that shape.
 # </details>
 # <details><summary>A second hint</summary>
 #
-# Collect the states in a list and put them together with `torch.stack(…, dim=1)`. Do not write into one tensor in place: the list would hold
-# the same tensor many times.
+# Collect the states in a list and join them with `torch.stack(…, dim=1)`. Do not write into one tensor in place, or the list will hold the same
+# tensor many times.
 # </details>
 
 
@@ -134,14 +134,14 @@ def rnn_forward(xs, lengths, h0, W, U, b):
 # %% [markdown]
 # ## 2. The loss [[recurrence.text_loss]]
 #
-# Each state predicts the next word: logits $z_{nt}$ for text $n$ at time $t$, a softmax, and the loss $-\ln p_{nt}$ of the word that came.
-# The loss of the batch is the mean over all predictions **that count**, those before the end of their text. With $N$ their number,
+# Each state predicts the next word: logits $z_{nt}$ for text $n$ at time $t$, a softmax, and the loss $-\ln p_{nt}$ of the correct word. The loss of
+# the batch is the mean over all predictions **that count**: those before the end of their text. If $N$ is their number,
 #
 # $$L = -\frac1N \sum_{n} \sum_{t < \text{length}_n} \ln p_{nt}[\text{target}_{nt}], \qquad
 #   \frac{\partial L}{\partial z_{ntc}} = \frac{p_{ntc} - [c = \text{target}_{nt}]}{N} \text{ where it counts, else } 0.$$
 #
-# One sum, one division: a word in a short text counts as much as one in a long text. The picture: two texts of lengths 4 and 2; 1 where a
-# prediction counts, so $N = 6$.
+# There is one sum and one division, so a word in a short text counts as much as one in a long text. The picture shows two texts of lengths 4 and 2,
+# with a 1 wherever a prediction counts, so $N = 6$.
 
 # %%
 show.heatmap(
@@ -150,22 +150,22 @@ show.heatmap(
     ["t = 0", "t = 1", "t = 2", "t = 3"],
     row_title="",
     column_title="",
-    alt="Two texts of four places each. In the first all four predictions count, in the second the first two.",
+    alt="Two texts of four positions each. In the first all four predictions count, in the second the first two.",
 )
 
 
 # %% [markdown]
-# By hand: lengths 2 and 1, and the words that came have the probabilities 0.5 and 0.25 in the first text, 0.5 and (padding) 0.9 in the
-# second. Then $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding in it, it would be 0.719: better, and wrong.
+# By hand: the lengths are 2 and 1, and the targets have probabilities 0.5 and 0.25 in the first text, 0.5 and (padding) 0.9 in the second. Then
+# $N = 3$ and $L = (\ln 2 + \ln 4 + \ln 2) / 3 = 0.924$. With the padding included it would be 0.719, which looks better and is wrong.
 #
-# **Checked:** the shapes; loss and gradient of texts of one length; that padding has no gradient; loss and gradient where lengths differ;
-# one prediction; logits around 300, and an empty text; a word that came and is 1000 behind: in float32 its softmax is 0 and $-\ln 0$ infinite,
-# but its loss is 1000. (The targets at padding are ids, too, but mean nothing.)
+# **Checked:** the shapes; loss and gradient for texts of equal length; that padding has no gradient; loss and gradient for different lengths; one
+# prediction; logits around 300, and an empty text; a target whose logit is 1000 behind, so that in float32 its softmax is 0 and $-\ln 0$ is infinite,
+# although its loss is 1000. (The targets at padding are ids too, but mean nothing.)
 #
 # <details><summary>A hint</summary>
 #
-# First the loss and the gradient of every place for itself, padding included; then `torch.arange(time) < lengths[:, None]` says which of
-# them count. `log_p.gather(-1, targets[..., None])` picks the target's logarithm at each place, and `torch.log_softmax` is open.
+# First compute the loss and the gradient at every position separately, padding included; then `torch.arange(time) < lengths[:, None]` says which of
+# them count. `log_p.gather(-1, targets[..., None])` picks the target's log-probability at each position, and you may use `torch.log_softmax`.
 # </details>
 
 
@@ -191,20 +191,20 @@ def text_loss(logits, targets, lengths):
 #
 # ### 3a. All the way [[recurrence.rnn_backward]]
 #
-# Forward is done: there are the inputs `xs`, the states `hs`, and `d_hs`, how the loss of time $t$ alone depends on $h_t$ (what comes
-# down from the prediction). Every text has the same length here. Let $a_t = x_t W + h_{t-1} U + b$ be the sum before the tanh. A state has
-# *two* effects: on the loss of its own time, and on the next state. So, from the last time to the first,
+# The forward pass is done. You have the inputs `xs`, the states `hs`, and `d_hs`, the gradient of the loss at time $t$ alone with respect to $h_t$
+# (it arrives from the prediction at time $t$). Here every text has the same length. Let $a_t = x_t W + h_{t-1} U + b$ be the sum before the tanh. A
+# state has *two* effects: on the loss at its own time, and on the next state. So, from the last time step to the first,
 #
 # $$\frac{\partial L}{\partial a_t} = \Big(\underbrace{d\_hs_t}_{\text{its own loss}} + \underbrace{\frac{\partial L}{\partial a_{t+1}}\, U^\top}_{\text{from later}}\Big)
 #   \odot (1 - h_t^2), \qquad \text{nothing from later at the last time.}$$
 #
-# $W$, $U$ and $b$ are used at every time, so their gradients are *sums over times* (and over the texts of the batch):
+# $W$, $U$ and $b$ are used at every step, so their gradients are *sums over time* (and over the texts of the batch):
 #
 # $$d_W = \sum_t x_t^\top \frac{\partial L}{\partial a_t}, \qquad d_U = \sum_t h_{t-1}^\top \frac{\partial L}{\partial a_t}, \qquad
 #   d_b = \sum_t \frac{\partial L}{\partial a_t}, \qquad d_{h_0} = \frac{\partial L}{\partial a_1} U^\top.$$
 #
-# By hand, the example of the lecture, *hold the one*: $u = 0.5$, $w = 1$, inputs $1, 0, 0$, $h_0 = 0$, and $d\_hs_t = h_t - 1$. Read it from the
-# bottom to the top:
+# By hand, for the lecture's example, *hold the one*: $u = 0.5$, $w = 1$, inputs $1, 0, 0$, $h_0 = 0$, and $d\_hs_t = h_t - 1$. Read it from bottom to
+# top:
 #
 # ```text
 # t     h_t      its own loss   from later   d_a_t = (sum) · (1 - h²)    to d_U: h_{t-1} · d_a_t
@@ -216,27 +216,27 @@ def text_loss(logits, targets, lengths):
 #
 # > **Before you write it:** why is `W` not among the arguments?
 #
-# **Checked:** the shapes; a single step; then `d_b`, `d_W`, `d_U`, `d_h0`, each for itself; a loss at the last time only; one text, one unit.
+# **Checked:** the shapes; a single step; then `d_b`, `d_W`, `d_U`, `d_h0`, each separately; a loss at the last time only; one text, one unit.
 #
 # <details><summary>A hint</summary>
 #
-# Begin with zeros for the gradients and for what arrives from later. Then `for t in reversed(range(time))`: the slope, three `+=`, and what
-# goes on to the step before.
+# Start with zeros for the gradients and for the part from later. Then loop `for t in reversed(range(time))`: the slope, three `+=`, and the gradient
+# that you pass to the previous step.
 # </details>
 # <details><summary>A second hint</summary>
 #
-# At each time it is `linear_backward` and `tanh_backward` of the assignment on backpropagation, with `hs[:, t - 1]` as the input of $U$,
-# and `h0` where $t$ is 0.
+# Each time step is `linear_backward` and `tanh_backward` from the assignment on backpropagation, with `hs[:, t - 1]` as the input of $U$, or `h0`
+# when $t$ is 0.
 # </details>
-# <details><summary>It runs, but the numbers are wrong?</summary>
+# <details><summary>It runs, but the values are wrong?</summary>
 #
-# Take the example above as tensors of shapes (1, 3, 1), (1, 1), (1, 3, 1), (1, 3, 1), (1, 1), print `d_a` at each time and compare the column.
+# Enter the example above as tensors of shapes (1, 3, 1), (1, 1), (1, 3, 1), (1, 3, 1), (1, 1), print `d_a` at each time and compare the column.
 # </details>
 
 
 # %%
 def rnn_backward(xs, h0, hs, d_hs, U):
-    """The gradients of a recurrent network's parameters, and of the state that it began with.
+    """The gradients of a recurrent network's parameters and of its initial state.
 
     xs (batch, time, in), h0 (batch, hidden), hs (batch, time, hidden) the states, d_hs (batch, time, hidden), U (hidden, hidden)
     -> (d_W (in, hidden), d_U (hidden, hidden), d_b (hidden,), d_h0 (batch, hidden))
@@ -258,12 +258,12 @@ def rnn_backward(xs, h0, hs, d_hs, U):
 # %% [markdown]
 # ### 3b. Cut off every k steps [[recurrence.truncated_backward]]
 #
-# A play has 100,000 characters; nobody goes back through all of them. **Truncated backpropagation through time** cuts the text into pieces of
-# $k$ steps. The *state* is handed on from piece to piece, as ever; the *gradient* is not: the loss at time $t$ reaches back to the start of
-# its own piece and no further. The gradients of the pieces are added.
+# A play has 100,000 characters; nobody goes back through all of them. **Truncated backpropagation through time** cuts the text into chunks of $k$
+# steps. The *state* is passed on from chunk to chunk as before, but the *gradient* is not: the loss at time $t$ reaches back to the start of its own
+# chunk and no further. The gradients of the chunks are added.
 #
-# The picture, for $k = 3$ and a text of 6 steps: 1 where the loss of a time (row) reaches the step of a time (column). Without cutting
-# the whole lower triangle would be 1.
+# The picture is for $k = 3$ and a text of 6 steps. It has a 1 where the loss at one time (row) reaches the step at another time (column). Without
+# truncation the whole lower triangle would be 1.
 
 # %%
 k, time = 3, 6
@@ -280,7 +280,7 @@ show.heatmap(
 
 
 # %% [markdown]
-# The example of 3a with $k = 2$, so the pieces are times 1, 2 and time 3. Nothing arrives at time 2 any more:
+# By hand, the example of 3a with $k = 2$, so the chunks are times 1, 2 and time 3. Nothing arrives from later at time 2:
 #
 # ```text
 # t     from later    d_a_t      to d_U
@@ -289,23 +289,23 @@ show.heatmap(
 # 3       0          -0.7938    -0.2885      sum -0.7093, and not -0.9716
 # ```
 #
-# Time 3 still adds $h_2 \cdot d\_a_3$: that $h_2$ comes from the piece before does not matter, as a *number* it is there.
+# Time 3 still adds $h_2 \cdot d\_a_3$. That $h_2$ comes from the previous chunk does not matter, because as a *value* it is known.
 #
-# **Checked:** `d_W` and `d_b`; `d_U`; a rest at the end when $k$ does not divide the number of steps; $k = 1$; a $k$ larger than the text.
+# **Checked:** `d_W` and `d_b`; `d_U`; a shorter chunk at the end when $k$ does not divide the number of steps; $k = 1$; a $k$ larger than the text.
 #
 # <details><summary>A hint</summary>
 #
-# A piece is a call of your `rnn_backward` with slices `[:, start : start + k]`. With which `h0`?
+# Each chunk is a call of your `rnn_backward` with slices `[:, start : start + k]`. Which `h0` does it need?
 # </details>
 # <details><summary>Stuck because of 3a?</summary>
 #
-# Copy the loop of 3a, and set what arrives from later to zeros wherever the *next* step belongs to another piece.
+# Copy the loop of 3a, and set the part from later to zeros wherever the *next* step belongs to another chunk.
 # </details>
 
 
 # %%
 def truncated_backward(xs, h0, hs, d_hs, U, k):
-    """As `rnn_backward`, with the gradient cut off every k steps.
+    """Like `rnn_backward`, with the gradient cut off every k steps.
 
     -> (d_W (in, hidden), d_U (hidden, hidden), d_b (hidden,))
     """
@@ -323,22 +323,22 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
 # %% [markdown]
 # ## 4. Clipping [[recurrence.clip]]
 #
-# Once in a while a recurrent network's gradient is a thousand times as long as usual, and one step along it ruins the training. The remedy:
-# take all gradients of all parameters as *one* long vector $g$; if it is longer than allowed, shorten it.
+# Once in a while a recurrent network's gradient is a thousand times as long as usual, and one step along it ruins the training. The remedy is to
+# treat the gradients of all parameters as *one* long vector $g$ and, if it is longer than allowed, to shorten it.
 #
 # $$g \leftarrow \begin{cases} \dfrac{n_{\max}}{\|g\|}\, g & \text{if } \|g\| > n_{\max} \\ g & \text{otherwise} \end{cases}, \qquad
 #   \|g\| = \sqrt{\textstyle\sum_{\text{all entries}} g_i^2}$$
 #
-# By hand: two parameters with the gradients $(3, 0)$ and $(0, 4)$, and $n_{\max} = 1$. The norm of both together is 5, so all is divided by 5:
-# $(0.6, 0)$ and $(0, 0.8)$. Return the norm *before* clipping (5: that is what one watches) and all clipped numbers in one vector,
-# $(0.6, 0, 0, 0.8)$, one gradient after the other, each row by row.
+# By hand: two parameters with gradients $(3, 0)$ and $(0, 4)$, and $n_{\max} = 1$. The norm of both together is 5, so everything is divided by 5:
+# $(0.6, 0)$ and $(0, 0.8)$. Return the norm *before* clipping (5, because it reveals an explosion) and all clipped entries in one vector,
+# $(0.6, 0, 0, 0.8)$, gradient by gradient in the given order, each row by row.
 #
-# **Checked:** the shapes; the norm; that what comes back is shortened by the norm that *you* return; that a gradient below the limit
-# is left alone; the clipped numbers, and that the given tensors are afterwards as they were; all zeros; a single tensor.
+# **Checked:** the shapes; the norm; that the result is shortened by the norm that *you* return; that a gradient below the limit is unchanged; the
+# clipped entries, and that you do not change the given tensors; all zeros; a single tensor.
 #
 # <details><summary>A hint</summary>
 #
-# `torch.cat` with `g.flatten()` of each makes the one long vector; then it is an `if`.
+# `torch.cat` of every `g.flatten()` makes the one long vector; the rest is an `if`.
 # </details>
 
 
@@ -346,7 +346,7 @@ def truncated_backward(xs, h0, hs, d_hs, U, k):
 def clip(gradients, largest):
     """Shorten all gradients together to a norm of at most `largest`.
 
-    gradients: a list of tensors of any shapes -> (norm before clipping, clipped (numbers in all,))
+    gradients: a list of tensors of any shapes -> (norm before clipping, clipped: one vector of all entries)
     """
     ### BEGIN SOLUTION
     flat = torch.cat([g.flatten() for g in gradients])
@@ -358,9 +358,9 @@ def clip(gradients, largest):
 # %% [markdown]
 # ## Your functions at work
 #
-# *A comedy of errors*, 32 places of it at once, 25 characters at a time. Your `rnn_forward` reads, your `text_loss` compares, your `rnn_backward` goes
-# back, your `clip` keeps it from exploding; the state after each piece is where the next one begins, so this *is* truncated backpropagation.
-# Nothing to write here: run it when these four checks pass; it takes a few seconds.
+# The network reads *A comedy of errors* at 32 points in parallel, 25 characters at a time. Your `rnn_forward` reads, your `text_loss` compares, your
+# `rnn_backward` goes back, and your `clip` prevents explosions. The state after each chunk is where the next one starts, so this *is* truncated
+# backpropagation. There is nothing to write here. Run it when these four checks pass; it takes a few seconds.
 
 
 # %%
@@ -408,13 +408,13 @@ if all(passes(f"recurrence.{name}", function) for name, function in mine.items()
     ids = torch.tensor([alphabet.index(character) for character in play])
     rows, one_hot = ids[: len(ids) // 32 * 32].view(32, -1), torch.eye(len(alphabet))
     (W, U, b, V, c), losses, norms = train()
-    print(f"loss at first {losses[0]:.2f} nats per character, at last {sum(losses[-50:]) / 50:.2f}")
+    print(f"first loss {losses[0]:.2f} nats per character, final loss {sum(losses[-50:]) / 50:.2f}")
     print(f"norm of the gradient: usually {sorted(norms)[len(norms) // 2]:.2f}, once {max(norms):.2f}")
 
 
 # %%
 def write(begin, length, draw):
-    """The network reads `begin` and goes on: each character is drawn from its prediction, and read."""
+    """The network reads `begin` and continues: each character is sampled from its prediction and fed back."""
     h, text = torch.zeros(1, len(U)), begin
     unread = begin
     for _ in range(length):
@@ -429,8 +429,8 @@ def write(begin, length, draw):
 print(write("\nDROMIO OF EPHESUS.\n", 350, torch.Generator().manual_seed(2)) if losses else "Come back later.")
 
 # %% [markdown]
-# Not bad for 600 steps, and by hand. And how much does cutting lose? The gradient of $U$ for 32 pieces of 100 characters, cut off every
-# $k$ steps by your `truncated_backward`, against the gradient of the whole:
+# Not bad for 600 steps, with gradients by hand. And how much does truncation lose? Here is the gradient of $U$ for 32 chunks of 100 characters, cut
+# off every $k$ steps by your `truncated_backward`, compared with the full gradient:
 
 # %%
 if losses and passes("recurrence.truncated_backward", truncated_backward):
@@ -446,7 +446,7 @@ if losses and passes("recurrence.truncated_backward", truncated_backward):
     picture = show.curves(
         every,
         {"": errors},
-        x_title="steps per piece",
+        x_title="steps per chunk",
         y_title="error of the gradient of U",
         log_x=True,
         alt="Relative error of the truncated gradient: "
@@ -458,50 +458,49 @@ else:
 picture
 
 # %% [markdown]
-# Try `train(rate=3.0)` with `largest=1.0` and with `largest=1e9`: what do the losses do? And hand on zeros in the place of `last`: what is
-# lost, in loss and in the text that it writes?
+# Try `train(rate=3.0)` with `largest=1.0` and with `largest=1e9`. What do the losses do? Then pass on zeros instead of `last`. What gets worse, in
+# the loss and in the text that it writes?
 
 # %% [markdown]
 # ## 5. In your own words [[written, 20 minutes, 4 points]]
 #
 # In about eight sentences, for somebody who knows feed-forward networks and has not heard the lecture:
 #
-# 1. Why is the gradient of $U$ a sum over times, and why does the way back through a long text need so much memory?
-# 2. What does truncated backpropagation hand on from piece to piece, and what not? Give an example of something that a network can *carry*
-#    over many pieces and yet cannot *learn* to carry.
-# 3. A friend's language model has a loss of 0.01 per character after one minute of training. Name two mistakes that do that, and how you
+# 1. Why is the gradient of $U$ a sum over time, and why does the way back through a long text need so much memory?
+# 2. What does truncated backpropagation pass on from chunk to chunk, and what not? Give an example of something that a network can *carry* over many
+#    chunks and yet cannot *learn* to carry.
+# 3. A friend's language model has a loss of 0.01 per character after one minute of training. Name two mistakes that could cause this, and say how you
 #    would find out.
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
-# 1. **The sum, and memory** (1): one matrix is used at every time, each use has its effect on the loss, and effects by several ways are
-#    added (½); all states (or inputs and states) of all times must be kept until the way back comes by (½).
-# 2. **Handed on** (½): the state, as numbers; not the gradient. **Cannot learn** (½): anything whose cause lies more than a piece before its effect (an opened
-#    quotation or bracket, a name, the first symbol of the lecture's task): no gradient reaches the step that would have to store it.
-# 3. **First mistake and how to find it** (1): targets not shifted, so that it predicts the character it has just read; look at one input
-#    beside its targets, or let it write: it repeats itself.
-# 4. **Second mistake and how to find it** (1): padding is counted (most places are padding, and it is easy); compute the mean over true
-#    places only, or watch the loss as a function of padding. Also good: the network sees the future (a bidirectional network; change a later
-#    character and see an earlier prediction change), or the text is tiny and learned by heart (measure on unseen text). Half a point for a
-#    mistake without the test.
+# 1. **The sum, and memory** (1): one matrix is used at every time step, each use affects the loss, and effects along several paths add up (½); all
+#    states (or inputs and states) of all times must be kept until the backward pass has used them (½).
+# 2. **Passed on** (½): the state, as values; not the gradient. **Cannot learn** (½): anything whose cause lies more than a chunk before its effect
+#    (an opening quotation mark or bracket, a name, the first symbol of the lecture's task): no gradient reaches the step that would have to store it.
+# 3. **First mistake and how to find it** (1): targets not shifted, so the network predicts the character that it has just read; compare one input
+#    with its targets, or let the network write: it repeats itself.
+# 4. **Second mistake and how to find it** (1): padding is counted (most positions are padding, and they are easy); compute the mean over real
+#    positions only, or watch the loss as a function of padding. Also good: the network sees the future (a bidirectional network; change a later
+#    character and see an earlier prediction change), or the text is tiny and learned by heart (measure on held-out text). Half a point for a mistake
+#    without the test.
 # ### END MARK SCHEME
 
 # %% [markdown]
-# A recurrent network uses one matrix U at every step. Changing it a little changes every step, and each of these changes reaches the
-# loss; the effects add up, so the gradient is a sum with one part per time. To compute a part one needs the state of that time, so all
-# states of the text, for the whole batch, are kept until the way back has passed them.
+# A recurrent network uses one matrix U at every step. Changing it a little changes every step, and each of these changes reaches the loss. The
+# effects add up, so the gradient is a sum with one term per time step. To compute a term you need the state at that time, so all states of the text,
+# for the whole batch, are kept until the backward pass has used them.
 #
-# In truncated backpropagation the last state of a piece is the first of the next, as plain numbers. What is not handed back is the gradient:
-# a loss in one piece says nothing to the steps of the piece before. A network could carry "a bracket was opened" over a hundred steps,
-# and if it happens to do so the later pieces can use it; but no gradient ever tells the step that read the bracket that keeping it would
-# have paid.
+# In truncated backpropagation the last state of a chunk is the first of the next, as plain values. The gradient is not passed back: a loss in one
+# chunk says nothing to the steps of the previous chunk. A network could carry "a bracket was opened" over a hundred steps, and if it happens to do
+# so, later chunks can use it. But no gradient ever tells the step that read the bracket that keeping it would have been worthwhile.
 #
-# A loss of 0.01 means that it knows every character. Perhaps the targets are not shifted and it repeats what it has just read: I would print
-# an input with its targets underneath, and let it write. Or most of the batch is padding and the mean is taken over that: I would compute
-# the loss of the true places alone.
+# A loss of 0.01 means that the network knows every character. Perhaps the targets are not shifted and it repeats what it has just read, so I would
+# print an input with its targets underneath, and let it write. Or most of the batch is padding and the mean includes it, so I would compute the loss
+# of the real positions only.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
-# hold your own words. Save the notebook under its own name: the grader looks for `recurrence.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `recurrence.ipynb`.

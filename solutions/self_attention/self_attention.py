@@ -1,21 +1,21 @@
 # %% [markdown]
 # # Assignment: self-attention and positions
 #
-# Six small functions: three ways to tell attention about order, a mask, the loss of all positions at once, and heads that share. At the end your
-# functions do the work of a layer of a real language model, in the head that looks back 46 words.
+# Six small functions: three ways to tell attention about order, a mask, the loss at all positions in one pass, and heads that share. At the end your
+# functions do the work of one layer of a real language model, in the head that looks back 46 tokens.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lectures *Attention* and *Self-attention, heads and positions*, and best the assignment `attention`. About two and a half hours.
-# Nothing is fetched from the network.
+# You need the lectures *Attention*, *Self-attention, heads and masks* and *Positions*, and preferably the assignment `attention`. About two and a
+# half hours. Nothing is downloaded.
 
 # %%
 import math
@@ -31,16 +31,17 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. Where is a word?
 #
-# Attention sees a set of words. Where each of them stands has to be put in, and there are three families of ways: add something to the *word*, turn
-# *queries and keys*, or add something to the *score*.
+# Attention sees a set of words. The position of each word has to be added, and there are three families of methods: add something to the *word*,
+# rotate *queries and keys*, or add something to the *score*.
 #
 # ### 1a. Sines and cosines [[self_attention.sinusoids]]
 #
-# A row of numbers for every position, to be added to the word's vector (Vaswani et al. 2017, section 3.5):
+# Make one row per position, to be added to the word's vector (Vaswani et al. 2017, section 3.5):
 #
 # $$\mathrm{PE}(t, 2i) = \sin\!\big(t / 10{,}000^{2i/d}\big), \qquad \mathrm{PE}(t, 2i + 1) = \cos\!\big(t / 10{,}000^{2i/d}\big)$$
 #
-# Columns come in pairs: a sine and, beside it, the cosine of the same angle. The first pair turns fast, the last hardly at all, like the hands of a clock.
+# Columns come in pairs: a sine and, next to it, the cosine of the same angle. The first pair turns fast and the last hardly at all, like the hands of
+# a clock.
 #
 # By hand, with $d = 4$:
 #
@@ -52,7 +53,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Positions are counted from 0; $d$ is even.
 #
-# **Checked:** one row per position; the numbers; one position, two columns, a long text.
+# **Checked:** one row per position; the values; one position, two columns, a long text.
 #
 # <details><summary>A hint</summary>
 #
@@ -64,7 +65,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 def sinusoids(length, d):
     """The sinusoidal positions of Vaswani et al. (2017).
 
-    length: how many positions, from 0 on, d: an even number of columns -> table (length, d)
+    length: the number of positions, counted from 0, d: an even number of columns -> table (length, d)
     """
     ### BEGIN SOLUTION
     position = torch.arange(length)[:, None]
@@ -76,37 +77,37 @@ def sinusoids(length, d):
 
 
 # %% [markdown]
-# ### 1b. Turned by position [[self_attention.rotate]]
+# ### 1b. Rotated by position [[self_attention.rotate]]
 #
-# **Rotary** positions (Su et al. 2021) add nothing. They *turn* the query at position $m$ by an angle proportional to $m$, and the key at position $n$ by one
-# proportional to $n$. What remains in their product is the difference, $m - n$: scores depend on the distance alone.
+# **Rotary** positions (Su et al. 2021) add nothing. They *rotate* the query at position $m$ by an angle proportional to $m$, and the key at position
+# $n$ by one proportional to $n$. Only the difference $m - n$ remains in their product, so scores depend only on the distance.
 #
-# Two numbers make a pair that can be turned. Here number $i$ is paired with number $i + d/2$, for $i = 0, \dots, d/2 - 1$, the layout of the model at the
-# end of this notebook. With the angle $\theta = t / \mathrm{base}^{2i/d}$:
+# A rotation needs a pair of coordinates. Here coordinate $i$ is paired with coordinate $i + d/2$, for $i = 0, \dots, d/2 - 1$, which is the layout of
+# the model at the end of this notebook. With the angle $\theta = t / \mathrm{base}^{2i/d}$:
 #
 # $$x_i \leftarrow x_i \cos\theta - x_{i + d/2} \sin\theta, \qquad x_{i + d/2} \leftarrow x_i \sin\theta + x_{i + d/2} \cos\theta$$
 #
-# By hand, with $d = 2$: there is one pair and $\theta = t$. The vector (1, 0) stays as it is at $t = 0$, becomes $(\cos 1, \sin 1) = (0.54, 0.84)$ at
+# By hand, with $d = 2$: there is one pair and $\theta = t$. The vector (1, 0) is unchanged at $t = 0$, becomes $(\cos 1, \sin 1) = (0.54, 0.84)$ at
 # $t = 1$ and $(-0.42, 0.91)$ at $t = 2$.
 #
 # ```text
 # t = 0   →        t = 1   ↗        t = 2   ↖       one clock hand per pair; the later pairs are slower
 # ```
 #
-# **Checked:** lengths are kept; scores of one query and one key at all positions depend on the distance alone; the numbers; other bases, one position;
-# `x` left as it was.
+# **Checked:** lengths are preserved; the scores of one query and one key at all positions depend only on the distance; the values; other bases, one
+# position; `x` is unchanged.
 #
 # <details><summary>A hint</summary>
 #
-# `a, b = x.chunk(2, dim=-1)` are the two halves. Compute both new halves from the *old* a and b, then put them side by side with `torch.cat`.
+# `a, b = x.chunk(2, dim=-1)` are the two halves. Compute both new halves from the *old* a and b, then join them with `torch.cat`.
 # </details>
 
 
 # %%
 def rotate(x, base):
-    """Every row turned by its position.
+    """Every row rotated by its position.
 
-    x (time, d), d even; row t stands at position t -> (time, d), a new tensor
+    x (time, d), d even; row t is at position t -> (time, d), a new tensor
     """
     ### BEGIN SOLUTION
     time, d = x.shape
@@ -120,9 +121,9 @@ def rotate(x, base):
 # %% [markdown]
 # ### 1c. A bias for every distance [[self_attention.relative_bias]]
 #
-# The third way leaves words, queries and keys alone and adds a learned number to the score, one for each head and each *distance* (after Shaw et al. 2018 and
-# T5). With a reach of $r$ the table has $2r + 1$ columns, for the distances $-r, \dots, 0, \dots, r$; distance = place of the key − place of the query.
-# Whatever is farther away shares the outermost column.
+# The third way leaves words, queries and keys alone and adds a learned number to the score, one for each head and each *distance* (after Shaw et al.
+# 2018 and T5). If $r$ is the maximum distance, the table has $2r + 1$ columns, for the distances $-r, \dots, 0, \dots, r$; distance = position of the
+# key − position of the query. All larger distances share the outermost column.
 #
 # By hand, with $r = 1$, one head and the table $(5, 0, 7)$, four words:
 
@@ -133,17 +134,17 @@ show.heatmap(
     [str(i) for i in range(4)],
     row_title="query",
     column_title="key",
-    alt="Biases of four queries and four keys: 0 on the diagonal, 5 wherever the key stands before the query, 7 where it stands after it.",
+    alt="Biases of four queries and four keys: 0 on the diagonal, 5 wherever the key comes before the query, 7 where it comes after it.",
 )
 
 
 # %% [markdown]
-# **Checked:** one number per head, query and key; distances within the reach; beyond it, and a text of one word.
+# **Checked:** one number per head, query and key; distances up to $r$; larger ones, and a text of one word.
 #
 # <details><summary>A hint</summary>
 #
-# `position[None, :] - position[:, None]` are all distances, (query, key). `clamp(-r, r) + r` makes columns of them, and `table[:, columns]` looks all of them up at
-# once.
+# `position[None, :] - position[:, None]` are all the distances, (query, key). `clamp(-r, r) + r` turns them into columns, and `table[:, columns]`
+# looks them all up in one step.
 # </details>
 
 
@@ -199,16 +200,17 @@ def window_mask(time, window):
 
 
 # %% [markdown]
-# ### 2b. All positions at once [[self_attention.next_token_loss]]
+# ### 2b. All positions in one pass [[self_attention.next_token_loss]]
 #
-# Because of the mask, one pass through a Transformer predicts the next word at *every* position. `logits[b, t]` was made from `tokens[b, 0]` to
-# `tokens[b, t]` and scores the token that follows, `tokens[b, t + 1]`. So `time` tokens are `time` − 1 predictions, each with the loss
+# Thanks to the mask, one pass through a Transformer predicts the next word at *every* position. `logits[b, t]` is computed from `tokens[b, 0]` to
+# `tokens[b, t]` and scores the next token, `tokens[b, t + 1]`. So `time` tokens give `time` − 1 predictions, each with the loss
 # $-\ln \mathrm{softmax}(\text{logits}_{b,t})[\text{tokens}_{b,t+1}]$.
 #
-# Shorter sentences are filled up with id 0, which is no token: where 0 would have to be predicted the loss is 0, and it is not counted. Return the mean over
-# what *is* predicted, and all losses.
+# Shorter sentences are padded with id 0, which is not a token. Where the target is 0, set the loss to 0 and do not count it. Return the mean over the
+# predictions that *do* count, and all losses.
 #
-# A model can be very sure, and wrong. A probability of $e^{-200}$ is 0 in float32, and its loss is still 200: go from logits to logarithms in one step.
+# A model can be very confident, and wrong. A probability of $e^{-200}$ is 0 in float32, yet its loss is 200, so go from logits to log-probabilities
+# in one step.
 #
 # ```text
 # tokens          7     3     9     0     0
@@ -218,12 +220,12 @@ def window_mask(time, window):
 #
 # By hand: if the two predictions have the probabilities 1/2 and 1/8, the losses are (0.69, 2.08, 0, 0) and their mean is $(\ln 2 + \ln 8) / 2 = 1.39$.
 #
-# **Checked:** one loss per prediction; without padding; padding costs nothing; the mean; very short sentences; a model that is
-# very sure.
+# **Checked:** one loss per prediction; batches without padding; padding costs nothing; the mean; very short sentences; a very confident model.
 #
 # <details><summary>A hint</summary>
 #
-# `logits[:, :-1]` and `tokens[:, 1:]` belong together. With `log_p = torch.log_softmax(…, dim=-1)`, `log_p.gather(-1, targets[..., None])[..., 0]` picks from each distribution its target.
+# `logits[:, :-1]` and `tokens[:, 1:]` belong together. With `log_p = torch.log_softmax(…, dim=-1)`, `log_p.gather(-1, targets[..., None])[..., 0]`
+# picks the target from each distribution.
 # </details>
 
 
@@ -245,26 +247,27 @@ def next_token_loss(logits, tokens):
 # %% [markdown]
 # ## 3. Heads that share [[self_attention.grouped_attention]]
 #
-# While a model writes, it keeps the keys and values of all that it has read. To keep less, several heads **share** one set of them (grouped queries, Ainslie et
-# al. 2023). With 6 heads and 2 sets, heads 0, 1, 2 read set 0 and heads 3, 4, 5 set 1: head $h$ reads set $h \,//\, 3$.
+# While a model writes, it keeps the keys and values of everything that it has read. To keep less, several heads **share** one set of them (grouped
+# queries, Ainslie et al. 2023). With 6 heads and 2 sets, heads 0, 1, 2 read set 0 and heads 3, 4, 5 read set 1: head $h$ reads set $h \,//\, 3$.
 #
 # $$\mathrm{output}_h = \mathrm{softmax}\!\left(\frac{Q_h K_{g(h)}^\top}{\sqrt{d_\text{head}}} + \text{causal mask}\right) V_{g(h)}$$
 #
-# No batch here: `q` has shape (heads, time, d_head), `k` (sets, time, d_head) and `v` (sets, time, d_v). Each word reads itself and what comes before it.
-# Return output and weights. Scores may be very large: `torch.softmax` copes with that, a softmax of your own has to.
+# There is no batch here: `q` has shape (heads, time, d_head), `k` (sets, time, d_head) and `v` (sets, time, d_v). Each word attends to itself and the
+# words before it. Return the output and the weights. Scores may be very large: `torch.softmax` copes with that, and a softmax of your own must cope
+# too.
 #
 # | | head 0 | 1 | 2 | 3 | 4 | 5 |
 # |---|---|---|---|---|---|---|
 # | reads set | 0 | 0 | 0 | 1 | 1 | 1 |
 #
-# By hand: whatever the numbers are, the first row of each head's weights is 1, 0, 0, … Why?
+# By hand: whatever the values are, the first row of each head's weights is 1, 0, 0, … Why?
 #
-# **Checked:** the shapes; who reads which keys; the output, given your weights; one set for all heads, and one for each;
-# very large scores.
+# **Checked:** the shapes; which head reads which keys; the output, given your weights; one set for all heads, and one for each; very large scores.
 #
 # <details><summary>A hint</summary>
 #
-# `k.repeat_interleave(3, dim=0)` gives set 0 three times, then set 1 three times; then everything is as with plain heads. What does `k.repeat(3, 1, 1)` give?
+# `k.repeat_interleave(3, dim=0)` gives set 0 three times, then set 1 three times; the rest is the same as with plain heads. What does
+# `k.repeat(3, 1, 1)` give?
 # </details>
 # <details><summary>Stuck because of an earlier question?</summary>
 #
@@ -292,9 +295,9 @@ def grouped_attention(q, k, v):
 # %% [markdown]
 # ## Your functions in a real language model
 #
-# SmolLM2 has 30 layers of 9 heads that share 3 sets of keys and values, and it turns queries and keys by their positions, with base 100,000. The next cell catches
-# what goes into its layer 25 while it reads the sentence of the printer; then *your* `rotate` and `grouped_attention` do that layer's work. Nothing to write here: run
-# it when 1b and 3 pass.
+# SmolLM2 has 30 layers of 9 heads that share 3 sets of keys and values, and it rotates queries and keys by their positions, with base 100,000. The
+# next cell records the input of its layer 25 while it reads the sentence about the printer; then *your* `rotate` and `grouped_attention` do that
+# layer's work. There is nothing to write here. Run it when 1b and 3 pass.
 
 # %%
 sentence = (
@@ -327,12 +330,13 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
     print(f"Largest difference between your weights and SmolLM2's own: {(weights - theirs).abs().max():.6f}")
     words = [tokenizer.decode([token]).strip() for token in tokens]
     print(f"From the last word, {words[-1]!r}, head {head} of layer {layer} looks at:")
-    for place in weights[head, -1].argsort(descending=True)[:4].tolist():
-        print(f"    {words[place]:10} {len(words) - 1 - place:2} words back, weight {weights[head, -1, place]:.2f}")
+    for position in weights[head, -1].argsort(descending=True)[:4].tolist():
+        back = len(words) - 1 - position
+        print(f"    {words[position]:10} {back:2} tokens back, weight {weights[head, -1, position]:.2f}")
 
 # %% [markdown]
-# The next word is to be *tickets*, and that is where it looks, over 46 tokens and four other nouns. Try other heads (0 to 8) and layers (0 to 29), or change a word of the
-# sentence. One look at the weights of the first token is worth something in question 4.
+# The next word should be *tickets*, and that is where the head looks, across 46 tokens and four other nouns. Try other heads (0 to 8) and layers (0
+# to 29), or change a word of the sentence. The weights on the first token will help you with question 4.
 
 # %% [markdown]
 # ## 4. In your own words [[written, 20 minutes, 4 points]]
@@ -340,32 +344,35 @@ if passes("self_attention.rotate", rotate) and passes("self_attention.grouped_at
 # In about eight sentences, for somebody who knows attention and has not heard this lecture:
 #
 # 1. What happens to self-attention without masks and positions when the words are shuffled, and why is that a problem for a language model?
-# 2. Sinusoids are added to words, rotary positions turn queries and keys. Name one thing that the second does by construction and the first has to learn.
-# 3. A model was trained on 512 positions and is given 2,000. For each of the three ways of question 1: is there a number for position 1,500 at all, and would
-#    you trust it?
+# 2. Sinusoids are added to words; rotary positions rotate queries and keys. Name one thing that the second does by construction and the first has to
+#    learn.
+# 3. A model was trained on 512 positions and is given 2,000. For each of the three methods of question 1: does it define a value for position 1,500
+#    at all, and would you trust it?
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
-# 1. **Shuffled** (1): the outputs are shuffled in the same way and otherwise equal; *dog bites man* and *man bites dog* give each word the same vector. Half a point
-#    without the consequence.
-# 2. **By construction** (1): the score depends on the distance alone, at every place of the text.
-# 3. **Extrapolation** (2): sinusoids and rotary have a number for every position, but sums and angles that were never met in training (far pairs of distances);
-#    quality usually falls. The table of biases has none of its own: all beyond the reach share the outermost column, which is at least one that was trained. Half a point for each
-#    way that is right, half for saying that having a number is not the same as having learned it.
+# 1. **Shuffled** (1): the outputs are shuffled in the same way and otherwise equal; *dog bites man* and *man bites dog* give each word the same
+#    vector. Half a point without the consequence.
+# 2. **By construction** (1): the score depends only on the distance, everywhere in the text.
+# 3. **Extrapolation** (2): sinusoids and rotary define a value for every position, but give sums and angles that never occurred in training (far
+#    pairs of distances); quality usually falls. The table of biases has no entry of its own: all distances beyond r share the outermost column, which
+#    at least was trained. Half a point for each method that is right, half for saying that having a value is not the same as having learned it.
 # ### END MARK SCHEME
 
 # %% [markdown]
-# Without masks and positions each word attends to a set. If the words are shuffled, the outputs are shuffled with them and otherwise stay what they were, so *dog bites man* and *man bites
-# dog* are the same to the model: it could never learn who bites.
+# Without masks and positions each word attends to a set. If the words are shuffled, the outputs are shuffled with them and otherwise unchanged, so
+# *dog bites man* and *man bites dog* are the same to the model: it could never learn who bites.
 #
-# Rotary positions turn query and key by angles that grow with their places, so their product contains the difference of the places only. That a pair of words five apart means the same at
-# the beginning and at the end of a text holds by construction. With sinusoids that are added to the words, the matrices have to learn it.
+# Rotary positions rotate query and key by angles that grow with their positions, so their product depends only on the difference of the positions. It
+# holds by construction that a pair of words five apart means the same at the beginning and at the end of a text. With sinusoids that are added to the
+# words, the matrices have to learn it.
 #
-# For position 1,500 the formulas of sinusoids and rotary give numbers, but the model has never met these values, nor distances of a thousand and more; I would measure before trusting it. The
-# table of biases has no column for such distances: all of them get the outermost one, which was trained on moderately far words, and so at least does something known.
+# For position 1,500 the formulas of sinusoids and rotary positions give values, but the model has never met them, nor distances of a thousand and
+# more, so I would measure before trusting it. The table of biases has no column for such distances. All of them get the outermost one, which was
+# trained on moderately distant words, and so at least does something known.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 4 should
-# hold your own words. Save the notebook under its own name: the grader looks for `self_attention.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 4 should be answered in your own words. Save the notebook under its own name: the grader looks for `self_attention.ipynb`.

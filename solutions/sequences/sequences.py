@@ -1,22 +1,23 @@
 # %% [markdown]
 # # Assignment: from one text to another
 #
-# Seven small functions around an encoder and a decoder: what is read and what must be said, a thought vector, training with the model's own words, a decoder that
-# writes, and how a translation is counted. At the end your decoder spells numbers out of single vectors, and you measure where one vector becomes too narrow.
+# Seven small functions around an encoder and a decoder: what the decoder reads and what it must predict, a context vector, training on the model's
+# own output, a decoder that writes, and how to score a translation. At the end your decoder spells numbers out of single vectors, and you measure
+# where one vector becomes too narrow.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lectures *Training a generator* and *Sequence to sequence*. About two and a half hours. Nothing is fetched from the network.
+# You need the lectures *Training a generator* and *Sequence to sequence*. About two and a half hours. Nothing is downloaded.
 #
-# Ids are whole numbers; 0 is padding, which is no word and always stands *behind* the words.
+# Ids are integers; 0 is padding, which is not a word and always comes *after* the words.
 
 # %%
 import math
@@ -33,10 +34,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. Before anything is learned
 #
-# ### 1a. What it reads, what it must say [[sequences.teacher_forcing]]
+# ### 1a. What it reads, what it must predict [[sequences.teacher_forcing]]
 #
-# **Teacher forcing**: at each step the decoder reads the *right* previous word and must say the next one. So each target is used twice, shifted by one: the inputs
-# begin with `bos`, the outputs end with `eos`. Both are filled up with 0 to the longest.
+# With **teacher forcing**, the decoder reads the *correct* previous word at each step and must predict the next one. So each target is used twice,
+# shifted by one: the inputs start with `bos`, the outputs end with `eos`. Both are padded with 0 to the longest.
 #
 # By hand, with `bos` = 1, `eos` = 2 and the targets [7, 8] and [9]:
 #
@@ -45,19 +46,19 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #            1  9  0                   9  2  0
 # ```
 #
-# **Checked:** the shapes; what it reads; what it must say; an empty target, and one of a single word.
+# **Checked:** the shapes; the inputs; the outputs; an empty target, and one of a single word.
 #
 # <details><summary>A hint</summary>
 #
-# Make the rows as lists first. Every row is as long as its target and one more.
+# Make the rows as lists first. Every row is one longer than its target.
 # </details>
 
 
 # %%
 def teacher_forcing(targets, bos, eos):
-    """Targets as the decoder reads them and as it must say them.
+    """Targets as the decoder reads them and as it must predict them.
 
-    targets: a list of lists of ids -> (inputs (batch, time), outputs (batch, time)), time: the longest target and one more
+    targets: a list of lists of ids -> (inputs (batch, time), outputs (batch, time)), time: one more than the longest target
     """
     ### BEGIN SOLUTION
     inputs = torch.zeros(len(targets), max(map(len, targets)) + 1, dtype=torch.int64)
@@ -70,27 +71,28 @@ def teacher_forcing(targets, bos, eos):
 
 
 # %% [markdown]
-# ### 1b. Sources backwards [[sequences.reverse]]
+# ### 1b. Reversed sources [[sequences.reverse]]
 #
-# Sutskever et al. (2014) fed the source backwards: its first word is then the last that the encoder reads, close to the first word that the decoder writes. Reverse
-# each row up to its length and leave the padding where it is. The tensor that you were given stays as it was.
+# Sutskever et al. (2014) reversed the source, so that its first word is the last that the encoder reads, close to the first word that the decoder
+# writes. Reverse each row up to its length and leave the padding where it is. Do not change the tensor that you are given.
 #
 # ```text
 # 7  8  9  0   (length 3)        9  8  7  0
 # 5  6  0  0   (length 2)   →    6  5  0  0
 # ```
 #
-# **Checked:** rows without padding; several lengths; more room than the longest needs; the caller's tokens are left alone.
+# **Checked:** rows without padding; several lengths; more padding than the longest row needs; the caller's tokens are unchanged.
 #
 # <details><summary>A hint</summary>
 #
-# Either a loop over the rows of a *copy*, with `.flip(0)`; or the place from which each word comes, `length − 1 − place` inside the sentence, and `gather`.
+# Either loop over the rows of a *copy*, with `.flip(0)`; or compute the position from which each word comes, `length − 1 − position` inside the
+# sentence, and use `gather`.
 # </details>
 
 
 # %%
 def reverse(tokens, lengths):
-    """Every row backwards up to its length; padding stays behind.
+    """Every row reversed up to its length; padding stays at the end.
 
     tokens (batch, time), lengths (batch,) -> (batch, time)
     """
@@ -103,18 +105,18 @@ def reverse(tokens, lengths):
 
 
 # %% [markdown]
-# ### 1c. The thought vector [[sequences.last_states]]
+# ### 1c. The context vector [[sequences.last_states]]
 #
-# The state after the last *word*, $c = h_n$, is all that the decoder will get. In a batch the sentences have different lengths, and after a sentence's last word the encoder
-# went on over padding.
+# The state after the last *word*, $c = h_n$, is all that the decoder will get. (It is also called the thought vector.) The sentences of a batch have
+# different lengths, and after a sentence's last word the encoder continued over padding.
 #
-# By hand: of states $h_0, h_1, h_2, h_3$ and length 2, the answer is $h_1$.
+# By hand: from the states $h_0, h_1, h_2, h_3$ with length 2, return $h_1$.
 #
 # **Checked:** one vector per sentence; several lengths; one sentence, and no padding.
 #
 # <details><summary>A hint</summary>
 #
-# `states[torch.arange(batch), place]` picks from each row its own place.
+# `states[torch.arange(batch), position]` picks a different position from each row.
 # </details>
 
 
@@ -130,16 +132,16 @@ def last_states(states, lengths):
 
 
 # %% [markdown]
-# ## 2. Its own words
+# ## 2. Its own output
 #
-# With teacher forcing the model never reads a mistake of its own in training, and nothing but its own words afterwards. **Scheduled sampling** (Bengio et al. 2015) weans it:
-# at each place a coin decides whether it reads the truth or what it said itself.
+# With teacher forcing the model never reads its own mistakes during training, but at inference it reads nothing but its own output. **Scheduled
+# sampling** (Bengio et al. 2015) weans it: at each position a coin decides whether it reads the reference or its own previous output.
 #
-# ### 2a. How often the truth [[sequences.teacher_share]]
+# ### 2a. How often the reference [[sequences.teacher_share]]
 #
-# The share of the truth falls with the step $i$, in one of three ways:
+# The fraction of reference words falls with the training step $i$, in one of three ways:
 #
-# | `kind` | share |
+# | `kind` | fraction |
 # |---|---|
 # | `"linear"` | $\max(0,\; 1 - k\, i)$ |
 # | `"exponential"` | $k^{\,i}$, with $k < 1$ |
@@ -147,7 +149,7 @@ def last_states(states, lengths):
 #
 # By hand, at step 10: linear with $k = 0.02$ gives 0.8; exponential with $k = 0.98$ gives 0.82; inverse sigmoid with $k = 5$ gives $5 / (5 + e^2) = 0.40$.
 #
-# **Checked:** each kind, a linear one after it has come to 0, and step 0.
+# **Checked:** each kind, a linear one after it has reached 0, and step 0.
 #
 # <details><summary>A hint</summary>
 #
@@ -157,7 +159,7 @@ def last_states(states, lengths):
 
 # %%
 def teacher_share(step, kind, k):
-    """How often the truth is read.
+    """How often the decoder reads the reference.
 
     step: 0, 1, 2 ..., kind: "linear", "exponential" or "inverse sigmoid" -> a number from 0 to 1
     """
@@ -171,10 +173,11 @@ def teacher_share(step, kind, k):
 
 
 # %% [markdown]
-# ### 2b. Half truth, half own words [[sequences.mixed_inputs]]
+# ### 2b. Half reference, half own output [[sequences.mixed_inputs]]
 #
-# `truth` are the inputs of teacher forcing, `own[b, t]` the word that the model itself said at step $t$, that is *after* reading the input of step $t$. At place $t$ the decoder
-# reads the truth if `coins[b, t]` is below `share`, and otherwise what it said at the step before, `own[b, t − 1]`. The first input is always the truth: it is `bos`.
+# `truth` holds the inputs of teacher forcing, and `own[b, t]` the word that the model itself produced at step $t$, that is, *after* reading the input
+# of step $t$. At position $t$ the decoder reads the reference if `coins[b, t]` is below `share`, and otherwise its output of the previous step,
+# `own[b, t − 1]`. The first input is always the reference, because it is `bos`.
 #
 # By hand, with a share of 0.5:
 #
@@ -185,17 +188,17 @@ def teacher_share(step, kind, k):
 # inputs   1    7    5    6
 # ```
 #
-# **Checked:** one id per place; each place by its own coin; other shares; the truth alone, and own words alone.
+# **Checked:** one id per position; each position by its own coin; other values of `share`; only the reference, and only the model's own output.
 #
 # <details><summary>A hint</summary>
 #
-# Shift `own` by one place and use `torch.where`; then put the first column right.
+# Shift `own` by one position and use `torch.where`; then correct the first column.
 # </details>
 
 
 # %%
 def mixed_inputs(truth, own, coins, share):
-    """What the decoder reads: the truth where the coin is below the share, else its own last word.
+    """What the decoder reads: the reference where the coin is below the share, otherwise its own previous word.
 
     truth, own (batch, time) ids, coins (batch, time) from 0 to 1 -> (batch, time)
     """
@@ -208,9 +211,10 @@ def mixed_inputs(truth, own, coins, share):
 
 
 # %% [markdown]
-# ## 3. From a thought to words [[sequences.write]]
+# ## 3. From a context to words [[sequences.write]]
 #
-# A decoder with one recurrent layer. Its first state is the context, $h_0 = c$. At each step it reads the embedding of the last word and, if `every_step`, the context once more:
+# The decoder has one recurrent layer. Its initial state is the context, $h_0 = c$. At each step it reads the embedding of the previous word and, if
+# `every_step`, the context once more:
 #
 # $$h_i = \tanh(E[y_{i-1}]\, W + h_{i-1} U \;\big[\, + \; c\, C \,\big]), \qquad y_i = \operatorname{argmax}\, h_i V, \qquad y_0 = \texttt{bos}$$
 #
@@ -222,19 +226,20 @@ def mixed_inputs(truth, own, coins, share):
 #    bos  y1──┘  y2──┘  y3 = eos
 # ```
 #
-# By hand, with single numbers: $c = 0$, $E[\text{bos}] = 1$, $W = 1$, $U = 1$: $h_1 = \tanh(1) = 0.76$. If $V = (1, -1, 2)$ the products are $(0.76, -0.76, 1.52)$ and the first word is 2.
+# By hand, in one dimension: with $c = 0$, $E[\text{bos}] = 1$, $W = 1$ and $U = 1$, $h_1 = \tanh(1) = 0.76$. If $V = (1, -1, 2)$, the logits are
+# $(0.76, -0.76, 1.52)$ and the first word is 2.
 #
-# **Checked:** words that follow from *your* states; the context as the first state; the context at every step; where it ends.
+# **Checked:** words that follow from *your* states; the context as the initial state; the context at every step; where it stops.
 #
 # <details><summary>A hint</summary>
 #
-# `context @ C` is the same at every step. `torch.stack(states)` makes (words, d) of a list.
+# `context @ C` is the same at every step. `torch.stack(states)` turns a list into (words, d).
 # </details>
 
 
 # %%
 def write(context, E, W, U, C, V, bos, eos, longest, every_step):
-    """Greedy words of a recurrent decoder that starts from a context.
+    """Greedy output of a recurrent decoder that starts from a context.
 
     context (d,), E (vocab, e), W (e, d), U (d, d), C (d, d), V (d, vocab)
     -> (tokens: a list of at most `longest` ids, states (words, d))
@@ -256,23 +261,23 @@ def write(context, E, W, U, C, V, bos, eos, longest, every_step):
 # %% [markdown]
 # ## 4. How good is a translation? [[sequences.clipped_precision]]
 #
-# BLEU (Papineni et al. 2002) compares groups of $n$ words. Its heart is the **clipped precision**: of all groups of $n$ words that were written, which share is in the reference? A group
-# counts at most as often as the reference has it.
+# BLEU (Papineni et al. 2002) compares n-grams, groups of $n$ consecutive words. Its heart is the **clipped precision**: what fraction of all the
+# n-grams that were written occurs in the reference? An n-gram counts at most as often as it occurs in the reference.
 #
-# By hand, for $n = 1$: written *the the cat the*, reference *the cat sat*. *the* counts once, *cat* once: 2 of 4, 0.5. For $n = 2$: *the the*, *the cat*, *cat the*, of which *the cat* is
-# right: 1/3. Without clipping *the the the the* would be perfect.
+# By hand, for $n = 1$: written *the the cat the*, reference *the cat sat*. *the* counts once and *cat* once, so 2 of 4, or 0.5. For $n = 2$ there are
+# *the the*, *the cat* and *cat the*, and only *the cat* is right: 1/3. Without clipping, *the the the the* would be perfect.
 #
-# **Checked:** single words; groups of words; repetitions, and texts shorter than $n$, which get 0.
+# **Checked:** single words; n-grams; repetitions, and texts shorter than $n$, which get 0.
 #
 # <details><summary>A hint</summary>
 #
-# Two `Counter`s have an intersection, `a & b`: the smaller count of each. Groups are keys if they are tuples.
+# Two `Counter`s have an intersection, `a & b`, which is the smaller count of each. N-grams can be keys if they are tuples.
 # </details>
 
 
 # %%
 def clipped_precision(hypothesis, reference, n):
-    """Which share of the groups of n words that were written is in the reference, each at most as often as there.
+    """The fraction of the hypothesis's n-grams that occur in the reference, each at most as often as there.
 
     hypothesis, reference: lists of ids -> a number from 0 to 1
     """
@@ -290,8 +295,8 @@ def clipped_precision(hypothesis, reference, n):
 # %% [markdown]
 # ## Your functions at work
 #
-# A vector of 24 numbers for each number from 0 to 99, and a decoder that spells it in letters. Both are learned in a few seconds, with *your* `teacher_forcing`; then *your* `write` spells.
-# Nothing to write here: run it when 1a and 3 pass.
+# Here are 24-dimensional vectors for the numbers from 0 to 99, and a decoder that spells them in letters. Both are learned in a few seconds, with
+# *your* `teacher_forcing`; then *your* `write` spells. There is nothing to write here. Run it when 1a and 3 pass.
 
 # %%
 if passes("sequences.teacher_forcing", teacher_forcing) and passes("sequences.write", write):
@@ -319,7 +324,8 @@ if passes("sequences.teacher_forcing", teacher_forcing) and passes("sequences.wr
             print(f"{number:3}  {''.join(letters[token] for token in tokens if token > 2)}")
 
 # %% [markdown]
-# And a translator of the course, from English numbers into German, that hands over one vector. Your `clipped_precision` measures it, by the length of the source.
+# And here is one of the course's translators, from English numbers into German, that passes on a single vector. Your `clipped_precision` scores it,
+# by the length of the source.
 
 # %%
 if passes("sequences.clipped_precision", clipped_precision):
@@ -351,7 +357,7 @@ else:
 picture
 
 # %% [markdown]
-# The numbers get longer, the vector does not. That is worth something in question 5.
+# The numbers get longer, but the vector does not. This will help you with question 5.
 
 # %% [markdown]
 # ## 5. In your own words [[written, 20 minutes, 4 points]]
@@ -359,32 +365,35 @@ picture
 # In about eight sentences, for somebody who knows recurrent networks and has not heard these lectures:
 #
 # 1. What does teacher forcing make easy in training, and what does the model then never learn?
-# 2. In the course's own measurement scheduled sampling did not help. Name two reasons why it might not, or what you would vary.
-# 3. Why does one vector limit a translator, and how does reading the source backwards help although the vector stays as wide as it was?
+# 2. In the course's own measurement scheduled sampling did not help. Name two reasons why it might not, or two things that you would vary.
+# 3. Why does one vector limit a translator, and how does reversing the source help although the vector stays as wide as before?
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
-# 1. **Teacher forcing** (1): every step has the right past, so that all steps can be learned at once and early mistakes do not spoil the rest; it never meets its own mistakes,
-#    so it never learns to go on after one. Half a point for one of the two.
-# 2. **Scheduled sampling** (1): two of: the target after an own word is still the reference's word at that place, which may no longer be right; no gradient flows through the choice; the
-#    schedule falls too fast or too slowly; texts too short for errors to pile up; a small, nearly right model makes few mistakes.
+# 1. **Teacher forcing** (1): every step has the right past, so all steps can be learned in parallel and early mistakes do not spoil the rest; the
+#    model never meets its own mistakes, so it never learns to continue after one. Half a point for one of the two.
+# 2. **Scheduled sampling** (1): two of: after a word of the model's own, the target is still the reference's word at that position, which may no
+#    longer be right; no gradient flows through the choice; the schedule falls too fast or too slowly; texts too short for errors to accumulate; a
+#    small, nearly right model makes few mistakes.
 # 3. **One vector** (1): its number of entries is fixed, whatever the length of the source.
-# 4. **Backwards** (1): the *average* distance between a source word and its translation stays the same, but the first words come close together, so that the beginning is easier to learn, and what
-#    follows rests on a good beginning. Half a point without the second half.
+# 4. **Reversed** (1): the *average* distance between a source word and its translation stays the same, but the first words come close together, so
+#    the beginning is easier to learn, and everything after it builds on a good beginning. Half a point without the second half.
 # ### END MARK SCHEME
 
 # %% [markdown]
-# With teacher forcing every step is given the right past. All steps can be learned at once, and a mistake at the third word does not spoil the learning of the tenth. But the model never sees a mistake of
-# its own in training, so it never learns how to go on after one.
+# With teacher forcing every step is given the right past. All steps can be learned in parallel, and a mistake at the third word does not spoil the
+# learning of the tenth. But the model never sees its own mistakes in training, so it never learns how to continue after one.
 #
-# That scheduled sampling did not help may be because the target stays the reference's word at each place even after an own word has shifted the sentence, so that the model is taught something wrong; and because its
-# words were mostly right anyway. I would let the share fall more slowly, and try longer texts.
+# Scheduled sampling may not have helped because the target stays the reference's word at each position, even after one of the model's own words has
+# shifted the sentence, so the model is taught something wrong. Or its words were mostly right anyway. I would let the fraction of reference words
+# fall more slowly, and try longer texts.
 #
-# One vector has a fixed number of entries, for three words as for thirty; from some length on different sentences must end up in nearly the same vector. Read backwards, the mean distance between words and their
-# translations does not change, but the first words now come close to each other. The beginning is learned soon, and a decoder that has begun well does better with the rest.
+# One vector has a fixed number of entries, for three words as for thirty, so beyond some length different sentences must end up in nearly the same
+# vector. If the source is reversed, the mean distance between words and their translations does not change, but the first words now come close to
+# each other. The beginning is learned soon, and a decoder that has started well does better with the rest.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 5 should
-# hold your own words. Save the notebook under its own name: the grader looks for `sequences.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 5 should be answered in your own words. Save the notebook under its own name: the grader looks for `sequences.ipynb`.

@@ -1,20 +1,20 @@
 # %% [markdown]
 # # Assignment: subwords
 #
-# Six small functions that make a tokenizer: byte-pair encoding, by which nearly every large language model cuts its text. At the
-# end your functions learn sixty tokens from Shakespeare, and you watch the same line get shorter.
+# Six small functions that make a tokenizer. It uses byte-pair encoding, with which nearly every large language model splits its text. At the end your
+# functions learn sixty tokens from Shakespeare, and you watch the same line get shorter.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lecture *Tokens and word vectors*, its first half. About two hours. Nothing is fetched from the network.
+# You need the first half of the lecture *Tokens and word vectors*. About two hours. Nothing is downloaded.
 
 # %%
 import re
@@ -28,18 +28,17 @@ from lectures import show
 # %% [markdown]
 # ## 1. Which two belong together?
 #
-# A word is a list of **symbols**, and a symbol is an id: whole numbers from 0 on. In the beginning there is one symbol per letter.
-# Byte-pair encoding (Sennrich et al. 2016) looks for the two symbols that stand side by side most often, makes one new symbol of them,
-# and begins again.
+# A word is a list of **symbols**, and a symbol is an id: an integer, counted from 0. At first there is one symbol per letter. Byte-pair encoding
+# (Sennrich et al. 2016) finds the two symbols that are most often neighbours, merges them into one new symbol, and starts again.
 #
-# Equal words need to be looked at only once. So a text is given as its *different* words and, for each, how often it occurs.
+# Each distinct word needs to be processed only once. So a text is given as its *different* words, with how often each of them occurs.
 #
 # ### 1a. Counting neighbours [[subwords.count_pairs]]
 #
-# Make a table: in row $a$ and column $b$, how often $b$ stands right after $a$ inside a word. A word that occurs 5 times brings each of
-# its pairs 5 times. Nothing is counted across words.
+# Make a table: row $a$, column $b$ says how often $b$ comes right after $a$ inside a word. A word that occurs 5 times contributes each of its pairs 5
+# times. No pair crosses from one word to the next.
 #
-# By hand, with l = 0, o = 1, w = 2, e = 3, for the words *low* (5 times) and *wool* (once), and *we* (twice):
+# By hand, with l = 0, o = 1, w = 2, e = 3, for the words *low* (5 times), *wool* (once) and *we* (twice):
 
 # %%
 show.heatmap(
@@ -53,18 +52,18 @@ show.heatmap(
 
 
 # %% [markdown]
-# **Checked:** the table; words that occur once; words that occur often; words of one symbol or none, and a symbol three times over (in
-# *o o o* the pair *o o* stands twice).
+# **Checked:** the table; words that occur once; words that occur often; words of one symbol or none, and a symbol three times in a row (in *o o o*
+# the pair *o o* occurs twice).
 #
 # <details><summary>A hint</summary>
 #
-# `itertools.pairwise(word)`, or `zip(word, word[1:])`, runs through the neighbours.
+# `itertools.pairwise(word)`, or `zip(word, word[1:])`, iterates over all pairs of neighbours.
 # </details>
 
 
 # %%
 def count_pairs(words, counts, size):
-    """How often each symbol stands right after each symbol.
+    """How often each symbol comes right after each other symbol.
 
     words: a list of lists of ids, counts: how often each word occurs, size: ids are below it -> table (size, size)
     """
@@ -80,24 +79,24 @@ def count_pairs(words, counts, size):
 # %% [markdown]
 # ### 1b. The winner [[subwords.best_pair]]
 #
-# The most frequent pair, as a list `[left, right]`. Of pairs that are equally frequent, the one with the smaller left id wins, and if
-# those are equal, too, the one with the smaller right id. It does not matter which rule one takes, but everybody must take the same
-# one, or the same text gives other tokens.
+# Return the most frequent pair, as a list `[left, right]`. If several pairs are equally frequent, the one with the smaller left id wins; if those are
+# equal too, the one with the smaller right id. Any rule would do, but everybody must use the same one, or the same text is split into different
+# tokens.
 #
-# In the table above *l o* = [0, 1] and *o w* = [1, 2] are both there 5 times: the answer is [0, 1].
+# In the table above, *l o* = [0, 1] and *o w* = [1, 2] both occur 5 times, so the answer is [0, 1].
 #
 # **Checked:** the most frequent pair; ties.
 #
 # <details><summary>A hint</summary>
 #
-# `table.argmax()` gives one number, the place in the table read row by row: with $n$ columns, row × $n$ + column. `divmod` takes it
-# apart, into a tuple; asked is a list. Does it give the *first* of equals? Look it up, or make sure of it.
+# `table.argmax()` returns one number, the index in the table read row by row: with $n$ columns, row × $n$ + column. `divmod` splits it into row and
+# column, as a tuple; return a list. Does `argmax` return the *first* of several equal entries? Look it up, or make sure yourself.
 # </details>
 
 
 # %%
 def best_pair(table):
-    """The most frequent pair; of equals, the smaller left id, then the smaller right id.
+    """The most frequent pair; among equals, the smaller left id, then the smaller right id.
 
     table (size, size) -> [left, right]
     """
@@ -112,8 +111,8 @@ def best_pair(table):
 #
 # ### 2a. One merge [[subwords.merge]]
 #
-# Replace every occurrence of the pair in a word by one new symbol, from left to right. A symbol can be used once: after a merge go on
-# *behind* both symbols.
+# Replace every occurrence of the pair in a word with the new symbol, from left to right. A symbol can be used only once, so after a merge continue
+# *after* both symbols.
 #
 # By hand, with the pair [7, 7] and the new symbol 9:
 #
@@ -123,18 +122,18 @@ def best_pair(table):
 # | 7 7 7 | 9 7 |
 # | 7 3 7 | 7 3 7 |
 #
-# **Checked:** every place where the pair stands, and its symbols the other way round; a symbol that meets itself; short words, which
-# are after the call as they were before.
+# **Checked:** every occurrence of the pair, and its symbols in the wrong order; a symbol next to itself; short words. Do not change the words that
+# you are given.
 #
 # <details><summary>A hint</summary>
 #
-# The steps are not equally long: sometimes one symbol, sometimes two. `while i < len(word)` fits better than `for`.
+# The steps differ in length: sometimes one symbol, sometimes two. `while i < len(word)` fits better than `for`.
 # </details>
 
 
 # %%
 def merge(word, pair, new):
-    """Every occurrence of the pair as one new symbol, from left to right.
+    """Replace every occurrence of the pair with one new symbol, from left to right.
 
     word: a list of ids, pair [left, right], new: an id -> a list of ids
     """
@@ -154,9 +153,9 @@ def merge(word, pair, new):
 # %% [markdown]
 # ### 2b. All merges [[subwords.learn_merges]]
 #
-# Now the loop: count, take the winner, merge it in every word, count again. The first new symbol gets the id `symbols` (those before it
-# are 0 to `symbols` − 1), the next one `symbols` + 1, and so on. Return the pairs in the order in which they were merged. Go on
-# as long as there is a pair, even one that occurs once; if none is left, stop, and return those that there are.
+# Now the loop: count, pick the winner, merge it in every word, count again. The first new symbol gets the id `symbols` (the letters are 0 to
+# `symbols` − 1), the next one `symbols` + 1, and so on. Return the pairs in the order in which they were merged. Continue as long as there is a pair,
+# even one that occurs only once. If none is left, stop early and return the pairs found so far.
 #
 # By hand, with l = 0, o = 1, w = 2, e = 3, the words *low* (5 times) and *we* (twice), and three merges:
 #
@@ -166,14 +165,14 @@ def merge(word, pair, new):
 # | 2 | lo w · w e | lo w = [4, 2] (5) | 5 = low |
 # | 3 | low · w e | w e = [2, 3] (2) | 6 = we |
 #
-# The answer is [[0, 1], [4, 2], [2, 3]]. A fourth merge would find nothing.
+# The answer is [[0, 1], [4, 2], [2, 3]]. A fourth merge would find no pair.
 #
-# **Checked:** the first merge; the first two of several; all of several; what happens when nothing is left. The words that you are
-# given stay as they are.
+# **Checked:** the first merge; the first two of several; all of several; what happens when no pair is left. Do not change the words that you are
+# given.
 #
 # <details><summary>A hint on the size of the table</summary>
 #
-# After $k$ merges there are `symbols + k` ids, and `count_pairs` wants to know that.
+# After $k$ merges there are `symbols + k` ids, and `count_pairs` needs that number.
 # </details>
 # <details><summary>A hint on the end</summary>
 #
@@ -202,15 +201,15 @@ def learn_merges(words, counts, symbols, merges):
 
 
 # %% [markdown]
-# ## 3. Using it
+# ## 3. Using the merges
 #
 # ### 3a. A word into tokens [[subwords.encode]]
 #
-# A new word, perhaps one that was never seen, is cut by *repeating the training*: the first merge everywhere in the word, then the
-# second, and so on. Merge number $i$ makes the symbol `symbols` + $i$.
+# To tokenize a new word, even one that was never seen, *repeat the training*: apply the first merge everywhere in the word, then the second, and so
+# on. Merge number $i$, counted from 0, makes the symbol `symbols` + $i$.
 #
-# By hand, with a = 0, b = 1, c = 2 and the merges [[1, 2], [0, 1]], that is *bc* = 3 and *ab* = 4: the word *a b c a b* becomes *a bc ab* = [0, 3, 4].
-# Not *ab c ab*: *bc* was learned first, so it comes first, although *ab* stands further left.
+# By hand, with a = 0, b = 1, c = 2 and the merges [[1, 2], [0, 1]], that is, *bc* = 3 and *ab* = 4: the word *a b c a b* becomes *a bc ab* = [0, 3,
+# 4]. It does not become *ab c ab*, because *bc* was learned first and so is applied first, although *ab* begins further to the left.
 #
 # **Checked:** words that were trained on; the order of the merges; words of one symbol or one token.
 #
@@ -222,7 +221,7 @@ def learn_merges(words, counts, symbols, merges):
 
 # %%
 def encode(word, merges, symbols):
-    """A word as tokens: the merges one after the other, as they were learned.
+    """A word as tokens: apply the merges in the order in which they were learned.
 
     word: a list of ids below `symbols`, merges: a list of [left, right] -> a list of ids
     """
@@ -236,7 +235,7 @@ def encode(word, merges, symbols):
 # %% [markdown]
 # ### 3b. And back [[subwords.decode]]
 #
-# Take every token apart until only the symbols below `symbols` are left: `decode(encode(word)) == word`, for every word.
+# Expand every token until only symbols below `symbols` are left, so that `decode(encode(word)) == word` for every word.
 #
 # By hand, with the merges of 2b: token 5 is [4, 2], and 4 is [0, 1], so 5 is 0 1 2, *low*.
 #
@@ -244,8 +243,8 @@ def encode(word, merges, symbols):
 #
 # <details><summary>A hint</summary>
 #
-# Either a function that calls itself for both halves; or, without recursion, go through the merges once from the first to the last, and
-# keep for every id the list of symbols that it stands for.
+# Either write a function that calls itself for both halves; or, without recursion, go through the merges once from first to last and keep, for every
+# id, the list of symbols that it represents.
 # </details>
 
 
@@ -266,8 +265,8 @@ def decode(tokens, merges, symbols):
 # %% [markdown]
 # ## Your functions at work
 #
-# The six hundred most frequent words of eight plays, each with its count. `_` marks the beginning of a word, so that *the* and the end of
-# *bathe* can become different tokens. Nothing to write here: run it when the checks above pass.
+# The data are the six hundred most frequent words of eight plays, each with its count. `_` marks the start of a word, so that *the* and the end of
+# *bathe* can become different tokens. There is nothing to write here. Run it when the checks above pass.
 
 # %%
 everything = [
@@ -322,7 +321,7 @@ else:
 picture
 
 # %% [markdown]
-# Put in a line of your own, of another century or another language. Which gets shorter more slowly, and why? That is worth something in
+# Try a line of your own, from another century or in another language. Which kind of line shrinks more slowly, and why? This will help you with
 # question 4.
 
 # %% [markdown]
@@ -330,35 +329,35 @@ picture
 #
 # In about eight sentences, for somebody who has not heard the lecture:
 #
-# 1. Why cut words into pieces at all? Name what is wrong with a vocabulary of whole words, and what with one of single letters.
+# 1. Why split words into subwords at all? Say what is wrong with a vocabulary of whole words, and what is wrong with one of single letters.
 # 2. Why must `encode` repeat the merges in the order of the training, and what could go wrong if it did not?
-# 3. A tokenizer was trained on English. What happens to a sentence in another language, and whom does that cost what?
+# 3. A tokenizer was trained on English. What happens to a sentence in another language? Who bears the cost, and which cost?
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
-# 1. **Words** (1): any word that was not seen is `<unk>`, and the vocabulary (with it the softmax and the embedding) is huge; related words
-#    (*walk, walked*) have nothing in common. Half a point for one of these.
+# 1. **Words** (1): every word that was not seen is `<unk>`, and the vocabulary (and with it the softmax and the embedding) is huge; related words
+#    (*walk, walked*) share nothing. Half a point for one of these.
 # 2. **Letters** (1): texts become several times longer, so the model has more steps and must look further back for the same distance.
-# 3. **Order** (1): the model was trained on the tokens that the training order gives; another order gives other tokens (*ab c* for *a bc*),
-#    which the model has rarely or never seen. Half a point for "it would be another result" alone.
-# 4. **Another language** (1): pairs that are frequent there were rare in training, so words fall into many short pieces: more tokens for the
-#    same content. It costs time and money per token, room in the context, often quality. Half a point without any cost.
+# 3. **Order** (1): the model was trained on the tokens that the training order gives; another order gives other tokens (*ab c* for *a bc*), which the
+#    model has rarely or never seen. Half a point for only "the result would be different".
+# 4. **Another language** (1): pairs that are frequent there were rare in training, so words break into many short subwords: more tokens for the same
+#    content. It costs time and money per token, room in the context, often quality. Half a point without any cost.
 # ### END MARK SCHEME
 
 # %% [markdown]
-# With a vocabulary of whole words every word that was not in the training text is the same `<unk>`, and the vocabulary has to be huge, and
-# with it the table of vectors and the softmax; *walk* and *walked* share nothing. With single letters nothing is ever unknown, but a text
-# has five times as many steps, and what stood ten words ago stands fifty symbols ago.
+# With a vocabulary of whole words, every word that was not in the training text becomes the same `<unk>`. The vocabulary has to be huge, and so do
+# the table of vectors and the softmax; *walk* and *walked* share nothing. With single letters nothing is ever unknown, but a text has five times as
+# many steps, and a word ten words back is fifty symbols back.
 #
-# The model has learned from tokens that were made in one order of merges. If a word is cut in another order, say *ab c* where the training
-# gave *a bc*, the letters are the same but the ids are not, and the model meets pieces in places where it has hardly ever seen them.
+# The model has learned from tokens made in one order of merges. If a word is split in a different order, say *ab c* where the training gave *a bc*, the
+# letters are the same but the ids are not, and the model meets tokens in contexts where it has hardly ever seen them.
 #
-# The pairs that are frequent in another language were rare in the training text, so few of them became tokens and words fall into many
-# short pieces, at worst into letters or bytes. The same content then takes more tokens: its readers pay more for it and wait longer, and
-# less of their text fits into the window.
+# The frequent pairs of another language were rare in the training text, so few of them became tokens. Words break into many short subwords, at worst
+# into letters or bytes. The same content then takes more tokens, so its readers pay more and wait longer, and less of their text fits into the
+# window.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 4 should
-# hold your own words. Save the notebook under its own name: the grader looks for `subwords.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 4 should be answered in your own words. Save the notebook under its own name: the grader looks for `subwords.ipynb`.

@@ -1,20 +1,20 @@
 # %% [markdown]
 # # Assignment: word vectors
 #
-# Seven small functions: which pairs of words skip-gram learns from, its loss and its gradients by hand, and what one can ask of the vectors. At the
-# end your gradients learn vectors from Shakespeare, and your analogies are put to the 30,522 vectors of a real network.
+# Seven small functions: which pairs of words skip-gram learns from, its loss, its gradients by hand, and two questions to ask of the vectors. At the
+# end your gradients learn vectors from Shakespeare, and you try your analogies on the 30,522 vectors of a real network.
 #
 # [[questions]]
 #
-# **How it works.** Replace `raise NotImplementedError()` by your code and run the cell, then run the check below it. The
-# check tells you what holds and what does not, and, if your mistake is a common one, which it is. Run it as often as you
-# like. A question that you have not begun says so and stops nothing. Your mark comes from the same questions put with fresh
-# numbers, property by property, so half a solution earns its half.
+# **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
+# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
+# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
+# property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours.
 #
-# You need the lecture *Tokens and word vectors*, its second half. About two hours. Nothing is fetched from the network.
+# You need the second half of the lecture *Tokens and word vectors*. About two hours. Nothing is downloaded.
 
 # %%
 import math
@@ -31,45 +31,44 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. What to learn from
 #
-# *You shall know a word by the company it keeps* (Firth 1957). Skip-gram (Mikolov et al. 2013) takes this literally: from a word, the *centre*,
-# predict each word that stands near it, its *context*.
+# *You shall know a word by the company it keeps* (Firth 1957). Skip-gram (Mikolov et al. 2013) takes this literally: from a word, the *centre*, it
+# predicts each nearby word, its *context*.
 #
-# ### 1a. Who stands near whom [[vectors.window_pairs]]
+# ### 1a. Pairs of neighbours [[vectors.window_pairs]]
 #
-# For every word of a text, pair it with each word up to $m$ places to its left and to its right: a window of $2m$ words, fewer at the ends of the text.
-# The result is a list of pairs [centre, context], in any order. A word is not paired with its own place; the *same word* at another place is a context
-# like any other.
+# Pair every word of a text with each word at most $m$ positions to its left or right. The window has $2m$ words, fewer at the ends of the text.
+# Return a list of pairs [centre, context], in any order. A word is not paired with itself at its own position, but the *same word* at another
+# position is a context like any other.
 #
-# The picture shows which pairs of places there are for a text of six words and $m = 2$.
+# The picture shows which positions are paired in a text of six words with $m = 2$.
 
 # %%
-places = torch.arange(6)
-apart = (places[:, None] - places[None, :]).abs()
+positions = torch.arange(6)
+apart = (positions[:, None] - positions[None, :]).abs()
 show.heatmap(
     ((apart > 0) & (apart <= 2)).float(),
     [str(i) for i in range(6)],
     [str(i) for i in range(6)],
-    row_title="place of the centre",
-    column_title="place of the context",
-    alt="Six places. Each centre is paired with up to two places before it and two after it, and not with itself: 18 pairs.",
+    row_title="position of the centre",
+    column_title="position of the context",
+    alt="Six positions. Each centre is paired with up to two positions before it and two after it, and not with itself: 18 pairs.",
 )
 
 
 # %% [markdown]
 # By hand, with $m = 1$: the text [5, 8, 5] gives [5, 8], [8, 5], [8, 5], [5, 8].
 #
-# **Checked:** words in the middle and at the ends; texts shorter than the window, even of a single word; a word that comes twice in
-# one window.
+# **Checked:** words in the middle and at the ends; texts shorter than the window, even of a single word; a word that occurs twice in one window.
 #
 # <details><summary>A hint</summary>
 #
-# Two loops over *places*, i and j. In Python `words[-1]` is the last word: take care at the beginning.
+# Two loops over *positions*, i and j. In Python `words[-1]` is the last word, so take care at the start of the text.
 # </details>
 
 
 # %%
 def window_pairs(words, m):
-    """All pairs of a centre and a word at most m places away from it.
+    """All pairs of a centre and a word at most m positions away.
 
     words: a list of ids -> a list of [centre, context]
     """
@@ -84,17 +83,17 @@ def window_pairs(words, m):
 
 
 # %% [markdown]
-# ### 1b. Whom to draw as noise [[vectors.noise]]
+# ### 1b. Sampling the noise [[vectors.noise]]
 #
-# From neighbours alone the best vectors would all be alike. So for each pair some words are drawn at random, the *noise*, of which the model has to say
-# that they are *no* neighbours. They are drawn by their counts to the power 3/4:
+# If it learned only from neighbours, the best vectors would all be alike. So for each pair we sample some words at random, the *noise* or negative
+# samples, and the model must say that they are *not* neighbours. We sample them in proportion to their counts to the power 3/4:
 #
 # $$P(w) = \frac{c_w^{\,\alpha}}{\sum_v c_v^{\,\alpha}}, \qquad \alpha = 0.75$$
 #
-# By hand: the counts $(16, 1)$ give the shares $(0.94, 0.06)$; with $\alpha = 0.75$ they count as $(8, 1)$, and the probabilities are $(0.89, 0.11)$.
-# Rare words are drawn more often than they occur.
+# By hand: the counts $(16, 1)$ are the fractions $(0.94, 0.06)$ of the text. With $\alpha = 0.75$ they count as $(8, 1)$, so the probabilities are
+# $(0.89, 0.11)$. Rare words are sampled more often than they occur.
 #
-# **Checked:** the shape; $\alpha = 0.75$; other powers; a word that was never seen.
+# **Checked:** the shape; $\alpha = 0.75$; other powers; a word that never occurs.
 #
 # <details><summary>A hint</summary>
 #
@@ -104,7 +103,7 @@ def window_pairs(words, m):
 
 # %%
 def noise(counts, power):
-    """Counts to a power, as a distribution.
+    """The counts raised to a power, as a distribution.
 
     counts (V,), power above 0 -> distribution (V,), which sums to 1
     """
@@ -115,15 +114,15 @@ def noise(counts, power):
 
 
 # %% [markdown]
-# ### 1c. Leaving out the frequent [[vectors.keep_probability]]
+# ### 1c. Leaving out frequent words [[vectors.keep_probability]]
 #
-# *The* stands near everything and says little about anything. So each occurrence of a word is kept with a probability that falls with its frequency
-# $f_w$, its share of the text (Mikolov et al. 2013, equation 5):
+# *The* occurs near everything and says little about anything. So we keep each occurrence of a word with a probability that falls with its frequency
+# $f_w$, its fraction of the text (Mikolov et al. 2013, equation 5):
 #
 # $$P(\text{keep } w) = \min\!\left(1,\; \sqrt{t / f_w}\right)$$
 #
-# By hand, with $t = 0.01$: a word that makes up 4 % of the text is kept with probability $\sqrt{0.01 / 0.04} = 0.5$; one with 0.5 % is always kept.
-# (The program that came with the paper uses a slightly larger number, $\sqrt{t/f} + t/f$. Here: the paper's.)
+# By hand, with $t = 0.01$: a word that makes up 4 % of the text is kept with probability $\sqrt{0.01 / 0.04} = 0.5$; one that makes up 0.5 % is
+# always kept. (The program published with the paper uses a slightly larger value, $\sqrt{t/f} + t/f$. Use the paper's.)
 #
 # **Checked:** the shape; frequent words; rare words.
 #
@@ -135,9 +134,9 @@ def noise(counts, power):
 
 # %%
 def keep_probability(counts, threshold):
-    """With which probability an occurrence of each word is kept.
+    """The probability that an occurrence of each word is kept.
 
-    counts (V,), all above 0, threshold: a share -> probabilities (V,)
+    counts (V,), all above 0, threshold: a fraction -> probabilities (V,)
     """
     ### BEGIN SOLUTION
     frequency = counts / counts.sum()
@@ -148,25 +147,25 @@ def keep_probability(counts, threshold):
 # %% [markdown]
 # ## 2. Learning
 #
-# ### 2a. One pair among noise [[vectors.pair_loss]]
+# ### 2a. One pair among the noise [[vectors.pair_loss]]
 #
-# Each word has two vectors, one for when it is the centre, $v$, and one for when it is context or noise, $u$. A dot product says how well they go
-# together, and $\sigma(x) = 1 / (1 + e^{-x})$ turns it into the probability of *yes, neighbours*. For the true context the answer should be yes, for each
-# of the $k$ words of noise no:
+# Each word has two vectors: $v$ for when it is the centre, and $u$ for when it is a context or noise. Their dot product says how well two words go
+# together, and $\sigma(x) = 1 / (1 + e^{-x})$ turns it into the probability of *yes, neighbours*. For the true context the answer should be yes; for
+# each of the $k$ noise words it should be no:
 #
 # $$L = -\ln \sigma(u \cdot v) \; - \sum_{i=1}^{k} \ln \sigma(-n_i \cdot v)$$
 #
-# $\sigma(-x) = 1 - \sigma(x)$: the minus sign is the *no*.
+# Since $\sigma(-x) = 1 - \sigma(x)$, the minus sign is the *no*.
 #
-# By hand: $u \cdot v = \ln 3$ gives $\sigma = 0.75$, and one word of noise with $n \cdot v = 0$ gives $\sigma(-0) = 0.5$:
+# By hand: $u \cdot v = \ln 3$ gives $\sigma = 0.75$, and one noise word with $n \cdot v = 0$ gives $\sigma(-0) = 0.5$, so
 # $L = -\ln 0.75 - \ln 0.5 = 0.29 + 0.69 = 0.98$.
 #
-# **Checked:** several words of noise; one, and vectors of a single number; dot products of about a thousand, where $\sigma$ is 0 in floating
-# point, but its logarithm is not −∞.
+# **Checked:** several noise words; a single one, and vectors of one dimension; dot products of about a thousand, where $\sigma$ is 0 in floating
+# point but its logarithm is not −∞.
 #
 # <details><summary>A hint</summary>
 #
-# `noise @ centre` are all $k$ dot products at once. For the last property: `torch.nn.functional.logsigmoid`.
+# `noise @ centre` gives all $k$ dot products in one call. For the last property: `torch.nn.functional.logsigmoid`.
 # </details>
 
 
@@ -185,21 +184,22 @@ def pair_loss(centre, context, noise):
 # %% [markdown]
 # ### 2b. Its gradients, by hand [[vectors.pair_gradients]]
 #
-# The derivative of $-\ln \sigma(x)$ is $\sigma(x) - 1$, and that of $-\ln \sigma(-x)$ is $\sigma(x)$: *what the model says minus what is right*, 1 for the
-# context, 0 for noise. With these errors, $e = \sigma(u \cdot v) - 1$ and $e_i = \sigma(n_i \cdot v)$,
+# The derivative of $-\ln \sigma(x)$ is $\sigma(x) - 1$, and that of $-\ln \sigma(-x)$ is $\sigma(x)$. Both are *what the model says minus what is
+# right*, which is 1 for the context and 0 for noise. With these errors, $e = \sigma(u \cdot v) - 1$ and $e_i = \sigma(n_i \cdot v)$,
 #
 # $$\frac{\partial L}{\partial u} = e\, v, \qquad \frac{\partial L}{\partial n_i} = e_i\, v, \qquad \frac{\partial L}{\partial v} = e\, u + \sum_i e_i\, n_i .$$
 #
-# The context is drawn towards the centre, the noise is pushed away, and the centre moves by all of them.
+# A gradient step pulls the context towards the centre, pushes the noise away, and moves the centre in response to all of them.
 #
-# By hand, with single numbers: $v = 1$, $u = \ln 3$, one word of noise $n = 0$. $e = 0.75 - 1 = -0.25$ and $e_1 = 0.5$. So $d_u = -0.25$, $d_n = 0.5$,
-# and $d_v = -0.25 \ln 3 + 0.5 \cdot 0 = -0.275$.
+# By hand, in one dimension: let $v = 1$, $u = \ln 3$ and one noise word $n = 0$. Then $e = 0.75 - 1 = -0.25$ and $e_1 = 0.5$. So $d_u = -0.25$,
+# $d_n = 0.5$, and $d_v = -0.25 \ln 3 + 0.5 \cdot 0 = -0.275$.
 #
-# **Checked:** the shapes; the gradients of context, noise and centre, each for itself; one word of noise, vectors of a single number.
+# **Checked:** the shapes; the gradients of context, noise and centre, each separately; one noise word, and vectors of one dimension.
 #
 # <details><summary>A hint</summary>
 #
-# For all noise at once: `e_noise` has shape (k,); `e_noise @ noise` is the sum over $i$ with shape (d,), and `e_noise[:, None] * centre` has shape (k, d).
+# For all the noise in one step: `e_noise` has shape (k,); `e_noise @ noise` is the sum over $i$, with shape (d,), and `e_noise[:, None] * centre` has
+# shape (k, d).
 # </details>
 
 
@@ -217,28 +217,28 @@ def pair_gradients(centre, context, noise):
 
 
 # %% [markdown]
-# ## 3. Asking the vectors
+# ## 3. Questions to ask of vectors
 #
 # ### 3a. Neighbours [[vectors.nearest]]
 #
-# How much alike two words are is the **cosine** of the angle between their vectors, $\cos(a, b) = \dfrac{a \cdot b}{\|a\|\,\|b\|}$: direction counts,
-# length does not. Frequent words often have long vectors; a plain dot product would prefer them.
+# The similarity of two words is the **cosine** of the angle between their vectors, $\cos(a, b) = \dfrac{a \cdot b}{\|a\|\,\|b\|}$. Direction counts,
+# length does not. Frequent words often have long vectors, so a plain dot product would prefer them.
 #
-# By hand: to $(1, 0)$ the vector $(3, 3)$ has the cosine 0.71 and the dot product 3; $(0.5, 0.1)$ has the cosine 0.98 and the dot product 0.5.
+# By hand: compare two vectors with $(1, 0)$. The vector $(3, 3)$ has cosine 0.71 and dot product 3; $(0.5, 0.1)$ has cosine 0.98 and dot product 0.5.
 #
-# The $k$ words with the largest cosine, nearest first, without the word itself.
+# Return the $k$ words with the largest cosine, nearest first, without the word itself.
 #
-# **Checked:** the right ones, nearest first, among vectors of very different lengths; one neighbour, and all.
+# **Checked:** the right words, nearest first, among vectors of very different lengths; one neighbour, and all of them.
 #
 # <details><summary>A hint</summary>
 #
-# Divide all vectors by their lengths once, `vectors.norm(dim=1, keepdim=True)`; then one matrix product gives all cosines.
+# Divide each vector by its length once, `vectors.norm(dim=1, keepdim=True)`; then one matrix product gives all the cosines.
 # </details>
 
 
 # %%
 def nearest(vectors, word, k):
-    """The k words whose vectors point most nearly the same way.
+    """The k words whose vectors are closest in direction.
 
     vectors (V, d), word: an id -> k ids, nearest first, without the word itself
     """
@@ -257,14 +257,15 @@ def nearest(vectors, word, k):
 #
 # $$b^* = \underset{w}{\operatorname{argmax}}\; \cos\big(e(w),\; e(a^*) - e(a) + e(b)\big) \qquad w \notin \{a, a^*, b\}$$
 #
-# By hand: $e(\text{walk}) = (1, 0)$, $e(\text{walked}) = (1, 1)$, $e(\text{swim}) = (3, 0)$; the sum is $(3, 1)$. *Swim* itself has the cosine 0.95 with it. If
-# *swam* is $(2.5, 1.5)$ it has 0.98 and would win anyway; were it $(2, 1.5)$, with 0.95, it might not. That is why the three words of the question are left out.
+# By hand: with $e(\text{walk}) = (1, 0)$, $e(\text{walked}) = (1, 1)$ and $e(\text{swim}) = (3, 0)$, the sum is $(3, 1)$. *Swim* itself has cosine
+# 0.95 with it. If *swam* is $(2.5, 1.5)$, it has 0.98 and would win anyway; if it were $(2, 1.5)$, with 0.95, it might not. That is why the three
+# words of the question are left out.
 #
-# **Checked:** the right word, also where no other word points that way; vectors of several lengths.
+# **Checked:** the right word, even when no other word points that way; vectors of various lengths.
 #
 # <details><summary>A hint</summary>
 #
-# It is 3a with another vector to compare with, and three words to leave out.
+# This is 3a with a different vector to compare with and three words to leave out.
 # </details>
 
 
@@ -285,8 +286,8 @@ def analogy(vectors, a, a_star, b):
 # %% [markdown]
 # ## Your functions at work
 #
-# Your `window_pairs`, `noise` and `pair_gradients` learn vectors of 16 numbers for the 300 most frequent words of one play, in a single pass. Far too little for
-# good vectors: watch the loss. Nothing to write here: run it when the checks pass.
+# Your `window_pairs`, `noise` and `pair_gradients` learn 16-dimensional vectors for the 300 most frequent words of one play, in a single epoch. That
+# is far too little for good vectors, so just watch the loss. There is nothing to write here. Run it when the checks pass.
 
 # %%
 losses = []
@@ -327,7 +328,7 @@ else:
 picture
 
 # %% [markdown]
-# And a table of vectors that was learned from billions of words: what MiniLM looks up for each token, before its first layer.
+# And here is a table of vectors learned from billions of words: the embeddings that MiniLM looks up for each token, before its first layer.
 
 # %%
 if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
@@ -347,7 +348,7 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
         print(f"{a} is to {a_star} as {b} is to {tokenizer.decode([found])}")
 
 # %% [markdown]
-# Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own. That is worth something in question 4.
+# Which of the three are right, and what do the wrong ones have in common with the right answer? Try your own. This will help you with question 4.
 
 # %% [markdown]
 # ## 4. In your own words [[written, 20 minutes, 4 points]]
@@ -355,31 +356,33 @@ if passes("vectors.nearest", nearest) and passes("vectors.analogy", analogy):
 # In about eight sentences, for somebody who has not heard the lecture:
 #
 # 1. Why does skip-gram need noise at all? What would the vectors be without it?
-# 2. *Good* and *bad* end up with similar vectors. Why, and for which use is that a fault?
+# 2. *Good* and *bad* end up with similar vectors. Why, and for which use is that a problem?
 # 3. A paper reports 80 % right on analogies. Name two things to ask before you believe that its vectors "understand" relations.
 #
 # ### BEGIN MARK SCHEME
 # One point for each of the four; half points are fine.
 #
-# 1. **Noise** (1): with neighbours only, every dot product should be as large as possible: all vectors alike and long; the noise says what does not go together.
-# 2. **Good and bad** (1): they stand in the same company (*a … day*), and the company is all that is seen; a fault where the opposite matters, as in judging
-#    reviews. Half a point without a use.
+# 1. **Noise** (1): with neighbours only, every dot product should be as large as possible, so all vectors become alike and long; the noise shows
+#    which words do not go together.
+# 2. **Good and bad** (1): they keep the same company (*a … day*), and the company is all that skip-gram sees; a problem where opposites matter, as in
+#    classifying reviews. Half a point without a use.
 # 3. **Analogies** (2, one for each of two): were the three words of the question left out, and how often would b itself have won? how large is the
-#    vocabulary, and are rare words in it? which kinds of relations (capitals and plurals are easy)? is another baseline, the nearest word to b, much worse? Half a
-#    point for "which corpus".
+#    vocabulary, and does it include rare words? which kinds of relations (capitals and plurals are easy)? is another baseline, the nearest word to b,
+#    much worse? Half a point for "which corpus".
 # ### END MARK SCHEME
 
 # %% [markdown]
-# If the model is only shown neighbours, it is right whenever it says yes to everything: all dot products large, all vectors long and pointing the same way. The
-# words drawn at random are the cases in which it must say no, and only the contrast gives the directions a meaning.
+# If we show the model only neighbours, it is right whenever it says yes to everything: all dot products are large, all vectors long and pointing the
+# same way. The words sampled at random are the cases in which it must say no, and only the contrast gives the directions a meaning.
 #
-# Good and bad stand in the same company: a good day, a bad day. The company is all that skip-gram ever sees, so they become neighbours. Who wants to tell kind reviews
-# from unkind ones cannot use that.
+# Good and bad keep the same company: a good day, a bad day. The company is all that skip-gram ever sees, so they become neighbours. If you want to
+# tell kind reviews from unkind ones, such vectors do not help.
 #
-# I would ask whether the three words of the question were left out, and how often b itself was the nearest: with small steps between a and a*, the answer is then simply the
-# nearest neighbour of b. And which relations were asked about: capitals and plurals are regular and frequent, and a mean over them says little about others.
+# I would ask whether the three words of the question were left out, and how often b itself was the nearest. When the step between a and a* is small,
+# the answer is simply the nearest neighbour of b. I would also ask which relations were tested: capitals and plurals are regular and frequent, and a
+# mean over them says little about others.
 
 # %% [markdown]
 # ---
-# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and question 4 should
-# hold your own words. Save the notebook under its own name: the grader looks for `vectors.ipynb`.
+# **Before you hand in:** *Kernel → Restart Kernel and Run All Cells*. Every check should say what you expect, and
+# question 4 should be answered in your own words. Save the notebook under its own name: the grader looks for `vectors.ipynb`.

@@ -102,6 +102,22 @@ def course(folder: Path, *assignments: str) -> Path:
     return folder
 
 
+def checkout(folder: Path, assignment: str) -> Path:
+    """A copy of this whole checkout, for commands; with one assignment and one lecture, so that it is soon built."""
+    own = shutil.ignore_patterns(".*", "*.ipynb")  # what is compiled goes along: not every copy compiles it anew
+    for name in ("autograder", "lectures", "nlmcore", "solutions"):
+        shutil.copytree(ROOT / name, folder / name, ignore=own)
+    for path in ROOT.iterdir():
+        if path.is_file() and not path.name.startswith(".") and path.suffix in {"", ".md", ".py", ".toml", ".yml"}:
+            shutil.copy(path, folder)
+    for other in (folder / "solutions").iterdir():
+        if other.is_dir() and other.name != assignment:
+            shutil.rmtree(other)
+    for lecture in sorted((folder / "lectures").glob("[0-9]*_*.py"))[1:]:
+        lecture.unlink()
+    return folder
+
+
 def copy(template: Path, to: Path) -> Path:
     shutil.copytree(template, to)
     return to

@@ -31,7 +31,7 @@ CELLS = [  # id, type, source, grade, solution, locked, points
 
 
 def small_course(root: Path) -> Course:
-    """ada: right, marked by hand, with extra credit, late. bob: a misconception, waits for a person. cat: zero.
+    """ada: right, marked by hand, with extra credit, late. bob: a misconception, waits to be marked by hand. cat: zero.
     dan: blocked. eve: the grader's fault. fay: known to the gradebook, handed in nothing. gus: not graded."""
     _scripts_on_path()
     (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'small'\n")
@@ -93,7 +93,7 @@ def _graded(root, student, source, function, **about) -> None:
     folder.mkdir(parents=True)
     nbformat.write(new_notebook(cells=cells), folder / "attention.ipynb")
     mark = {"cell": "check_dot_score", "exercise": "attention.dot_score", "points": verdict.points, "of": 2.0}
-    findings = [{"kind": "repaired", "what": "deleted-cell", "words": "check_dot_score: missing, and put back"}]
+    findings = [{"kind": "repaired", "what": "deleted-cell", "words": "check_dot_score: missing, and restored"}]
     marks = [{**mark, "verdict": report.machine(), "stopped": ""}]
     _save(root, student, "graded", f"{verdict.points:g} of 2", marks=marks, findings=findings, **about)
 

@@ -123,6 +123,13 @@ def test_every_fault_of_a_notebook_is_found(source, options, words):
     assert any(words in fault for fault in faults(source, **options))
 
 
+def test_words_beside_the_beginning_of_a_mark_scheme_would_be_lost():
+    made = notebook(f"{VISIBLE}\n{HIDDEN}")
+    made.cells.append(new_markdown_cell("### BEGIN MARK SCHEME One point each.\n### END MARK SCHEME"))
+    (fault,) = notebook_faults(made, {"small.double": doubling()})
+    assert "put it on the next line: ### BEGIN MARK SCHEME One point" in fault
+
+
 def test_a_module_that_one_question_closes_is_closed_in_all():
     one, other = doubling(closed=("nlmcore.attention", "torch.softmax")), doubling(name="small.other")
     found = notebook_faults(notebook(f"{VISIBLE}\n{HIDDEN}"), {"small.double": one, "small.other": other})

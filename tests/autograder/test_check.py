@@ -69,7 +69,7 @@ def test_a_seed_can_be_repeated_and_is_told_when_something_fails(capsys, monkeyp
     check(NAME, lambda q, k: seen.append(k) or k @ q, hidden=True)
     assert not all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(first, seen, strict=True))
     monkeypatch.setenv("NLM_HIDDEN_SEED", "many")
-    with pytest.raises(ValueError, match="NLM_HIDDEN_SEED must be a whole number"):
+    with pytest.raises(ValueError, match="NLM_HIDDEN_SEED must be an integer"):
         check(NAME, right, hidden=True)
 
 

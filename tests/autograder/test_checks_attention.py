@@ -6,7 +6,10 @@ import torch
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
 from autograder.exercise.audit import verdict_on
+from autograder.exercise.interview import answers, questions
 from autograder.exercise.verdict import GraderFault
+from tests.autograder.answers import answers as texts
+from tests.autograder.answers import second
 
 
 def test_two_mistakes_at_once_are_named_where_each_can_be_seen_alone():
@@ -59,7 +62,7 @@ def test_of_nothing_no_law_earns_a_point(weight):
         return torch.zeros(batch, time, W_o.shape[1]), weights
 
     earned = verdict_on(EXERCISES["attention.attend"], attend, seed=1)
-    assert [f.about.name for f in earned.findings if f.holds] == ["the shapes are right"]
+    assert [f.about.name for f in earned.findings if f.holds] == ["right shapes, and inputs unchanged"]
     earned = verdict_on(EXERCISES["attention.multi_head_attention"], heads, seed=1)
     assert [f.about.name for f in earned.findings if f.holds] == ["the shapes are right"]
 
@@ -114,3 +117,22 @@ def test_an_answer_that_does_not_look_at_its_input_earns_next_to_nothing(name, c
     verdict = verdict_on(exercise, constant, 5)
     assert verdict.points <= 0.1 * exercise.points, [f.about.name for f in verdict.findings if f.holds]
     assert all(f.complaint is None or "Error" not in f.complaint for f in verdict.findings)
+
+
+def test_a_rare_input_of_which_a_law_says_nothing_costs_nobody_a_point():
+    """With this seed the only query that sees two keys has nearly equal scores for them: its weights are uniform."""
+    exercise, seed = EXERCISES["attention.attend"], 694
+    asked = questions(exercise, seed)
+    right = answers(exercise.reference, exercise, asked)
+    refused = [q.case.label for q, row in zip(asked, right, strict=True) if q.about.judge(q.case, row, row)]
+    assert refused == ["a query with no key allowed"]
+    assert examine(exercise, second(texts("attention"))["attend"], seed).passed
+
+
+def test_who_forgets_to_divide_keeps_the_points_for_unchanged_inputs():
+    def attend(scores, values, mask=None):
+        weights = scores.exp() if mask is None else scores.exp() * mask
+        return weights @ values, weights
+
+    verdict = examine(EXERCISES["attention.attend"], attend, 0)
+    assert [f.about.name for f in verdict.findings if "unchanged" in f.about.name and f.holds]

@@ -27,7 +27,7 @@ def test_a_class_of_odd_submissions_goes_through_every_verb(plain_template, tmp_
     hand_in(root, "plain", "zoe", writes(ANSWERS))
     course = Course.load(root)
     assert preflight.main(course, assignment="plain") == 1
-    assert grade(course, assignment="plain", json=True) == 1
+    assert grade.main(course, assignment="plain", json=True) == 1
     known = {student: records.load(root, "plain", student) for student in [*odd_ones, "zoe"]}
     assert known["zoe"].words.startswith("5 of 10")
     for student, record in known.items():

@@ -120,7 +120,7 @@ def graded(tmp_path_factory):
 
 
 def marks(root: Path, student: str) -> dict[str, tuple[float | None, float | None, bool]]:
-    """cell -> (automatic mark, manual mark, waits for a person)."""
+    """cell -> (automatic mark, manual mark, waits to be marked by hand)."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as book:

@@ -1,16 +1,22 @@
 """Which lectures a working copy has changed: `make test` opens those in a browser, and one more; CI opens them all.
 
 What counts is what differs from the commit at which this branch left the default one; on the default branch itself,
-from the last commit but one. What is not committed yet counts too. A lecture is changed by its text, by a picture of
-its own (`lectures/figures/NN_…`) and by a module of `lectures/widgets` that makes one of its widgets.
+from the last commit but one. What is not committed yet counts too. A lecture is changed by its text, by a picture that
+it shows or the file that draws it (`lectures/figures/topic.py`) and by a file of `lectures/widgets` that makes one
+of its widgets.
 """
 
 import re
 import subprocess
 from pathlib import Path
 
-SHORTEST = "03_backpropagation"
+SHORTEST = "backpropagation"
 """Opened whatever has changed: it has seven widgets and computes for two seconds."""
+
+
+def topic(lecture: Path) -> str:
+    """`lectures/07_gates.py` -> `gates`."""
+    return lecture.stem.partition("_")[2]
 
 
 def changed_files(root: Path) -> set[str]:
@@ -29,7 +35,7 @@ def changed_files(root: Path) -> set[str]:
 def changed(root: Path, lectures: list[Path]) -> list[Path]:
     """Those of the lectures that have changed."""
     files = changed_files(root)
-    widgets = [root / name for name in files if re.fullmatch(r"lectures/widgets/\w+\.py", name)]
+    widgets = [root / name for name in files if re.fullmatch(r"lectures/widgets/[\w/]+\.py", name)]
     made = "|".join(
         name
         for path in widgets
@@ -37,19 +43,20 @@ def changed(root: Path, lectures: list[Path]) -> list[Path]:
         for name in re.findall(r"^(?:def|class) ([a-zA-Z]\w*)", path.read_text(encoding="utf-8"), re.M)
     )
     shown = re.compile(rf"\bwidgets\.(?:{made})\b" if made else r"(?!)")
-    return [
-        path
-        for path in lectures
-        if path.relative_to(root).as_posix() in files
-        or any(name.startswith(f"lectures/figures/{path.name[:3]}") for name in files)
-        or shown.search(path.read_text(encoding="utf-8"))
-    ]
+    found = []
+    for path in lectures:
+        text = path.read_text(encoding="utf-8")
+        own = {f"lectures/{path.name}", f"lectures/figures/{topic(path)}.py"}
+        pictures = {f"lectures/{name}" for name in re.findall(r"figures/[\w.-]+\.(?:svg|png)", text)}
+        if files & (own | pictures) or shown.search(text):
+            found.append(path)
+    return found
 
 
 def to_open(root: Path, lectures: list[Path]) -> list[Path]:
     """What a browser opens where not everything is asked for."""
     found = changed(root, lectures)
-    return [path for path in lectures if path in found or path.stem == SHORTEST]
+    return [path for path in lectures if path in found or topic(path) == SHORTEST]
 
 
 def _git(root: Path, *words: str) -> list[str]:

@@ -1,7 +1,7 @@
 """A lecture is run once; what it shows and the names it leaves feed all its tests.
 
 A test that takes `lecture`, or anything made from it, is about the lecture that its file is named after
-(`test_05_recurrent_networks.py`), or about every lecture in turn.
+(`test_gates.py`), or about every lecture in turn.
 """
 
 import json
@@ -17,7 +17,7 @@ import pytest
 from autograder.launcher import notebooks, text
 from tests import notebook_runner
 from tests.lab import Desk, running_desk
-from tests.lectures.changed import to_open
+from tests.lectures.changed import to_open, topic
 from tests.notebook_runner import Ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ LECTURES = [pair.text for pair in notebooks.pairs(ROOT) if pair.text.parent.name
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "lecture" in metafunc.fixturenames:
-        own = [path for path in LECTURES if metafunc.module.__name__.endswith(f".test_{path.stem}")]
+        own = [path for path in LECTURES if metafunc.module.__name__.endswith(f"lectures.test_{topic(path)}")]
         browser = any(mark.name == "browser" for mark in metafunc.definition.iter_markers())
         opened = to_open(ROOT, LECTURES) if browser else LECTURES
         values = [

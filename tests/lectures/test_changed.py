@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lectures.changed import SHORTEST, changed, to_open
+from tests.lectures.changed import SHORTEST, changed, to_open, topic
 from tests.lectures.conftest import LECTURES
 
 
@@ -16,12 +16,12 @@ def git(root: Path, *words: str) -> None:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Two lectures, each with a widget of its own, and a commit on the default branch after the first."""
-    for folder in ("widgets", "figures"):
+    """Two lectures, each with a widget of its own, the second's in a folder, and two commits on the default branch."""
+    for folder in ("widgets/two", "figures"):
         (tmp_path / "lectures" / folder).mkdir(parents=True)
-    for number, name in (("01_one", "first"), ("02_two", "second")):
-        (tmp_path / "lectures" / f"{number}.py").write_text(f"# %%\nwidgets.{name}(3)\n")
-        (tmp_path / "lectures" / "widgets" / f"{name}.py").write_text(f"def {name}(n): ...\n\n\ndef _one(n): ...\n")
+    for number, name, file in (("01_one", "first", "first.py"), ("02_two", "second", "two/second.py")):
+        (tmp_path / "lectures" / f"{number}.py").write_text(f"# figures/{name}.svg\n# %%\nwidgets.{name}(3)\n")
+        (tmp_path / "lectures" / "widgets" / file).write_text(f"def {name}(n): ...\n\n\ndef _one(n): ...\n")
     git(tmp_path, "init", "-q", "-b", "main")
     for message in ("begun", "gone on"):
         (tmp_path / "notes").write_text(message)
@@ -39,7 +39,9 @@ def stems(root: Path) -> list[str]:
     [
         ("lectures/02_two.py", ["02_two"]),
         ("lectures/widgets/first.py", ["01_one"]),
-        ("lectures/figures/02_new.svg", ["02_two"]),
+        ("lectures/widgets/two/second.py", ["02_two"]),
+        ("lectures/figures/second.svg", ["02_two"]),
+        ("lectures/figures/two.py", ["02_two"]),
         ("lectures/README.md", []),
         ("nlmcore/model.py", []),
     ],
@@ -67,7 +69,7 @@ def test_all_of_a_branch_counts(root: Path) -> None:
 
 def test_without_git_nothing_has_changed_and_one_is_opened(tmp_path: Path) -> None:
     assert changed(tmp_path, []) == []
-    assert SHORTEST in [path.stem for path in LECTURES]
-    for stem in ("01_one", SHORTEST):
+    assert SHORTEST in [topic(path) for path in LECTURES]
+    for stem in ("01_one", f"02_{SHORTEST}"):
         (tmp_path / f"{stem}.py").write_text("# %%\n")
-    assert [path.stem for path in to_open(tmp_path, sorted(tmp_path.glob("*.py")))] == [SHORTEST]
+    assert [path.stem for path in to_open(tmp_path, sorted(tmp_path.glob("*.py")))] == [f"02_{SHORTEST}"]

@@ -4,10 +4,14 @@ import os
 from pathlib import Path
 
 from tests.lectures import outputs
+from tests.lectures.changed import topic
 from tests.lectures.conftest import LECTURES, ROOT
+from tests.lectures.predictions import asked_in, given_away
 from tests.notebook_runner import LIVE, Ran
 from tests.pictures import nameless_pictures, nameless_widgets
 
+LEAST_PREDICTIONS, MOST_PREDICTIONS = 5, 9
+"""Of a lecture: fewer leave its reader a spectator, more tire."""
 LECTURE_SECONDS, CELL_SECONDS = 60.0, 20.0
 """What a lecture and a cell may take of one core. NLM_TIME_FACTOR=2 doubles both, for a slow machine."""
 
@@ -29,6 +33,16 @@ def test_nothing_is_written_to_stderr(run: Ran) -> None:
     assert not run.stray
 
 
+def test_nothing_is_shown_by_accident(run: Ran) -> None:
+    """A cell that ends in a call shows what the call returns, such as `[<matplotlib.axis.XTick at 0x7fe2…>]`."""
+    for cell in run.code:
+        for output in cell.outputs:
+            data = output.get("data", {})
+            assert "text/html" in data or " at 0x" not in data.get("text/plain", ""), (
+                f"{data}\n\nis shown by\n{cell.source}"
+            )
+
+
 def test_it_takes_its_time_and_no_more(lecture: Path, run: Ran) -> None:
     cells = run.notebook.cells
     slowest = sorted(run.seconds.items(), key=lambda item: -item[1])[:8]
@@ -39,6 +53,22 @@ def test_it_takes_its_time_and_no_more(lecture: Path, run: Ran) -> None:
     index, seconds = slowest[0]
     assert seconds <= CELL_SECONDS * factor, f"{seconds:.1f} s for one cell:\n{cells[index].source}"
     assert whole <= LECTURE_SECONDS * factor, f"the lecture takes {whole:.1f} s"
+
+
+def test_predictions_are_made_before_their_answers_are_seen(run: Ran) -> None:
+    cells = run.notebook.cells
+    for cell in cells:
+        assert cell.cell_type != "markdown" or "**Predict" not in cell.source, (
+            f"a prediction is a call of `show.predict`, see CONTRIBUTING:\n{cell.source}"
+        )
+    asked = list(asked_in(cells))
+    assert LEAST_PREDICTIONS <= len(asked) <= MOST_PREDICTIONS
+    for prediction in asked:
+        cell = cells[prediction.cell]
+        assert cell.metadata.get("jupyter", {}).get("source_hidden"), f"its source tells the answer:\n{cell.source}"
+        assert cell.metadata.slideshow.slide_type != "skip"
+        told = given_away(cells, prediction)
+        assert not told, f"{prediction.question} ({prediction.answer}) is answered before: {told}"
 
 
 def test_every_picture_has_words(run: Ran) -> None:
@@ -64,4 +94,4 @@ def test_run_again_it_shows_the_same(lecture: Path, run: Ran, artefacts: Path) -
 def test_there_are_lectures_and_each_has_its_own_tests() -> None:
     assert LECTURES
     for path in LECTURES:
-        assert (Path(__file__).parent / f"test_{path.stem}.py").exists(), path.stem
+        assert (Path(__file__).parent / f"test_{topic(path)}.py").exists(), path.stem

@@ -1,15 +1,14 @@
 """The pictures beside the lectures are those that their functions draw, and each is described and shown somewhere."""
 
-import importlib.util
 import os
 import re
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from lectures.figures import make
 from tests.pictures import nameless_in_html
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,17 +20,8 @@ Processor time: on a machine that is busy with other things the clock on the wal
 """
 
 
-def _make() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lecture_figures", FIGURES / "make.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MAKE = _make()
-DRAWN = {name: draw for source in MAKE.sources() for name, draw in MAKE.pictures(source).items()}
+SOURCES = {name: source.stem for source in make.sources() for name in make.pictures(source)}
+DRAWN = {name: draw for source in make.sources() for name, draw in make.pictures(source).items()}
 
 
 def same_picture(one: str, other: str) -> bool:
@@ -61,9 +51,9 @@ def test_a_picture_is_as_its_function_draws_it(name: str, draw: Callable[[], str
     drawn = draw()
     seconds = time.process_time() - began
     path = FIGURES / f"{name}.svg"
-    assert path.exists(), f"not drawn yet: python lectures/figures/make.py {name[:2]}"
+    assert path.exists(), f"not drawn yet: python lectures/figures/make.py {SOURCES[name]}"
     committed = path.read_text(encoding="utf-8")
-    assert same_picture(committed, drawn), f"{path.name} is old: python lectures/figures/make.py {name[:2]}"
+    assert same_picture(committed, drawn), f"{path.name} is old: python lectures/figures/make.py {SOURCES[name]}"
     assert drawn == draw(), "drawn twice, the picture differs: something in it is random"
     assert not nameless_in_html(committed), "a picture without alternative text"
     assert committed.startswith("<svg") or committed.startswith("<?xml")
@@ -85,16 +75,14 @@ def test_every_picture_has_a_function_and_a_place() -> None:
 def test_only_the_lectures_that_are_asked_for_are_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for number in (2, 11):
-        body = f"PICTURES = {{'{number:02}_dot': lambda: '<svg/>'}}\n"
-        (tmp_path / f"{number:02}_topic.py").write_text(body)
-    monkeypatch.setattr(MAKE, "HERE", tmp_path)
-    MAKE.main(["2"])
-    assert capsys.readouterr().out == "02_dot.svg\n"
-    assert sorted(path.name for path in tmp_path.glob("*.svg")) == ["02_dot.svg"]
-    (tmp_path / "03_topic.py").write_text("PICTURES = {'dot': str}\n")
-    with pytest.raises(ValueError, match="begins with '03_'"):
-        MAKE.main()
+    for topic in ("gates", "cells"):
+        (tmp_path / f"{topic}.py").write_text(f"PICTURES = {{'{topic}_dot': lambda: '<svg/>'}}\n")
+    monkeypatch.setattr(make, "HERE", tmp_path)
+    make.main(["gates"])
+    assert capsys.readouterr().out == "gates_dot.svg\n"
+    assert sorted(path.name for path in tmp_path.glob("*.svg")) == ["gates_dot.svg"]
+    with pytest.raises(ValueError, match="these have: cells, gates"):
+        make.main(["7"])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Every lecture in JupyterLab and Chromium: all cells run, every control answers the keyboard, pictures are kept.
 
-The screenshots and the measured latencies lie under artefacts/ afterwards: look at them.
+The measured latencies lie under artefacts/ afterwards, and with NLM_PICTURES=1 every screen of the notebook and of its
+slides as a picture: look at them.
 """
 
 import json
@@ -15,6 +16,7 @@ import pytest
 
 from autograder.launcher import text
 from tests.lab import (
+    CRAMPED,
     PATIENCE,
     SETTLED,
     TOO_WIDE,
@@ -29,10 +31,8 @@ from tests.widget_controls import move_all
 
 ARTEFACTS = ROOT / "artefacts"
 LAPTOP, TALL = {"width": 1366, "height": 768}, {"width": 1366, "height": 2600}
-"""As wide as on a laptop; the higher one is for pictures, of which fewer are then needed."""
+"""As wide as on a laptop; the higher one is for reading, in fewer steps."""
 PROJECTOR = {"width": 1920, "height": 1080}
-SLIDES = 12
-"""Every slide is looked at; so many of a lecture are kept as pictures, spread evenly. NLM_ALL_SLIDES=1 keeps all."""
 LATENCY_MS, HEADROOM = 100, 3
 """From key to picture: what a widget should take, and how many times that a machine with much else to do may."""
 ALL_SHOWN = """live => live === [...document.querySelectorAll('.jupyter-widgets')]
@@ -70,6 +70,7 @@ def look_at(stem: str, desk: Desk, page, next_lecture: str) -> None:
     executed = nbformat.read(desk.work / f"{stem}.ipynb", as_version=4)
     live = sum(LIVE in out.get("data", {}) for cell in executed.cells for out in cell.get("outputs", []))
     page.wait_for_function(ALL_SHOWN, arg=live, timeout=20_000 * PATIENCE)
+    asked = [_look_up(box) for box in page.query_selector_all(".nlm-predict")]
     boxes = page.query_selector_all(".nlm-live")
     assert boxes, "a lecture without a widget is a text"
     widgets, faults = [], []
@@ -87,12 +88,12 @@ def look_at(stem: str, desk: Desk, page, next_lecture: str) -> None:
                 faults.append(f"{name}: no key changes the picture, and no alert says why")
             faults += [f"{name}: {alert}" for alert in control.alerts if "Error" in alert or "Traceback" in alert]
     (folder / "latency.json").write_text(json.dumps(widgets, indent=1, ensure_ascii=False))
-    medians = [widget["median_ms"] for widget in widgets]
+    medians = [widget["median_ms"] for widget in widgets] + [round(ms, 1) for ms in asked]
     timeline["widgets"] = time.monotonic() - began
     if next_lecture:
         desk.start_kernel(f"{next_lecture}.ipynb")
-    faults += _photograph(page, folder)
-    timeline["pictures"] = time.monotonic() - began
+    faults += _read(page, folder)
+    timeline["pages"] = time.monotonic() - began
     faults += _present(page, folder)
     timeline["slides"] = time.monotonic() - began
     print(f"\n{stem}: key press to picture, median ms per widget: {medians}")
@@ -108,7 +109,33 @@ def look_at(stem: str, desk: Desk, page, next_lecture: str) -> None:
     assert max(medians) <= limit, f"{LATENCY_MS} ms is the aim, {limit:.0f} the limit: {medians}"
 
 
-def _photograph(page, folder: Path) -> list[str]:
+def _look_up(box) -> float:
+    """Say "show me" to a prediction, by keyboard; milliseconds until its answer is seen."""
+    box.scroll_into_view_if_needed()
+    assert box.query_selector("pre.nlm-printed, .nlm-live, svg, img") is None, "it shows what it should keep"
+    button = box.wait_for_selector(
+        "button:text-is('show me')", timeout=20_000 * PATIENCE
+    )  # a box comes before its parts
+    button.focus()
+    box.evaluate(
+        """box => { window.__answered = new Promise(done => {
+             let pressed;
+             window.addEventListener('keydown', () => { pressed = performance.now(); }, { capture: true, once: true });
+             const look = () => box.innerText.includes('The answer:')
+               ? done(performance.now() - pressed) : requestAnimationFrame(look);
+             look(); }); }"""
+    )
+    button.press("Enter")
+    return box.evaluate("() => window.__answered")
+
+
+def _keep(page, path: Path) -> None:
+    """As JPEG: a browser needs several times as long to write a PNG."""
+    if os.environ.get("NLM_PICTURES"):
+        page.screenshot(path=path, quality=85, type="jpeg")
+
+
+def _read(page, folder: Path) -> list[str]:
     """The whole notebook from the top, one screen at a time; what is too wide for it, or not set as mathematics."""
     page.set_viewport_size(TALL)
     screen = f"""async y => {{
@@ -120,7 +147,7 @@ def _photograph(page, folder: Path) -> list[str]:
     height, y, number, faults = 1, 0, 0, []
     while y < height:
         seen = page.evaluate(screen, y)
-        page.screenshot(path=folder / f"page-{number:02}.png")
+        _keep(page, folder / f"page-{number:02}.jpg")
         faults += [f"page {number}: too wide: {what}" for what in seen["wide"]]
         faults += [f"page {number}: mathematics that cannot be set: {what}" for what in seen["unset"]]
         height = seen["height"]  # cells take their height when they are first seen
@@ -141,24 +168,26 @@ def _present(page, folder: Path) -> list[str]:
         await ({SETTLED})();
         const place = document.querySelector('#nlm-place'), whole = place.dataset.whole === 'true';
         return {{ where: place.innerText, whole, wide: whole ? ({TOO_WIDE})() : [],
-                  top: document.querySelector('.jp-WindowedPanel-outer').scrollTop,
+                  part: place.dataset.part, cramped: ({CRAMPED})(),
                   words: [...document.querySelectorAll('.nlm-shown')].map(cell => cell.innerText.trim()).join(' '),
-                  live: document.querySelector('.nlm-shown .nlm-live') !== null }}; }}"""
-    faults, pictured, tried, before = [], [], False, None
+                  picture: [...document.querySelectorAll('.nlm-shown :is(svg, img, canvas)')]
+                    .some(e => Math.min(e.getBoundingClientRect().width, e.getBoundingClientRect().height) > 100),
+                  live: [...document.querySelectorAll('.nlm-shown .nlm-live')]
+                    .some(e => e.getBoundingClientRect().height > 0) }}; }}"""
+    faults, number, tried, before = [], 0, False, None
     while (now := page.evaluate(look)) != before:
         before, where = now, now["where"]
-        if not now["words"]:
+        if not now["words"] and not now["picture"]:
             faults.append(f"slide {where} is empty")
         faults += [f"slide {where}: too wide: {what}" for what in now["wide"]]
+        faults += [f"slide {where}: {what}" for what in now["cramped"]]
         if now["whole"]:
-            number, of = (int(part) for part in where.split("/"))
-            part = (number - 1) * SLIDES // of if of > SLIDES else number
-            if part not in pictured or os.environ.get("NLM_ALL_SLIDES"):
-                page.screenshot(path=folder / f"slide-{number:02}-{len(pictured):02}.png")
-                pictured.append(part)
+            _keep(page, folder / f"slide-{number:02}.jpg")
+            number += 1
         if not tried and now["live"]:
             tried = True
-            live = page.query_selector(".nlm-shown .nlm-live")
+            live = next(box for box in page.query_selector_all(".nlm-shown .nlm-live") if box.is_visible())
+            live.wait_for_selector("button, input, select, .noUi-handle", timeout=20_000 * PATIENCE)  # come later
             if not any(control.ms for control in move_all(page, live, 1, only_first=True)):
                 faults.append(f"slide {where}: the widget does not answer")
             page.evaluate("() => document.activeElement.blur()")

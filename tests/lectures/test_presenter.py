@@ -1,13 +1,14 @@
 """The presenter view: every cell of a lecture has its place in it, and in a real browser it does what it says."""
 
 import json
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from autograder.launcher import text
-from tests.lab import PATIENCE, Desk
+from tests.lab import CRAMPED, PATIENCE, TOO_WIDE, Desk
 from tests.lectures.conftest import ROOT
 
 EXTENSION = ROOT / "autograder" / "jupyter" / "labextensions" / "nlm-slides"
@@ -24,6 +25,20 @@ def test_every_cell_of_a_lecture_has_its_place(lecture: Path) -> None:
     assert places.count("slide") >= 4, "each section begins a slide"
 
 
+def test_a_lecture_says_nothing_to_students_about_presenting(lecture: Path) -> None:
+    for cell in text.from_text(lecture.read_text(encoding="utf-8"), ROOT).cells:
+        notes = cell.metadata.get("slideshow", {}).get("slide_type") == "notes"
+        assert notes or "make present" not in " ".join(cell.source.split()), cell.source[:300]
+
+
+def test_no_long_code_is_in_view_that_is_not_the_lesson(lecture: Path) -> None:
+    for cell in text.from_text(lecture.read_text(encoding="utf-8"), ROOT).cells:
+        hidden = cell.metadata.get("jupyter", {}).get("source_hidden") or "lesson" in cell.metadata.get("tags", [])
+        if cell.cell_type == "code" and not hidden:
+            advice = 'fold a helper with jupyter={"source_hidden": true}, and tag the lesson itself tags=["lesson"]'
+            assert len(cell.source.split("\n")) <= 15, f"{advice}:\n{cell.source[:300]}"
+
+
 def test_jupyterlab_is_told_where_the_extension_is() -> None:
     package = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
     build = package["jupyterlab"]["_build"]
@@ -31,23 +46,65 @@ def test_jupyterlab_is_told_where_the_extension_is() -> None:
     assert f"_JUPYTERLAB['{package['name']}'] =" in (EXTENSION / build["load"]).read_text(encoding="utf-8")
 
 
+def sections_without_notes(cells: list[nbformat.NotebookNode]) -> list[str]:
+    noted: dict[str, bool] = {}
+    for cell in cells:
+        if cell.metadata.get("slideshow", {}).get("slide_type") == "notes":
+            noted |= {title: True for title in list(noted)[-1:]}
+        elif cell.cell_type == "markdown":
+            noted |= dict.fromkeys(re.findall(r"^## (.*)$", cell.source, re.MULTILINE), False)
+    return [title for title, has in noted.items() if not has]
+
+
+def test_every_section_has_notes_for_the_lecturer(lecture: Path) -> None:
+    lacking = sections_without_notes(text.from_text(lecture.read_text(encoding="utf-8"), ROOT).cells)
+    assert not lacking, f"no cell of slide_type notes (what to ask, what goes wrong, how long) in {lacking}"
+
+
+def test_a_section_without_a_note_is_found() -> None:
+    note = nbformat.v4.new_markdown_cell("Ask.", metadata={"slideshow": {"slide_type": "notes"}})
+    sections = [nbformat.v4.new_markdown_cell(f"## {title}") for title in ("One", "Two", "Three")]
+    assert sections_without_notes([sections[0], note, sections[1], sections[2], note]) == ["Two"]
+
+
+PICTURE = """<svg xmlns="http://www.w3.org/2000/svg" width="760" height="900" aria-label="a tall one"></svg>"""
+IN_VIEW = """async () => {
+  const widget = document.querySelector('.nlm-live'), picture = [...widget.querySelectorAll('svg')].pop();
+  picture.scrollIntoView({ block: 'end' });
+  await new Promise(done => setTimeout(done, 500));
+  const view = document.querySelector('.jp-WindowedPanel-outer').getBoundingClientRect();
+  const handle = widget.querySelector('.noUi-handle').getBoundingClientRect();
+  return { handle: handle.top - view.top, picture: picture.getBoundingClientRect().height, height: view.height,
+           filter: getComputedStyle(picture).filter };
+}"""
+LONG = "\n\n".join(f"Paragraph {n} of a text that is longer than any screen. {'It goes on. ' * 20}" for n in range(14))
+QUIET = "| n |\n| --- |\n| 42 |\n\n" + "\n\n".join(f"Line {n}." for n in range(4))
+
+
 def a_lecture() -> nbformat.NotebookNode:
     make = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
+    quiet = ("code", "fragment", "for n in range(2):\n    z = n")  # hidden, and without an output: no screen
     cells = [
-        (
-            "markdown",
-            "slide",
-            "# First\n\n<details><summary>Answer</summary>Forty-two</details>\n\n| n |\n| --- |\n| 42 |",
-        ),
-        ("markdown", "notes", "Ask the **room**."),
-        ("code", "skip", "x = 20"),
+        ("markdown", "slide", f"# First\n\n<details><summary>Answer</summary>Forty-two</details>\n\n{QUIET}"),
+        ("markdown", "notes", "Ask the **room** for $x^2$."),
+        ("code", "skip", "from IPython.display import HTML\nx = 20"),
         ("markdown", "skip", "Not for the room."),
-        ("code", "fragment", "x + 1"),
-        ("code", "slide", "print('drawn', x + 2)"),
-        ("markdown", "fragment", "The last."),
+        ("code", "fragment", "y = x + 1\ny"),
+        ("code", "slide", f"HTML({PICTURE!r})"),
+        quiet,
+        ("markdown", "fragment", "The last of the pictures."),
+        ("markdown", "slide", f"## Long\n\n{LONG}"),
+        (
+            "code",
+            "slide",
+            f"from lectures import show\nshow.live(lambda n: {PICTURE * 2!r}, n=show.slider(3, 1, 9, 1, 'n'))",
+        ),
+        quiet,
     ]
     built = [make[kind](source, metadata={"slideshow": {"slide_type": place}}) for kind, place, source in cells]
-    built[5].metadata["jupyter"] = {"source_hidden": True}
+    for cell in built:
+        if cell.source == quiet[2]:
+            cell.metadata["jupyter"] = {"source_hidden": True}
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return nbformat.v4.new_notebook(cells=built, metadata={"kernelspec": kernel})
 
@@ -66,15 +123,19 @@ def test_a_lecture_is_presented(desk: Desk) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(desk.address("doc/tree/00_presented.ipynb", "reset&present&"))
-    place, shown = page.locator("#nlm-place"), page.locator(".jp-Cell.nlm-shown")
+    place, shown, title = page.locator("#nlm-place"), page.locator(".jp-Cell.nlm-shown"), page.locator("#nlm-title")
     prose = page.locator(".jp-RenderedMarkdown")
-    expect(place).to_have_text("1 / 2", timeout=60_000 * PATIENCE)
+
+    def look() -> None:
+        assert page.evaluate(CRAMPED) == []
+        assert page.evaluate(TOO_WIDE) == []
+
+    expect(place).to_have_text("1 / 4", timeout=60_000 * PATIENCE)
     expect(page.locator("#jp-menu-panel")).to_be_hidden()
     expect(prose.filter(has_text="Not for the room.")).to_be_hidden()
-    expect(prose.filter(has_text="Ask the room.")).to_be_hidden()
-    for part, least in (("details", 24), ("td", 22)):
-        size = page.locator(f".nlm-shown {part}").first.evaluate("e => getComputedStyle(e).fontSize")
-        assert float(size.removesuffix("px")) >= least, f"{part}: readable from the back row"
+    expect(prose.filter(has_text="Ask the room")).to_be_hidden()
+    expect(title).to_be_empty()
+    look()
 
     expect(prose.locator("details[open]")).to_have_count(0)
     page.keyboard.press("d")
@@ -82,33 +143,89 @@ def test_a_lecture_is_presented(desk: Desk) -> None:
     with page.expect_popup() as opened:
         page.keyboard.press("n")
     notes = opened.value
-    expect(notes.locator("body")).to_contain_text("Ask the room.")
+    expect(notes.locator("#notes")).to_contain_text("Ask the room")
+    expect(notes.locator("#notes mjx-container")).to_have_count(1)
+    letter = "e => getComputedStyle(e.querySelector('mjx-c'), '::before').content"
+    assert notes.locator("#notes mjx-container").evaluate(letter) not in ("none", "normal", ""), "mathematics is set"
     page.bring_to_front()
 
     page.keyboard.press("PageDown")  # skipped code has run by itself
     expect(shown).to_have_count(2)
     page.keyboard.press("Shift+Enter")
     expect(page.locator(".nlm-shown .jp-OutputArea-output")).to_have_text("21", timeout=30_000 * PATIENCE)
-    expect(notes.locator("#next")).to_contain_text("print")
+    look()
 
-    page.keyboard.press("PageDown")  # and code that only draws runs when it is shown
-    expect(place).to_have_text("2 / 2")
-    expect(page.locator(".nlm-shown .jp-OutputArea-output")).to_have_text("drawn 22", timeout=30_000 * PATIENCE)
+    page.keyboard.press("PageDown")  # what only draws runs by itself, its code is not projected, its picture fits
+    expect(place).to_have_text("2 / 4")
+    expect(title).to_have_text("First")
+    picture, code = page.locator(".nlm-shown svg[aria-label]"), page.locator(".nlm-shown .cm-line")
+    expect(picture).to_be_visible(timeout=30_000 * PATIENCE)
+    expect(code.first).to_be_hidden()
+    look()
+    page.keyboard.press("c")
+    expect(code.first).to_be_visible()
+    look()
+    page.keyboard.press("c")
     page.keyboard.press("x")  # in a notebook, this cuts a cell
     page.keyboard.press("PageDown")
-    page.keyboard.press("PageDown")
-    expect(shown).to_have_count(2)
+    expect(prose.filter(has_text="The last of the pictures.")).to_be_visible()
+    expect(picture).to_be_visible()
+    look()
+
+    read: set[str] = set()  # a long text is cut into pages, of which none scrolls
+    for _ in range(12):
+        if place.inner_text() == "4 / 4":
+            break
+        page.keyboard.press("PageDown")
+        read |= set(re.findall(r"Paragraph \d+", " ".join(page.locator(".nlm-shown").all_inner_texts())))
+        look()
+        if place.get_attribute("data-part") == "5.2":
+            expect(title).to_have_text("Long")
+    expect(place).to_have_text("4 / 4")
+    assert len(read) == 14
+    expect(page.locator(".nlm-shown .nlm-live svg")).to_have_count(2, timeout=30_000 * PATIENCE)
+    look()
+    page.keyboard.press("PageDown")  # there is nothing more: the screen stays
+    expect(page.locator(".nlm-running")).to_have_count(0)
+    expect(place).to_have_attribute("data-running", "0")
+    expect(page.locator(".nlm-shown .nlm-live svg")).to_have_count(2)
+    assert place.get_attribute("data-whole") == "true"
+
+    page.keyboard.press("o")
+    cards = page.get_by_role("option")
+    expect(cards).to_have_text([re.compile(title) for title in ("1 · First", "2 · First", "3 · Long", "4 · Long")])
+    expect(cards.nth(1).locator("svg")).to_have_count(1)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(place).to_have_text("2 / 4")
     page.keyboard.press("PageUp")
-    expect(shown).to_have_count(1)
-    page.keyboard.press("PageUp")
-    expect(place).to_have_text("1 / 2")
-    expect(shown).to_have_count(2)
+    expect(place).to_have_text("1 / 4")
+
+    page.evaluate("() => { window.print = () => {}; }")
+    page.keyboard.press("p")
+    handout = page.locator("#nlm-handout")
+    expect(handout).to_contain_text("Number 1 · First")
+    assert handout.inner_text().index("Paragraph 13") < handout.inner_text().index("Forty-two")
+    assert len(re.findall(rb"/Type /Page\b", page.pdf())) >= 3
+    page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    expect(handout).to_have_count(0)
 
     page.keyboard.press("Escape")
     expect(place).to_have_count(0)
     expect(page.locator("#jp-menu-panel")).to_be_visible()
-    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(7)
+    expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(11)
     assert notes.is_closed()
+    note = page.locator(".jp-Cell.nlm-note")  # not for the reader of a notebook, unless it is asked for
+    expect(note).to_be_hidden()
+    page.evaluate("() => jupyterapp.commands.execute('nlm-slides:notes')")
+    expect(note).to_be_visible()
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.evaluate("() => jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })")
+    seen = page.evaluate(IN_VIEW)  # a control and what it changes share the screen, and nothing in it is white
+    assert seen["handle"] > 0, "the control is in view at the end of its picture"
+    assert seen["picture"] <= seen["height"]
+    assert "invert" in seen["filter"]
     page.keyboard.press("Control+Alt+P")
     expect(place).to_be_visible()
     assert not errors, errors

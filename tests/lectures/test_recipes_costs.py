@@ -169,26 +169,26 @@ def test_attention_back_is_the_last_rows(small):
 
 
 @torch.no_grad()
-def test_silenced_heads_say_nothing_at_the_last_token_alone(small):
+def test_ablated_heads_say_nothing_at_the_last_token_alone(small):
     model, tokenizer = small
     ids = torch.tensor([tokenizer.encode(TEXT)])
     before = model(ids)[0]
-    with looking_back.silenced(model, [(1, 0), (1, 2)]):
+    with looking_back.ablated(model, [(1, 0), (1, 2)]):
         after = model(ids)[0]
         everything = [(layer, head) for layer in range(2) for head in range(3)]
-        with looking_back.silenced(model, everything):
+        with looking_back.ablated(model, everything):
             nothing = model(ids)[0][0, -1]
     assert torch.equal(model(ids)[0], before)
     assert torch.allclose(after[:, :-1], before[:, :-1], atol=1e-5)
     assert not torch.allclose(after[:, -1], before[:, -1], atol=1e-2)
-    # With every head silent the last token sees nothing but itself and its place.
+    # With every head ablated the last token sees nothing but itself and its place.
     other = ids.clone()
     other[:, :-1] = other[:, :-1].roll(1, 1)
-    with looking_back.silenced(model, everything):
+    with looking_back.ablated(model, everything):
         assert torch.allclose(model(other)[0][0, -1], nothing, atol=1e-5)
     attention, seen = model.layers[0].attention, []
     assert attention.d_head == 4
-    with looking_back.silenced(model, [(0, 1)]):
+    with looking_back.ablated(model, [(0, 1)]):
         handle = attention.output.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
         model(ids)
         handle.remove()

@@ -1,4 +1,4 @@
-"""Recipes of lecture 9: what free running is bound to learn, and a neural editor's pairs, losses and figures."""
+"""Recipes: what free running is bound to learn, and a neural editor's pairs, losses and figures."""
 
 import math
 

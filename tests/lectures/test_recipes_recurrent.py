@@ -1,4 +1,4 @@
-"""Recipes of lecture 5: marks taken off and put back, speeches without the verse's capitals, a verdict per word."""
+"""Recipes: marks taken off and put back, speeches without the verse's capitals, a verdict per word."""
 
 import math
 import random

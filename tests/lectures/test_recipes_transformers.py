@@ -9,26 +9,26 @@ from torch import nn
 
 from lectures import FOLDER as LECTURES
 from lectures.recipes import (
+    cache_cost,
+    changes_of_2017,
     costs,
     language_models,
     numbers_transformer,
     pronunciation_transformer,
+    small_gpt,
     warmup,
+    why_transformer,
 )
 from lectures.recipes import gpt_against_lstm as race
 from lectures.recipes.initial_weights import glorot
-from lectures.recipes.run import MissingCheckpoint, Recipe, Run, parameters
+from lectures.recipes.run import MissingCheckpoint, parameters
 from lectures.recipes.texts import as_document, in_rows
 from lectures.trained import FOLDER, build, read_card
 from nlmcore.metrics import bits_per_character, perplexity
 from nlmcore.tokens import CharTokenizer
 from nlmcore.training import History
 from nlmcore.transformer import TransformerLM
-
-
-def a_run(folder):
-    recipe = Recipe("small", 0, "for this test", "", lambda run: None)
-    return Run(recipe, folder, folder, folder, quick=True, progress=False, say=lambda text: None)
+from tests.lectures.runs import a_run
 
 
 def a_gpt(vocab_size=11):
@@ -214,3 +214,55 @@ def test_what_a_warm_up_changes_is_said_for_every_rate_and_norm():
     assert "(Glorot), post-norm: 4 layers 0.250" in said
     assert "post-norm's loss: -1.25 at a rate of 0.001, diverged at a rate of 0.01" in said
     assert said.endswith("pre-norm's loss: +0.50 at a rate of 0.001, +0.00 at a rate of 0.01")
+
+
+# --- what 2017 changed; equal parameters; the cache ---
+
+
+def test_a_change_is_what_it_says():
+    sizes = changes_of_2017.config(11, 8, 2)
+    built = {row: changes_of_2017.built(row, sizes) for row in changes_of_2017.CHANGES}
+    tokens = torch.tensor([[1, 2, 3, 4, 5]])
+    for row, model in built.items():
+        changed = tokens.clone()
+        changed[0, 0] = 9
+        with torch.no_grad():
+            moved = (model.eval()(tokens)[0] - model(changed)[0])[0, -1].abs().max()
+            reordered = (model(tokens)[0] - model(tokens[:, [1, 0, 2, 3, 4]])[0])[0, -1].abs().max()
+        assert (moved > 1e-6) == (row != "without attention"), row
+        if row != "without positions":  # with a causal mask and two layers, a model can count
+            assert (reordered > 1e-6) == (row != "without attention"), row
+    assert parameters(built["one head"]) == parameters(built[changes_of_2017.ALL])
+    assert parameters(built["without feed-forward networks"]) < parameters(built[changes_of_2017.ALL])
+
+
+def test_the_lstm_of_the_race_has_as_many_parameters():
+    for width in why_transformer.WIDTHS:
+        ours, theirs = (
+            parameters(build(*why_transformer.config(kind, 82, width)))
+            for kind in (why_transformer.TRANSFORMER, why_transformer.LSTM)
+        )
+        assert ours == pytest.approx(theirs, rel=0.02)
+
+
+def test_a_cache_holds_keys_and_values_of_every_token():
+    model = build("TransformerLM", a_gpt() | {"window": None, "max_length": 40}).eval()
+    cached, afresh, held = cache_cost.next_token(model, torch.randint(11, (1, 20)))
+    assert held == 3 * 2 * 20 * 8 * 4  # layers, keys and values, tokens, width, bytes
+    for work, new in ((cached, 1), (afresh, 20)):  # so small that PyTorch's counter sees every product
+        assert costs.multiply_adds(work) == pytest.approx(cache_cost.multiply_adds(model, 20, new), rel=0.1)
+
+
+def test_the_rate_rises_and_falls():
+    rates = [small_gpt.factor(step) for step in (1, small_gpt.WARM_UP, 4 * small_gpt.WARM_UP)]
+    assert rates == pytest.approx([1 / small_gpt.WARM_UP, 1.0, 0.5])
+
+
+def test_what_was_written_is_kept_when_a_training_is_resumed(tmp_path):
+    tokenizer = CharTokenizer.fit("to be or not ")
+    text = torch.tensor(tokenizer.encode("to be or not to be " * 9))
+    sizes = small_gpt.config(a_run(tmp_path), tokenizer.vocab_size)
+    first, second = (small_gpt.train(a_run(tmp_path), tokenizer, text.clone(), sizes)[1] for _ in range(2))
+    assert first == second
+    assert list(first["written"]) == ["0", "2", "4"]
+    assert len(first["losses"]) == 4

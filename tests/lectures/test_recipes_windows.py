@@ -1,4 +1,4 @@
-"""Parts of the recipes of lecture 4: which contexts were seen, and what is left of a line."""
+"""Parts of the recipes of `windows_and_convolutions`: which contexts were seen, and what is left of a line."""
 
 import math
 

@@ -9,19 +9,15 @@ import pytest
 import torch
 
 from lectures import trained
-from lectures.recipes.run import Recipe, Run, save_checkpoint
+from lectures.recipes.run import save_checkpoint
 from lectures.recipes.table import RECIPES
 from lectures.trained import FOLDER, build, checkpoint, names, parts, read_card, with_parts
 from nlmcore.recurrent import RecurrentLM
 from nlmcore.seq2seq import Seq2Seq
 from nlmcore.tokens import CharTokenizer, WordTokenizer
+from tests.lectures.runs import a_run
 
 CONFIG = {"vocab_size": 9, "cell": "gru", "d_embedding": 5, "d_hidden": 5, "tie_embeddings": True}
-
-
-def a_run(folder, **more):
-    recipe = Recipe("small", 0, "for this test", "", lambda run: None, **more)
-    return Run(recipe, folder, folder, folder, quick=True, progress=False, say=lambda text: None)
 
 
 @pytest.fixture

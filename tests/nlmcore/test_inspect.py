@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from nlmcore.attention import MultiHeadAttention
-from nlmcore.inspect import capture, pathway
+from nlmcore.inspect import capture, outputs, pathway
 from nlmcore.transformer import EncoderDecoder, TransformerConfig, TransformerEncoder, TransformerLM
 from tests.transformer_grid import share_blocks
 
@@ -105,7 +105,7 @@ def test_the_pathway_is_left_as_it_was_even_after_an_error() -> None:
     model = TransformerLM(CONFIG).eval()
     with pytest.raises(RuntimeError, match="midway"), pathway(model), pathway(model):
         raise RuntimeError("midway")
-    assert not any("after" in vars(module) for module in model.modules())
+    assert not any("post" in vars(module) for module in model.modules())
     with pathway(model) as outer:
         with pathway(model.layers[1]) as inner:
             model(TOKENS)
@@ -126,4 +126,20 @@ def test_what_has_no_pathway_is_named(plain_errors: None) -> None:
     with pytest.raises(ValueError, match="Linear has no residual pathway"), pathway(nn.Linear(2, 2)):
         pass
     with pytest.raises(TypeError, match="model must be a torch module, got str"), pathway("model"):
+        pass
+
+
+@pytest.mark.parametrize("share", [False, True])
+def test_outputs_are_those_of_the_named_module_in_its_turn_with_their_gradient(share: bool) -> None:
+    model = TransformerLM(dataclasses.replace(CONFIG, **{"share": share_blocks} if share else {})).eval()
+    with pathway(model) as branches, outputs(model, "layers.0") as first, outputs(model, "layers.1") as second:
+        model(TOKENS)
+    assert [len(first), len(second)] == [1, 1]
+    assert torch.equal(first[0], branches[1].result)
+    assert torch.equal(second[0], branches[3].result)
+    assert not torch.equal(first[0], second[0])
+    first[0].sum().backward()
+    assert model.embedding.weight.grad.any()  # type: ignore[union-attr]
+    assert not {"forward", "step"} & set(vars(model.layers[0]))
+    with pytest.raises(ValueError, match=r"has no module 'layer\.1'; close: layers\.1"), outputs(model, "layer.1"):
         pass

@@ -13,12 +13,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from nlmcore.attention import AttentionPool, FixedPool
 from nlmcore.convolutional import ConvLM, ConvSeq2Seq, TextCNN
 from nlmcore.decoding import greedy
 from nlmcore.feedforward import BagOfWordsLM, FeedForwardLM
 from nlmcore.ngram import NGramLM
 from nlmcore.recurrent import RecurrentLM, SequenceClassifier, SequenceTagger
 from nlmcore.seq2seq import NeuralEditor, Seq2Seq
+from nlmcore.transfer import Classifier
 from nlmcore.transformer import EncoderDecoder, MaskedLM, TransformerConfig, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
 from tests.laws import assert_close
@@ -66,6 +68,7 @@ LANGUAGE_MODELS: dict[str, Build] = {
     **{f"{c}, step by step": lambda width, c=c: RecurrentLM(VOCAB, c, width, width, fused=False) for c in CELLS},
     **{f"GPT, {name}": lambda width, name=name: TransformerLM(config(width, **CHANGES[name])) for name in PARTS},
     **{name: partial(row, name, TransformerLM) for name in ROWS if CATALOGUE[name].family is TransformerLM},
+    **{f"{name}, causal": partial(row, name, TransformerLM) for name in ("Longformer", "BigBird")},
 }
 WITH_A_SOURCE: dict[str, Build] = {
     **{
@@ -93,6 +96,12 @@ OTHERS: dict[str, Build] = {
         for pool in ("last", "mean")
     },
     "TextCNN": lambda width: TextCNN(VOCAB, 7, width),
+    **{
+        f"classifier of an encoder, {pool.__name__}": lambda width, pool=pool, sizes=sizes: Classifier(
+            TransformerEncoder(config(width)), 7, pool=pool(width, *sizes)
+        )
+        for pool, sizes in ((AttentionPool, ()), (FixedPool, (5,)))
+    },
 }
 MODELS = LANGUAGE_MODELS | WITH_A_SOURCE | OTHERS
 

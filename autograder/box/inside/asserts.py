@@ -1,9 +1,10 @@
-"""A test cell of plain nbgrader, whose asserts must run beside the student's code, run by the grader's own hands.
+"""Runs a plain nbgrader test cell, whose asserts must run next to the student's code, under the grader's control.
 
-What it needs is taken hold of in the warm parent, before any of the student's code: the test's text does not pass
-through the notebook's IPython, an error is noted here and not by the shell, a number that ends the cell is written
-down here and not by a formatter, and comparisons that the notebook has replaced in libraries are put back. What the
-student's objects answer, and what their functions see of their caller, is theirs all the same: nothing is proved here.
+References to everything it needs are taken in the warm parent, before any of the student's code runs. The test's text
+does not pass through the notebook's IPython; an error is recorded here and not by the shell; a number that ends the
+cell is recorded here and not by a formatter; and comparisons that the notebook has replaced in libraries are restored.
+Still, the student controls what their objects answer, and their functions can inspect their caller, so this proves
+nothing.
 """
 
 import ast

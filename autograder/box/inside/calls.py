@@ -1,7 +1,7 @@
-"""One interview: the student's function is called on what the grader sent, and its results are made ready to send.
+"""One interview: calls the student's function on the grader's arguments, and prepares its results for sending.
 
-A result is looked at before it is touched: what is no ordinary tensor of a reasonable size becomes a `Fault` in
-words, so that no output, however odd, ends the notebook.
+A result is checked before it is used: anything that is not an ordinary tensor of a reasonable size becomes a `Fault`
+with a message, so that no output, however odd, ends the notebook.
 """
 
 import math
@@ -24,19 +24,19 @@ _MOST_AXES = 16  # as `autograder.box.replies` reads
 
 
 class WrongReturn(TypeError):  # noqa: N818  (said to students)
-    """What came back cannot be compared, in words for the student."""
+    """The returned value cannot be compared; the message is for the student."""
 
 
 class _Unread(BaseException):  # `call` takes an Exception for the student's
-    """What came back cannot be looked at."""
+    """The returned value cannot be inspected."""
 
 
 Interviewed = tuple[Any, bytes, tuple[str, ...]]
 
 
 def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> Interviewed:
-    """The outcomes of one interview, as a JSON value and the bytes of its tensors (`largest` at most), and what was
-    heard of closed names. What fails here, and not in the student's function, is said to be ours."""
+    """The outcomes of one interview, as a JSON value and the bytes of its tensors (`largest` at most), and the closed
+    names that were used. A failure here, not in the student's function, is reported as ours."""
     try:
         with undisturbed():
             return _interview(namespace, asked, body, largest)
@@ -46,15 +46,15 @@ def interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, 
 
 def _interview(namespace: Mapping[str, Any], asked: dict[str, Any], body: bytes, largest: int) -> Interviewed:
     function, fault = _find(namespace, asked["function"])
-    outcomes, pieces, used = [], [], 0
+    outcomes, pieces, used, sent = [], [], 0, bytearray(body)
     late: Fault | None = None
     with torch.random.fork_rng(devices=[]), listening(asked["closed"], function, absent=True) as heard:
-        torch.manual_seed(asked["seed"])
+        torch.default_generator.manual_seed(asked["seed"])
         for arguments in asked["calls"]:
             if fault is not None or late is not None:
                 outcomes.append(_coded(Outcome(fault=fault or late), []))
                 continue
-            given = [frames.value(v, body) for v in arguments]
+            given = [frames.value(v, sent) for v in arguments]
             outcome = _one_call(function, given, asked, largest - used, heard)
             if outcome.fault is not None and outcome.fault.kind == TookTooLong.__name__:
                 late = Fault(kind=outcome.fault.kind, words=f"{outcome.fault.words}, and was not asked again")
@@ -130,10 +130,11 @@ def _find(namespace: Mapping[str, Any], name: str) -> tuple[Any, Fault | None]:
 
 
 def _plain(result: Any, returns: Sequence[str], room: int) -> Any:
-    """The result with subclasses of Tensor made ordinary; too many or too large raise WrongReturn."""
+    """The result with subclasses of Tensor turned into ordinary tensors; too many or too large ones raise
+    WrongReturn."""
     if isinstance(result, (tuple, list)) and len(returns) > 1:
         if len(result) > _MOST_OUTPUTS:
-            raise WrongReturn(f"it returned {len(result)} things, and {len(returns)} were asked for")
+            raise WrongReturn(f"it returned {len(result)} values, but {len(returns)} were asked for")
         return tuple(_item(item, room) for item in result)
     if isinstance(result, tuple) and len(result) == 1:
         return (_item(result[0], room),)

@@ -1,8 +1,8 @@
-"""The process that runs one notebook: its walls are put up here, and its supervisor stays outside them.
+"""The process that runs one notebook: its isolation is set up here, and its supervisor stays outside.
 
-    warm parent ── fork ──▶ supervisor ── new namespaces, fork ──▶ the notebook (process 1 of its own world)
+    warm parent ── fork ──▶ supervisor ── new namespaces, fork ──▶ the notebook (process 1 of its own namespace)
 
-The supervisor hears from the kernel what was refused, ends the notebook when the grader says so or goes away,
+The kernel tells the supervisor what was refused. The supervisor ends the notebook when the grader says so or goes away,
 and tells the grader how it ended. The notebook has two pipes and nothing else.
 """
 
@@ -34,7 +34,7 @@ _TICK = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Walls:
-    """What this machine offers, as the grader's side has found out."""
+    """The isolation that this machine offers, as the grader's side has determined."""
 
     namespaces: bool
     landlock: bool
@@ -81,7 +81,7 @@ class Supervisor:
     # --- outside ------------------------------------------------------------------------------------------
 
     def _separate(self) -> None:
-        """A world of its own, or at least a folder of its own."""
+        """Separate namespaces, or at least a separate folder."""
         if not self.walls.namespaces:
             self.folder = tempfile.mkdtemp(prefix="notebook-", dir=self.walls.scratch)
             return
@@ -181,7 +181,7 @@ class Supervisor:
         return self.folder
 
     def _lock(self, channel: socket.socket, work: str) -> None:
-        """The last thing before the student's code: nothing can be undone after this."""
+        """The last step before the student's code; nothing can be undone after this."""
         limits = self.job
         for kind, value in (
             (resource.RLIMIT_AS, limits["size"] + limits["memory"]),
@@ -219,7 +219,7 @@ class Supervisor:
 
 
 def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], plans: Any, watch: Watch) -> None:
-    """Do what the grader asks, one thing after the other, until it hangs up."""
+    """Do what the grader asks, in order, until it closes the connection."""
     closing.leave_out(plans.closed)
     seed(first["seed"])
     shell.outputs.limit = first["output"]
@@ -228,7 +228,7 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
     gc.enable()
     watch.begin()
     lean = shell.needed(*first["needed"]) if first["needed"] else {}
-    run_test = asserts.ready(shell)
+    run_test = asserts.ready(shell) if first["tests"] else shell.run
     frames.write(replies, {"ticket": first["ticket"], "ready": True, "noted": watch.noted})
     while True:
         order, body = frames.read(orders)
@@ -252,11 +252,11 @@ def serve(shell: Notebook, orders: int, replies: int, first: dict[str, Any], pla
 def seed(number: int) -> None:
     random.seed(number)
     np.random.seed(number % 2**32)
-    torch.manual_seed(number)
+    torch.default_generator.manual_seed(number)  # `torch.manual_seed` also writes a traceback for every accelerator
 
 
 def _keep_only(*descriptors: int) -> None:
-    """Close every other descriptor but the three standard ones, which lead nowhere."""
+    """Close every other descriptor except the three standard ones, which lead nowhere."""
     null = os.open("/dev/null", os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)

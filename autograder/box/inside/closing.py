@@ -1,8 +1,8 @@
-"""What is closed is not in the box: rooms and packages that the sandbox does without, and the grader's own code.
+"""Closed modules are not in the box: the modules and packages left out of the sandbox, and the grader's own code.
 
-A closed room's files are hidden by the kernel before any of the student's code runs (`Supervisor`). A name from it can
-still be imported, and refuses when it is used, so that a line which is never reached costs nothing. What PyTorch itself
-has cannot be absent; `autograder.exercise.closed` listens for that.
+The kernel hides a closed module's files before any of the student's code runs (`Supervisor`). A name from it can still
+be imported, and refuses when it is used, so a line that is never reached costs nothing. PyTorch's own functions cannot
+be absent; `autograder.exercise.closed` listens for that.
 """
 
 import importlib.abc
@@ -13,20 +13,23 @@ import types
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from autograder.exercise.closed import is_absent, refusal
+from autograder.exercise.closed import LIBRARIES, is_absent, refusal
 
 touched: list[str] = []  # absent names that were used, each once, since the list was last emptied
 _OURS = ("autograder.box", "autograder.exercise")
 
 
 def leave_out(names: Sequence[str]) -> None:
-    """From here on these are not there, nor is what grades. Raises ValueError for a name that cannot be left out."""
+    """From now on these are absent, and so is the grader's code. Raises ValueError for a name that cannot be left
+    out."""
     for name in names:
         if not is_absent(name):
             raise ValueError(
                 f"{name!r} cannot be left out of the sandbox: closed names of PyTorch belong to a question"
             )
-    for name in [n for n in sys.modules if _within(n, (*names, *_OURS))]:
+    names = [name for name in names if name not in LIBRARIES or importlib.util.find_spec(name) is not None]
+    gone = tuple(f"{name}." for name in (*names, *_OURS))
+    for name in [n for n in sys.modules if f"{n}.".startswith(gone)]:
         parent, _, last = name.rpartition(".")
         vars(sys.modules.get(parent, types.ModuleType(""))).pop(last, None)
         del sys.modules[name]
@@ -35,7 +38,7 @@ def leave_out(names: Sequence[str]) -> None:
 
 
 def files_of(module: str) -> list[str]:
-    """The files and folders that hold a module's source and its compiled form."""
+    """The files and folders that contain a module's source and its compiled form."""
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         return []
@@ -61,7 +64,7 @@ class _Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _Room(types.ModuleType):
-    """A closed room: it has every name, and none of them can be used."""
+    """A closed module: it has every name, but none of them can be used."""
 
     def __init__(self, name: str, closed: str) -> None:
         super().__init__(name)

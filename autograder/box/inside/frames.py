@@ -2,7 +2,7 @@
 
     frame = size of the header (8 bytes) · size of the body (8 bytes) · header · body
 
-The student's side. What arrives here comes from the grader and is trusted; what leaves here is read by
+The student's side. Data that arrive here come from the grader and are trusted; data that leave are read by
 `autograder.box.replies`, which trusts nothing.
 """
 
@@ -35,7 +35,8 @@ class Gone(Exception):  # noqa: N818  (not an error: the other side has hung up)
 
 
 class Generator:
-    """A seeded generator: every copy of it is a fresh `torch.Generator`, so that each call draws the same."""
+    """A seeded generator: every copy of it is a fresh `torch.Generator`, so that each call gets the same random
+    numbers."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -61,8 +62,8 @@ def write(descriptor: int, header: dict[str, Any], body: bytes = b"") -> None:
         waiting = waiting[os.write(descriptor, waiting) :]
 
 
-def value(coded: Any, body: bytes) -> Any:
-    """What `autograder.box.replies.coded` has written down."""
+def value(coded: Any, body: bytearray) -> Any:
+    """The inverse of `autograder.box.replies.coded`; its tensors are in `body`, or share no memory with it."""
     if not isinstance(coded, dict):
         return coded
     ((kind, content),) = coded.items()
@@ -78,11 +79,13 @@ def value(coded: Any, body: bytes) -> Any:
     return tuple(items) if kind == "tuple" else items
 
 
-def _tensor(about: dict[str, Any], body: bytes) -> Tensor:
-    dtype = DTYPES[about["dtype"]]
+def _tensor(about: dict[str, Any], body: bytearray) -> Tensor:
+    dtype, shape = DTYPES[about["dtype"]], about["shape"]
     start, end = about["bytes"]
-    flat = torch.frombuffer(bytearray(body[start:end]), dtype=dtype) if end > start else torch.empty(0, dtype=dtype)
-    return torch.empty_strided(about["shape"], about["stride"], dtype=dtype).copy_(flat.reshape(about["shape"]))
+    if end == start:
+        return torch.empty(shape, dtype=dtype)
+    flat = torch.frombuffer(body, dtype=dtype, count=(end - start) // dtype.itemsize, offset=start).view(shape)
+    return torch.empty_strided(shape, about["stride"], dtype=dtype).copy_(flat) if "stride" in about else flat
 
 
 def raw(tensor: Tensor) -> bytes:

@@ -45,7 +45,7 @@ def die_with_parent() -> None:
 
 
 def hide_memory() -> None:
-    """Nobody may attach to this process or open its /proc/…/mem; a later change of user or program undoes it."""
+    """No process may attach to this one or open its /proc/…/mem; a later change of user or program undoes this."""
     prctl(_SET_DUMPABLE, 0)
 
 
@@ -55,7 +55,7 @@ def show_memory() -> None:
 
 
 def gain_nothing() -> None:
-    """No set-user-id program raises privileges from here on (PR_SET_NO_NEW_PRIVS)."""
+    """No set-user-id program raises privileges from now on (PR_SET_NO_NEW_PRIVS)."""
     prctl(_NO_NEW_PRIVILEGES, 1)
 
 
@@ -77,7 +77,7 @@ def map_user(user: int, group: int, where: str = "/proc/self") -> None:
 
 
 def try_namespaces(user: int | None, scratch: str) -> None:
-    """The supervisor's first steps, tried once: print "stands", or raise what went wrong."""
+    """The supervisor's first steps, tried once: print "stands", or raise the error."""
     if user is not None:
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -97,8 +97,8 @@ def try_namespaces(user: int | None, scratch: str) -> None:
 def huge_pages() -> int:
     """Gather this process's own memory in pages of 2 MB (MADV_COLLAPSE, Linux 6.1), and say how many there are.
 
-    A fork copies one entry per page: of a hundred large ones instead of forty thousand small ones. What cannot be
-    gathered, or on a kernel that does not know how, stays as it is.
+    A fork copies one entry per page, so it copies a hundred entries for large pages instead of forty thousand for small
+    ones. Memory that cannot be gathered is left unchanged, also on kernels that do not support it.
     """
     found = 0
     with open("/proc/self/maps") as file:

@@ -1,7 +1,7 @@
-"""Landlock: from here on, this process and all that it starts see only the named files.
+"""Landlock: from now on, this process and everything that it starts see only the named files.
 
 Source: Linux manual page landlock(7). Rules name folders and files, and everything beneath a folder goes with
-it; what is not named can be neither opened nor listed, whoever owns it. Nothing can be added afterwards.
+it; all other files can be neither opened nor listed, regardless of their owner. Nothing can be added afterwards.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ _SCOPES = 3  # abstract sockets, and signals to processes outside
 
 
 def version() -> int:
-    """The kernel's Landlock version; 0 where there is none."""
+    """The kernel's Landlock version; 0 if it has no Landlock."""
     try:
         return kernel.syscall(_CREATE, None, ctypes.c_ulong(0), ctypes.c_ulong(1))
     except OSError:

@@ -1,7 +1,7 @@
-"""What a notebook's functions need of its cells: the statements that bind the names they use, and nothing else.
+"""The parts of a notebook that its functions need: the statements that bind the names they use, and nothing else.
 
-A right function must not fall with a plot that takes too long, with memory that an experiment holds, or with a cell
-that raises before the function is defined. So where one fails, the notebook is run again like this.
+A right function must not fail because a plot takes too long, an experiment uses up the memory, or a cell raises before
+the function is defined. So if one fails, the notebook is run again in this reduced form.
 """
 
 import ast
@@ -26,10 +26,10 @@ class _Statement:
 def needed(
     sources: Sequence[str], tests: Sequence[str], functions: Iterable[str], plain: Callable[[str], str]
 ) -> dict[str, str]:
-    """Each source -> what is left of it, its lines where they were; a cell that cannot be parsed is left as it is.
+    """Each source -> its remaining statements, on their original lines; a cell that cannot be parsed is left unchanged.
 
-    tests: the text of cells that are run whole. functions: names, dots allowed, that are needed besides. plain: makes
-    Python of a cell's text with magics.
+    tests: the text of cells that are run whole. functions: further names that are needed, dots allowed. plain: turns a
+    cell's text with magics into Python.
     """
     cells = [plain(source) for source in sources]
     statements: list[_Statement] = []
@@ -48,7 +48,8 @@ def needed(
     found = {}
     for number, (given, source) in enumerate(zip(sources, cells, strict=True)):
         lines = {line for s in kept if s.cell == number for line in s.lines}
-        left = (text if line in lines else "" for line, text in enumerate(source.split("\n")))
+        # "#", as IPython cuts blank lines off the top
+        left = (text if line in lines else "#" for line, text in enumerate(source.split("\n")))
         found[given] = given if number in whole else "\n".join(left)
     return found
 

@@ -1,4 +1,4 @@
-"""A notebook's cells run one after the other in one IPython namespace, as nbgrader runs them: an error stops its cell.
+"""A notebook's cells run in order in one IPython namespace, as nbgrader runs them; an error stops its cell.
 
 The shell is made once in the warm parent, with matplotlib's inline pictures; a child inherits it unused.
 """
@@ -36,6 +36,10 @@ class _Hook(DisplayHook):
     def finish_displayhook(self) -> None:
         pass
 
+    @staticmethod
+    def semicolon_at_end_of_expression(expression: str) -> bool:
+        return ";" in expression and DisplayHook.semicolon_at_end_of_expression(expression)  # which tokenises all of it
+
 
 class _Publisher(DisplayPublisher):
     def publish(self, data: dict[str, Any], *rest: Any, **options: Any) -> None:
@@ -72,7 +76,8 @@ class Notebook(InteractiveShell):
         self._streams = sys.stdout, sys.stderr
 
     def put_back(self) -> None:
-        """What a cell has put in the place of print, of sum or of sys.stdout concerns no function of an exercise."""
+        """Restore print, sum, sys.stdout and the like if a cell has replaced them, so that this affects no function of
+        an exercise."""
         self._builtins()
         sys.stdout, sys.stderr = self._streams
 
@@ -80,8 +85,8 @@ class Notebook(InteractiveShell):
         return needed(sources, tests, functions, self.transform_cell)
 
     def draw(self, pictures: bool) -> None:
-        """Whether the course's own pictures are drawn, or stand there as their alternative text. They are made in
-        either case, so a cell runs and fails alike; what a student draws with matplotlib is drawn."""
+        """Whether the course's own pictures are drawn or replaced by their alternative text. They are made in either
+        case, so a cell runs and fails in the same way; students' own matplotlib pictures are always drawn."""
         if self.display_formatter is not None:
             bundles = self.display_formatter.mimebundle_formatter
             # Their SVG would only be left out.
@@ -141,7 +146,7 @@ def make() -> Notebook:
 
 
 def _few_threads() -> None:
-    """More threads than the limits allow would end the process, and nobody asks for them in earnest."""
+    """More threads than the limits allow would end the process, and no student needs them."""
     most, original = 4, torch.set_num_threads
 
     def set_num_threads(nthreads: int) -> None:

@@ -1,4 +1,4 @@
-"""What a cell shows, kept within bounds: nbformat outputs of text and small pictures, nothing that a browser runs.
+"""The outputs of a cell, within limits: text and small pictures in nbformat, nothing that a browser runs.
 
 HTML, JavaScript and SVG from a submission are dropped: they would run in the instructor's page.
 """

@@ -1,13 +1,13 @@
-"""A filter on system calls: what a student's process may never ask the kernel for, and who is told.
+"""A filter on system calls: the calls that a student's process may never make, and which of them are reported.
 
 A classic BPF program (seccomp(2)). A refused call gives EPERM; those that say something about the intent
-(a network connection, another process, a signal to somebody else) are told to the supervisor outside, through
-the kernel (SECCOMP_RET_USER_NOTIF), so no code in the process can hush them up.
+(a network connection, another process, a signal to somebody else) are reported to the supervisor outside, through the
+kernel (SECCOMP_RET_USER_NOTIF), so no code in the process can hide them.
 
-What is refused by name is listed per machine; of calls newer than Linux 5.1, which all machines number alike
-from 424 on, only a few that Python and glibc use are allowed, so tomorrow's are refused too.
+Calls refused by name are listed per architecture. All architectures share the numbers of calls newer than Linux 5.1,
+424 and above; only a few of these that Python and glibc use are allowed, so future calls are refused as well.
 
-Written out here, as libseccomp's bindings need its shared library, which pip cannot install.
+Implemented here because libseccomp's bindings need its shared library, which pip cannot install.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ supported = kernel.MACHINE in _ARCHITECTURE
 
 
 def _calls(rows: str) -> tuple[int, ...]:
-    """This machine's numbers of calls that are listed as "name x86_64 aarch64, …"; "-" where a machine has none."""
+    """This machine's numbers of the calls listed as "name x86_64 aarch64, …"; "-" if an architecture lacks the call."""
     numbers = (row.split()[1 + _COLUMN] for row in rows.split(","))
     return tuple(int(number) for number in numbers if number != "-")
 
@@ -73,7 +73,7 @@ _CALLS = {
         """
     ),
 }
-"""What is refused by name. Among the quiet ones memfd_create: memory that no limit of this process counts."""
+"""Calls refused by name. The unreported ones include memfd_create, whose memory no limit of this process counts."""
 _OF_OTHERS = {
     FILES: _calls(
         """
@@ -83,8 +83,8 @@ _OF_OTHERS = {
         """
     ),
 }
-"""What Landlock does not rule, and a notebook could do to any file of the grader's that it can name: refused where it
-is the same user and sees the same files (`shared`). fchmodat2, setxattrat and the like are newer than 424."""
+"""Calls that Landlock does not restrict and that a notebook could apply to any of the grader's files; refused if it is
+the same user and sees the same files (`shared`). fchmodat2, setxattrat and the like are newer than 424."""
 _SIGNALS = _calls("kill 62 129, tgkill 234 131, rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240")
 _SOCKET, _SOCKETPAIR, _CLONE = _calls("socket 41 198, socketpair 53 199, clone 56 220")
 _PRCTL, _FCNTL, _IOCTL = _calls("prctl 157 167, fcntl 72 25, ioctl 16 29")
@@ -95,7 +95,7 @@ _FIRST_COMMON = 424
 _COMMON_ALLOWED = (436, 439, 441, 449)
 """close_range, faccessat2, epoll_pwait2, futex_waitv."""
 _COMMON_ALONE = (437, 452)
-"""openat2 and fchmodat2, where a notebook sees files of its own only."""
+"""openat2 and fchmodat2, if a notebook sees only its own files."""
 _CONTROLS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
 """Of ioctl, on files of the grader's: is it a terminal, of what size, how much can be read, (no) waiting, (not) closed
 on exec, and FICLONE, which needs a file that is open for writing. Not those that set attributes or seal a file."""
@@ -126,10 +126,11 @@ def words(number: int, first_argument: int) -> str:
 
 
 def install(process: int, shared: bool = False) -> int | None:
-    """Filter this thread, and all that it starts, for good; `process` is its own id. Needs `kernel.gain_nothing`.
+    """Filter this thread, and everything that it starts, permanently; `process` is its own id. Needs
+    `kernel.gain_nothing`.
 
-    shared: it is the same user as the grader, and sees the same files. Returns the descriptor on which the supervisor
-    hears of refused calls; None where the kernel has none."""
+    shared: it is the same user as the grader, and sees the same files. Returns the descriptor through which the
+    supervisor learns of refused calls; None if the kernel has no such thing."""
     try:
         return _install(_program(process, _NOTIFY, shared), flags=8)
     except OSError:
@@ -138,7 +139,7 @@ def install(process: int, shared: bool = False) -> int | None:
 
 
 def hear(listener: int) -> str | None:
-    """One refused call, answered with EPERM: what it means. None if the process went away meanwhile."""
+    """Answer one refused call with EPERM, and return its meaning. None if the process has ended meanwhile."""
     buffer = bytearray(_NOTIFICATION.size)
     try:
         fcntl.ioctl(listener, _NOTIF_RECEIVE, buffer)
@@ -178,7 +179,8 @@ def _program(process: int, told: int, shared: bool) -> bytes:
         return [(_LOAD, 0, 0, _ARGUMENT + 8 * argument), *tests, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _DENY)]
 
     def empties(argument: int) -> list[tuple[int, int, int, int]]:
-        """To open for reading and empty a file at once is no matter of Landlock's before its third version."""
+        """Before its third version, Landlock does not restrict opening a file for reading and truncating it in one
+        call."""
         return [
             (_LOAD, 0, 0, _ARGUMENT + 8 * argument),
             (_ANY_BIT, 0, 4, 0x200),  # O_TRUNC

@@ -1,4 +1,4 @@
-"""`autograder.check` inside the box: it knows no answers, so it says nothing. The verdict is made outside."""
+"""`autograder.check` inside the box: it has no answers, so it says nothing. The verdict is computed outside."""
 
 from typing import Any
 
@@ -22,5 +22,5 @@ def check(name: str, function: Any, *, hidden: bool = False) -> None:
 
 
 def passes(name: str, function: Any) -> bool:
-    """False: what depends on a finished exercise is left out while grading."""
+    """False: code that depends on a finished exercise is skipped while grading."""
     return False

@@ -1,6 +1,6 @@
 """The warm parent: imports what notebooks need, once, and forks a supervisor for every job.
 
-It reads one kind of message, from the grader alone, over a socket that no child inherits.
+It reads one kind of message, only from the grader, over a socket that no child inherits.
 """
 
 import functools
@@ -30,7 +30,7 @@ _LARGEST_MESSAGE = 1 << 16
 
 
 class Plans:
-    """What a job does without, and which files hold it."""
+    """The modules that a job leaves out, and their files."""
 
     def __init__(self, closed: Sequence[str], heard: Sequence[Sequence[str]]) -> None:
         self.closed = tuple(name for name in closed if is_absent(name))
@@ -46,7 +46,7 @@ _plans = functools.lru_cache(maxsize=256)(Plans)
 
 
 def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
-    """Serve until the grader hangs up."""
+    """Serve until the grader closes the connection."""
     try:
         _become(settings["become"])
         given: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in settings["walls"].items()}
@@ -79,7 +79,7 @@ def main(settings: dict[str, Any], control: socket.socket) -> NoReturn:
 
 
 def _become(user: int | None) -> None:
-    """As root: somebody who owns nothing."""
+    """If we are root, become a user who owns nothing."""
     if user is not None:
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -119,7 +119,7 @@ def _warm_up() -> Any:
 
 
 def _warm_more(modules: Sequence[str]) -> bool:
-    """Import what this job and those like it need, which most do not; whether there was anything new."""
+    """Import modules that this job and similar ones need but most do not; returns whether there was anything new."""
     missing = [name for name in modules if name not in sys.modules]
     for name in missing:
         importlib.import_module(name)

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from autograder.exercise.draw import Draw
 
-CLOSED = ("nlmcore.attention", "nlmcore.convolutional", "nlmcore.fast")
+CLOSED = ("nlmcore.attention", "nlmcore.convolutional", "nlmcore.fast", "transformers")
 """Closed in every question: attention, and rooms with an attention of their own."""
 
 FUSED = (

@@ -105,7 +105,7 @@ MULTI_HEAD_ATTENTION = question(
             zero_where_nothing_is_allowed(MASK, output_too=False),
             about=["weights"],
         ),
-        holds("a sentence alone gives what it gives in a batch", 0.5, _alone_and_together, alone_as_in_a_batch(1)),
+        holds("a sentence gives the same alone as in a batch", 0.5, _alone_and_together, alone_as_in_a_batch(1)),
     ],
     closed=FUSED,
     mistakes="""

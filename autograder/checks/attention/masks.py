@@ -39,7 +39,7 @@ def _edges(draw: Draw) -> list[Case]:
     return [
         case("sentences of different lengths", _lengths(draw, batch, time + 1), time + 1),
         case("an empty sentence in the batch", lengths, time),
-        case("more time than the longest sentence needs", _lengths(draw, batch, time), time + 2),
+        case("more padding than the longest sentence needs", _lengths(draw, batch, time), time + 2),
     ]
 
 
@@ -50,8 +50,8 @@ DECODER_MASK = question(
     returns=("mask",),
     properties=[
         judged("boolean, of shape (batch, 1, time, time)", 0.5, _padded, boolean_mask),
-        values("nobody sees the future", 1, _full),
-        holds("nobody sees padding", 1, _padded, last_row_is_known),
+        values("no query sees the future", 1, _full),
+        holds("no query sees padding", 1, _padded, last_row_is_known),
         values("both together, edges included", 0.5, _edges),
     ],
     closed=CLOSED,

@@ -75,7 +75,7 @@ not-scaled: You left out the division by √d: these are the weights of the plai
 all weight falls on a single key, and the gradient vanishes.
 - / math.sqrt(q.shape[-1]) →
 
-divided-by-d: You divided by d instead of √d. The dot product of d independent numbers has standard deviation √d.
+divided-by-d: You divided by d instead of √d. The dot product of d independent terms has standard deviation √d.
 - math.sqrt(q.shape[-1]) → q.shape[-1]
 
 multiplied-by-root-d: You multiplied by √d instead of dividing by it.

@@ -33,7 +33,7 @@ DOT_SCORE = question(
     properties=[
         shapes(0.2, _dot_inputs, "one score per key"),
         values("the scores are right", 1, _dot_inputs),
-        values("also for one key, float64, slices", 0.8, _dot_edges),
+        values("one key, float64, slices", 0.8, _dot_edges),
     ],
     closed=CLOSED,
     mistakes="""
@@ -60,7 +60,7 @@ already-softmax: You returned weights, not scores: they are positive and sum to 
 
 def _square(draw: Draw) -> list[Case]:
     n, d = draw.sizes(2)
-    return [case("query and keys of one width", draw.normal(d), draw.normal(n, d), draw.normal(d, d))]
+    return [case("query and keys of equal width", draw.normal(d), draw.normal(n, d), draw.normal(d, d))]
 
 
 def _wide(draw: Draw) -> list[Case]:
@@ -107,7 +107,7 @@ def _additive(draw: Draw, n: int, d_query: int, d_key: int, d_score: int, label:
 
 def _additive_square(draw: Draw) -> list[Case]:
     n, d, d_score = draw.sizes(3)
-    return [_additive(draw, n, d, d, d_score, "query and keys of one width")]
+    return [_additive(draw, n, d, d, d_score, "query and keys of equal width")]
 
 
 def _additive_wide(draw: Draw) -> list[Case]:

@@ -1,6 +1,6 @@
-"""What the questions on backpropagation share: what would do the work."""
+"""What the questions on backpropagation share: the names that are off limits."""
 
-from autograder.exercise.closed import DIFFERENTIATION
+from autograder.exercise.closed import DIFFERENTIATION, DIFFERENTIATORS
 
 CLOSED = (
     DIFFERENTIATION,
@@ -10,6 +10,8 @@ CLOSED = (
     "nlmcore.metrics",
     "nlmcore.training",
     "nlmcore.word2vec",
+    "sklearn",
+    *DIFFERENTIATORS,
 )
 """Closed in every question: what differentiates, and the rooms whose gradients or losses are asked for."""
 

@@ -14,7 +14,7 @@ from autograder.exercise.specification import Case, case
 
 
 def _model_of(draw: Draw, size: int, rows: dict[int, dict[int, float]]) -> Tensor:
-    """A nearly even model, but for the `rows`: last -> {next: probability}, each a little more or less."""
+    """A nearly uniform model except in `rows`: last -> {next: probability}, each a little more or less."""
     table = torch.log_softmax(draw.normal(size, size).double() * 0.2, -1).exp()
     for last, wanted in rows.items():
         for word in wanted:
@@ -102,7 +102,8 @@ def _cut_off(draw: Draw) -> list[Case]:
 
 
 def _extended(*stops: str) -> str:
-    """Ways of extending what has ended: until something holds of `held`; then with all words, or those up to eos."""
+    """Ways of extending hypotheses that have ended: until a condition on `held` is true; then with all words, or those
+    up to eos."""
     whole, cut = "held[0]", "[(t[: t.index(eos) + 1] if eos in t else t, score) for t, score in held][0]"
     ways = (f"{EXTENDED.format(stop)}\n- return held[0] → return {result}" for stop in stops for result in (whole, cut))
     return "\nor\n".join(ways)
@@ -123,7 +124,7 @@ BEAM_SEARCH = question(
         judged("one hypothesis is greedy", 1, _narrow, same_path("the tokens")),
         judged("the log-probability of your own tokens", 1, _all, scores_its_own_path),
         judged("better than greedy", 2, _wide, same_path("the tokens"), "tokens"),
-        judged("ended texts among the others", 1, _ended, same_path("the tokens"), "tokens"),
+        judged("texts that have ended, among others", 1, _ended, same_path("the tokens"), "tokens"),
         judged("cut off before it ends", 1, _cut_off, same_path("the tokens"), "tokens"),
     ],
     closed=CLOSED,
@@ -170,8 +171,8 @@ or
 after: enough-have-ended
 - [*aside, *held] → aside or held
 
-ended-set-aside: You set every ended text aside, where it takes no place in the beam and can never lose it. By rule 3 it
-competes with the others: it stays only while it is among the `beam` best, at its own step and later.
+ended-set-aside: You set every ended text aside, where it takes up no slot in the beam and can never lose it. By rule 3
+it competes with the others: it stays only while it is among the `beam` best, at its own step and later.
 ^ aside = []
 - held = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:beam]
 + grown.sort(key=lambda hypothesis: -hypothesis[1])

@@ -34,7 +34,7 @@ BEAM_STEP = question(
     properties=[
         shapes(0.25, _usual_steps, "three lists of the beam's size"),
         values("the scores", 1.25, _usual_steps, "scores"),
-        values("whose, and which word", 2, _usual_steps, "parents", "tokens"),
+        values("the parents and the words", 2, _usual_steps, "parents", "tokens"),
         values("the first step", 0.5, _first_step),
     ],
     closed=CLOSED,
@@ -67,7 +67,7 @@ worst-first: The extensions are right but in the wrong order: put the best one f
 - every.reshape(-1).topk(beam) → (found.flip(0) for found in every.reshape(-1).topk(beam))
 
 probabilities-returned: The extensions are right, but you return probabilities as scores. Scores are logarithms, on
-input and output: after a few dozen words a probability is too small to be told from 0.
+input and output: after a few dozen words a probability is too small to distinguish from 0.
 - return best → return best.exp()
 """,
 )

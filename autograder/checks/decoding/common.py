@@ -5,12 +5,12 @@ from torch import Tensor
 
 from autograder.exercise.draw import Draw
 
-CLOSED = ("nlmcore.decoding",)
+CLOSED = ("nlmcore.decoding", "transformers")
 """Closed in every question: it is what the student writes."""
 
 
 def random_model(draw: Draw) -> tuple[Tensor, int, int]:
-    """ln P(next | previous), (previous, next), as a bigram model says it; a start, and another word as eos."""
+    """ln P(next | previous), (previous, next), of a random bigram model; a start, and a different word as eos."""
     size = draw.largest + 2
     eos = draw.integer(0, size - 1)
     start = (eos + draw.integer(1, size - 1)) % size

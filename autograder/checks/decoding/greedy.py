@@ -1,4 +1,4 @@
-"""Question 1a: the most probable word, again and again."""
+"""Question 1a: the most probable word, over and over."""
 
 from autograder.checks.decoding.common import CLOSED, random_model
 from autograder.exercise.declare import judged, question
@@ -8,7 +8,7 @@ from autograder.exercise.specification import Case, case
 
 
 def _path(draw: Draw, least: int, most: int, max_length: int, ends: bool, label: str) -> Case:
-    """A model whose greedy path has from `least` to `most` tokens, of which eos is the last or is none."""
+    """A model whose greedy path has `least` to `most` tokens; eos is the last of them or does not occur."""
     while True:
         table, start, eos = random_model(draw)
         found = GREEDY.reference(table, start, eos, max_length)

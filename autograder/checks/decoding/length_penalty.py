@@ -7,7 +7,7 @@ from autograder.exercise.specification import Case, case
 
 
 def _choices(draw: Draw, penalty: float, label: str) -> Case:
-    """Hypotheses of which another one wins with the penalty than without; neither is the shortest or the worst."""
+    """Hypotheses for which the penalty changes the winner; neither winner is the shortest or the worst."""
     while True:
         number = draw.largest + 1
         lengths = draw.integers(1, 12, number)

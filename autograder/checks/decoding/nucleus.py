@@ -10,7 +10,7 @@ from autograder.exercise.specification import Case, case
 
 
 def _far_from_the_edge(draw: Draw, p: float) -> Tensor:
-    """Logits whose cumulative sums all stay away from p, and of which p cuts off between 1 and size − 2 words."""
+    """Logits whose cumulative sums all stay away from p; p cuts off between 1 and size − 2 words."""
     while True:
         logits = different_logits(draw)
         sums = torch.softmax(logits.double(), -1).sort(descending=True).values.cumsum(0)
@@ -43,7 +43,7 @@ NUCLEUS = question(
     returns=("probabilities",),
     properties=[
         shapes(0.25, _usual, "one probability per word"),
-        values("the usual p", 2, _usual),
+        values("typical p", 2, _usual),
         values("one word has more than p", 1, _sharp),
         values("p = 1, tiny p, large logits", 0.75, _extremes),
     ],

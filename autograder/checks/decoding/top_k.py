@@ -16,7 +16,7 @@ def _k_words(draw: Draw) -> list[Case]:
 def _temperatures(draw: Draw) -> list[Case]:
     return [
         case("a low temperature", different_logits(draw), 4, 0.5),
-        case("a high one", different_logits(draw), 4, 2.0),
+        case("a high temperature", different_logits(draw), 4, 2.0),
     ]
 
 
@@ -25,7 +25,7 @@ def _extremes(draw: Draw) -> list[Case]:
     return [
         case("one word is kept", different_logits(draw), 1, 0.7),
         case("all words are kept", different_logits(draw), size, 1.5),
-        case("more words than there are", different_logits(draw), size + 5, 0.8),
+        case("k above the vocabulary size", different_logits(draw), size + 5, 0.8),
         case("logits above a hundred", different_logits(draw) + 150, 3, 1.0),
     ]
 

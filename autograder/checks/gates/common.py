@@ -1,10 +1,10 @@
-"""What the questions on gates share: blocks of weights, names that would do the work."""
+"""What the questions on gates share: blocks of weights, names that are off limits."""
 
 from collections.abc import Callable
 
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATION
+from autograder.exercise.closed import DIFFERENTIATION, DIFFERENTIATORS
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -14,6 +14,7 @@ CLOSED = (
     "nlmcore.diagnostics",
     "nlmcore.fast",
     "nlmcore.training",
+    *DIFFERENTIATORS,
     "torch.nn.GRU",
     "torch.nn.GRUCell",
     "torch.nn.LSTM",

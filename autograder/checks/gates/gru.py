@@ -24,7 +24,7 @@ GRU_STEP = question(
         shapes(0.25, _cells),
         values("the two gates", 1, _cells, "r", "z"),
         values("the candidate", 1.25, _cells, "n"),
-        holds("mixed by your own gate", 0.75, _cells, mixes(2, 3)),
+        holds("mixed with your own gate", 0.75, _cells, mixes(2, 3)),
         values("the new state, odd sizes", 0.75, _odd),
     ],
     closed=CLOSED,
@@ -67,7 +67,7 @@ u-transposed: You transposed the blocks of U. Vectors are rows here, so the stat
 (PyTorch's weight_hh is our U transposed.)
 ^ U = U.mT
 
-gates-exchanged: The new state is right, but you return the gates in another order. Return new, r, z, n.
+gates-exchanged: The new state is right, but you return the gates in a different order. Return new, r, z, n.
 - , r, z, n → , z, r, n
 
 sigmoid-candidate: Your candidate is a sigmoid, so it can only be positive. What is written may be negative: use a tanh.

@@ -23,7 +23,7 @@ def _steps(draw: Draw) -> list[Case]:
 
 def _nothing_shown(draw: Draw) -> list[Case]:
     gates, before, d_h, d_c = _passed(draw, *draw.sizes(2))
-    return [case("no gradient arrives by h", gates, before, torch.zeros_like(d_h), d_c)]
+    return [case("no gradient arrives through h", gates, before, torch.zeros_like(d_h), d_c)]
 
 
 def _odd_steps(draw: Draw) -> list[Case]:
@@ -43,10 +43,10 @@ LSTM_BACKWARD = question(
     returns=("d_i", "d_f", "d_g", "d_o", "d_c_before"),
     properties=[
         shapes(0.25, _steps),
-        values("the memory's path alone", 0.75, _nothing_shown, "d_c_before"),
+        values("the memory's path only", 0.75, _nothing_shown, "d_c_before"),
         values("the output gate", 0.75, _steps, "d_o"),
         values("input gate, forget gate, candidate", 1.5, _steps, "d_i", "d_f", "d_g"),
-        values("the memory, by both paths", 1, _steps, "d_c_before"),
+        values("the memory, along both paths", 1, _steps, "d_c_before"),
         values("open and closed gates, one unit", 0.75, _odd_steps),
     ],
     closed=BY_HAND,

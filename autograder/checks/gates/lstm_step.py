@@ -23,8 +23,8 @@ LSTM_STEP = question(
     properties=[
         shapes(0.25, _cells),
         values("the gates", 1.25, _cells, "gates"),
-        holds("the memory, by your own gates", 1, _cells, remembers),
-        holds("what is shown, by your own memory", 0.75, _cells, shows),
+        holds("the memory, from your own gates", 1, _cells, remembers),
+        holds("the output, from your own memory", 0.75, _cells, shows),
         values("both states, odd sizes", 0.75, _odd),
     ],
     closed=CLOSED,
@@ -43,7 +43,7 @@ are stored with the input gate first: i, f, g, o.
 or
 ^ W, U, b = W[[1, 0, 3, 2]], U[[1, 0, 3, 2]], b[[1, 0, 3, 2]]
 
-gates-stacked-in-another-order: Both states are right, so your gates are too, but you stack them in another order.
+gates-stacked-in-another-order: Both states are right, so your gates are too, but you stack them in a different order.
 Return them as i, f, g, o, the order of the blocks.
 - torch.stack([i, f, g, o]) → torch.stack([i, f, o, g])
 or

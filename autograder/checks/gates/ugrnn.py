@@ -25,7 +25,7 @@ UGRNN_STEP = question(
         shapes(0.25, _cells),
         values("the gate", 0.75, _cells, "G"),
         values("the candidate", 0.75, _cells, "R"),
-        holds("mixed by your own gate", 0.75, _cells, mixes(1, 2)),
+        holds("mixed with your own gate", 0.75, _cells, mixes(1, 2)),
         values("the new state, odd sizes", 0.5, _odd),
     ],
     closed=CLOSED,

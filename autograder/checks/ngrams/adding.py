@@ -1,4 +1,4 @@
-"""Question 2a: every word counted a little more often."""
+"""Question 2a: additive smoothing."""
 
 from autograder.checks.ngrams.common import CLOSED, table
 from autograder.exercise.declare import question, shapes, values

@@ -5,14 +5,15 @@ from torch import Tensor
 
 from autograder.exercise.draw import Draw
 
-CLOSED = ("nlmcore.ngram", "nlmcore.metrics")
+CLOSED = ("nlmcore.ngram", "nlmcore.metrics", "nltk")
 """Closed in every question: it is what the student writes."""
 
 Sentences = list[list[int]]
 
 
 def text(draw: Draw, vocab_size: int, sentences: int, longest: int) -> tuple[Sentences, int, int]:
-    """Sentences of ids, and the ids of <bos> and <eos>, which are in none of them and anywhere in the vocabulary.
+    """Sentences of ids, and the ids of <bos> and <eos>, which are in none of the sentences and may be anywhere in the
+    vocabulary.
 
     Words come in a habitual order with exceptions, so that pairs repeat, as they do in language.
     """
@@ -30,7 +31,7 @@ def text(draw: Draw, vocab_size: int, sentences: int, longest: int) -> tuple[Sen
 
 
 def table(draw: Draw, size: int, unseen: int = 0) -> Tensor:
-    """Counts (size, size): about half of them 0, the last `unseen` contexts in a drawn order never seen.
+    """Counts (size, size): about half of them 0, and `unseen` contexts, at random, never seen.
 
     Every seen context has two followers or more that differ in their counts.
     """

@@ -11,7 +11,7 @@ from autograder.exercise.specification import Case
 
 
 def _case(label: str, counts: Tensor, discount: float) -> Case:
-    """It knows what each pair keeps, (V, V), and what each context has to distribute, (V,)."""
+    """A case that knows what each pair keeps, (V, V), and what each context has to distribute, (V,)."""
     total, different = counts.sum(1).double(), (counts > 0).sum(1).double()
     kept = (counts - discount).clamp(min=0) / total.clamp(min=1)[:, None]
     freed = torch.where(total > 0, discount * different / total.clamp(min=1), 1.0)
@@ -43,7 +43,7 @@ KNESER_NEY = question(
         values("the continuation of every word", 2, _plain, "continuation"),
         holds("probabilities, given your continuation", 2, _other_discounts, shares_out_what_discounting_frees),
         holds("a context never seen", 1, _unseen, shares_out_what_discounting_frees),
-        values("all of it together", 0.5, _unseen),
+        values("everything together", 0.5, _unseen),
     ],
     closed=CLOSED,
     mistakes="""

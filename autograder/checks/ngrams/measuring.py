@@ -1,4 +1,4 @@
-"""Question 3: how surprised a table of probabilities is by a text."""
+"""Question 3: log loss and perplexity of a text under a table of probabilities."""
 
 import torch
 from torch import Tensor
@@ -23,14 +23,15 @@ def _case(label: str, draw: Draw, number: int, double: bool = False) -> Case:
 
 
 def _known(label: str, probabilities: Tensor, sentences: Sentences, bos: int, eos: int) -> Case:
-    """With what the perplexity is judged by: how many predictions there are, and what it should be."""
+    """A case that knows the number of predictions and the right perplexity."""
     arguments = (probabilities, sentences, bos, eos)
     predicted, right = sum(len(s) + 1 for s in sentences), PERPLEXITY.reference(*arguments)[1]
     return Case(label=label, calls=(arguments,), known=(torch.tensor(predicted), torch.tensor(right)))
 
 
 def _improbable(draw: Draw) -> Case:
-    """A model that is nearly sure of another word: the text's probability, as a product, is 0 in any float."""
+    """A model that is nearly certain of a different word: the text's probability, as a product, underflows to 0 in any
+    float."""
     vocab_size = draw.largest + 3
     sentences, bos, eos = text(draw, vocab_size, 12, 6)
     while sum(len(s) + 1 for s in sentences) < 40:

@@ -12,7 +12,7 @@ from autograder.exercise.specification import Case, case
 
 
 def _text(draw: Draw, kind: str) -> tuple[Tensor, list[int], list[float], int]:
-    """A text in which the asked pair was seen ("pair"), only its last word ("word"), or neither ("nothing")."""
+    """A text in which the pair in question was seen ("pair"), only its last word ("word"), or neither ("nothing")."""
     vocab_size = draw.largest + 2
     last, before, other = draw.integers(0, 10**9, vocab_size).argsort()[:3].tolist()
     body = draw.integers(0, vocab_size - 1, 3 * vocab_size)
@@ -44,7 +44,7 @@ INTERPOLATED = question(
         shapes(0.25, _pair, "one probability per word"),
         values("all three orders know something", 2, _pair),
         values("the pair was never seen", 1, _asked("word", "only the last word was seen")),
-        values("nor was its last word", 0.75, _asked("nothing", "neither was seen")),
+        values("nor was its last word seen", 0.75, _asked("nothing", "neither was seen")),
     ],
     closed=CLOSED,
     mistakes="""
@@ -97,7 +97,7 @@ orders share it: divide each of their weights by their sum.
 +         passed += weight
 - mixture / share → mixture
 
-first-words-uncounted: You count all three orders from the third word on. The unigram needs no word before it, the
+first-words-uncounted: You count all three orders from the third word onwards. The unigram needs no word before it, the
 bigram one: they also count the first words.
 - range(order, → range(2,
 

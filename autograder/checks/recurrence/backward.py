@@ -1,4 +1,4 @@
-"""Question 3a: back through time, all the way."""
+"""Question 3a: backpropagation through the whole text."""
 
 import torch
 

@@ -44,7 +44,7 @@ def _odd(draw: Draw) -> list[Case]:
     return [
         case("zeros", [torch.zeros(n, n), torch.zeros(n)], 1.0),
         case("a single tensor, float64", [draw.normal(n).double() * 5], 0.5),
-        case("a slice of something larger", [draw.strided(2, n), draw.normal(n)], 0.1),
+        case("a slice of a larger tensor", [draw.strided(2, n), draw.normal(n)], 0.1),
     ]
 
 
@@ -56,9 +56,11 @@ CLIPPING = question(
     properties=[
         shapes(0.25, _long),
         values("the norm", 0.75, _long, "norm"),
-        judged("shortened to the limit, by your own norm", 0.75, _long, follows_from_its_own_norm),
+        judged("shortened to the limit, using your own norm", 0.75, _long, follows_from_its_own_norm),
         judged("gradients below the limit do not change", 0.5, _both, left_alone, "clipped"),
-        judged("the clipped gradients, the given ones kept", 0.5, _long, and_inputs_unchanged(same_values(CLIP, [1]))),
+        judged(
+            "the clipped gradients, the given ones unchanged", 0.5, _long, and_inputs_unchanged(same_values(CLIP, [1]))
+        ),
         values("zeros, and a single tensor", 0.25, _odd),
     ],
     closed=[*CLOSED, "torch.nn.utils.clip_grad"],

@@ -1,9 +1,9 @@
-"""What the questions on recurrence share: small networks, their states, names that would do the work."""
+"""What the questions on recurrence share: small networks, their states, names that are off limits."""
 
 import torch
 from torch import Tensor
 
-from autograder.exercise.closed import DIFFERENTIATION
+from autograder.exercise.closed import DIFFERENTIATION, DIFFERENTIATORS
 from autograder.exercise.draw import Draw
 
 CLOSED = (
@@ -14,6 +14,8 @@ CLOSED = (
     "nlmcore.feedforward",
     "nlmcore.metrics",
     "nlmcore.training",
+    "sklearn",
+    *DIFFERENTIATORS,
     "torch.nn.RNN",
     "torch.nn.RNNCell",
 )

@@ -18,7 +18,7 @@ def _full(draw: Draw) -> list[Case]:
     batch, n_in, hidden = draw.sizes(3)
     time = batch + draw.integer(1, 2)  # never as many times as texts
     xs, rest = _network(draw, batch, n_in, hidden, time)
-    return [case("texts of one length", xs, torch.full((batch,), time), *rest)]
+    return [case("texts of equal length", xs, torch.full((batch,), time), *rest)]
 
 
 def _padded(draw: Draw) -> list[Case]:
@@ -49,9 +49,9 @@ RNN_FORWARD = question(
     returns=("states", "last"),
     properties=[
         shapes(0.25, _full),
-        values("all states of texts of one length", 1, _full, "states"),
-        values("the last state of texts of one length", 0.5, _full, "last"),
-        judged("after the end of a text its state stays", 0.75, _padded, held, "states"),
+        values("all states of texts of equal length", 1, _full, "states"),
+        values("the last state of texts of equal length", 0.5, _full, "last"),
+        judged("the state is unchanged after a text's end", 0.75, _padded, held, "states"),
         values("texts of different lengths", 0.75, _padded),
         values("an empty text, and a single step", 0.75, _odd_runs),
     ],
@@ -68,8 +68,8 @@ state-not-carried: Every step of yours starts from h0, so no state is passed on.
 previous step returned.
 - rnn_step(xs[:, t], h, → rnn_step(xs[:, t], h0,
 
-start-ignored: You start from zeros, but the state starts at h0. A text may be processed in pieces: then h0 is the
-memory of the previous piece.
+start-ignored: You start from zeros, but the state starts at h0. A text may be processed in chunks: then h0 is the last
+state of the previous chunk.
 ^ h0 = torch.zeros_like(h0)
 
 one-tensor-for-all-times: All your states equal the final one: you changed one tensor in place, and the list holds it
@@ -85,7 +85,7 @@ that the text ended with.
 - torch.where(going_on, rnn_step(xs[:, t], h, W, U, b), h) → rnn_step(xs[:, t], h, W, U, b) * going_on
 
 one-step-too-many: You process one step too many of each text: times are 0, 1, …, so a text of length n is over from
-time n on. Use t < n, not t ≤ n.
+time n onwards. Use t < n, not t ≤ n.
 - t < lengths → t <= lengths
 
 one-step-too-few: You do not process the last word of each text: a text of length n has the times 0 to n − 1, and all of

@@ -16,7 +16,7 @@ def _texts(draw: Draw, batch: int, time: int, vocab: int) -> tuple[Tensor, Tenso
 
 def _full(draw: Draw) -> list[Case]:
     batch, time, vocab = draw.sizes(3)
-    return [case("texts of one length", *_texts(draw, batch, time, vocab), torch.full((batch,), time))]
+    return [case("texts of equal length", *_texts(draw, batch, time, vocab), torch.full((batch,), time))]
 
 
 def _padded(draw: Draw) -> list[Case]:
@@ -54,7 +54,7 @@ TEXT_LOSS = question(
     returns=("loss", "d_logits"),
     properties=[
         shapes(0.25, _full),
-        values("the loss of texts of one length", 0.5, _full, "loss"),
+        values("the loss of texts of equal length", 0.5, _full, "loss"),
         values("its gradient", 0.5, _full, "d_logits"),
         judged("padding has no gradient", 0.25, _padded, nothing_at_padding, "d_logits"),
         values("the loss where lengths differ", 0.5, _padded, "loss"),

@@ -1,4 +1,4 @@
-"""Questions 2a, 2b and 3: a window, the losses of all positions at once, heads that share keys and values."""
+"""Questions 2a, 2b and 3: a window, the losses at all positions, heads that share keys and values."""
 
 from torch import Tensor
 
@@ -66,7 +66,7 @@ def _batch(draw: Draw, lengths: list[int], time: int, label: str) -> Case:
 
 def _full(draw: Draw) -> list[Case]:
     time = draw.largest + 1
-    return [_batch(draw, [time, time], time, "two sentences of one length")]
+    return [_batch(draw, [time, time], time, "two sentences of equal length")]
 
 
 def _padded(draw: Draw) -> list[Case]:
@@ -78,14 +78,14 @@ def _tiny(draw: Draw) -> list[Case]:
     return [
         _batch(draw, [2], 2, "one prediction"),
         _batch(draw, [3, 2], 6, "more padding than the longest needs"),
-        _batch(draw, [4, 1], 4, "a sentence of one token, of which nothing is predicted"),
+        _batch(draw, [4, 1], 4, "a sentence of one token, with nothing to predict"),
     ]
 
 
 def _sure(draw: Draw) -> list[Case]:
-    """Token 2 is all but certain everywhere; it follows second, and another one first."""
+    """Token 2 is all but certain everywhere; the first prediction is wrong, the second right."""
     time = draw.largest + 1
-    made = _batch(draw, [time, time], time, "sure of one token everywhere, and mostly wrong")
+    made = _batch(draw, [time, time], time, "confident of one token everywhere, and mostly wrong")
     logits, tokens = made.calls[0]
     logits[..., 2] += 200
     tokens[:, 1], tokens[:, 2] = 1, 2
@@ -204,9 +204,9 @@ GROUPED_ATTENTION = question(
     returns=("output", "weights"),
     properties=[
         shapes(0.5, _shared),
-        values("who reads which keys", 2, _shared, "weights"),
+        values("which head reads which keys", 2, _shared, "weights"),
         holds("the output, given your weights", 1.25, _outputs, output_of_shared_values),
-        values("one for all, and one for each", 0.75, _extremes),
+        values("one set for all, and one for each", 0.75, _extremes),
         values("very large scores", 0.5, _large, "weights"),
     ],
     closed=(*CLOSED, "torch.nn.functional.scaled_dot_product_attention"),

@@ -1,4 +1,4 @@
-"""What is closed in the questions on self-attention."""
+"""The names that are off limits in the questions on self-attention."""
 
 CLOSED = (
     "nlmcore.attention",
@@ -8,5 +8,6 @@ CLOSED = (
     "nlmcore.metrics",
     "nlmcore.positions",
     "nlmcore.training",
+    "transformers",
 )
 """Closed in every question: attention, positions, the loss over a text."""

@@ -3,15 +3,16 @@
 import torch
 
 from autograder.checks.self_attention.common import CLOSED
-from autograder.exercise.declare import holds, question, shapes, values
+from autograder.exercise.declare import holds, judged, question, shapes, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.laws.self_attention import left_as_it_was, lengths_are_kept, scores_depend_on_the_distance
+from autograder.exercise.judges import inputs_unchanged
+from autograder.exercise.laws.self_attention import lengths_are_kept, scores_depend_on_the_distance
 from autograder.exercise.specification import Case, case
 
 
 def _usual(draw: Draw) -> list[Case]:
     length, half = draw.sizes(2)
-    return [case("several positions", length + 3, 2 * half), case("a pair more", length + 2, 2 * half + 2)]
+    return [case("several positions", length + 3, 2 * half), case("one more pair", length + 2, 2 * half + 2)]
 
 
 def _odd(draw: Draw) -> list[Case]:
@@ -77,7 +78,7 @@ def _bases(draw: Draw) -> list[Case]:
 
 
 def _shifted(draw: Draw) -> list[Case]:
-    """The same query and the same key at every position: their scores may depend only on the distance."""
+    """The same query and the same key at every position, so their scores may depend only on the distance."""
     _, half = draw.sizes(2)
     time = draw.largest + 3
     query, key = draw.normal(1, 2 * half), draw.normal(1, 2 * half)
@@ -91,11 +92,11 @@ ROTATE = question(
     difficulty="hard",
     returns=("rotated",),
     properties=[
-        holds("lengths are kept", 0.5, _shifted, lengths_are_kept, about=["rotated"]),
+        holds("lengths are preserved", 0.5, _shifted, lengths_are_kept, about=["rotated"]),
         holds("scores depend only on the distance", 1.5, _shifted, scores_depend_on_the_distance, about=["rotated"]),
         values("the values", 1.5, _vectors, "rotated"),
         values("other bases, one position", 1, _bases, "rotated"),
-        holds("x is unchanged", 0.5, _shifted, left_as_it_was),
+        judged("x is unchanged", 0.5, _shifted, inputs_unchanged),
     ],
     closed=CLOSED,
     mistakes="""
@@ -145,13 +146,13 @@ writes into the caller's tensor. Join the halves with torch.cat, or work on x.cl
 
 def _biases(draw: Draw) -> list[Case]:
     heads, reach = draw.sizes(2)
-    return [case("a text within reach", draw.normal(heads, 2 * reach + 1), reach + 1)]
+    return [case("a text within the maximum distance", draw.normal(heads, 2 * reach + 1), reach + 1)]
 
 
 def _far(draw: Draw) -> list[Case]:
     heads, reach = draw.sizes(2)
     return [
-        case("a text longer than the reach", draw.normal(heads, 2 * reach + 1), reach + 4),
+        case("a text longer than the maximum distance", draw.normal(heads, 2 * reach + 1), reach + 4),
         case("one position", draw.normal(heads, 5), 1),
     ]
 
@@ -163,8 +164,8 @@ RELATIVE_BIAS = question(
     returns=("bias",),
     properties=[
         shapes(0.25, _biases, "one value per head, query and key"),
-        values("within reach", 1.75, _biases),
-        values("beyond the reach, and one position", 1, _far),
+        values("up to the maximum distance", 1.75, _biases),
+        values("larger distances, and one position", 1, _far),
     ],
     closed=CLOSED,
     mistakes="""
@@ -176,12 +177,12 @@ distance-without-sign: You use |key − query|, so a key before the query and on
 has a column for each.
 - position[None, :] - position[:, None] → (position[None, :] - position[:, None]).abs()
 
-around-the-end: Beyond the reach you wrap around to the other side of the table. All distances beyond it share its
-outermost column: use `clamp`.
+around-the-end: Beyond the maximum distance you wrap around to the other side of the table. All larger distances share
+the outermost column: use `clamp`.
 - distance.clamp(-reach, reach) + reach → (distance + reach) % table.shape[1]
 
-nothing-beyond-the-reach: Beyond the reach your bias is 0. All larger distances share the outermost column: `clamp` the
-distance.
+nothing-beyond-the-reach: Beyond the maximum distance your bias is 0. All larger distances share the outermost column:
+`clamp` the distance.
 - table[:, distance.clamp(-reach, reach) + reach]
 + table[:, distance.clamp(-reach, reach) + reach].masked_fill(distance.abs() > reach, 0.0)
 

@@ -24,8 +24,8 @@ def _in_any_order(hypothesis: list[int], reference: list[int], n: int) -> float:
 
 
 def _telling(draw: Draw, n: int, label: str) -> Case:
-    """Of the groups some are right, and some occur more often than in the reference; if they are of several words,
-    their order matters, and both texts end in one word."""
+    """Some n-grams are right, and some occur more often than in the reference; if n > 1, their order matters, and both
+    texts end in the same word."""
     while True:
         made = hypothesis, reference = _pair(draw)
         right, found = CLIPPED_PRECISION.reference(*made, n), CLIPPED_PRECISION.mistake("not-clipped")(*made, n)
@@ -50,7 +50,7 @@ def _pairs(draw: Draw) -> list[Case]:
 def _repeats(draw: Draw) -> list[Case]:
     a, b, c, d, e, f, g = (draw.integers(0, 10**9, 90).argsort()[:7] + 3).tolist()
     return [
-        case("the same word again and again", [b] * 6, [b, c, b, d, e, f], 1),
+        case("the same word many times", [b] * 6, [b, c, b, d, e, f], 1),
         case("shorter than n", [b, c], [b, c, d], 3),
         case("a perfect start, too short", [a, b, c], [a, b, c, d, e, f, g], 2),
         case("only the end is right", [b, c, a, d, e], [b, f, d, e], 2),
@@ -64,40 +64,40 @@ CLIPPED_PRECISION = question(
     returns=("precision",),
     properties=[
         values("single words", 1, _words),
-        values("groups of words", 1, _pairs),
+        values("n-grams", 1, _pairs),
         values("repetitions and short texts", 1, _repeats),
     ],
     closed=CLOSED,
     mistakes="""
 not-clipped: A word that you generate six times counts six times, although it occurs twice in the reference: “the the
-the the” would be perfect. Each group counts at most as often as it occurs in the reference.
+the the” would be perfect. Each n-gram counts at most as often as it occurs in the reference.
 - written & groups(reference) → {group: count for group, count in written.items() if group in groups(reference)}
 
-recall: You divided by the groups of the *reference*: that is recall. Precision is the fraction of the *hypothesis* that
-is right.
+recall: You divided by the number of n-grams in the *reference*: that is recall. Precision is the fraction of the
+*hypothesis* that is right.
 ^ hypothesis, reference = reference, hypothesis
 
-kinds-counted-once: You counted *different* groups. A group that rightly occurs twice counts twice.
+kinds-counted-once: You counted *different* n-grams. A correct n-gram that occurs twice counts twice.
 - Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 + Counter({tuple(words[i : i + n]) for i in range(len(words) - n + 1)})
 or
 - sum(right.values()) → len(right)
 
-divided-by-words: You divided by the number of words. There are fewer groups than words: length − n + 1.
+divided-by-words: You divided by the number of words. There are fewer n-grams than words: length − n + 1.
 - max(1, sum(written.values())) → len(hypothesis)
 
-last-group-left-out: You left out the last group. There are length − n + 1 positions for n words, and `range` excludes
+last-group-left-out: You left out the last n-gram. There are length − n + 1 positions for n words, and `range` excludes
 its end: `range(length - n + 1)`.
 - len(words) - n + 1 → len(words) - n
 
-shorter-groups-counted: At the end of a text you also count groups of fewer than n words. The last group starts at
+shorter-groups-counted: At the end of a text you also count groups of fewer than n words. The last n-gram starts at
 length − n.
 - len(words) - n + 1 → len(words)
 or
 - len(words) - n + 1 → len(words)
 - return sum(right → return (len(hypothesis) >= n) * sum(right
 
-side-by-side: Your groups do not overlap, but they should: a group starts at every word except the last few.
+side-by-side: Your n-grams do not overlap, but they should: one starts at every word except the last few.
 - range(len(words) - n + 1) → range(0, len(words) - n + 1, n)
 
 n-ignored: You count single words, whatever n is.

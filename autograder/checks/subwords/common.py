@@ -2,7 +2,7 @@
 
 from autograder.exercise.draw import Draw
 
-CLOSED = ("nlmcore.tokens", "tokenizers")
+CLOSED = ("nlmcore.tokens", "sentencepiece", "tiktoken", "tokenizers", "transformers")
 """Closed in every question: what learns and applies subwords."""
 
 

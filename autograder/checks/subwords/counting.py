@@ -22,7 +22,7 @@ def _odd(draw: Draw) -> list[Case]:
     one, other = different(draw, 2, symbols)
     return [
         case("a word of one symbol, and an empty one", [[one], [other, one], []], how_often(draw, 3), symbols),
-        case("a symbol three times over", [[one, one, one], [other, one, one]], how_often(draw, 2), symbols),
+        case("a symbol three times in a row", [[one, one, one], [other, one, one]], how_often(draw, 2), symbols),
     ]
 
 
@@ -65,7 +65,7 @@ assigned-not-added: Each pair has the count of the last word that contains it. A
 pair can occur in several words.
 - += → =
 
-every-second-pair: You cut a word into pieces of two. Pairs overlap: in *l o w* both *l o* and *o w* are pairs, so move
+every-second-pair: You cut a word into separate pairs. Pairs overlap: in *l o w* both *l o* and *o w* are pairs, so move
 on by one symbol each time.
 - range(len(word) - 1) → range(0, len(word) - 1, 2)
 

@@ -28,7 +28,7 @@ def _plain(draw: Draw) -> list[Case]:
     symbols = draw.largest
     return [
         case("no token is a merge", draw.integers(0, symbols - 1, 3).tolist(), [[0, 1]], symbols),
-        case("one token, which is", [symbols], [[0, 1]], symbols),
+        case("one token, a merge", [symbols], [[0, 1]], symbols),
     ]
 
 

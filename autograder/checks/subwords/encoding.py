@@ -21,7 +21,7 @@ def _ranks(draw: Draw) -> list[Case]:
     return [
         case("a later merge is further left", [d, a, b, d, d, d], merges, symbols),
         case("two merges want the same symbol", [a, b, c, a, b], merges[:2], symbols),
-        case("two merges want the same symbol, the other way round", [a, b, c, b, c], merges[1::-1], symbols),
+        case("two merges want the same symbol, in reverse order", [a, b, c, b, c], merges[1::-1], symbols),
         case("a merge of a merge", [d, a, b, c, b, c], merges, symbols),
         case("ids of several digits", [10 + a, b, c, a, 10 * b + c, a, b, 20 + a, b, c], [[a, b], [60, c]], 60),
     ]

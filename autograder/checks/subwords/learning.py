@@ -29,15 +29,15 @@ def _several(draw: Draw) -> list[Case]:
     return [
         case("several merges", *_corpus(draw, 6, 8), 5),
         case("and again", *_corpus(draw, 5, 6), 4),
-        case("a symbol several times over", runs, [5, 3, 2, 1], draw.largest, 5),
+        case("a symbol several times in a row", runs, [5, 3, 2, 1], draw.largest, 5),
     ]
 
 
 def _until_nothing_is_left(draw: Draw) -> list[Case]:
-    """The last two pairs occur once in the text; merges of merges leave nothing of an old pair, c d."""
+    """The last two pairs occur once in the text; merges of merges leave no occurrence of an old pair, c d."""
     a, b, c, d = different(draw, 4, 4)
     texts = [[a, b, a, b], [c], [a, b, c], [a, b, c, d], [d, a, d]]
-    return [case("more merges are asked than there are", texts, [3, 2, 2, 2, 1], 4, 50)]
+    return [case("more merges than there are pairs", texts, [3, 2, 2, 2, 1], 4, 50)]
 
 
 LEARN_MERGES = question(
@@ -49,7 +49,7 @@ LEARN_MERGES = question(
         judged("the first merge", 1, _first_merge, same_list("merges")),
         judged("the first two of several", 1, _several, right_up_to("merges", 2)),
         judged("all of several", 2, _several, same_list("merges")),
-        judged("until nothing is left", 1, _until_nothing_is_left, and_inputs_unchanged(same_list("merges"))),
+        judged("until no pair is left", 1, _until_nothing_is_left, and_inputs_unchanged(same_list("merges"))),
     ],
     closed=CLOSED,
     mistakes="""

@@ -14,7 +14,7 @@ def _once(draw: Draw) -> list[Case]:
     return [
         case("the pair occurs once", [c, a, b, d], [a, b], symbols),
         case("the pair occurs twice", [a, b, c, d, a, b], [a, b], symbols),
-        case("its symbols occur the other way round", [b, a, c, a, b], [a, b], symbols),
+        case("its symbols in reverse order", [b, a, c, a, b], [a, b], symbols),
         case("ids of several digits", [10 + a, b, c, a, 10 * b + c, a, b, 30 + a, b], [a, b], 99),
     ]
 
@@ -23,8 +23,8 @@ def _runs(draw: Draw) -> list[Case]:
     symbols = draw.largest + 2
     a, b = different(draw, 2, symbols)
     return [
-        case("a symbol three times over", [b, a, a, a], [a, a], symbols),
-        case("a symbol five times over", [a, a, a, a, a, b], [a, a], symbols),
+        case("a symbol three times in a row", [b, a, a, a], [a, a], symbols),
+        case("a symbol five times in a row", [a, a, a, a, a, b], [a, a], symbols),
     ]
 
 
@@ -45,7 +45,7 @@ MERGE = question(
     returns=("merged",),
     properties=[
         judged("every occurrence of the pair", 1.5, _once, same_list("merged")),
-        judged("a symbol that meets itself", 1, _runs, same_list("merged")),
+        judged("a symbol next to itself", 1, _runs, same_list("merged")),
         judged("short words", 0.5, _nothing, and_inputs_unchanged(same_list("merged"))),
     ],
     closed=CLOSED,

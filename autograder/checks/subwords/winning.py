@@ -24,7 +24,8 @@ def _one_winner(draw: Draw) -> list[Case]:
 def _ties(draw: Draw) -> list[Case]:
     """Ties in which the first left id goes with the larger right one, with the smaller one, and with both.
 
-    Where it goes with the larger one, the winner's ids have once the larger sum, and once the smaller one.
+    Where it goes with the larger one, the winner's ids have the larger sum in one case and the smaller sum in the
+    other.
     """
     size = max(4, draw.largest)
     made = []

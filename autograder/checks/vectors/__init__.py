@@ -1,7 +1,7 @@
 """Assignment "vectors": skip-gram pairs, negative sampling by hand, neighbours and analogies.
 
-The functions differ in form from `nlmcore.word2vec`, which works on blocks of sampled windows: here is one text as a
-list of ids, one pair among its noise, and one question to a table of vectors.
+The functions differ in form from `nlmcore.word2vec`, which works on blocks of sampled windows: here students work with
+one text as a list of ids, one pair among its noise, and one table of vectors.
 """
 
 from autograder.exercise.declare import exercises_in

@@ -20,9 +20,9 @@ def _different(draw: Draw, n: int, count: int) -> list[int]:
 
 
 def _parallel(draw: Draw, label: str, lengths: bool) -> Case:
-    """a* − a and b* − b are nearly the same step, and it is small: b is nearer to the sum than b*, as it mostly is.
+    """a* − a and b* − b are nearly the same step, and it is small, so b is nearer to the sum than b*, as is usual.
 
-    Words that the usual mistakes find are there, too; with `lengths`, b* is short and another word's vector is long.
+    Words that the usual mistakes find are included; with `lengths`, b* is short and another word's vector is long.
     """
     n, d = draw.largest + 6, 8
     while True:
@@ -51,7 +51,7 @@ def _plain(draw: Draw) -> list[Case]:
 
 
 def _away(draw: Draw) -> Case:
-    """Every other word points away from the sum, more than a does: the largest cosine that counts is below 0."""
+    """Every other word points away from the sum, more than a does, so the largest cosine that counts is below 0."""
     n = draw.largest + 6
     while True:
         vectors = draw.normal(n, 5)
@@ -64,7 +64,7 @@ def _away(draw: Draw) -> Case:
 
 
 def _near(draw: Draw) -> Case:
-    """a and b are similar, so that a* is nearer to the sum than b*: it has to be left out as well."""
+    """a and b are similar, so a* is nearer to the sum than b* and has to be left out as well."""
     while True:
         vectors = draw.normal(draw.largest + 6, 8)
         a, a_star, b, b_star = _different(draw, len(vectors), 4)
@@ -73,21 +73,21 @@ def _near(draw: Draw) -> Case:
         vectors[a_star], vectors[b_star] = vectors[a] + step, vectors[b] + step + 0.35 * draw.normal(8)
         wanted = vectors[a_star] - vectors[a] + vectors[b]
         if _closest(vectors, wanted, a, a_star, b) == b_star and _closest(vectors, wanted, b) == a_star:
-            return case("a and b are alike", vectors, a, a_star, b)
+            return case("a and b are similar", vectors, a, a_star, b)
 
 
 def _far(draw: Draw) -> Case:
-    """Direction decides, of the vectors as they are: the answer's is long, so another one ends nearer to the sum."""
+    """The direction of the original vectors decides: the answer's is long, so another one ends nearer to the sum."""
     while True:
         vectors = draw.normal(draw.largest + 6, 4) * (draw.integers(2, 40, draw.largest + 6, 1) / 10)
         question = (vectors, *_different(draw, len(vectors), 3))
         ways = [ANALOGY.reference, *map(ANALOGY.mistake, ("distance", "unit-vectors-first", "dot-product"))]
         if len({int(way(*question)) for way in ways}) == len(ways):
-            return case("lengths of all kinds", *question)
+            return case("vectors of all lengths", *question)
 
 
 def _lengths(draw: Draw) -> list[Case]:
-    return [_parallel(draw, "the answer's vector is short, another one long", True), _far(draw), _far(draw)]
+    return [_parallel(draw, "the answer's vector is short, another is long", True), _far(draw), _far(draw)]
 
 
 ANALOGY = question(
@@ -110,7 +110,7 @@ or
 or
 - a, a_star, b] → a, a_star]
 
-ids-shifted: You removed three rows and numbered the others anew: after each of them every id is one too small. Ids
+ids-shifted: You removed three rows and renumbered the rest: after each of them every id is one too small. Ids
 refer to the whole table.
 - similar =
 + vectors = vectors[[word for word in range(len(vectors)) if word not in (a, a_star, b)]]
@@ -124,7 +124,7 @@ which always ranks last.
 step-backwards: You took the step from a* to a. From b, take the step that leads from a *to* a*: e(a*) − e(a) + e(b).
 - vectors[a_star] - vectors[a] → vectors[a] - vectors[a_star]
 
-sum-of-all: You added all three. Subtract e(a): what remains of a* is what it has and a does not.
+sum-of-all: You added all three. Subtract e(a): that leaves what a* has and a does not.
 - - vectors[a] → + vectors[a]
 
 dot-product: You compared plain dot products, and a long vector won. Divide by the length of each word's vector: the
@@ -138,8 +138,8 @@ distance: You took the word whose vector *ends* nearest to the sum. Return the l
 counts.
 - (vectors / vectors.norm(dim=1, keepdim=True)) @ wanted → -(vectors - wanted).norm(dim=1)
 
-unit-vectors-first: You divided all vectors by their lengths before adding. Many programs do, and find other words; here
-the sum is of the vectors as they are, and the cosines come afterwards.
+unit-vectors-first: You divided all vectors by their lengths before adding. Many programs do, and find different words;
+here you sum the original vectors and take the cosines afterwards.
 ^ vectors = vectors / vectors.norm(dim=1, keepdim=True)
 """,
 )

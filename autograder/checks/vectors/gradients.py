@@ -10,10 +10,10 @@ PAIR_GRADIENTS = question(
     returns=("d_centre", "d_context", "d_noise"),
     properties=[
         shapes(0.5, usual_pairs),
-        values("the neighbour's", 1, usual_pairs, "d_context"),
-        values("the noise's", 1, usual_pairs, "d_noise"),
-        values("the centre's", 1.5, usual_pairs, "d_centre"),
-        values("one word of noise, one number", 1, small_pairs),
+        values("the context's gradient", 1, usual_pairs, "d_context"),
+        values("the noise's gradient", 1, usual_pairs, "d_noise"),
+        values("the centre's gradient", 1.5, usual_pairs, "d_centre"),
+        values("one noise word, one dimension", 1, small_pairs),
     ],
     closed=BY_HAND,
     mistakes="""
@@ -38,7 +38,7 @@ or
 or
 - torch.outer(errors, centre) → errors[:, None] * noise
 
-in-another-order: The gradients look right, but you return them in another order: first the centre's, then the
+in-another-order: The gradients look right, but you return them in a different order: first the centre's, then the
 context's, then the noise's, like the arguments.
 - error * context + errors @ noise, error * centre, torch.outer(errors, centre)
 + error * centre, error * context + errors @ noise, torch.outer(errors, centre)
@@ -46,7 +46,7 @@ or
 - error * context + errors @ noise, error * centre, torch.outer(errors, centre)
 + error * centre, torch.outer(errors, centre), error * context + errors @ noise
 
-mean-over-noise: You divided by the number of words of noise. The loss *adds* their terms: each keeps its whole error,
+mean-over-noise: You divided by the number of noise words. The loss *adds* their terms: each keeps its whole error,
 and the centre gets the sum.
 - torch.sigmoid(noise @ centre) → torch.sigmoid(noise @ centre) / len(noise)
 

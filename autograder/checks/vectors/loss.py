@@ -22,8 +22,8 @@ PAIR_LOSS = question(
     difficulty="medium",
     returns=("loss",),
     properties=[
-        values("several words of noise", 2, usual_pairs),
-        values("one word of noise, one number", 1, small_pairs),
+        values("several noise words", 2, usual_pairs),
+        values("one noise word, one dimension", 1, small_pairs),
         values("large dot products", 1, _long),
     ],
     closed=CLOSED,
@@ -32,7 +32,7 @@ noise-not-negated: You left out the sign for the noise: there the model should s
 σ(n·v). Without it, noise is attracted as if it were a neighbour.
 - -noise → noise
 
-mean-over-noise: You took the mean over the words of noise. Add them: each is one more question whose answer is no.
+mean-over-noise: You took the mean over the noise words. Add them: each is one more question whose answer is no.
 - .sum() → .mean()
 
 mean-of-all: You divided by the number of terms, k + 1 (`binary_cross_entropy_with_logits` does so by default). Add the

@@ -12,7 +12,7 @@ def _space(draw: Draw) -> list[Case]:
     for _ in range(2):
         n, d = draw.largest + 5, 3
         vectors = draw.normal(n, d) * (draw.integers(1, 40, n, 1) / 5)
-        made.append(case("vectors of several lengths", vectors, draw.integer(0, n - 1), 3))
+        made.append(case("vectors of various lengths", vectors, draw.integer(0, n - 1), 3))
     return made
 
 
@@ -56,7 +56,7 @@ itself-as-nought: You gave the word itself the cosine 0. That does not rank it l
 or remove it from the list.
 - -math.inf → 0
 
-ids-shifted: You removed the word's own row and numbered the others anew: after it every id is one too small. Ids refer
+ids-shifted: You removed the word's own row and renumbered the rest: every id after it is one too small. Ids refer
 to the whole table.
 + others = torch.cat([vectors[:word], vectors[word + 1 :]])
 + return (others / others.norm(dim=1, keepdim=True) @ vectors[word]).topk(k).indices

@@ -38,8 +38,9 @@ SORTED = """
 
 
 def _in_every_order(mistakes: str) -> str:
-    """The pairs may come in any order, and a mistake is known by its numbers: so here it is in the usual orders, from
-    left to right, by distance from each centre, and distance after distance, centre by centre or both ways together."""
+    """The pairs may come in any order, but a mistake is recognised by its values. So this lists it in the usual orders:
+    from left to right; by distance from each centre; and distance by distance, centre by centre or in both directions
+    together."""
     made = []
     for mistake in mistakes.strip().split("\n\n"):
         start = re.search(r"^[-*^+] ", mistake, re.M)

@@ -1,28 +1,24 @@
 """Laws that attention weights obey whatever the scores are.
 
 They judge one step by the student's own previous step, so a mistake in the scores does not cost the points for the mask
-or for the sum.
+or the sum.
 """
-
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from autograder.exercise.judges import Outcomes, close, inputs_unchanged, same_shapes
+from autograder.exercise.judges import Outcomes, close, same_shapes
 from autograder.exercise.specification import Case
 from autograder.exercise.travel import travels
 
-Rule = Callable[[Case, Outcomes], str | None]
-
 
 def _nothing(weights: Tensor) -> bool:
-    """Whether there is no weight to speak of: of nothing every law holds."""
+    """Whether all weights are practically zero, since zeros obey every law."""
     return not bool((weights.double().abs() > 1e-2).any())
 
 
 def _uniform(weights: Tensor) -> bool:
-    """Whether every query that looks at several keys looks at all of these alike, and there is such a query."""
+    """Whether there is a query that attends to several keys, and every such query attends to all of them equally."""
     weights = weights.double()
     seen = weights.abs() > 1e-3
     several = seen.sum(-1) > 1
@@ -31,18 +27,11 @@ def _uniform(weights: Tensor) -> bool:
 
 
 def _deaf(got: Outcomes) -> bool:
-    """Whether a second call, with other scores, got the first one's weights."""
+    """Whether a second call, with different scores, got the weights of the first."""
     return len(got) > 1 and close(got[0].outputs[1], got[1].outputs[1], 1e-2)
 
 
-def _shares(result: Tensor) -> bool:
-    """Whether something sums to 1 along one of its last three axes: weights do, also those of a wrong axis."""
-    sums = (result.double().sum(axis) for axis in range(-min(3, result.ndim), 0))
-    return any(close(each, torch.ones(each.shape)) for each in sums)
-
-
-DEAF = "other scores gave the same weights"
-NO_WEIGHTS = "nothing of it sums to 1, as weights do"
+DEAF = "different scores gave the same weights"
 UNIFORM = "the weights are all alike, whatever the scores"
 
 
@@ -79,7 +68,7 @@ def mask_renormalises(case: Case, got: Outcomes, mask: int) -> str | None:
 
 @travels
 def zero_where_nothing_is_allowed(case: Case, got: Outcomes, mask: int, output_too: bool = True) -> str | None:
-    """A query without a single allowed key gets weights of exactly zero; nobody gets NaN. `output_too`: the same
+    """A query without a single allowed key gets weights of exactly zero; no query gets NaN. `output_too`: the same
     of the output, whose rows are then the queries. `mask` is that argument's index."""
     for arguments, outcome in zip(case.calls, got, strict=True):
         output, weights = outcome.outputs
@@ -111,23 +100,12 @@ def output_follows_over_heads(case: Case, got: Outcomes) -> str | None:
     return None
 
 
-def inputs_left_alone(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
-    """A judge: the caller's tensors are unchanged, after a function that used them. A second call, if any, has
-    different scores."""
-    if complaint := inputs_unchanged(case, got, expected):
-        return complaint
-    free = [outcome for arguments, outcome in zip(case.calls, got, strict=True) if len(arguments) == 2]
-    if not all(_shares(outcome.outputs[1]) for outcome in free):
-        return NO_WEIGHTS
-    return DEAF if _deaf(got) else None
-
-
 def boolean_mask(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
-    """A judge: a mask of the reference's shape, boolean, that allows something and forbids something, and does not jump
-    to and fro: every row allows one stretch of keys, or forbids one."""
+    """A judge: a boolean mask of the reference's shape that allows something and forbids something, and does not
+    alternate: every row allows one stretch of keys, or forbids one."""
     complaint: str | None = same_shapes(("mask",), boolean=True)(case, got, expected)
     if complaint is None and any(len(outcome.outputs[0].unique()) == 1 for outcome in got):
-        complaint = "the mask says the same of every query and key"
+        complaint = "the mask is the same for every query and key"
     if complaint is None and any(o.outputs[0].int().diff(dim=-1).abs().sum(-1).max() > 2 for o in got):
         complaint = "the mask allows a key here and there, not one stretch of keys"
     return complaint
@@ -143,11 +121,9 @@ def last_row_is_known(case: Case, got: Outcomes) -> str | None:
 
 @travels
 def alone_as_in_a_batch(case: Case, got: Outcomes, row: int) -> str | None:
-    """Two calls, with a batch and with its row `row` alone: they agree, and the sentences do not all get the same
-    results, of which the second are weights."""
+    """Two calls, with a batch and with just its row `row`: they agree, and the sentences do not all get the same
+    output."""
     together, alone = got
-    if not _shares(together.outputs[1]):
-        return NO_WEIGHTS
     if any(close(a[row], a[row - 1]) for a in together.outputs):
         return "different sentences get the same result"
     pairs = zip(together.outputs, alone.outputs, strict=True)

@@ -18,13 +18,13 @@ def scores_its_own_path(case: Case, got: Outcomes, expected: Outcomes) -> str | 
         table, start = arguments[0], int(arguments[1])
         tokens, log_prob = outcome.outputs
         if not tokens.numel() or not ((tokens >= 0) & (tokens < len(table))).all():
-            return "the tokens are none of the vocabulary, or there are none"
+            return "the tokens are not in the vocabulary, or the list is empty"
         if log_prob.numel() != 1:
             return "the log-probability should be a single number"
         path = [start, *(int(token) for token in tokens.reshape(-1))]
         total = sum(float(table[a, b]) for a, b in pairwise(path))
         if not close(log_prob.double().reshape(()), torch.tensor(total, dtype=torch.float64)):
-            return "the log-probability is not that of the tokens that came back"
+            return "the log-probability is not that of the tokens that you returned"
     return None
 
 

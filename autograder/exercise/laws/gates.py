@@ -38,10 +38,10 @@ def shows(case: Case, got: Outcomes) -> str | None:
 
 def _no_gate(g: Tensor) -> str | None:
     if not bool(((g > 0) & (g < 1)).all()):
-        return "a gate lies outside of 0 to 1"
+        return "a gate is outside 0 to 1"
     return "a gate is the same everywhere" if _constant(g) else None
 
 
 def _constant(numbers: Tensor) -> bool:
-    """Or so small a difference that a product with it is lost in the tolerance."""
+    """Constant, or with differences so small that a product with them is lost in the tolerance."""
     return bool((numbers - numbers.mean()).abs().max() < 0.05)

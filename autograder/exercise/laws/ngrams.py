@@ -1,4 +1,4 @@
-"""Laws of tables of counts and probabilities: one part of a table at a time, and each number by the one before it.
+"""Laws of tables of counts and probabilities: one part of a table at a time, and each value from the previous one.
 
 A table is judged in parts: if you forget `<bos>`, you keep the points for the words.
 """
@@ -13,19 +13,19 @@ from autograder.exercise.travel import travels
 
 @travels
 def right_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str, which: int = 0) -> str | None:
-    """Output `which` is the reference's wherever `known[0]` of the case is True; nobody looks at the rest here."""
+    """Output `which` equals the reference's wherever `known[0]` of the case is True; the rest is not checked here."""
     mine, right = got[0].outputs[which], expected[0].outputs[which]
     if mine.shape != right.shape:
         return f"the shape of {name} is not the expected one"
     part = case.known[0]
     if not mine[part].isfinite().all():
         return f"there is {'NaN' if mine[part].isnan().any() else 'infinity'} in {name}"
-    return None if close(mine[part], right[part]) else f"the numbers of {name} are not the expected ones"
+    return None if close(mine[part], right[part]) else f"the values of {name} are not the expected ones"
 
 
 @travels
 def uniform_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str) -> str | None:
-    """The rows named in `known[0]` hold the same number everywhere and sum to 1; the other rows do not."""
+    """The rows named in `known[0]` contain the same value everywhere and sum to 1; the other rows do not."""
     table, rows = got[0].outputs[0].double(), case.known[0]
     if table.shape != expected[0].outputs[0].shape:
         return f"the shape of {name} is not the expected one"
@@ -33,7 +33,7 @@ def uniform_where_known(case: Case, got: Outcomes, expected: Outcomes, name: str
     if not table[~rows].isfinite().all():
         return f"there is NaN or infinity in {name}"
     if not close(table[rows], even[rows]):
-        return "the row of a context that was never seen does not hold 1/V everywhere"
+        return "the row of a context that was never seen is not 1/V everywhere"
     differs = [(t[~rows] - even[~rows]).abs().amax(1) > 1e-2 for t in (table, expected[0].outputs[0].double())]
     return None if bool((differs[0] | ~differs[1]).all()) else "a row is uniform although there are counts"
 
@@ -49,7 +49,7 @@ def shares_out_what_discounting_frees(case: Case, got: Outcomes) -> str | None:
 
 def exponential_of_the_mean(case: Case, got: Outcomes) -> str | None:
     """perplexity = exp(log_loss / known[0]), with the returned log loss; or it is the right one, known[1]. known[0]:
-    how many words are predicted. A perplexity near 1, of no loss to speak of, follows from nothing."""
+    the number of predictions. A perplexity near 1, from practically no loss, does not count as consistent."""
     log_loss, perplexity = (output.double().reshape(()) for output in got[0].outputs)
     if not log_loss > 0:
         return "the log loss is not a positive number"

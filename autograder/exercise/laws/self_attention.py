@@ -5,26 +5,15 @@ import torch
 from autograder.exercise.judges import Outcomes, close
 from autograder.exercise.specification import Case
 
-ALIKE = "one vector at all positions comes back the same at all of them"
+ALIKE = "one vector, given at all positions, is unchanged at all of them"
 
 
 def lengths_are_kept(case: Case, got: Outcomes) -> str | None:
-    """Each row is as long as it was. All rows of a call were the same, and they are not any more."""
+    """Each row has kept its length. All rows of a call were the same before, and no longer are."""
     for arguments, outcome in zip(case.calls, got, strict=True):
         before, after = arguments[0].double(), outcome.outputs[0].double()
         if not close(after.norm(dim=-1), before.norm(dim=-1)):
             return "the vectors have changed their lengths"
-        if close(after, after[:1].expand(after.shape), 1e-2):
-            return ALIKE
-    return None
-
-
-def left_as_it_was(case: Case, got: Outcomes) -> str | None:
-    """The caller's rows are unchanged. They were all the same, and the returned ones are not."""
-    for outcome in got:
-        after = outcome.outputs[0]
-        if outcome.changed:
-            return f"after the call, {' and '.join(outcome.changed)} had changed"
         if close(after, after[:1].expand(after.shape), 1e-2):
             return ALIKE
     return None
@@ -37,7 +26,7 @@ def scores_depend_on_the_distance(case: Case, got: Outcomes) -> str | None:
     scores = query @ key.T
     diagonals = [scores.diagonal(offset) for offset in range(-len(scores) + 1, len(scores))]
     if any(not close(d, d[:1].expand(d.shape)) for d in diagonals):
-        return "two places at the same distance have different scores"
+        return "two pairs of positions at the same distance have different scores"
     if close(torch.stack([d[0] for d in diagonals]), diagonals[0][0].expand(len(diagonals))):
         return "every distance has the same score"
     return None
@@ -47,7 +36,7 @@ def output_of_shared_values(case: Case, got: Outcomes) -> str | None:
     """output = weights @ values, with the returned weights; known: the values that each head reads. The first two calls
     have different queries."""
     if close(got[0].outputs[1], got[1].outputs[1], 1e-2):
-        return "other queries gave the same weights"
+        return "different queries gave the same weights"
     for values, outcome in zip(case.known, got, strict=True):
         output, weights = (part.double() for part in outcome.outputs)
         if not bool((weights.abs() > 1e-2).any()):

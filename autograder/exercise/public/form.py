@@ -23,7 +23,7 @@ LISTS = ("arguments", "returns", "closed")
 def write(exercises: Mapping[str, Exercise]) -> tuple[bytes, bytes]:
     """(JSON, safetensors) of an assignment's exercises: the same bytes for the same exercises.
 
-    Raises CannotTravel, which names the exercise and the property, for what cannot become data.
+    Raises CannotTravel, which names the exercise and the property, for anything that cannot become data.
     """
     store = _Store()
     document = {"version": VERSION, "exercises": [_write(exercise, store) for exercise in exercises.values()]}
@@ -32,7 +32,7 @@ def write(exercises: Mapping[str, Exercise]) -> tuple[bytes, bytes]:
 
 
 def read(text: bytes, tensors: bytes) -> dict[str, Exercise]:
-    """The exercises that `write` wrote. Raises ValueError for another version of the form."""
+    """The exercises that `write` wrote. Raises ValueError for a different version of the format."""
     document = json.loads(text)
     if document.get("version") != VERSION:
         raise ValueError(f"the examples are of version {document.get('version')!r}, and this course reads {VERSION}")
@@ -50,7 +50,7 @@ def read_exercises(assignment: str, folder: Path = FOLDER) -> dict[str, Exercise
 
 
 class _Store:
-    """Tensors on their way into one file, each equal one once."""
+    """Tensors to be written into one file, without duplicates."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, Tensor] = {}
@@ -66,7 +66,7 @@ class _Store:
 
 
 def _value(value: Any, store: _Store) -> Any:
-    """An argument as JSON: what has no form of its own there is a one-word object."""
+    """An argument as JSON; a value without a JSON form becomes an object with one key."""
     if isinstance(value, Tensor):
         return store.put(value)
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -142,7 +142,7 @@ def _property(prop: Property, cases: list[Case], store: _Store) -> dict[str, Any
 
 
 def _outcome(outcome: Outcome, store: _Store) -> dict[str, Any]:
-    """Of a fault only its kind: its words and its line would quote the code."""
+    """A fault is reduced to its kind, because its message and its line would quote the code."""
     return {
         "outputs": [store.put(tensor) for tensor in outcome.outputs],
         "fault": None if outcome.fault is None else outcome.fault.kind,

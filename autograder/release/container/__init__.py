@@ -1,7 +1,7 @@
-"""The zip from which Gradescope, or a container of your own, grades one submission at a time.
+"""The zip with which Gradescope, or a container of your own, grades one submission at a time.
 
-At its top `setup.sh` and `run_autograder`, which Gradescope asks for, and a `Dockerfile` to try it; below them the
-grader, this one assignment with its solutions, and a gradebook that knows its cells and nobody's marks.
+At its top are `setup.sh` and `run_autograder`, which Gradescope requires, and a `Dockerfile` for trying it; below them
+the grader, this one assignment with its solutions, and a gradebook with its cells but no marks.
 """
 
 import shutil
@@ -16,7 +16,7 @@ from autograder.release.student_zip import pack
 HERE = Path(__file__).resolve().parent
 SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
 WHOLE = ("pyproject.toml", "README.md", "LICENSE", "autograder/**/*", "nlmcore/**/*", "lectures/__init__.py",
-         "lectures/show/**/*")  # fmt: skip
+         "lectures/predictions.py", "lectures/show/**/*")  # fmt: skip
 LEFT = ("autograder/notes/", "autograder/jupyter/", "autograder/scaffold/")
 CONFIG = """\
 from pathlib import Path
@@ -26,7 +26,7 @@ configure(get_config(), Path(__file__).resolve().parent)
 
 
 def write_container(root: Path, assignment: str, folder: Path, secret: bytes, isolation: str) -> Path:
-    """Write the zip and return its path. Raises ValueError or RuntimeError, in sentences, for an assignment that does
+    """Write the zip and return its path. Raises ValueError or RuntimeError, with messages, for an assignment that does
     not exist or is not fit to be released."""
     if not (root / SOURCE / assignment).is_dir():
         there = sorted(path.name for path in (root / SOURCE).iterdir() if path.is_dir() and path.name[0] != ".")
@@ -57,7 +57,7 @@ def _whole(root: Path, assignment: str) -> list[str]:
 
 
 def _released(root: Path, assignment: str) -> dict[str, bytes]:
-    """The assignment's solutions, release and gradebook, made afresh: no student is in it."""
+    """The assignment's solutions, release and gradebook, newly made, without any student."""
     with tempfile.TemporaryDirectory(prefix="release-") as made:
         copy = Path(made)
         source = copy / SOURCE / assignment

@@ -176,9 +176,9 @@ def vandal(name: str, first: str, *says: str, **more: object) -> Submission:
 ATTACKS = (
     # --- the number that nbgrader reads
     cheat("tests rewritten to a bare number", change=tests_rewritten, says=("edited", UNWRITTEN)),
-    cheat("tests deleted", change=tests_deleted, says=("put back", UNWRITTEN)),
+    cheat("tests deleted", change=tests_deleted, says=("restored", UNWRITTEN)),
     cheat("tests made text", change=tests_retyped, says=("had become markdown", UNWRITTEN)),
-    cheat("points and flags changed", change=tests_written_by_hand, says=("points", "none of this assignment")),
+    cheat("points and flags changed", change=tests_written_by_hand, says=("points", "does not belong to this assignment")),
     cheat("outputs of full marks in the file", change=outputs_replayed, says=(UNWRITTEN,)),
     cheat("bare numbers displayed", last="6.0", cells={"attend": "6.0", "dot_score": "print(2.0)\n2.0"}, says=("There is no 'attend'", "There is no 'dot_score'")),
     cheat(
@@ -310,7 +310,7 @@ ATTACKS = (
         says=("no such table",),
     ),
     cheat("files of the course's own names", after=foreign_files, says=("gradebook.db was left behind",)),
-    cheat("folders that stand in for the library", after=shadows, says=("imported in the place of nlmcore", "of torch", "of math")),
+    cheat("folders that stand in for the library", after=shadows, says=("imported instead of nlmcore", "of torch", "of math")),
     cheat("a notebook that is a link", after=link_to_another, says=("it is a link",), state="blocked"),
     cheat("a notebook that is the solution's file, too", after=hard_link_to_the_solution, says=("hard link",), state="blocked"),
     cheat("a folder that is a link", after=folder_is_a_link, says=("link to another place",), state="blocked"),
@@ -336,7 +336,7 @@ ATTACKS = (
             "additive_score": "def additive_score(*a): return 'the answer'",
             "decoder_mask": "class M:\n    __class__ = torch.Tensor\ndef decoder_mask(lengths, time): return M()",
         },
-        says=("generator",),
+        says=("it is a generator", "it is a str", "the kind of value that was asked for"),
     ),
     cheat("complex, half and meta", cells={
         "dot_score": "def dot_score(query, keys): return (keys @ query).to(torch.complex64)",
@@ -379,7 +379,7 @@ ATTACKS = (
         "    except OSError as error: print(type(error).__name__)",
         "Error",
     ),
-    Submission(name="start-up files handed in", like="honest", after=start_up, says=("in the place of sitecustomize",)),
+    Submission(name="start-up files handed in", like="honest", after=start_up, says=("instead of sitecustomize",)),
     # --- the grader's own parts, from inside
     cheat(
         "answers written into the grader's pipes",
@@ -392,6 +392,6 @@ ATTACKS = (
     Submission(name="copied cells", like="honest", change=copied_cells, says=("is there 2 times",)),
     Submission(name="renamed", like="honest", after=renamed, says=("is graded as attention.ipynb",)),
     cheat("missing", after=missing, says=("There is no attention.ipynb",), state="blocked"),
-    cheat("half a file", after=half_of_it, says=("JSON ends or breaks off",), state="blocked"),
+    cheat("half a file", after=half_of_it, says=("JSON ends early or is broken",), state="blocked"),
     cheat("brackets without end", after=nonsense, says=("attention.ipynb is",), state="blocked"),
 )  # fmt: skip

@@ -57,12 +57,17 @@ def shown(result: BoxResult) -> str:
     return "".join(found)
 
 
-@pytest.fixture(scope="session")
-def box() -> Iterator[Box]:
+def real_box(limits: Limits) -> Box:
+    """A box behind bubblewrap; the test is skipped where there is none, and fails where the tests are law."""
     fault = bubblewrap_fault()
     if fault is not None:
         if os.environ.get("CI"):
             pytest.fail(f"the sandbox must be real where the tests are law: {fault}")
         pytest.skip(f"no sandbox here: {fault}")
-    with Box(LIMITS, "bubblewrap") as one:
+    return Box(limits, "bubblewrap")
+
+
+@pytest.fixture(scope="session")
+def box() -> Iterator[Box]:
+    with real_box(LIMITS) as one:
         yield one

@@ -166,7 +166,9 @@ ATTACKS = [
     attack("an endless loop in C", "sum(iter(int, 1))", ended=("wall",)),
     attack(
         "an endless loop that swallows interrupts",
-        "while True:\n    try:\n        while True: sum(range(1000))\n    except BaseException: pass",
+        # Twice: an interrupt may fall between the two inner lines.
+        "while True:\n try:\n  while True:\n   try:\n    while True: sum(range(1000))\n   except BaseException: pass\n"
+        " except BaseException: pass",
         ended=("wall",),
         words="did not stop when it was interrupted",
     ),

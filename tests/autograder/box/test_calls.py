@@ -61,7 +61,7 @@ ODD = {
     "a dtype of no use": ("torch.ones(2).to(torch.float8_e4m3fn)", "wrong return", "float8_e4m3fn"),
     "ragged lists": ("[[1], [1, 2]]", "wrong return", "list"),
     "objects in an array": ("np.array([object()])", "wrong return", "ndarray"),
-    "too many": ("(torch.ones(1), torch.ones(2))", "wrong return", "2 things"),
+    "too many": ("(torch.ones(1), torch.ones(2))", "wrong return", "2 values"),
     "a pretender": ("Pretender()", "wrong return", "it is a Pretender"),
     "one that is equal to all": ("Equal()", "wrong return", "it is a Equal"),
     "one whose class lies": ("Liar()", "wrong return", ""),

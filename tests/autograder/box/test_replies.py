@@ -227,14 +227,14 @@ def test_values_survive_the_way_there() -> None:
     )
     body = replies.Body()
     text = json.dumps(replies.coded(value, body), allow_nan=False)
-    back = inside.value(json.loads(text), bytes(body))
+    back = inside.value(json.loads(text), bytearray(bytes(body)))
     assert back[:7] == value[:7]
     assert back[7]["k"].equal(spread.T)
     assert back[7]["k"].stride() == spread.T.stride()
     assert back[7]["n"] == []
     assert back[8].dtype == torch.bool
     assert back[9].tolist() == [1.0, 1.0, 1.0]
-    assert type(inside.value(replies.coded(Seed(3), body), b"")).__name__ == "Generator"
+    assert type(inside.value(replies.coded(Seed(3), body), bytearray())).__name__ == "Generator"
 
 
 @pytest.mark.parametrize("value", [{1, 2}, {1: 2}, object(), torch.ones(1, dtype=torch.complex64), 1j, len])

@@ -6,12 +6,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from autograder.box import Box, IsolationMissing, Job, Limits, places, probe, tiers
+from autograder.box import Box, IsolationMissing, Job, Limits, places, tiers
 from autograder.box.inside import landlock
+from autograder.box.probe import probe
 from tests.autograder.box.conftest import LIMITS, cells, is_whole, shown
 
 NEEDS_BUBBLEWRAP = pytest.mark.skipif(tiers.bubblewrap_fault() is not None, reason="no bubblewrap here")
@@ -32,6 +34,7 @@ def test_every_attempt_of_the_probe_is_stopped(isolation: tiers.Isolation) -> No
     assert 0 < facts.seconds < 5
 
 
+@pytest.mark.everything
 @pytest.mark.slow
 def test_the_probe_sees_what_is_not_stopped() -> None:
     """Without isolation most attempts succeed, and the probe says which: it is no formality."""
@@ -43,33 +46,41 @@ def test_the_probe_sees_what_is_not_stopped() -> None:
     Path("/var/tmp/left-by-a-notebook").unlink(missing_ok=True)
 
 
-@NEEDS_LANDLOCK
-def test_the_second_tier_runs_notebooks_and_closes_rooms() -> None:
+@pytest.fixture(scope="module")
+def second_tier() -> Iterator[Box]:
     with Box(LIMITS, "landlock") as box:
-        is_whole(box)
-        source = "import nlmcore, os\nroot = nlmcore.__path__[0]\nprint(os.path.exists(root + '/ngram/__init__.py'))\n"
-        source += "open(root + '/ngram/__init__.py').close()\nopen(os.path.realpath(root) + '/attention/__init__.py')"
-        closed = box.run(Job(name="closed", cells=cells(source), closed=("nlmcore.attention",)))
-        assert shown(closed).startswith("True\nCell 1, line 5")
-        assert "PermissionError" in shown(closed)
-        full = box.run(
-            Job(
-                name="full",
-                cells=cells(
-                    "import time\nfor i in range(30):\n    open(f'x{i}', 'wb').write(bytes(1 << 20)); time.sleep(0.05)"
-                ),
-            )
-        )
-        assert (full.ended, full.words) == ("killed", "Cell 'cell-1': it wrote more files than it may.")
-        assert "filled its disk" in full.incidents
-        kill = box.run(Job(name="kill", cells=cells(f"import os\nos.kill({os.getpid()}, 9)")))
-        assert kill.incidents == ("tried to send a signal to another process",)
+        box.start()
+        yield box
         assert box._parent is not None
         scratch = box._parent._scratch
         assert scratch is not None
-        is_whole(box)
-        assert [p.name[:5] for p in Path(scratch).iterdir()] == ["warm-"]
     assert not Path(scratch).exists()
+
+
+@NEEDS_LANDLOCK
+def test_the_second_tier_runs_notebooks_and_closes_rooms(second_tier: Box) -> None:
+    box = second_tier
+    is_whole(box)
+    source = "import nlmcore, os\nroot = nlmcore.__path__[0]\nprint(os.path.exists(root + '/ngram/__init__.py'))\n"
+    source += "open(root + '/ngram/__init__.py').close()\nopen(os.path.realpath(root) + '/attention/__init__.py')"
+    closed = box.run(Job(name="closed", cells=cells(source), closed=("nlmcore.attention",)))
+    assert shown(closed).startswith("True\nCell 1, line 5")
+    assert "PermissionError" in shown(closed)
+    full = box.run(
+        Job(
+            name="full",
+            cells=cells(
+                "import time\nfor i in range(30):\n    open(f'x{i}', 'wb').write(bytes(1 << 20)); time.sleep(0.05)"
+            ),
+        )
+    )
+    assert (full.ended, full.words) == ("killed", "Cell 'cell-1': it wrote more files than it may.")
+    assert "filled its disk" in full.incidents
+    kill = box.run(Job(name="kill", cells=cells(f"import os\nos.kill({os.getpid()}, 9)")))
+    assert kill.incidents == ("tried to send a signal to another process",)
+    is_whole(box)
+    assert box._parent is not None
+    assert [p.name[:5] for p in Path(str(box._parent._scratch)).iterdir()] == ["warm-"]
 
 
 OTHERS = """
@@ -153,22 +164,31 @@ left, right = socket.socketpair(); left.send(b"x"); print(right.recv(1), os.isat
 
 @NEEDS_LANDLOCK
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of system calls are x86_64's")
-def test_what_landlock_does_not_rule_is_refused_all_the_same() -> None:
-    with Box(LIMITS, "landlock") as box:
-        box.start()
-        assert box._parent is not None
-        path = box._parent._staging.root / "lib/python/autograder/check.py"  # which it may read
+def test_what_landlock_does_not_rule_is_refused_all_the_same(second_tier: Box) -> None:
+    box = second_tier
+    assert box._parent is not None
+    path = box._parent._staging.root / "lib/python/autograder/check.py"  # which it may read
 
-        def state() -> object:
-            told = [(p, p.lstat().st_mode, p.lstat().st_ctime_ns) for p in (path, path.parent)]
-            return told, sorted(path.parent.iterdir()), path.read_bytes()
+    def state() -> object:
+        told = [(p, p.lstat().st_mode, p.lstat().st_ctime_ns) for p in (path, path.parent)]
+        return told, sorted(path.parent.iterdir()), path.read_bytes()
 
-        before = state()
-        result = box.run(Job(name="others", cells=cells(OTHERS.format(path=str(path), grader=os.getpid()))))
-        assert shown(result).startswith("tried 52\nb'x' False"), shown(result)
-        assert state() == before
-        assert any("mode, owner, times" in words for words in result.incidents)
-        is_whole(box)
+    before = state()
+    result = box.run(Job(name="others", cells=cells(OTHERS.format(path=str(path), grader=os.getpid()))))
+    assert shown(result).startswith("tried 52\nb'x' False"), shown(result)
+    assert state() == before
+    assert any("mode, owner, times" in words for words in result.incidents)
+    is_whole(box)
+
+
+@NEEDS_BUBBLEWRAP
+def test_a_checkout_below_tmp_has_the_first_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "SCRATCH", "/scratch")  # as it is there
+    tiers.bubblewrap_fault.cache_clear()
+    try:
+        assert tiers.bubblewrap_fault() is None
+    finally:
+        tiers.bubblewrap_fault.cache_clear()
 
 
 def test_without_isolation_only_on_request_and_the_result_says_so() -> None:
@@ -270,7 +290,9 @@ def test_as_an_ordinary_user(root: Path, isolation: str) -> None:
     for number, place in enumerate(seen):
         if any(p in private for p in place.parents):
             lines.append(f"mkdir -p -m 755 '{place}' && mount --rbind '{stage}/{number}' '{place}'")
-    program = f"from autograder.box import probe; f = probe({isolation!r}); print(f.holds, f.tier.name, f.attempts)"
+    program = (
+        f"from autograder.box.probe import probe; f = probe({isolation!r}); print(f.holds, f.tier.name, f.attempts)"
+    )
     become = "setpriv --reuid 54321 --regid 54321 --clear-groups"
     lines.append(f"cd '{root}' && HOME=/tmp exec {become} '{sys.executable}' -c \"{program}\"")
     done = subprocess.run(["unshare", "-m", "sh", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=120)

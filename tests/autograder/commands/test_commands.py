@@ -13,13 +13,14 @@ import pytest
 
 import autograder.engine.execute as execute_module
 import autograder.engine.run as run_module
-from autograder.commands import grade
+from autograder.commands import shared
 from autograder.commands.around import feedback, preflight, worker
 from autograder.commands.checking import check
-from autograder.commands.grade import SURE, Pace
+from autograder.commands.grade import grade
 from autograder.commands.marks import report
-from autograder.commands.regrade import main as regrade
-from autograder.commands.students import collect, exchange, roster
+from autograder.commands.regrade import regrade
+from autograder.commands.running import SURE, Pace
+from autograder.commands.students import collect, exchange, hub, roster
 from autograder.engine.course import Course
 from autograder.engine.execute import Done
 from autograder.launcher import verbs
@@ -31,7 +32,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 ROOT = Path(__file__).resolve().parents[3]
 PARSERS = {
     "check": check.parser,
-    "grade": grade.main.parser,
+    "grade": grade.parser,
     "feedback": feedback.parser,
     "preflight": preflight.parser,
     "report": report.parser,
@@ -40,6 +41,7 @@ PARSERS = {
     "roster": roster.parser,
     "collect": collect.parser,
     "exchange": exchange.parser,
+    "hub": hub.parser,
 }
 
 
@@ -60,16 +62,16 @@ def class_of_three(place):
 
 
 def test_grade_counts_tells_the_limits_and_what_to_do_next(class_of_three, capsys):
-    assert grade.main(class_of_three, ["plain"]) == 1  # one is not gradable
+    assert grade(class_of_three, ["plain"]) == 1  # one is not gradable
     said = capsys.readouterr().out
     assert "Limits per notebook: 120 s" in said
     assert "ada: 5 of 10, and 4 for a human to give" in said  # no box here, and so no files
     assert (
         "3 submissions: 2 graded, 1 not gradable, 0 failed through the grader's fault; 3 of them in this run." in said
     )
-    assert "Not gradable, which is no zero: eve." in said
-    assert "Who waits for that, and the class: python -m autograder report plain" in said
-    assert grade.main(class_of_three, ["plain", "--resume", "--student", "ada"]) == 0
+    assert "Not gradable, which is not a zero: eve." in said
+    assert "The marks, and the class: python -m autograder report plain" in said
+    assert grade(class_of_three, ["plain", "--resume", "--student", "ada"]) == 0
     assert "1 submission: 1 graded, 0 not gradable" in capsys.readouterr().out
 
 
@@ -78,11 +80,11 @@ def test_who_handed_in_nothing_is_named_everywhere_and_has_no_zero(class_of_thre
         for student in ("ada", "yui"):
             gradebook.add_student(student)
         gradebook.add_student("zoe", first_name="Zoë", last_name="Ng")
-    grade.main(class_of_three, ["plain", "--student", "ada"])
+    grade(class_of_three, ["plain", "--student", "ada"])
     assert "Nothing handed in" not in capsys.readouterr().out  # one was asked for
-    grade.main(class_of_three, ["plain"])
-    assert "Nothing handed in, which is no zero: 2: yui, zoe (Zoë Ng)." in capsys.readouterr().out
-    grade.main(class_of_three, ["plain", "--json"])
+    grade(class_of_three, ["plain"])
+    assert "Nothing handed in, which is not a zero: 2: yui, zoe (Zoë Ng)." in capsys.readouterr().out
+    grade(class_of_three, ["plain", "--json"])
     assert '"nothing handed in": [\n   "yui",\n   "zoe"' in capsys.readouterr().out
     assert report(class_of_three, ["plain"]) == 0
     said = capsys.readouterr().out
@@ -95,7 +97,7 @@ def test_who_handed_in_nothing_is_named_everywhere_and_has_no_zero(class_of_thre
 
 
 def test_grade_speaks_json(class_of_three, capsys):
-    assert grade.main(class_of_three, ["plain", "--student", "ada", "--json"]) == 0
+    assert grade(class_of_three, ["plain", "--student", "ada", "--json"]) == 0
     first, rest = capsys.readouterr().out.split("\n", 1)
     assert json.loads(first)["scores"]["one"]["test_double"] == 3.0
     assert json.loads(rest)["summary"]["graded"] == 1
@@ -108,7 +110,7 @@ def test_what_is_not_isolated_is_said_line_by_line(class_of_three, capsys, monke
         return Done(student=done.student, results=results)
 
     monkeypatch.setattr(run_module, "work", loose)
-    assert grade.main(class_of_three, ["plain", "--student", "ada", "--isolation", "none"]) == 0
+    assert grade(class_of_three, ["plain", "--student", "ada", "--isolation", "none"]) == 0
     said = capsys.readouterr().out
     assert "without isolation" in said
     assert "[NOT ISOLATED]" in said
@@ -120,7 +122,7 @@ def test_no_isolation_unless_it_is_asked_for(class_of_three, capsys, monkeypatch
 
     monkeypatch.setattr(tiers, "bubblewrap_fault", lambda: "no bwrap")
     monkeypatch.setattr(tiers, "landlock_fault", lambda: "no Landlock")
-    assert grade.main(class_of_three, ["plain"]) == 1
+    assert grade(class_of_three, ["plain"]) == 1
     assert "--isolation none" in capsys.readouterr().err
 
 
@@ -133,7 +135,7 @@ def test_no_isolation_unless_it_is_asked_for(class_of_three, capsys, monkeypatch
     ],
 )
 def test_misuse_is_2(class_of_three, capsys, words, said):
-    assert grade.main(class_of_three, words) == 2
+    assert grade(class_of_three, words) == 2
     assert said.lower() in capsys.readouterr().err.lower()
 
 
@@ -142,7 +144,7 @@ def test_misuse_is_2(class_of_three, capsys, words, said):
 )
 def test_misuse_of_options_is_2(place, words):
     with pytest.raises(SystemExit) as stop:
-        grade.main(place, words)
+        grade(place, words)
     assert stop.value.code == 2
 
 
@@ -155,6 +157,12 @@ def test_help_has_examples_and_needs_nothing_installed(name):
     assert f"python -m autograder {name} " in done.stdout
     assert max(map(len, done.stdout.split("\n"))) <= 80
     assert PARSERS[name]().format_help() == done.stdout.rstrip("\n") + "\n"
+
+
+def test_an_error_begins_with_a_capital_unless_it_begins_with_a_file(capsys):
+    for words in ("there is no such thing", "canvas.csv says otherwise"):
+        assert shared.run(lambda words=words: (_ for _ in ()).throw(shared.Misuse(words))) == 2
+    assert capsys.readouterr().err == "There is no such thing.\ncanvas.csv says otherwise.\n"
 
 
 def test_it_is_said_when_a_second_worker_would_pay(monkeypatch):
@@ -189,7 +197,7 @@ def test_preflight_says_what_is_wrong_and_changes_nothing(class_of_three, capsys
 
 
 def test_feedback_and_report_write_files(class_of_three, capsys):
-    grade.main(class_of_three, ["plain"])
+    grade(class_of_three, ["plain"])
     capsys.readouterr()
     assert feedback(class_of_three, ["plain", "--json"]) == 0
     pages = [Path(path) for path in json.loads(capsys.readouterr().out)]
@@ -201,7 +209,7 @@ def test_feedback_and_report_write_files(class_of_three, capsys):
     said = capsys.readouterr().out
     assert "3 students: 3 waiting for a person." in said
     assert report(class_of_three, ["plain", "--lms", "moodle"]) == 0
-    assert "Without a mark, which is no zero: ada, bob, eve. Nothing is written for them." in capsys.readouterr().out
+    assert "Without a mark, which is not a zero: ada, bob, eve. Nothing is written for them." in capsys.readouterr().out
     assert report(class_of_three, ["plain", "--automatic"]) == 0
     assert "Automatic points alone, out of 10: no final marks." in capsys.readouterr().out
     assert report(class_of_three, ["plain", "--out-of", "100"]) == 2
@@ -219,11 +227,11 @@ def test_ctrl_c_stops_at_once_and_the_same_command_goes_on(class_of_three, capsy
     try:
         with monkeypatch.context() as patch:
             patch.setattr(run_module, "work", interrupted)
-            assert grade.main(class_of_three, ["plain"]) == 130
+            assert grade(class_of_three, ["plain"]) == 130
     finally:
         signal.signal(signal.SIGINT, heard)
-    assert "Stopped: 1 of 3 are done, and stay so. The same command goes on." in capsys.readouterr().err
-    assert grade.main(class_of_three, ["plain"]) == 1
+    assert "Stopped: 1 of 3 are done, and stay so. The same command resumes." in capsys.readouterr().err
+    assert grade(class_of_three, ["plain"]) == 1
     assert "2 of them in this run" in capsys.readouterr().out
 
 
@@ -242,7 +250,8 @@ def test_as_a_program_ctrl_c_ends_it_in_the_middle_of_a_notebook(class_of_three,
         try:
             execute_module._boxes.clear()  # those of the process that runs the tests
             run_module.work = endless
-            grade.program(class_of_three, ["plain"])
+            shared.own_process = lambda: True
+            grade(class_of_three, ["plain"])
         finally:
             os._exit(99)
     assert os.read(ready, 1) == b"x"
@@ -250,7 +259,7 @@ def test_as_a_program_ctrl_c_ends_it_in_the_middle_of_a_notebook(class_of_three,
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 130
     capsys.readouterr()
-    assert grade.main(class_of_three, ["plain"]) == 1
+    assert grade(class_of_three, ["plain"]) == 1
     assert "2 of them in this run" in capsys.readouterr().out
 
 

@@ -15,7 +15,7 @@ from nbformat.v4 import new_output
 import autograder.engine.run as run_module
 import autograder.engine.single as single_module
 from autograder.box.tiers import IsolationMissing, choose
-from autograder.commands import grade
+from autograder.commands.grade import grade
 from autograder.commands.one import grade_one
 from autograder.engine import records
 from autograder.engine.course import Course
@@ -56,7 +56,7 @@ def test_one_submission_has_the_marks_that_grade_gives_it(place, tmp_path, capsy
         "bob": hand_in(place.root, "plain", "bob", writes(ANSWERS | WRONG)),
         "eve": hand_in(place.root, "plain", "eve", nothing),
     }
-    grade.main(place, ["plain"])
+    grade(place, ["plain"])
     before = (place.root / "gradebook.db").read_bytes()
     capsys.readouterr()
     for student, folder in folders.items():
@@ -81,7 +81,7 @@ def test_the_results_are_what_gradescope_reads_and_what_a_student_may_see(place,
     assert (tests["test_double"]["score"], tests["test_double"]["status"]) == (0.0, "failed")
     assert (tests["test_triple"]["score"], tests["test_triple"]["max_score"]) == (0.5, 2.0)
     assert "score" not in tests["why"]
-    assert "person" in tests["why"]["output"]
+    assert "by hand" in tests["why"]["output"]
     assert "-14" not in json.dumps(found)  # a hidden test
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import autograder.engine.drafts as drafts_module
 import autograder.engine.run as run_module
-from autograder.commands import grade
-from autograder.commands.regrade import main as regrade
+from autograder.commands.grade import grade
+from autograder.commands.regrade import regrade
 from autograder.engine.course import Course
 from autograder.instructor.changed import reasons
 from autograder.launcher.environment import Environment
@@ -44,7 +44,7 @@ def graded(place, capsys):
     hand_in(place.root, "plain", "bob", writes(ANSWERS | WRONG))
     hand_in(place.root, "plain", "cat", writes(ANSWERS | WRONG))
     hand_in(place.root, "plain", "dan", nothing)
-    grade.main(place, ["plain"])
+    grade(place, ["plain"])
     with Course.load(place.root).gradebook() as book:
         mark = book.find_grade("test_double", "one", "plain", "cat")
         mark.manual_score, mark.needs_manual_grade = 2.0, False
@@ -96,7 +96,7 @@ def test_what_was_shown_is_written_without_running_anything_again(graded, capsys
     assert {g[0]: g[3] for g in grades["cat"]}["test_double"] is False  # the mark by hand stays confirmed
     assert list((graded.root / "grading").glob("regraded-*.csv"))
     assert not list((graded.root / "grading").rglob(".regrade"))
-    grade.main(graded, ["plain"])
+    grade(graded, ["plain"])
     assert "0 of them in this run" in capsys.readouterr().out  # all of it counts as graded
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import autograder.engine.database as database_module
 import autograder.engine.execute as execute_module
 import autograder.engine.gradebook as gradebook_module
 import autograder.engine.records as results_module
@@ -22,9 +23,9 @@ from autograder.box import Box
 from autograder.box.tiers import bubblewrap_fault
 from autograder.engine import records
 from autograder.engine.course import Course
+from autograder.engine.database import GradebookBusy
 from autograder.engine.execute import Done
 from autograder.engine.execute import work as real_work
-from autograder.engine.gradebook import GradebookBusy
 from autograder.engine.run import AlreadyRunning, Broken, grade, only_one
 from tests.autograder.courses import ANSWERS, copy, hand_in, nothing, snapshot, writes
 from tests.autograder.engine import fake
@@ -212,7 +213,7 @@ def test_a_gradebook_that_is_locked_for_a_while_is_waited_for(fresh, undisturbed
 
 
 def test_a_gradebook_that_stays_locked_stops_the_run(fresh, undisturbed, monkeypatch):
-    monkeypatch.setattr(gradebook_module, "PATIENCE", 0.0)
+    monkeypatch.setattr(database_module, "PATIENCE", 0.0)
     held = lock(fresh)
     with pytest.raises(GradebookBusy, match="locked"):
         list(grade(Course.load(fresh), "plain"))

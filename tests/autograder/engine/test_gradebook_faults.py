@@ -14,12 +14,12 @@ from autograder.commands.grade import grade
 from autograder.commands.marks import report
 from autograder.engine import gradebook as module
 from autograder.engine.course import Course
-from autograder.engine.gradebook import GradebookBusy, GradebookFault, opened
+from autograder.engine.database import GradebookBusy, GradebookFault, opened
 from autograder.nbgrader_config import _scripts_on_path
 
 pytestmark = pytest.mark.everything  # starts many programs; `.ci/run` has them
 
-VERBS = {"preflight": preflight.main, "grade": grade, "report": report.main, "feedback": feedback.main}
+VERBS = {"preflight": preflight.main, "grade": grade.main, "report": report.main, "feedback": feedback.main}
 
 
 @pytest.fixture(scope="module")

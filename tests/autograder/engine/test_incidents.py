@@ -5,7 +5,7 @@
 import pytest
 
 from autograder.box.session import KNOWN_INCIDENTS
-from autograder.engine.gradebook import NO_TIME
+from autograder.engine.beside import NO_TIME
 from autograder.engine.incidents import for_students
 from autograder.engine.marking import nothing_new
 from autograder.exercise.outcome import Fault
@@ -44,7 +44,7 @@ def test_a_fault_after_hidden_inputs_says_nothing_that_a_fault_can_choose(given,
     [
         Fault(kind="ValueError", words="ValueError: no scores here", line="line 3 of your cell: raise ValueError('no scores here')"),
         Fault(kind="NotImplementedError", words="NotImplementedError", function="attend"),
-        Fault(kind="wrong return", words="it returned None, and y was asked for. Is a `return` missing?"),
+        Fault(kind="wrong return", words="it returned None, but y was asked for. Is a `return` missing?"),
         Fault(kind="NameError", words="there is no 'attend': the cell that defines it raised or is missing"),
     ],
 )  # fmt: skip

@@ -1,9 +1,5 @@
 """The gradebook in PostgreSQL, on a real server, by nbgrader's own URL."""
 
-import getpass
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,51 +11,9 @@ from autograder.engine.course import Course
 from autograder.engine.run import grade
 from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
 from tests.autograder.engine import fake
+from tests.autograder.engine.postgres import database
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
-
-def program(name: str) -> str | None:
-    there = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    return str(there[-1]) if there else shutil.which(name)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server of our own on a socket in a folder; it refuses root, so then it runs as `postgres` or `nobody`."""
-    pytest.importorskip("psycopg2", reason="psycopg2-binary is not installed (the extra `cluster`)")
-    if program("initdb") is None:
-        pytest.skip("there is no PostgreSQL server here: apt-get install postgresql")
-    folder = tmp_path_factory.mktemp("pg")
-    user = getpass.getuser()
-    become: list[str] = []
-    if os.getuid() == 0:
-        user = "postgres" if subprocess.run(["id", "postgres"], capture_output=True).returncode == 0 else "nobody"
-        become = ["setpriv", f"--reuid={user}", f"--regid={'postgres' if user == 'postgres' else 'nogroup'}"]
-        become += ["--clear-groups"]
-        shutil.chown(folder, user)
-        for parent in [folder, *folder.parents][:4]:
-            parent.chmod(parent.stat().st_mode | 0o055)
-    data = folder / "data"
-    calls = {"check": True, "capture_output": True, "cwd": folder}
-    subprocess.run([*become, program("initdb"), "-D", data, "-A", "trust", "-U", "grader"], **calls)
-    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
-    start = [*become, program("pg_ctl"), "-D", data, "-w", "-l", folder / "log", "-o", options, "start"]
-    subprocess.run(start, check=True, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield folder
-    finally:
-        subprocess.run([*become, program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], **calls)
-
-
-def database(server: Path, name: str) -> str:
-    import psycopg2
-
-    connection = psycopg2.connect(host=str(server), user="grader", dbname="postgres")
-    connection.autocommit = True
-    connection.cursor().execute(f"CREATE DATABASE {name}")
-    connection.close()
-    return f"postgresql://grader@/{name}?host={server}"
 
 
 def test_the_marks_are_those_of_sqlite_and_a_lost_connection_is_waited_for(server, plain, monkeypatch):

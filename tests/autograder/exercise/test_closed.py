@@ -4,6 +4,7 @@ import torch
 from autograder.check import examine
 from autograder.checks.backpropagation import EXERCISES
 from autograder.exercise.closed import is_absent, listening
+from autograder.exercise.find import exercises_of
 from autograder.exercise.rooms import with_what_is_built_on
 
 
@@ -48,3 +49,17 @@ def test_layers_that_hold_weights_are_no_differentiation_in_a_check():
 
     assert examine(exercise, with_layers, None).passed
     assert examine(exercise, by_autograd, None).closed == ("torch.autograd",)
+
+
+def test_a_library_that_answers_a_question_is_closed_whether_it_is_installed_or_not():
+    exercise = exercises_of("sequences")["sequences.clipped_precision"]
+    assert {"sacrebleu", "nltk"} <= {name for name in exercise.closed if is_absent(name)}
+    library = pytest.importorskip("sacrebleu.metrics")
+
+    def by_library(hypothesis, reference, n):
+        ours, theirs = (" ".join(map(str, words)) for words in (hypothesis, reference))
+        scored = library.BLEU(tokenize="none", max_ngram_order=n, smooth_method="none").corpus_score([ours], [[theirs]])
+        return scored.precisions[n - 1] / 100
+
+    verdict = examine(exercise, by_library, None)
+    assert (verdict.closed, verdict.points) == (("sacrebleu",), 0)

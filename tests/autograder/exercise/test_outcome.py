@@ -58,12 +58,12 @@ def test_a_change_of_a_tensor_that_holds_infinity_and_nan_is_seen_too():
     ("value", "returns", "words"),
     [
         (None, ("y",), "returned None"),
-        ("text", ("y",), "must be a tensor, and it is a str"),
-        ({}, ("y",), "must be a tensor, and it is a dict"),
+        ("text", ("y",), "must be a tensor, but it is a str"),
+        ({}, ("y",), "must be a tensor, but it is a dict"),
         (["a"], ("y",), "must be a tensor"),
-        ((X, X), ("y",), "returned 2 things, and one was asked for"),
-        (X, ("y", "z"), "returned one Tensor, and 2 were asked for"),
-        ((X, X, X), ("y", "z"), "returned 3 things"),
+        ((X, X), ("y",), "returned 2 values, but one was asked for"),
+        (X, ("y", "z"), "returned one Tensor, but 2 were asked for"),
+        ((X, X, X), ("y", "z"), "returned 3 values"),
         (torch.tensor([1j]), ("y",), "real numbers"),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_question_is_opened():
         **{"grade": True, "grade_id": "check_dot_score", "locked": True, "points": 2},
         **{"schema_version": 3, "solution": False, "task": False},
     }
-    assert "*20 minutes · 4.5 points · written, read by a person*" in asked.source
+    assert "*20 minutes · 4.5 points · written, marked by hand*" in asked.source
     assert (asked.id, asked.metadata.nbgrader["locked"]) == ("written_question", True)
     assert answer.metadata.nbgrader["points"] == 4.5
     only = {"attention.dot_score": EXERCISES["attention.dot_score"]}

@@ -95,7 +95,7 @@ def test_names_that_a_student_chooses_carry_no_hidden_input_out():
     def by_type(x):
         return type("Saw_4711", (), {})()
 
-    for function, said in ((by_class, "an exception of its own"), (by_type, "not of the kind that was asked for")):
+    for function, said in ((by_class, "an exception of its own"), (by_type, "the kind of value that was asked for")):
 
         def student(scores, values, mask=None, otherwise=function):
             return otherwise(scores) if max(scores.shape) > 5 else ATTEND.reference(scores, values, mask)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -79,3 +81,15 @@ def test_nan_is_never_right_and_noise_is_never_wrong():
     assert verdict_on(doubling(), lambda x: (2 * x).double()).passed
     assert not verdict_on(doubling(), lambda x: 2 * x + float("nan")).passed
     assert not verdict_on(doubling(), lambda x: 2 * x + 1e-3).passed
+
+
+def test_a_tuple_of_one_number_is_a_list_of_one_or_the_number_as_was_asked():
+    def cases(draw):
+        return [case("one", draw.normal(1)), case("two", draw.normal(2))]
+
+    every = doubling(properties=(Property(name="sizes", points=1, cases=cases, judge=same_values(NAMES)),))
+    assert verdict_on(every, lambda x: tuple((2 * x).tolist())).passed
+    total = replace(every, reference=lambda x: x.sum())
+    assert verdict_on(total, lambda x: (float(x.sum()),)).passed
+    assert verdict_on(total, lambda x: x.sum()).passed
+    assert not verdict_on(every, lambda x: 2 * x.sum()).passed

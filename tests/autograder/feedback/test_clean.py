@@ -1,12 +1,14 @@
 """A student's text, outputs and formulas: nothing runs, nothing is fetched, and what is meant well stays."""
 
 import base64
+import time
 
 import pytest
 from markupsafe import Markup
 
-from autograder.feedback import clean
+from autograder.feedback import clean, formgrader
 from autograder.feedback.mathematics import mathml
+from autograder.guard import Guard
 from autograder.pages import render
 from tests.autograder.pages import Page, dangers, unfit
 
@@ -138,3 +140,19 @@ def test_formulas_become_mathml_and_what_cannot_be_read_stays_as_written():
 def test_deep_nesting_costs_no_page():
     assert clean.markdown(">" * 3000 + " x")
     assert mathml("{" * 1500 + "}" * 1500)
+
+
+def asleep(source):
+    time.sleep(60)
+
+
+def test_formgrader_shows_as_typed_what_takes_too_long_to_parse():
+    reader = formgrader.Reader()
+    reader.guard = Guard(wall=0.2)
+    reader.begin()
+    assert reader.ask(clean.markdown, "**a**") == clean.markdown("**a**")
+    assert "more than 0.2 seconds" in (said := reader.ask(asleep, "<b>*a*</b>"))
+    assert "<pre>&lt;b&gt;*a*&lt;/b&gt;</pre>" in said
+    reader.left = 0.0
+    assert "the rest of this page took too long" in reader.ask(clean.markdown, "**a**")
+    reader.guard._end()

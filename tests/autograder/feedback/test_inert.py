@@ -292,6 +292,8 @@ def test_marks_are_given_by_hand_as_before(served: tuple[Course, str, str, str],
         page.goto(f"{url}/formgrader/gradebook/attention/attention", wait_until="networkidle")
         page.locator("#toggle_names").click()
         page.goto(ada, wait_until="networkidle")
+        # Formgrader fetches the mark and the comment, and writes them over what was typed before they came.
+        page.wait_for_function("() => ['#written', '#written-comment'].every(e => document.querySelector(e)?.value)")
         page.locator("#written").fill("3.5")
         with page.expect_response(lambda answer: "/api/grade/" in answer.url):
             page.keyboard.press("Tab")

@@ -1,11 +1,14 @@
 """The page that a student gets, whole: what it says, what it never says, and that it runs and fetches nothing."""
 
 import re
+import zipfile
 
 import pytest
 
 from autograder.checks.attention import EXERCISES
+from autograder.engine.course import Course
 from autograder.feedback import write_feedback
+from autograder.feedback.deliver import for_moodle
 from autograder.feedback.heatmap import heatmap
 from autograder.pages import FOLDER, part
 from tests.autograder import small_course as small
@@ -16,8 +19,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # nbgrader and what it stands
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    course = small.small_course(tmp_path_factory.mktemp("course"))
+def small_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("course")
+
+
+@pytest.fixture(scope="module")
+def pages(small_folder):
+    course = small.small_course(small_folder)
     return {path.parts[-3]: path.read_text(encoding="utf-8") for path in write_feedback(course, "attention")}
 
 
@@ -27,6 +35,14 @@ def words(page: str) -> str:
 
 def test_everybody_who_handed_in_gets_a_page(pages):
     assert sorted(pages) == ["ada", "bob", "cat", "dan", "eve", "gus"]
+
+
+def test_moodle_takes_the_pages_back_under_its_own_numbers(pages, small_folder):
+    path = for_moodle(Course.load(small_folder), "attention", {"ada": "4711", "nobody": "4712"})
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["ada_4711_assignsubmission_file_/attention.html"]
+        assert archive.read(archive.namelist()[0]).decode() == pages["ada"]
+    assert for_moodle(Course.load(small_folder), "attention", {}) is None
 
 
 def test_nothing_runs_nothing_is_fetched_and_everybody_can_read_it(pages):
@@ -49,7 +65,7 @@ def test_marks_comments_penalty_and_extra_credit_are_said(pages):
     assert "4.5 of 6 points" in said  # 2 + 3 + 0.5 - 1
     assert "1 point taken off" in said
     assert "0.5 of them extra credit" in said
-    assert "marked by a person" in said
+    assert "marked by hand" in said
     assert "<strong>and</strong>" in pages["ada"] or "<b>and</b>" in pages["ada"]  # the comment is Markdown
     assert "well done" in said
 
@@ -63,7 +79,7 @@ def test_a_named_misconception_with_its_example_side_by_side(pages):
     assert "return query * keys" in said
     assert sentence not in words(pages["ada"])
     assert "tried to open a network connection" in said
-    assert "put back" in said
+    assert "restored" in said
 
 
 def test_not_marked_is_not_zero(pages):

@@ -144,7 +144,7 @@ def test_final_marks_alone_are_sent_and_only_when_asked(lms, place, capsys):
     assert {(s["scoreMaximum"], s["activityProgress"], s["gradingProgress"]) for s in lms.scores} == {
         (6.0, "Completed", "FullyGraded")
     }
-    assert "Without a mark, which is no zero: bob, dan, eve, fay, gus." in capsys.readouterr().out
+    assert "Without a mark, which is not a zero: bob, dan, eve, fay, gus." in capsys.readouterr().out
     assert lti(place, ["attention", "--send"]) == 0
     assert [(item["label"], item["scoreMaximum"], item["resourceId"]) for item in lms.items] == [
         ("Attention", 6.0, "attention")
@@ -181,7 +181,13 @@ def test_settings_that_are_not_whole_are_said_in_words(lms, place, capsys):
     assert lti(place, ["attention"]) == 2
     assert "https://" in capsys.readouterr().err
     path.unlink()
-    assert lti(place, ["attention"]) == 1
+    capsys.readouterr()
+    assert lti(place, ["attention"]) == 2
+    assert "lti.json; it needs client_id, token_url, key" in capsys.readouterr().err
+    assert lti(place, ["attention", "--jwk"]) == 0  # it is asked for before there are settings
+    (place.root / "grading" / "lti.pem").unlink()
+    assert lti(place, ["attention", "--jwk"]) == 2
+    assert "openssl genrsa -out" in capsys.readouterr().err
 
 
 def test_the_public_key_is_given_as_a_jwk(place, capsys):

@@ -85,7 +85,7 @@ def test_a_canvas_export_is_filled_in_and_nothing_else_in_it_changes(run):
     assert changed == {(3, 6)}
     assert after[3][6] == "4.5"
     assert "1 final mark in the column 'Attention (8811)', out of 6" in said
-    assert "Without a mark, which is no zero: bob, dan, eve, fay, gus." in said
+    assert "Without a mark, which is not a zero: bob, dan, eve, fay, gus." in said
     assert "cat: there is 'EX' in the file, which stays" in said
     assert "(Some Stranger): not in the gradebook" in said
 

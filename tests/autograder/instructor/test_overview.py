@@ -71,7 +71,7 @@ def test_the_words_are_of_the_marks_as_they_are_now(tmp_path):
     said = "1 repaired; look at it: tried to open a network connection"
     assert words() == {
         "ada": "5.5 of 6, less 1 for being late; 1 repaired",
-        "bob": f"0 of 2, and 4 for a person to give (written); {said}",
+        "bob": f"0 of 2, and 4 to be marked by hand (written); {said}",
         "cat": "0 of 6; 1 repaired",
         "dan": "its JSON breaks off",
         "eve": "the reference fails",
@@ -123,7 +123,7 @@ def test_automatic_points_alone_are_there_before_essays_are_read(course):
     rows = {row["student"]: row for row in lines(write_report(course, "attention", automatic=True))}
     found = {name: (row["state"], row["automatic points"], row["out of"]) for name, row in rows.items()}
     assert found["ada"] == ("graded", "2", "2")
-    assert found["bob"] == ("graded", "0", "2")  # waits for a person, but not for these
+    assert found["bob"] == ("graded", "0", "2")  # waits to be marked by hand, but not for these
     assert found["dan"] == ("blocked", "", "2")
     assert "written" not in rows["ada"]
     facts = json.loads(write_report(course, "attention", "json", automatic=True).read_text(encoding="utf-8"))

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from autograder.commands.students import collect
+from autograder.engine.beside import MARKED_LATE, timestamp_of
 from autograder.engine.course import Course
-from autograder.engine.gradebook import MARKED_LATE, timestamp_of
 from autograder.intake import handed
+from autograder.intake.collect import moodles_numbers
 from autograder.intake.naming import Names, Person, joined
 from autograder.intake.roster import enrol, read_roster
 from autograder.intake.when import moment
@@ -91,6 +92,7 @@ def test_moodle(place, tmp_path, capsys):
         "  Anna Schmidt_4713,\n",
     ):
         assert words in said
+    assert moodles_numbers(Course.load(place.root), "plain") == {"ada": "4711", "muege": "4712"}
     (tmp_path / "who.csv").write_text("Anna Schmidt_4713,anna2\nJ. A. Meyer_4714,jo,2026-11-21 23:58\n")
     assert take(place, path, "--match", tmp_path / "who.csv") == 0
     assert there(place)["anna2/plain/one.ipynb"] == "anna"
@@ -111,8 +113,12 @@ def test_moodles_grading_worksheet_says_who_and_when(place, tmp_path, capsys):
     assert take(place, path, "--match", sheet) == 1
     found = there(place)
     assert found["anna2/plain/timestamp.txt"] == _utc("2026-03-20 08:05")
+    assert "Moodle's grading worksheet" not in capsys.readouterr().out
     assert found["ada/plain/timestamp.txt"] == _utc("2026-11-21 23:58")
-    capsys.readouterr()
+    (tmp_path / "who.csv").write_text("Anna Schmidt_4713,anna2\n")
+    take(place, path, "--match", sheet, "--match", tmp_path / "who.csv", "--dry-run")
+    timeless = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Without a time")]
+    assert "anna2" not in "".join(timeless)  # the worksheet has it
     sheet.write_text(WORKSHEET + wrong + nobody)
     assert take(place, path, "--match", sheet) == 1
     said = capsys.readouterr().out

@@ -14,8 +14,8 @@ from jupyter_core.application import NoStart
 from nbgrader.apps import NbGraderApp
 
 import autograder.engine.run as run_module
-from autograder.commands import grade
 from autograder.commands.around import feedback
+from autograder.commands.grade import grade
 from autograder.commands.students import exchange
 from autograder.engine.course import Course
 from autograder.launcher.environment import Environment
@@ -81,6 +81,7 @@ def test_an_assignment_goes_out_comes_back_and_feedback_follows(place, tmp_path,
 
     with somebody("prof", root) as nbgrader:
         nbgrader("release_assignment", "plain")
+    names = {"ada": "one", "bob": "One (1) final"}  # of the notebook, as it is handed in
     for student in ("ada", "bob"):
         as_everybody_has_it(written, tmp_path / "homes" / student)
         with somebody(student, tmp_path / "homes" / student / "course") as nbgrader:
@@ -88,7 +89,8 @@ def test_an_assignment_goes_out_comes_back_and_feedback_follows(place, tmp_path,
             notebook = nbformat.read("plain/one.ipynb", as_version=4)
             cells = {c.metadata.nbgrader.grade_id: c for c in notebook.cells if "nbgrader" in c.metadata}
             writes(ANSWERS if student == "ada" else {})("one", cells, notebook)
-            nbformat.write(notebook, "plain/one.ipynb")
+            Path("plain/one.ipynb").unlink()
+            nbformat.write(notebook, f"plain/{names[student]}.ipynb")
             nbgrader("submit", "plain")
     inbound = shared / "neural-language-models/inbound"
     (next(inbound.glob("bob+*")) / "secret.txt").symlink_to(root / "gradebook.db")  # which only the course may read
@@ -102,7 +104,7 @@ def test_an_assignment_goes_out_comes_back_and_feedback_follows(place, tmp_path,
     assert (root / "submitted/bob/plain").stat().st_mode & 0o777 == 0o755
     assert (root / "submitted/bob/plain/secret.txt").is_symlink()
     (root / "submitted/zoe/plain").mkdir(parents=True)  # handed in by e-mail: without a secret, and without a time
-    assert grade.main(place, ["plain"]) == 1
+    assert grade(place, ["plain"]) == 1
     assert feedback(place, ["plain"]) == 0
     assert not (root / "autograded/bob/plain/secret.txt").exists()
     with somebody("prof", root) as nbgrader:
@@ -111,7 +113,7 @@ def test_an_assignment_goes_out_comes_back_and_feedback_follows(place, tmp_path,
         with somebody(student, tmp_path / "homes" / student / "course") as nbgrader:
             nbgrader("fetch_feedback", "plain")
             pages = sorted(Path("plain/feedback").glob("*/*.html"))
-            assert [page.name for page in pages] == ["one.html", "two.html"]
+            assert [page.name for page in pages] == [f"{names[student]}.html", "two.html"]
             assert pages[0].read_bytes() == (root / "feedback" / student / "plain" / "one.html").read_bytes()
 
 

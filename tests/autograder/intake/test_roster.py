@@ -154,9 +154,9 @@ def test_a_list_goes_into_the_gradebook_once_and_only_what_is_new_changes(place,
     assert roster(place, [str(path)]) == 0
     first = known(place)
     assert first["mo77"] == ("Müge", "Öztürk-O'Brien", "muege@uni.example", "3034002")
-    assert "Added: 2. Changed: 0. As they were: 0." in capsys.readouterr().out
+    assert "Added: 2. Changed: 0. Unchanged: 0." in capsys.readouterr().out
     assert roster(place, [str(path)]) == 0
-    assert "Added: 0. Changed: 0. As they were: 2." in capsys.readouterr().out
+    assert "Added: 0. Changed: 0. Unchanged: 2." in capsys.readouterr().out
     assert known(place) == first
     path.write_text(CANVAS.replace("Lovelace, Ada", "King, Ada"), encoding="utf-8")
     assert roster(place, [str(path)]) == 0  # Müge's login is her address there: she keeps her id

@@ -48,6 +48,12 @@ def test_help_is_0(words: list[str], capsys: pytest.CaptureFixture[str]) -> None
     assert "python -m autograder lab" in capsys.readouterr().out
 
 
+def test_a_reader_that_has_seen_enough_is_no_traceback() -> None:
+    line = f"{sys.executable} -c 'import time; time.sleep(0.3); from autograder.launcher.verbs import main; main([])'"
+    done = subprocess.run(f"{line} | true", shell=True, cwd=verbs.ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
 def test_a_failed_set_up_is_1_and_told_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,7 +85,7 @@ def test_only_the_tests_need_the_tests_packages(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(lab, "become", lambda *_: 0)
     monkeypatch.setattr(verbs, "_build_if_stale", lambda *_, **__: 0)
     assert main(["lab"]) == main(["test"]) == 0
-    assert asked == [(), ("cluster", "likeness", "tests")]
+    assert asked == [(), ("cluster", "hub", "likeness", "tests")]
 
 
 def test_a_verb_for_the_inside_runs_under_the_environments_python(
@@ -114,7 +120,7 @@ def test_the_door_opens_from_a_shell(root: Path, words: list[str]) -> None:
     ("rest", "cores", "added"),
     [
         ([], 8, ["-n", "4", "--dist", "loadgroup", "--no-loadscope-reorder"]),
-        (["-k", "attention"], 2, ["-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder"]),
+        (["-k", "attention"], 2, ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder"]),
         ([], 1, []),
         (["-s", "-k", "attention"], 2, []),
         (["--pdb"], 2, []),
@@ -127,3 +133,17 @@ def test_tests_are_shared_among_the_cores_unless_somebody_wants_to_see_them(
 ) -> None:
     monkeypatch.setattr(verbs.os, "cpu_count", lambda: cores)
     assert verbs._shared(rest) == added
+
+
+@pytest.mark.parametrize(("rest", "set_to", "factor"), [([], None, "2"), ([], "3", "3"), (["-n", "0"], None, None)])
+def test_side_by_side_tests_have_twice_the_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, rest: list[str], set_to: str | None, factor: str | None
+) -> None:
+    place = Environment(tmp_path, tmp_path, tmp_path / "python", tmp_path / "site")
+    monkeypatch.setattr(verbs, "_build_if_stale", lambda *_, **__: 0)
+    monkeypatch.setattr(verbs.os, "cpu_count", lambda: 2)
+    monkeypatch.delenv("NLM_TIME_FACTOR", raising=False)
+    if set_to:
+        monkeypatch.setenv("NLM_TIME_FACTOR", set_to)
+    monkeypatch.setattr(lab, "become", lambda line, variables, folder: variables.get("NLM_TIME_FACTOR"))
+    assert verbs.run_tests(place, rest) == factor

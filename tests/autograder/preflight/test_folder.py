@@ -57,6 +57,13 @@ def test_a_plain_submission_has_nothing_to_say(folder, solved, master):
     assert made.files == {"data/points.csv": folder / "data/points.csv"}
 
 
+def test_an_export_in_the_notebooks_place_is_said(folder, master):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "attention.html").write_text("<html>")
+    (found,) = (one for one in prepare(folder, [master]).findings if one.kind == "blocked")
+    assert found.words.endswith("attention.html is an export of a notebook: hand in the notebook itself.")
+
+
 # --- which file is the notebook -----------------------------------------------------------------------------
 
 
@@ -438,8 +445,8 @@ def test_the_report_keeps_the_kinds_apart(folder, solved, master):
     (folder / "torch.py").write_text("")
     assert report(prepare(folder, [master])).split("\n") == [
         "repaired      attention (1).ipynb is graded as attention.ipynb.",
-        "repaired      check_attend: missing from the notebook, and put back.",
-        "left behind   torch.py was left behind: it would be imported in the place of torch.",
+        "repaired      check_attend: missing from the notebook, and restored.",
+        "left behind   torch.py was left behind: it would be imported instead of torch.",
     ]
 
 

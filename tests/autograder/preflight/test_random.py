@@ -99,7 +99,7 @@ def test_any_damage_is_repaired_and_nothing_is_lost(submission, master, damages)
     for own in master.cells:  # an answer cell that is still there says what the student wrote, or nothing
         texts = [cell.source for cell in made.cells if grade_id(cell) == own.id and own.solution]
         there = [cell.source for cell in read.cells]
-        assert all(text in there or same_text(text, own.source) or "put back" in text for text in texts)
+        assert all(text in there or same_text(text, own.source) or "restored empty" in text for text in texts)
 
 
 @given(st.lists(damage, max_size=12))

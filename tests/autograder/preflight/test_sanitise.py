@@ -87,9 +87,9 @@ def graded(root, _released):
 
 
 BLOCKED = {
-    "dan": "JSON ends or breaks off",
+    "dan": "JSON ends early or is broken",
     "hal": "none of the assignment",
-    "ian": "no plain file",
+    "ian": "not a plain file",
     "jim": "cannot be opened",
 }
 

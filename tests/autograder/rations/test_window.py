@@ -139,7 +139,7 @@ def _master(course, cell):
 
 @pytest.mark.parametrize("wrong", ["", "0" * 32, "x" * 5000, "ada", "../../etc"])
 def test_nobody_without_a_token(course, address, notebook, wrong):
-    assert "token is nobody's" in sent(address, notebook, "attention.dot_score", wrong)["error"]
+    assert "token is not known" in sent(address, notebook, "attention.dot_score", wrong)["error"]
 
 
 def test_what_cannot_be_run_is_said_and_not_counted(course, address, notebook, tmp_path):

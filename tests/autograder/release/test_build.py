@@ -10,9 +10,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.exercise.find import exercises_of
 from autograder.launcher import notebooks
 from autograder.nbgrader_config import text_masters
-from autograder.release.build import NotReleasedError, build_exercises, leaked
+from autograder.release.build import NotReleasedError, build_exercises, gradebook_of, leaked
 from tests import notebook_runner
-from tests.autograder.courses import ASSIGNMENTS, ROOT, course
+from tests.autograder.courses import ASSIGNMENTS, CONFIG, ROOT, course
 
 # nbgrader and what it stands on warn about themselves. All are slow: so all assignments are released once for them.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -76,7 +76,7 @@ def test_in_a_real_kernel_a_failed_check_shows_words_and_no_traceback():
     assert "did not add them up" in shown.data["text/plain"]
     assert 'role="status"' in shown.data["text/html"]
     assert error.ename == "CheckFailed"
-    assert error.traceback == ["dot_score: 0 of 2 points so far. What is missing is said above."]
+    assert error.traceback == ["dot_score: 0 of 2 points so far. See above for what is missing."]
 
 
 # --- what must not be released ----------------------------------------------------------------------------
@@ -168,3 +168,12 @@ def test_a_release_that_would_orphan_submissions_is_refused_in_words(tmp_path):
     notebooks.build(root)
     with pytest.raises(NotReleasedError, match="the gradebook holds submissions to an earlier version"):
         build_exercises(root)
+
+
+def test_the_gradebook_is_the_one_that_the_courses_settings_name(tmp_path):
+    assert gradebook_of(tmp_path) == ""
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text(CONFIG)
+    assert gradebook_of(tmp_path) == ""
+    config.write_text(CONFIG + "get_config().CourseDirectory.db_url = 'postgresql://grader@localhost/gradebook'\n")
+    assert gradebook_of(tmp_path) == "postgresql+psycopg2://grader@localhost/gradebook"

@@ -1,9 +1,7 @@
 """The student's archive: what is in it works, what is not in it stays, and the bytes are the same every time."""
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -21,6 +19,7 @@ from autograder.release.build import secret_lines
 from autograder.release.contents import contents, students_makefile
 from autograder.release.leaks import leaks
 from autograder.release.student_zip import TOP, pack
+from tests.autograder.elsewhere import python
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -39,20 +38,6 @@ def unpacked(files, tmp_path_factory):
     with zipfile.ZipFile(folder / "a.zip") as archive:
         archive.extractall(folder)
     return folder / TOP
-
-
-BLIND = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)]\n"
-"""This checkout is installed in the tests' Python. A student has no such thing, so its finder is taken out."""
-
-
-def python(folder, *line):
-    """Run Python as a student would, in the folder."""
-    site = folder.parent / "site"
-    site.mkdir(exist_ok=True)
-    (site / "sitecustomize.py").write_text(BLIND)
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(site)])}
-    command = [sys.executable, *line]
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
 # --- nothing leaks ----------------------------------------------------------------------------------------

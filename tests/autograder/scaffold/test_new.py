@@ -1,9 +1,6 @@
 """A new assignment holds as it is scaffolded: it is tested, built, released, and checked in a student's copy."""
 
-import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -12,19 +9,9 @@ import pytest
 
 from autograder.launcher import environment
 from autograder.scaffold.new import FILES, main, scaffold
+from tests.autograder.elsewhere import python
 
 ROOT = Path(__file__).resolve().parents[3]
-BLIND = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in repr(f)]\n"
-
-
-def python(folder, *line):
-    """Run Python in a copy of the course, which finds nothing of this checkout."""
-    site = folder.parent / "site"
-    site.mkdir(exist_ok=True)
-    (site / "sitecustomize.py").write_text(BLIND)
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(site)])}
-    command = [sys.executable, *line]
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.everything  # six programs one after the other, twenty seconds
@@ -78,6 +65,8 @@ def test_a_scaffolded_assignment_is_tested_released_and_checked(tmp_path):
         for cell in cells.cells:
             if cell.id == "tempered_softmax":
                 cell.source = source
+            elif cell.metadata.get("nbgrader", {}).get("grade_id") == "written":
+                cell.source = "The weights of a hot softmax are nearly equal."
         nbformat.write(cells, notebook)
         said = python(student, "-m", "autograder", "check", "--ready", "--here", "--", str(notebook))
         assert words in said.stdout, said.stdout + said.stderr

@@ -44,6 +44,21 @@ def test_rows_must_name_each_control_once() -> None:
         widgets.live(lambda n: "", rows=[["n"], ["n"]], n=ipywidgets.IntSlider(3))
 
 
+def test_a_play_button_moves_the_slider_it_is_named_for() -> None:
+    widget = widgets.live(
+        lambda n, m: f"{n} {m}", play="n", n=widgets.slider(3, 1, 9, 1, "n"), m=ipywidgets.IntSlider(1)
+    )
+    play, n, _ = widget.children[0].children[0].children
+    assert isinstance(play, ipywidgets.Play)
+    assert n is widget.controls["n"]
+    assert (play.min, play.max, play.value, play.interval) == (1, 9, 3, 1000)
+    steps = ipywidgets.SelectionSlider(options=[1, 10, 100], value=10)
+    play = widgets.live(lambda at: f"{at}", play="at", at=steps).children[0].children[0].children[0]
+    assert (play.min, play.max, play.value) == (0, 2, 1)
+    with pytest.raises(ValueError, match="play must name a control"):
+        widgets.live(lambda n: "", play="m", n=ipywidgets.IntSlider(3))
+
+
 def test_the_example_of_contributing_works_as_it_stands() -> None:
     """The picture, the widget over it and its test: what a stranger copies first."""
     page = (Path(__file__).parents[3] / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -59,10 +74,10 @@ def test_the_example_of_contributing_works_as_it_stands() -> None:
 
 @pytest.mark.parametrize(
     ("theirs", "verdict"),
-    [("0.333", "same"), ("0.334", "same"), ("0.335", "another"), ("0.3333", "same"), ("1", "another")],
+    [("0.333", "same"), ("0.334", "same"), ("0.335", "different"), ("0.3333", "same"), ("1", "different")],
 )
-def test_the_last_digit_does_not_make_another_picture(theirs: str, verdict: str) -> None:
+def test_the_last_digit_does_not_make_a_different_picture(theirs: str, verdict: str) -> None:
     widget = show.live(
         lambda f: f(), lambda: '<p fill="#333333">0.333</p>', yours=lambda: f'<p fill="#333333">{theirs}</p>'
     )
-    assert f"yours draws {'the same' if verdict == 'same' else 'another'} picture" in widget.picture.value
+    assert f"yours draws {'the same' if verdict == 'same' else 'a different'} picture" in widget.picture.value

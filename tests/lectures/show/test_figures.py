@@ -19,8 +19,6 @@ MATPLOTLIB = {
     "heatmaps": lambda alt: show.heatmaps([WEIGHTS, -WEIGHTS], ["a", "b"], WORDS, WORDS, alt=alt),
     "head_grid": lambda alt: show.head_grid(np.stack([np.stack([WEIGHTS] * 4)] * 2), alt=alt, title="heads"),
     "curves": lambda alt: show.curves([1, 2, 4], {"a": [1, 2, 3]}, alt=alt, x_title="x", y_title="y", log_x=True),
-    "bottleneck": lambda alt: show.encoder_decoder(["a", "b"], ["c"], alt=alt),
-    "attention": lambda alt: show.encoder_decoder(["a", "b"], ["c"], weights=[0.25, 0.75], alt=alt),
 }
 
 
@@ -50,7 +48,6 @@ def test_a_figure_without_alternative_text_is_refused(name: str) -> None:
         (lambda: show.heatmaps([], [], WORDS, WORDS, alt="x"), "at least one"),
         (lambda: show.head_grid(WEIGHTS, alt="x"), "layer, head, query, key"),
         (lambda: show.curves([1, 2], {"a": [1]}, alt="x", x_title="", y_title=""), "'a' has shape"),
-        (lambda: show.encoder_decoder(["a"], ["b"], weights=[0.5, 0.5], alt="x"), "one weight per source word"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_words(draw, words: str) -> None:

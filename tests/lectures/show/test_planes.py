@@ -1,4 +1,4 @@
-"""Pictures and widgets of lecture 3: decision lines, circuits that are stepped through, gradient descent."""
+"""Pictures and widgets of `backpropagation`: decision lines, circuits that are stepped through, gradient descent."""
 
 import re
 

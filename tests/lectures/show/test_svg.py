@@ -4,21 +4,31 @@ import base64
 import io
 import itertools
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from lectures import show
-from lectures.show.svg import Canvas, blue, diverging_rgb, ink_on
+from lectures.show.svg import FLIPPED, Canvas, blue, diverging, diverging_rgb, ink_on
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2's relative luminance."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def inverted(colour: str) -> str:
+    """What the dark theme makes of a colour: `filter: invert(0.93) hue-rotate(180deg)` (Filter Effects 1)."""
+    dimmed = 0.93 - 0.86 * np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    half_turn = [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]]
+    return "#" + "".join(f"{round(255 * c):02x}" for c in np.clip(half_turn @ dimmed, 0, 1))
 
 
 def test_colours_grow_darker_and_stay_readable() -> None:
-    def luminance(colour: str) -> float:
-        channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
     steps = np.linspace(0, 1, 101)
     light = [luminance(blue(w)) for w in steps]
     assert all(a >= b for a, b in itertools.pairwise(light)), "monotone in grey as well"
@@ -26,6 +36,18 @@ def test_colours_grow_darker_and_stay_readable() -> None:
         ink = luminance(ink_on(blue(weight)))
         contrast = (max(ink, background) + 0.05) / (min(ink, background) + 0.05)
         assert contrast >= 4.5, f"text on weight {weight:.2f} has contrast {contrast:.1f}, WCAG asks for 4.5"
+
+
+@pytest.mark.parametrize("colour", [blue, diverging])
+def test_words_in_a_box_are_readable_in_the_dark_theme(colour: Callable[[float], str]) -> None:
+    for value in np.linspace(-1, 1, 201):
+        canvas = Canvas()
+        canvas.box(0, 0, 40, 20, "word", colour(value))
+        words = "#ffffff" if FLIPPED in canvas.parts[1] else ink_on(colour(value))
+        light, dark = sorted((luminance(inverted(words)), luminance(inverted(colour(value)))), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 3.9, (
+            f"words on {value:.2f}"
+        )  # 4.0 is all that #ededed and #121212 allow
 
 
 def test_powers_are_written_with_a_raised_number() -> None:

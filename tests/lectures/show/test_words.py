@@ -1,4 +1,4 @@
-"""Lines, planes, cliffs and shaded words, and the widgets of lectures 6 and 7 that are made of them."""
+"""Lines, planes, cliffs and shaded words, and the widgets made of them."""
 
 import math
 import re

@@ -95,7 +95,7 @@ def test_yours_is_drawn_beside_the_reference_and_told_apart() -> None:
         return widgets.softmax_playground(attend, [1.0, 2.0], ["a", "b"], yours=yours).picture.value
 
     assert "yours draws the same picture" in shown(attend)
-    assert "yours draws another picture" in shown(wrong)
+    assert "yours draws a different picture" in shown(wrong)
     assert "yours raised an error" in shown(broken)
     assert "forgetful returned None: is its return missing?" in shown(forgetful)
     assert "KeyError: &#x27;&lt;scores&gt;&#x27;" in shown(broken)

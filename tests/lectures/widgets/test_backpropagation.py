@@ -1,5 +1,6 @@
 """The board's circuits, drawn; and the curve that follows a training."""
 
+import re
 import xml.dom.minidom as xml
 
 import numpy as np
@@ -64,7 +65,7 @@ def test_a_neuron_of_ones_own_is_drawn_beside() -> None:
         return 1 / (1 + np.exp(-(x @ w + b)))
 
     shown = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND}, yours=soft).picture.value
-    assert "yours draws another picture" in shown
+    assert "yours draws a different picture" in shown
     wrong = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND}, yours=lambda x, w, b: 1.0).picture.value
     assert "yours raised an error" in wrong
 
@@ -90,7 +91,7 @@ def test_a_backward_pass_of_ones_own() -> None:
     graph = graph_of("x = 3; y = 2; q = x*y; f = q*x + q")
 
     def right(nodes, edges):
-        assert not any(node.grad for node in nodes), "the answer is not handed over"
+        assert not any(node.grad for node in nodes), "the gradients are not given away"
         gradient = [0.0] * len(nodes)
         gradient[-1] = 1.0
         for edge in sorted(edges, key=lambda edge: -edge.target):
@@ -106,7 +107,7 @@ def test_a_backward_pass_of_ones_own() -> None:
 
     for mine, verdict in (
         (right, "the same picture"),
-        (overwrites, "another picture"),
+        (overwrites, "a different picture"),
         (lambda nodes, edges: [1.0], "raised an error"),
     ):
         player = widgets.circuit_player(graph.nodes, graph.edges, yours=mine)
@@ -142,7 +143,7 @@ def descent(**settings):
 
 
 def test_the_rate_decides() -> None:
-    assert "w is 0.70 and the loss 0.49; the loss began at 4.00" in descent(rate=0.05)
+    assert "w is 0.70 and the loss 0.49; the initial loss was 4.00" in descent(rate=0.05)
     assert "after 1 steps: w = 0.000" in descent(rate=0.5, steps=1)
     assert "w = -2.000, loss 4.0000" in descent(rate=1.0, steps=11)
     assert "w is 475" in descent(rate=1.2, steps=30).replace(",", "") or "diverges" in descent(rate=1.2, steps=30)
@@ -153,7 +154,7 @@ def test_a_step_of_ones_own_and_one_that_explodes() -> None:
     mine = widgets.descent_playground(
         lambda w, g, rate: w - rate * g, {"v": slope}, yours=lambda w, g, rate: w + rate * g
     )
-    assert "yours draws another picture" in mine.picture.value
+    assert "yours draws a different picture" in mine.picture.value
     infinite = widgets.descent_playground(lambda w, g, rate: float("nan"), {"v": slope})
     assert "it diverges" in spoken(infinite.picture.value)
 
@@ -161,5 +162,34 @@ def test_a_step_of_ones_own_and_one_that_explodes() -> None:
 def test_a_curve_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="as many y as x"):
         descent_svg([0, 1], [1], [(0, 1)])
-    with pytest.raises(ValueError, match="place visited"):
+    with pytest.raises(ValueError, match="visited point"):
         descent_svg([0, 1], [0, 1], [])
+
+
+def test_a_node_that_is_pressed_moves_the_slider_of_steps(board) -> None:
+    """To the step that computes it; pressed again, to the step of its gradient."""
+    player = widgets.circuit_player(board.nodes, board.edges)
+    n = len(board.nodes)
+    assert [f"step={i + 1}" for i in range(n)] == re.findall(r'data-sets="([^"]*)"', player.picture.value)
+    assert player.picture.value.count('tabindex="0"') == n, "within reach of the keyboard"
+    for i, node in enumerate(board.nodes):
+        player.controls["step"].value = i + 1
+        aims = re.findall(r'data-sets="step=(\d+)"', player.picture.value)
+        assert int(aims[i]) == 2 * n - i
+        assert aims[:i] + aims[i + 1 :] == [str(j + 1) for j in range(n) if j != i]
+        player.controls["step"].value = int(aims[i])
+        assert f"gradient of {node.label}" in player.picture.value
+        assert f"{node.label}: go to its value" in player.picture.value
+    assert "nlm-control-step" in player.controls["step"]._dom_classes
+
+
+def test_the_line_can_be_dragged_only_where_it_is() -> None:
+    widget = widgets.neuron_playground(perceptron, CORNERS, {"AND": AND})
+    drawing = xml.parseString(widget.picture.value).documentElement
+    w1, w2, x, y = map(float, drawing.getAttribute("data-line").split())
+    values = {name: widget.controls[name].value for name in ("w1", "w2", "b")}
+    assert (w1, w2) == (values["w1"], values["w2"])
+    assert w1 * x + w2 * y + values["b"] == pytest.approx(0, abs=1e-4), "its middle lies on it"
+    assert {part.getAttribute("data-drag") for part in drawing.getElementsByTagName("line")} == {"", "line", "arrow"}
+    widget.controls["w1"].value = widget.controls["w2"].value = 0.0
+    assert "data-drag" not in widget.picture.value

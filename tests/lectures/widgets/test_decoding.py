@@ -88,7 +88,7 @@ def test_the_beam_is_stepped_to_its_end() -> None:
     widget.controls["step"].value = 1
     assert "Which are kept?" in widget.picture.value
     widget.controls["step"].value = widget.controls["step"].max
-    assert "No open text can win any more" in widget.picture.value
+    assert "No open text can still win" in widget.picture.value
     assert "&lt;eos&gt; (0.500)" in widget.picture.value
     before = widget.picture.value
     widget.controls["beam"].value = 1
@@ -110,7 +110,7 @@ def test_a_length_penalty_turns_the_order_and_yours_stands_beside() -> None:
     beside = widgets.length_penalty_player(score, *arguments, yours=wrong)
     assert "same picture" in beside.picture.value
     beside.controls["penalty"].value = 1.0
-    assert "another picture" in beside.picture.value
+    assert "a different picture" in beside.picture.value
 
 
 def test_the_sampler_uses_the_function_it_is_handed() -> None:
@@ -127,7 +127,7 @@ def test_the_sampler_uses_the_function_it_is_handed() -> None:
     )
     assert "same picture" in beside.picture.value
     beside.controls["temperature"].value = 0.0
-    assert "another picture" in beside.picture.value
+    assert "a different picture" in beside.picture.value
 
 
 def test_a_filter_that_the_table_gains_gets_a_slider(monkeypatch) -> None:
@@ -151,7 +151,26 @@ def test_a_text_grows_word_by_word() -> None:
     widget = widgets.word_by_word(trees, name, prompt="cat ")
     assert "greedy, after 1 tokens: cat &lt;eos&gt;" in widget.picture.value
     widget.controls["place"].value = 3
-    assert "place 3" in widget.picture.value
+    assert "token 3" in widget.picture.value
     before = widget.picture.value
     widget.controls["way"].value = "sampled"
     assert widget.picture.value != before
+
+
+def test_a_hot_sample_shows_what_it_was_sampled_from() -> None:
+    """At T = 2 the bars are the flattened distribution, not the model's own; what a filter drops has no bar."""
+    model = TableLM()
+    log_probs = model(PROMPT)[0][0, -1].log_softmax(-1)
+    for way, settings in {"T = 2": {"temperature": 2.0}, "top-k 1": {"top_k": 1}}.items():
+        tree = sample(model, PROMPT, 1, generator=torch.Generator().manual_seed(0), trace=True, **settings)[1]
+        shown = widgets.word_by_word({way: tree}, name, prompt="cat ").picture.value
+        for node in tree.at_step(1):
+            drawn_with = float(reshape(log_probs, **settings)[node.token].exp())
+            assert math.exp(node.score) == pytest.approx(drawn_with)
+            if node.token_log_prob > -math.inf:
+                assert f">{drawn_with:.3f}<" in shown
+                assert f"(model {math.exp(node.token_log_prob):.3f})" in shown
+        assert f"reshaped by {way}" in shown
+    assert all(node.score is None for node in greedy(model, PROMPT, 2, trace=True)[1].nodes)
+    plain = sample(model, PROMPT, 2, generator=torch.Generator().manual_seed(0), trace=True)[1]
+    assert all(node.score is None for node in plain.nodes), "nothing was reshaped"

@@ -1,11 +1,14 @@
-"""Lines, planes, cliffs and shaded words, and the widgets of lectures 6 and 7 that are made of them."""
+"""Lines, planes, cliffs and shaded words, and the widgets made of them."""
 
+import html
+import re
 from typing import Any
 
 import pytest
 import torch
 
 from lectures import show, widgets
+from nlmcore.recurrent import LSTMCell
 
 
 def mix(h, r, g):
@@ -15,13 +18,13 @@ def mix(h, r, g):
 def test_a_gate_keeps_its_power_of_a_memory() -> None:
     widget = widgets.gate_playground(mix, yours=lambda h, r, g: mix(h, r, 1 - g))
     assert f"after 10 steps {0.9**10:.3g} is left" in widget.picture.value
-    assert "half of a memory is gone: 6.6 steps" in widget.picture.value
-    assert "yours draws another picture" in widget.picture.value, "g and 1 − g exchanged"
+    assert "the half-life is 6.6 steps" in widget.picture.value
+    assert "yours draws a different picture" in widget.picture.value, "g and 1 − g exchanged"
     widget.controls["gate"].value = 0.5
     assert "yours draws the same picture" in widget.picture.value
-    for gate, words in ((0.0, "at once"), (1.0, "never")):
+    for gate, words in ((0.0, "zero"), (1.0, "infinite")):
         widget.controls["gate"].value = gate
-        assert f"half of a memory is gone: {words}" in widget.picture.value
+        assert f"the half-life is {words}" in widget.picture.value
 
 
 PARTS = (
@@ -47,17 +50,17 @@ def test_a_cell_fills_box_by_box() -> None:
     assert "yours draws the same picture" in player.picture.value
     player.controls["done"].value = 2
     assert "2·1.500 = 3.000" in player.picture.value
-    assert "yours draws another picture" in player.picture.value
+    assert "yours draws a different picture" in player.picture.value
     player.controls["x"].value = -1.0
     assert "2·−0.500 = −1.000" in player.picture.value
     lacking = widgets.cell_player(lambda x, h: {"G": h}, PARTS, FORMULAS, title="sum")
-    assert "must give every number by name" in lacking.picture.value
+    assert "must return every value by name" in lacking.picture.value
 
     def unnamed(x: float, h: float) -> Any:
         return x + h
 
     number = widgets.cell_player(unnamed, PARTS, FORMULAS, title="sum")
-    assert "must return a dictionary of its numbers by name, not float" in number.picture.value
+    assert "must return a dictionary of its values by name, not float" in number.picture.value
 
 
 def test_a_unit_over_a_text() -> None:
@@ -76,3 +79,46 @@ def test_a_unit_over_a_text() -> None:
         show.shaded_text_html("abc", [0.0], alt="x")
     with pytest.raises(ValueError, match="alternative text"):
         show.shaded_text_html("a", [0.0], alt="")
+
+
+def cell_and_gates(n: int) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(3)
+        run = LSTMCell(2, 4).unroll(3 * torch.randn(1, n, 2))
+    return run.states[1][0], {name: values[0] for name, values in run.gates.items()}
+
+
+def test_a_cell_state_goes_through_a_text_as_the_network_computed_it() -> None:
+    text = "to be or not to be, that is the question"
+    c, gates = cell_and_gates(len(text))
+    player = widgets.memory_player(text, gates, unit=2, start=3, length=34)
+    for t in (0, 20, 33):
+        player.controls["t"].value = t
+        now = 3 + t
+        shown = html.unescape(player.picture.value)
+        i, f, g, o = (float(gates[name][now, 2]) for name in ("input", "forget", "candidate", "output"))
+        told = f"{f:.2f} · ({c[now - 1, 2]:.2f}) + {i:.2f} · ({g:.2f}) = {c[now, 2]:.2f};"
+        assert told.replace("-", "−") in shown
+        assert f"= {o * float(torch.tanh(c[now, 2])):.2f}".replace("-", "−") in shown.rsplit("<p", 1)[1]
+        assert f"at character {t + 1} of 34" in shown
+    letters = "".join(re.findall(r"<text[^>]*space[^>]*>([^<]*)</text>", player.picture.value))
+    assert letters == text[7:37].replace(" ", "␣"), "the window has moved with the text"
+    with pytest.raises(ValueError, match="a row per character"):
+        widgets.memory_player(text + "?", gates)
+    with pytest.raises(ValueError, match="within the text of 40"):
+        widgets.memory_player(text, gates, start=30, length=20)
+
+
+def test_the_road_is_as_wide_as_the_cell_state_and_closed_by_the_forget_gate() -> None:
+    gates = {name: torch.zeros(3, 1) for name in ("forget", "input", "candidate", "output")}
+    gates["input"][0], gates["candidate"][0] = 1.0, -0.5
+    gates["forget"][1] = 1.0
+    player = widgets.memory_player("abc", gates)
+    widths = []
+    for t in range(3):
+        player.controls["t"].value = t
+        widths.append(re.findall(r'height="([\d.]+)" fill="#0072B2"/>', player.picture.value))
+    assert "c[t] = f · c[t−1] + i · g = 0.00 · (−0.50) + 0.00 · (0.00) = 0.00" in player.picture.value
+    assert "The forget gate is closed" in player.picture.value
+    assert [len(w) for w in widths] == sorted(len(w) for w in widths)
+    assert "68.0" in widths[0], "the only memory takes the whole road"

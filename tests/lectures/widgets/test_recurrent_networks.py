@@ -21,7 +21,7 @@ class Record:
 
 def test_the_training_curve_follows_fit() -> None:
     curve = widgets.TrainingCurve(title="nats", every=1000)
-    assert "has not begun" in curve.picture.value
+    assert "has not started yet" in curve.picture.value
     curve(Record(1, 4.0))
     first = curve.picture.value
     assert "nats after 1 steps" in first
@@ -57,7 +57,7 @@ def test_a_state_fills_as_the_words_are_read() -> None:
     assert "has read “a”" in half
     assert "predicts x with probability 0.90" in half
     assert "predicts y with probability 0.80" in states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"])
-    assert "has read nothing" in states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"], read=0)
+    assert "before it reads" in states_svg(states, ["a", "b"], ["one", "two"], chances, ["x", "y"], read=0)
     with pytest.raises(ValueError, match="words \\+ 1"):
         states_svg(states[1:], ["a", "b"], ["one", "two"], chances, ["x", "y"])
     with pytest.raises(ValueError, match="read must lie"):
@@ -79,7 +79,7 @@ def test_a_triangle_of_contributions_sums_what_is_not_cut() -> None:
 def test_restored_words_and_verdicts() -> None:
     picture = restored_svg(["to", "be"], ["To", "be,"], [0.5, 0.9], note="a < b")
     assert "Restored: To be, a &lt; b" in picture
-    with pytest.raises(ValueError, match="one number per word"):
+    with pytest.raises(ValueError, match="one probability per word"):
         restored_svg(["to"], ["To"], [0.1, 0.2])
     verdict = verdict_svg(["o", "woe"], [0.4, 0.9], low="comedy", high="tragedy", read=1)
     assert "after 1 word: P(tragedy) = 0.40" in verdict
@@ -115,7 +115,7 @@ def test_the_state_player_reads_on() -> None:
 def test_a_students_step_is_drawn_beside_it() -> None:
     assert "yours draws the same picture" in state_player(lambda x, h, U, W: torch.tanh(x @ W + h @ U)).picture.value
     forgetful = state_player(lambda x, h, U, W: torch.tanh(x @ W))
-    assert "yours draws another picture" in forgetful.picture.value
+    assert "yours draws a different picture" in forgetful.picture.value
     exchanged = state_player(lambda x, h, U, W: torch.tanh(h @ W + x @ U))
     assert "yours raised an error" in exchanged.picture.value
 
@@ -149,7 +149,7 @@ def test_marks_are_put_only_where_the_model_is_sure() -> None:
     player.controls["typed"].value = "go"
     assert "Restored: go " in player.picture.value
     player.controls["typed"].value = "a " * 61
-    assert "room for 60" in player.picture.value
+    assert "at most 60" in player.picture.value
 
 
 def test_a_verdict_word_by_word() -> None:

@@ -1,77 +1,15 @@
-"""Positions drawn: tables, clock hands, turned vectors, and the widgets over them."""
+"""Heads drawn: edges above a sentence, and one head step by step."""
 
+import html
 import re
-from itertools import permutations
 
 import pytest
 import torch
 from torch import nn
 
-from lectures import widgets
-from lectures.widgets.self_attention import clocks_svg, table_svg, turned_svg
-from nlmcore.attention import MultiHeadAttention, causal_mask
-from nlmcore.positions import rotary, sinusoidal
-
-
-def test_a_table_says_its_dot_products() -> None:
-    table = sinusoidal(50, 16)
-    picture = table_svg(table, 10, title="fifty.")
-    near = (table @ table[10] / 8).tolist()
-    assert f"0: {near[0]:.2f}, 12: {near[12]:.2f}" in picture
-    with pytest.raises(ValueError, match="row 50"):
-        table_svg(table, 50)
-
-
-def test_clock_hands_turn_by_the_same_angles_everywhere() -> None:
-    play = widgets.clock_playground(sinusoidal)
-
-    def angles(position: int) -> list[str]:
-        play.controls["position"].value = position
-        return re.findall(r"\+([\d.]+)°", play.picture.value)
-
-    play.controls["shift"].value = 2
-    assert angles(3) == angles(40)
-    assert angles(3)[0] == f"{2 * 180 / torch.pi:.1f}"
-    with pytest.raises(ValueError, match=r"\(pair, 2\)"):
-        clocks_svg(torch.zeros(3, 2), torch.zeros(2, 2))
-
-
-def test_rotary_scores_depend_on_the_distance_alone() -> None:
-    q, k = torch.tensor([1.0, 0.4, 0.9, 0.5]), torch.tensor([0.8, 0.7, 0.3, 1.0])
-    play = widgets.rotary_playground(rotary, q, k)
-
-    def score(m: int, n: int) -> float:
-        play.controls["m"].value, play.controls["n"].value = m, n
-        return float(re.search(r": score (-?\d+\.\d+)", play.picture.value)[1])  # type: ignore[index]
-
-    assert score(6, 4) == score(12, 10) != score(4, 6)
-    assert score(5, 5) == pytest.approx(float(q @ k), abs=1e-3)
-    with pytest.raises(ValueError, match="even width"):
-        widgets.rotary_playground(rotary, q[:3], k[:3])
-
-
-def test_turned_vectors_are_checked() -> None:
-    pair = (torch.zeros(2, 2), torch.zeros(2, 2))
-    with pytest.raises(ValueError, match="no entry"):
-        turned_svg(pair, pair, torch.zeros(3, 3), (3, 0))
-    with pytest.raises(ValueError, match="of one shape"):
-        turned_svg(pair, (torch.zeros(1, 2), torch.zeros(1, 2)), torch.zeros(3, 3), (0, 0))
-
-
-def test_a_students_positions_are_drawn_beside_ours() -> None:
-    def blocks(length: int, d_model: int, base: int) -> torch.Tensor:
-        table = sinusoidal(length, d_model, base)
-        return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
-
-    assert "yours draws the same picture" in widgets.positions_playground(sinusoidal, yours=sinusoidal).picture.value
-    assert "yours draws another picture" in widgets.positions_playground(sinusoidal, yours=blocks).picture.value
-
-
-def test_the_base_changes_the_slowest_wave() -> None:
-    play = widgets.positions_playground(sinusoidal)
-    assert "the slowest every 47,117" in play.picture.value
-    play.controls["base"].value = 10
-    assert "the slowest every 58" in play.picture.value
+from lectures import show, widgets
+from nlmcore.attention import MultiHeadAttention
+from nlmcore.inspect import capture
 
 
 class Small(nn.Module):
@@ -109,20 +47,53 @@ def test_edges_playground() -> None:
         widgets.edges_playground({}, ["a"])
 
 
+def told(player: widgets.Live, **values: object) -> str:
+    for name, value in values.items():
+        player.controls[name].value = value
+    return html.unescape(player.picture.value)
+
+
+def test_a_head_in_slow_motion_has_the_models_own_numbers() -> None:
+    model, text = Small(), "a b c d"
+    player = widgets.head_player(model, Words(), text, layer=1, head=1, asks=2)
+    assert player.controls["step"].value == 0
+    opening = told(player)
+    assert "Weights of" not in opening, "it opens before anything is known"
+    assert told(player, mask="causal: no later token").count('fill="#6a6a6a"') == opening.count('fill="#6a6a6a"') + 1
+    assert told(player, mask="none: every token can be read") == opening != told(player, number=3), "no control is dead"
+    told(player, number=0)
+    last = told(player, step=8)
+    with torch.no_grad(), capture(model) as tape:
+        ids = torch.tensor([Words().encode(text)])
+        model(ids)
+        x = model.embedding(ids)
+        layer = model.layers[1]
+        entering = x + model.layers[0](x)
+    weights = tape["layers.1"][0, 1, 2]
+    assert f"Weights of c: {', '.join(f'{w} {p:.2f}' for w, p in zip('abcd', weights.tolist(), strict=True))}." in last
+    output = weights @ layer.value(entering)[0].unflatten(-1, (2, -1))[:, 1].detach()
+    for i in range(4):
+        assert f"= {output[i]:z.3f}".replace("-", "−") in told(player, number=i).rsplit("<p", 1)[1]
+
+
+def test_a_head_fills_column_by_column_and_a_mask_takes_tokens_away() -> None:
+    player = widgets.head_player(Small(), Words(), "a b c d", asks=1)
+    columns = [told(player, step=step).count("<image") for step in range(9)]
+    assert columns == [4, 8, 12, 16, 16, 16, 16, 16, 21], "a strip per token and vector, and the sum"
+    assert "may read 4 of 4 tokens" in told(player, step=6)
+    assert told(player, mask="causal: no later token").count(">−∞<") == 2
+    assert re.search(r"c 0\.00, d 0\.00\.", told(player, step=8))
+    with pytest.raises(ValueError, match="without positions"):
+        widgets.head_player(nn.Linear(2, 2), Words(), "a")
+    with pytest.raises(ValueError, match="step < 9"):
+        show.head_html(show.Head("ab", *[torch.ones(2, 3).numpy()] * 4, torch.ones(2, 2).numpy() > 0), 0, 9)
+    with pytest.raises(ValueError, match="a row of x"):
+        show.Head("ab", *[torch.ones(3, 3).numpy()] * 4, torch.ones(2, 2).numpy() > 0)
+
+
 def test_a_layer_that_another_model_lacks_is_said() -> None:
     short = Small()
     short.layers = short.layers[:1]
     play = widgets.edges_playground({"small": (Small(), Words()), "short": (short, Words())}, ["a b"], layer=1)
     play.controls["model"].value = "short"
     assert "short has the layers 0 to 0" in play.picture.value
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_shuffling_moves_vectors_and_leaves_the_mean_unless_there_is_a_mask(masked: bool) -> None:
-    layer, vectors = MultiHeadAttention(6, 2), torch.randn(3, 6, generator=torch.Generator().manual_seed(0))
-    mask = causal_mask(3) if masked else None
-    play = widgets.shuffle_playground({"layer": lambda order: layer(vectors[list(order)][None], mask=mask)[0]}, "abc")
-    for order in range(1, len(list(permutations("abc")))):
-        play.controls["order"].value = order
-        unchanged = "differ by at most 0.00" in play.picture.value and "differs by at most 0.00" in play.picture.value
-        assert unchanged != masked

@@ -32,10 +32,10 @@ def test_what_does_not_fit_is_marked(written: str, reference: str, wrong: list[b
 def test_a_right_translation_says_so_and_a_wrong_one_shows_the_answer() -> None:
     right = translation_svg(["one"], [("c", [0.5, -0.5])], ["eins"], reference=["eins"])
     assert "right in every word" in right
-    assert "should be" not in right
+    assert ">reference<" not in right
     wrong = translation_svg(["one"], [("c", [0.5])], ["zwei"], reference=["eins"])
-    assert "do not fit: 1 of 1" in wrong
-    assert ">should be<" in wrong
+    assert "1 of 1 do not fit" in wrong
+    assert ">reference<" in wrong
     assert wrong.count("stroke-dasharray") == 1
     with pytest.raises(ValueError, match="at least one"):
         translation_svg([], [], ["eins"])
@@ -66,12 +66,12 @@ def test_the_translator_is_the_one_it_is_handed() -> None:
     )
     assert "right in every word" in widget.picture.value
     widget.controls["way"].value = "short"
-    assert ">should be<" in widget.picture.value
+    assert ">reference<" in widget.picture.value
     beside = widgets.translator_playground(
         translate, lambda words: [0.1], spell, answer, number=3, highest=9, yours=lambda words: ["zwei"]
     )
     assert list(beside.controls) == ["number"]
-    assert "yours draws another picture" in beside.picture.value
+    assert "yours draws a different picture" in beside.picture.value
 
 
 def test_the_decoder_is_stepped() -> None:
@@ -90,6 +90,34 @@ def test_the_decoder_is_stepped() -> None:
     assert "step 2" in widget.picture.value, "the last step of a shorter one"
 
 
+def test_a_translation_plays_in_time() -> None:
+    """Nothing is seen before it has happened, and what is written is read at the next step."""
+    words = {"a b": ["X", "Y", "<eos>"], "c": ["Z", "<eos>"]}
+
+    def run(source: str) -> list[widgets.DecodingStep]:
+        return [widgets.DecodingStep([0.5, -0.5], [(word, 0.9), ("no", 0.1)]) for word in words[source]]
+
+    def encode(source: str) -> list[list[float]]:
+        return [[float(i), 0.0] for i in range(len(source.split()) + 1)]
+
+    player = widgets.time_player(encode, run, list(words), backward=True)
+    last = player.controls["step"].max
+    assert last == 3 + 1 + 2 * 3
+    seen = []
+    for step in range(last + 1):
+        player.controls["step"].value = step
+        seen.append((player.picture.value.count(">X<"), player.picture.value.count("<image")))
+    assert seen == [(0, min(i, 3)) for i in range(5)] + [(0, 4), (1, 4), (2, 5), (2, 5), (2, 6), (2, 6)]
+    player.controls["step"].value = 1
+    assert "h₁ reads “&lt;eos&gt;”. Its 2 values begin 0.00, 0.00" in player.picture.value, "from right to left"
+    player.controls["step"].value = 7
+    assert "s₂ reads “X”, the word just written. Next word: Y 0.900" in player.picture.value
+    player.controls["step"].value = last
+    assert "It ends the text." in player.picture.value
+    player.controls["source"].value = "c"
+    assert "after step 7 of 7" in player.picture.value, "a shorter one has ended"
+
+
 def test_the_map_follows_the_choice_and_the_shade() -> None:
     vectors = np.eye(4)
     vectors[1] = vectors[0] + 0.01
@@ -100,7 +128,7 @@ def test_the_map_follows_the_choice_and_the_shade() -> None:
         choices=[0, 2],
         neighbours=1,
     )
-    assert "nearest to “a” in all 4 numbers: b." in widget.picture.value
+    assert "nearest to “a” in all 4 dimensions: b." in widget.picture.value
     before = widget.picture.value
     widget.controls["shade"].value = "two"
     assert widget.picture.value != before

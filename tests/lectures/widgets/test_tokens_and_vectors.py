@@ -18,7 +18,7 @@ def split(text: str) -> list[bytes]:
 def test_merges_are_followed_one_by_one() -> None:
     widget = widgets.merge_player(trace_training, split, {"a": "aab aab", "b": "€"}, merges=6, at=0)
     assert "no merge yet" in widget.picture.value
-    assert "7 tokens for 2 words and signs: 3.50 each" in widget.picture.value
+    assert "7 tokens for 2 words and punctuation marks: 3.50 each" in widget.picture.value
     widget.controls["step"].value = 1
     assert "merge 1: “a” + “a” → “aa”, which occurred 2 times" in widget.picture.value
     assert "vocabulary: 256 bytes + 1 = 257" in widget.picture.value
@@ -27,7 +27,7 @@ def test_merges_are_followed_one_by_one() -> None:
     assert "no pair is left to merge" in widget.picture.value
     widget.controls["text"].value = "b"
     widget.controls["step"].value = 0
-    assert "⟨e2⟩" in widget.picture.value, "a byte that is no character"
+    assert "⟨e2⟩" in widget.picture.value, "a byte that is not a character"
 
 
 def test_ones_own_merges_are_drawn_beside() -> None:
@@ -41,7 +41,7 @@ def test_ones_own_merges_are_drawn_beside() -> None:
     )
     assert "yours draws the same picture" in widget.picture.value
     other = widgets.merge_player(trace_training, split, {"a": "aab aab"}, merges=3, at=1, yours=lambda text, steps: [])
-    assert "yours draws another picture" in other.picture.value
+    assert "yours draws a different picture" in other.picture.value
 
 
 def test_the_window_moves() -> None:
@@ -86,11 +86,11 @@ def test_analogies_say_whether_the_hoped_for_word_came_first() -> None:
         return [("queen", 0.7), ("prince", 0.6)] if leave_out else [(c, 0.9), ("queen", 0.7)]
 
     widget = widgets.analogies({"ours": answer}, ["man woman king queen", "a b c d"])
-    assert "man is to woman as king is to …: queen 0.70, prince 0.60. hoped for: queen, and it comes first" in spoken(
+    assert "man is to woman as king is to …: queen 0.70, prince 0.60. expected: queen, and it ranks first" in spoken(
         widget.picture.value
     )
     widget.controls["leave_out"].value = False
-    assert spoken(widget.picture.value).endswith("king 0.90, queen 0.70. hoped for: queen")
+    assert spoken(widget.picture.value).endswith("king 0.90, queen 0.70. expected: queen")
     widget.controls["own"].value = "one two"
     assert "type three words" in widget.picture.value
 
@@ -106,3 +106,23 @@ def test_a_map_takes_words_of_ones_own() -> None:
     assert "zounds" in spoken(widget.picture.value)
     widget.controls["choice"].value = "one"
     assert "<line" not in widget.picture.value
+
+
+def test_a_typed_text_is_cut_by_every_tokenizer() -> None:
+    def halves(text: str) -> list[str]:
+        raw = text.encode()
+        return [part.decode("utf-8", "backslashreplace") for part in (raw[:3], raw[3:])]
+
+    player = widgets.pieces_playground({"letters": list, "halves": halves}, {"one": "a b", "two": "abc\u20ac"})
+    assert "3 characters. Tokens: letters 3, halves 2." in player.picture.value
+    player.controls["own"].value = "x\u20acz"
+    assert "halves: 2 tokens: x⟨e2⟩⟨82⟩ | ⟨ac⟩z." in player.picture.value
+    player.controls["own"].value = r"\xe2"
+    assert "⟨" not in player.picture.value, "what was typed is no byte"
+    player.controls["text"].value = "two"
+    assert player.controls["own"].value == ""
+    assert "letters 4, halves 2" in player.picture.value
+    player.controls["own"].value = "x" * 50
+    assert player.picture.value.count("nowrap") == 50 + 2, "letters in lines that can break"
+    player.controls["own"].value = "x" * 161
+    assert "has room for 160" in player.picture.value

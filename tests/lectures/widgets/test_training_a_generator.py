@@ -1,4 +1,4 @@
-"""The pictures and widgets of lecture 9 follow their numbers and their controls."""
+"""The pictures and widgets of `training_a_generator` follow their numbers and their controls."""
 
 import pytest
 
@@ -86,7 +86,7 @@ def test_the_share_of_truth_falls_with_the_training_step() -> None:
 
 def test_a_reversed_schedule_is_drawn_beside_ours() -> None:
     player, _ = schedule_player(lambda i, half: min(1.0, 0.5 * i / half))
-    assert "yours draws another picture" in player.picture.value
+    assert "yours draws a different picture" in player.picture.value
     assert "probability 0.00" in player.picture.value
     same, _ = schedule_player(lambda i, half: max(0.0, 1 - 0.5 * i / half))
     assert "yours draws the same picture" in same.picture.value

@@ -175,7 +175,7 @@ def test_a_students_shift_is_drawn_beside_ours() -> None:
 
     same = widgets.shift_player(relative_shift, yours=by_reshaping).picture.value
     assert "yours draws the same picture" in same
-    assert "yours draws another picture" in widgets.shift_player(relative_shift, yours=unshifted).picture.value
+    assert "yours draws a different picture" in widgets.shift_player(relative_shift, yours=unshifted).picture.value
 
 
 def test_what_cannot_be_drawn_is_said_in_the_pictures_place() -> None:

@@ -1,4 +1,4 @@
-"""Lines, planes, cliffs and shaded words, and the widgets of lectures 6 and 7 that are made of them."""
+"""Lines, planes, cliffs and shaded words, and the widgets made of them."""
 
 import base64
 import re
@@ -31,7 +31,7 @@ def test_the_surface_is_a_whole_png() -> None:
     assert "a path" in picture
     with pytest.raises(ValueError, match=r"path 'p' must be \(step, 2\)"):
         cliff_svg(surface, (0, 1), (0, 1), {"p": [0, 1]}, alt="x")
-    with pytest.raises(ValueError, match="must be two numbers"):
+    with pytest.raises(ValueError, match="must have two entries"):
         clipped_svg([1, 2, 3], {}, 1.0, alt="x")
 
 
@@ -43,8 +43,8 @@ def test_powers_of_a_matrix_follow_the_radius() -> None:
     widget = widgets.matrix_powers(
         power_norms, {"I": torch.eye(3)}, steps=10, yours=lambda W, steps: [1.0] * (steps + 1)
     )
-    assert f"‖W¹⁰‖ = {0.9**10:.2g}" in widget.picture.value
-    assert "yours draws another picture" in widget.picture.value
+    assert f"‖U¹⁰‖ = {0.9**10:.2g}" in widget.picture.value
+    assert "yours draws a different picture" in widget.picture.value
     widget.controls["radius"].value = 1.0
     assert "yours draws the same picture" in widget.picture.value
 
@@ -95,11 +95,11 @@ def test_clipping_is_drawn_as_it_is_done() -> None:
     widget = widgets.clipping_playground(by_norm, {"each entry": each}, yours=per_parameter)
     assert "by its norm: length 1.00, direction 20°" in widget.picture.value
     assert "each entry: length 1.41, direction 45°" in widget.picture.value
-    assert "yours draws another picture" in widget.picture.value
+    assert "yours draws a different picture" in widget.picture.value
     nothing = widgets.clipping_playground(lambda gradients, n_max: None, {})
-    assert "as many gradients as it is given" in nothing.picture.value
+    assert "as many gradients as it receives" in nothing.picture.value
     longer = widgets.clipping_playground(lambda gradients, n_max: [torch.ones(3) for _ in gradients], {})
-    assert "must keep its shape, here (1,) each: shapes (3,), (3,)" in longer.picture.value
+    assert "must keep its shape, here (1,) each, got shapes (3,), (3,)" in longer.picture.value
 
 
 def test_descent_follows_the_gradient() -> None:

@@ -1,4 +1,4 @@
-"""Pictures and widgets of lecture 4: a filter that slides, filters that fired, who sees whom, neighbours in place."""
+"""A filter that slides, filters that fired, who sees whom, neighbours in place."""
 
 import re
 import xml.dom.minidom as xml
@@ -31,16 +31,16 @@ def player(**settings) -> widgets.Live:
 
 
 def test_the_sum_is_written_out() -> None:
-    assert "y at “c” = −1·0 + 1·2 = 2; it has seen nothing that comes later" in spoken(player(at=2).picture.value)
-    assert "y at “a” = −1·0 + 1·1 = 1" in spoken(player(at=0).picture.value), "a zero stands in front"
+    assert "y at “c” = −1·0 + 1·2 = 2; it has not seen any later word" in spoken(player(at=2).picture.value)
+    assert "y at “a” = −1·0 + 1·1 = 1" in spoken(player(at=0).picture.value), "a zero is padded in front"
     assert "−1·1 + 1·(−1) = −2" in spoken(player(at=4).picture.value)
 
 
 def test_zeros_on_both_sides_let_the_future_in() -> None:
     seen = spoken(player(chosen="sum", padding="on both sides", at=2).picture.value)
-    assert "y at “c” = 1·0 + 1·2 + 1·1 = 3; it has seen a word that comes later" in seen
-    assert "= 3; it has seen nothing" in spoken(player(chosen="sum", padding="in front", at=2).picture.value)
-    assert "1·(−1) + 1·3 + 1·0 = 2; it has seen a word" in spoken(
+    assert "y at “c” = 1·0 + 1·2 + 1·1 = 3; it has seen a later word" in seen
+    assert "= 3; it has not seen any" in spoken(player(chosen="sum", padding="in front", at=2).picture.value)
+    assert "1·(−1) + 1·3 + 1·0 = 2; it has seen a later word" in spoken(
         player(chosen="sum", padding="on both sides", at=5).picture.value
     ), "past the end there is nothing, and still it would have looked"
 
@@ -50,7 +50,7 @@ def test_a_convolution_of_ones_own() -> None:
         return convolve(x, w[::-1])
 
     assert "yours draws the same picture" in player(yours=convolve).picture.value
-    assert "yours draws another picture" in player(yours=turned).picture.value
+    assert "yours draws a different picture" in player(yours=turned).picture.value
     assert "one output per input" in player(yours=lambda x, w: x[1:]).picture.value
 
 
@@ -116,7 +116,7 @@ def test_the_playground_shows_what_was_measured() -> None:
         return [0, 0, 0, 0.1, 0.2, 0.3]
 
     widget = widgets.reach_playground(measure, WORDS)
-    assert "measured: 3 words have a gradient that is not 0" in widget.picture.value
+    assert "measured: 3 words have a nonzero gradient" in widget.picture.value
     assert "it depends on 3: d e f" in widget.picture.value
     widget.controls["spread"].value = "1, 2, 4, …"
     assert asked[-1] == ("convolution", 3, 2, (1, 2, 4), 5)
@@ -132,7 +132,7 @@ def test_the_playground_shows_what_was_measured() -> None:
     assert len(pictures) == 4
     count = len(asked)
     widget.controls["kind"].value = "convolution"
-    assert len(asked) == count, "what was measured is kept"
+    assert len(asked) == count, "measurements are cached"
 
 
 def test_both_models_are_shown() -> None:

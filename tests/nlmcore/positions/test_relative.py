@@ -13,9 +13,11 @@ from torch import Tensor, nn
 
 from nlmcore.positions import (
     ALiBi,
+    LearnableSinusoidalDistances,
     MusicTransformerPositions,
     RelativeBias,
     ShawPositions,
+    SinusoidalDistances,
     TransformerXLPositions,
     alibi,
     alibi_slopes,
@@ -34,6 +36,8 @@ CLOSE = {
     "music": partial(MusicTransformerPositions, max_distance=3),
     "music, all distances": MusicTransformerPositions,
     "transformer-xl": TransformerXLPositions,
+    "sinusoids of distance": SinusoidalDistances,
+    "learnable sinusoids of distance": LearnableSinusoidalDistances,
 }
 PAPERS = pytest.mark.parametrize("build", CLOSE.values(), ids=CLOSE)
 DIRECTIONS = pytest.mark.parametrize("causal", [True, False], ids=["causal", "both"])
@@ -89,6 +93,11 @@ def equation_xl(module: TransformerXLPositions, q: Tensor, k: Tensor, head: int,
     return (q @ r + u @ k + v @ r) / math.sqrt(D_HEAD)
 
 
+def equation_waves(module: SinusoidalDistances, q: Tensor, k: Tensor, head: int, distance: int) -> Tensor:
+    angle = distance * 10_000.0 ** (-torch.arange(0, D_HEAD, 2) / D_HEAD)
+    return q @ torch.stack([angle.sin(), angle.cos()], dim=1).flatten() / math.sqrt(D_HEAD)
+
+
 EQUATIONS: dict[str, Callable] = {
     "alibi": equation_alibi,
     "t5": equation_t5,
@@ -96,6 +105,8 @@ EQUATIONS: dict[str, Callable] = {
     "music": equation_music,
     "music, all distances": equation_music,
     "transformer-xl": equation_xl,
+    "sinusoids of distance": equation_waves,
+    "learnable sinusoids of distance": equation_waves,
 }
 
 
@@ -147,7 +158,7 @@ def test_gradients_reach_every_parameter(build: Callable[..., nn.Module], causal
     if list(module.parameters()):
         assert_every_parameter_gets_a_gradient(module, output)
     else:
-        assert not output.requires_grad
+        assert output.requires_grad == isinstance(module, SinusoidalDistances), "a penalty asks no query"
 
 
 @PAPERS
@@ -377,3 +388,5 @@ def test_few_queries_and_many_get_the_same(causal: bool) -> None:
 def test_an_odd_width_has_no_sinusoids() -> None:
     with pytest.raises(ValueError, match="n_heads · d_head must be a positive even number"):
         TransformerXLPositions(3, 5, 9, True)
+    with pytest.raises(ValueError, match="d_head must be a positive even number"):
+        SinusoidalDistances(3, 5, 9, True)

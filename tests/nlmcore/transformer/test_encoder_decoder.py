@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from nlmcore.attention import causal_mask
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from nlmcore.transformer import EncoderDecoder, TransformerEncoder, TransformerLM, Trunk
@@ -287,6 +288,11 @@ def test_weights_can_be_saved_and_loaded(tmp_path: Any) -> None:
             r"source must have shape \(batch, key, d_model\) with d_model = 12 .*, got \(1, 5\)",
         ),
         (lambda m, s: EncoderDecoder(CONFIG, {}), TypeError, "config must be a TransformerConfig, got dict"),
+        (
+            lambda m, s: m.encode(SOURCE, causal_mask(5).expand(3, 5, 5)),
+            ValueError,
+            r"source_mask must have shape \(batch, so",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_named(plain_errors: None, call: Any, error: type[Exception], words: str) -> None:

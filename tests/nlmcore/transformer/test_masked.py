@@ -1,4 +1,4 @@
-"""MaskedLM and what it learns from: hidden tokens."""
+"""MaskedLM, and an encoder under the masks of the three families."""
 
 import dataclasses
 from typing import Any
@@ -7,7 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from nlmcore.transformer import MaskedLM, hide_tokens
+from nlmcore.attention import causal_mask, prefix_mask
+from nlmcore.transformer import MaskedLM, TransformerEncoder, TransformerLM, hide_tokens
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient
 from tests.transformer_grid import CHANGES, CONFIG, TOKENS, TOLERANCE, config_of, lively
 
@@ -66,57 +67,51 @@ def test_it_learns_to_copy_from_the_other_side(plain_errors: None) -> None:
         assert right > 0.9, f"place {place}: {right:.2f} right"
 
 
-# --- hide_tokens ----------------------------------------------------------------------------------------
+# --- one stack, three masks -----------------------------------------------------------------------------
 
 
-def test_the_rates_are_those_of_the_paper() -> None:
-    tokens = torch.full((400, 500), 7)
-    read, guess = hide_tokens(tokens, hidden_id=1, vocab_size=1000, generator=torch.Generator().manual_seed(0))
-    n = guess.sum().item()
-    assert guess.float().mean().item() == pytest.approx(0.15, abs=0.005)
-    assert (read[guess] == 1).sum().item() / n == pytest.approx(0.8, abs=0.01)
-    assert (read[guess] == 7).sum().item() / n == pytest.approx(0.1, abs=0.01)
-    random = read[guess & (read != 1) & (read != 7)]
-    assert len(random) / n == pytest.approx(0.1, abs=0.01)
-    assert len(random.unique()) > 800, "random tokens come from the whole vocabulary"
-    assert torch.equal(read[~guess], tokens[~guess]), "what is not to be guessed is read as it is"
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["pre", "post", "sinusoidal", "rotary", "grouped"])
+def test_under_a_causal_mask_an_encoder_is_a_language_model(name: str) -> None:
+    """The decoder of the same weights, which was built to be causal, is the oracle."""
+    lm = lively(TransformerLM(config_of(name)))
+    encoder = TransformerEncoder(config_of(name)).double().eval()
+    encoder.load_state_dict({n: w for n, w in lm.state_dict().items() if not n.startswith("output")})
+    assert_close(encoder(TOKENS, causal_mask(7).expand(3, 7, 7)), lm.hidden_states(TOKENS)[0], name, TOLERANCE)
 
 
-def test_padding_is_never_hidden_and_the_text_is_left_alone() -> None:
-    tokens = TOKENS.clone()
-    read, guess = hide_tokens(tokens, 1, 11, REAL, share=1.0, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(guess, REAL), "a share of 1 guesses every real token"
-    assert torch.equal(read[~REAL], TOKENS[~REAL])
-    assert torch.equal(tokens, TOKENS)
-
-
-def test_one_generator_one_result() -> None:
-    def draw(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-        return hide_tokens(TOKENS, 1, 11, share=0.5, generator=torch.Generator().manual_seed(seed))
-
-    assert all(torch.equal(a, b) for a, b in zip(draw(3), draw(3), strict=True))
-    assert not torch.equal(draw(3)[1], draw(4)[1])
+@torch.no_grad()
+@pytest.mark.parametrize("mask", ["full", "causal", "prefix"])
+def test_a_mask_says_which_past_moves_which_position(mask: str) -> None:
+    """What a position depends on is its row of the mask, by moving one token at a time; two layers keep these masks."""
+    model = lively(MaskedLM(CONFIG))
+    pairs = {
+        "full": torch.ones(1, 7, 7, dtype=torch.bool),
+        "causal": causal_mask(7)[None],
+        "prefix": prefix_mask(torch.tensor([3]), 7),
+    }[mask]
+    before, seen = model(TOKENS[:1], pairs), torch.zeros_like(pairs)
+    for j in range(7):
+        changed = TOKENS[:1].clone()
+        changed[0, j] = (changed[0, j] + 1) % 11
+        seen[0, :, j] = (model(changed, pairs) - before)[0].abs().amax(-1) > 1e-9
+    assert torch.equal(seen, pairs)
+    if mask == "full":
+        assert_close(before, model(TOKENS[:1]), "no mask")
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda: hide_tokens(TOKENS, 11, 11), ValueError, r"hidden_id must lie in \[0, 11\), got 11"),
-        (lambda: hide_tokens(TOKENS, -1, 11), ValueError, "hidden_id must be at least 0, got -1"),
-        (lambda: hide_tokens(TOKENS, 1.5, 11), TypeError, "hidden_id must be an integer"),
-        (lambda: hide_tokens(TOKENS, 1, 11, share=0), ValueError, "share must be above 0, got 0"),
-        (lambda: hide_tokens(TOKENS, 1, 11, share=1.1), ValueError, "share must lie"),
-        (lambda: hide_tokens(TOKENS, 1, 11, share="all"), TypeError, "share must be a number"),
-        (lambda: hide_tokens(TOKENS, 1, 5), ValueError, r"\[0, 5\)"),
-        (lambda: hide_tokens(TOKENS.float(), 1, 11), TypeError, "LongTensor"),
-        (lambda: hide_tokens(TOKENS, 1, 11, REAL[:1]), ValueError, r"tokens' shape \(3, 7\), got \(1, 7\)"),
-        (lambda: hide_tokens(TOKENS, 1, 11, REAL.long()), TypeError, "boolean"),
-        (lambda: MaskedLM(CONFIG)(TOKENS, REAL[:, :3]), ValueError, "tokens' shape"),
-        (lambda: hide_tokens(TOKENS, 1, "11"), TypeError, "vocab_size must be an integer, got str '11'"),
         (
-            lambda: hide_tokens(TOKENS, 1, 11, generator=7),
-            TypeError,
-            "generator must be a torch.Generator, got int",
+            lambda: MaskedLM(CONFIG)(TOKENS, REAL[:, :3]),
+            ValueError,
+            r"tokens' shape \(3, 7\), got \(3, 3\)",
+        ),
+        (
+            lambda: MaskedLM(CONFIG)(TOKENS, REAL[:, :, None]),
+            ValueError,
+            r"mask of pairs must have shape \(3, 7, 7\), got \(3, 7, 1\)",
         ),
         (lambda: MaskedLM(CONFIG)(TOKENS + 5), ValueError, r"\[0, 11\)"),
         (lambda: MaskedLM(3), TypeError, "config must be a TransformerConfig, got int"),

@@ -17,10 +17,17 @@ from torch import Tensor, nn
 
 from nlmcore.decoding import beam_search, sample
 from nlmcore.norms import RMSNorm
-from nlmcore.transformer import EncoderDecoder, GatedFeedForward, TransformerConfig, TransformerEncoder, TransformerLM
-from nlmcore.variants import CATALOGUE, Variant
+from nlmcore.transformer import (
+    EncoderDecoder,
+    GatedFeedForward,
+    MaskedLM,
+    TransformerConfig,
+    TransformerEncoder,
+    TransformerLM,
+)
+from nlmcore.variants import CATALOGUE, POSITIONS, Variant
 from nlmcore.variants.depth import Fixup, FixupFeedForward, ReZero
-from nlmcore.variants.mixing import FourierMixing
+from nlmcore.variants.mixing import FourierMixing, LinformerAttention
 from nlmcore.variants.variant import DEFAULT_SIZES, Times, vanilla
 from tests.laws import assert_causal, assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
 from tests.shapes import shapes_unchecked
@@ -34,7 +41,9 @@ MASK = torch.arange(4) < torch.tensor([4, 2, 3])[:, None]
 
 ROWS = list(CATALOGUE.values())
 AS_THE_PAPER_RAN_IT = [dataclasses.replace(row, family=EncoderDecoder) for row in ROWS]
+SPARSE = {"Longformer", "BigBird"}
 LANGUAGE_MODELS = [row for row in ROWS if row.family is TransformerLM]
+LANGUAGE_MODELS += [dataclasses.replace(CATALOGUE[name], family=TransformerLM) for name in sorted(SPARSE)]
 GATED = {"GLU", "GeGLU", "ReGLU", "SwiGLU", "LiGLU"}
 REZERO = {"Rezero", "Rezero + LayerNorm", "Rezero + RMS Norm"}
 SHARING = {name for name in CATALOGUE if "haring" in name}
@@ -42,7 +51,7 @@ FACTORISED = {name for name in CATALOGUE if "actorized" in name and "mbedding" i
 OWN_SOFTMAX = {name for name in SHARING | FACTORISED if "shared" not in name}
 EXPERTS = {"Mixture of experts", "Switch Transformer"}
 MORE = EXPERTS | {"Product key memory"}
-MIXING = {name for name in CATALOGUE if name.startswith("Synthesizer") or name.endswith("convolution")}
+MIXING = {name for name in CATALOGUE if name.startswith("Synthesizer") or "convolution" in name}
 MILLIONS = dict.fromkeys(CATALOGUE, 223) | {
     "Block sharing": 65,
     "Block sharing + Factorized embeddings": 45,
@@ -70,6 +79,9 @@ MILLIONS = dict.fromkeys(CATALOGUE, 223) | {
     "Mixture of experts": 648,
     "Switch Transformer": 1100,
     "Product key memory": 421,
+    "Universal Transformer": 84,
+    "Lightweight convolution": 224,
+    "Dynamic convolution": 257,
 }
 
 ENCODER_ONLY = {
@@ -77,8 +89,6 @@ ENCODER_ONLY = {
     "Transparent attention",
     "Funnel Transformer",
     "Linformer",
-    "Longformer",
-    "BigBird",
     "FNet",
     "MLP-Mixer",
 }
@@ -93,7 +103,8 @@ each_encoder_decoder = pytest.mark.parametrize("row", AS_THE_PAPER_RAN_IT, ids=l
 
 def build(row: Variant, **sizes: Any) -> Any:
     torch.manual_seed(0)
-    return row.build(VOCAB, **{**SIZES, **sizes})
+    few = {"n_layers": 1, "outside": 1} if row.name == "Universal Transformer" else {}  # four loops
+    return row.build(VOCAB, **{**SIZES, **few, **sizes})
 
 
 def awake(row: Variant) -> Any:
@@ -147,12 +158,43 @@ def test_rows_have_their_printed_names() -> None:
         *("Synthesizer (factorized)", "Synthesizer (random)"),
         *("Synthesizer (random plus)", "Synthesizer (random plus alpha)"),
         *("Mixture of experts", "Switch Transformer", "Product key memory", "Universal Transformer"),
+        *("Lightweight convolution", "Dynamic convolution", "Universal Transformer (Dehghani et al.)"),
         *("Synthesizer (factorized dense)", "Synthesizer (random, fixed)"),
-        *("Lightweight convolution", "Dynamic convolution"),
+        *("Lightweight convolution (Wu et al.)", "Dynamic convolution (Wu et al.)"),
         *("DeepNorm", "Sandwich", "WideNet"),
         *("Linformer", "Longformer", "BigBird", "FNet", "MLP-Mixer", "Transformer-XL"),
     ]
     assert all(name == row.name and row.source and row.paper for name, row in CATALOGUE.items())
+
+
+FREQUENCIES, TABLE, VECTORS = 2, 9 * 20, 2 * 33 * 4  # all layers share those inside attention, whose heads are 4 wide
+THIRTEEN = {
+    "none": 0,
+    "absolute learned": TABLE,
+    "absolute sinusoids": 0,
+    "absolute learnable sinusoids": 10,
+    "relative learned": VECTORS,
+    "relative sinusoids": 0,
+    "relative learnable sinusoids": FREQUENCIES,
+    "absolute learned, relative learned": TABLE + VECTORS,
+    "absolute learned, relative sinusoids": TABLE,
+    "absolute learned, relative learnable sinusoids": TABLE + FREQUENCIES,
+    "absolute learnable sinusoids, relative learned": 10 + VECTORS,
+    "absolute learnable sinusoids, relative sinusoids": 10,
+    "absolute learnable sinusoids, relative learnable sinusoids": 10 + FREQUENCIES,
+}
+
+
+@pytest.mark.parametrize("name", THIRTEEN)
+def test_the_thirteen_rows_of_wang(unchecked: None, name: str) -> None:
+    """Each can be built by name, learns what its kinds learn, and knows the order of words unless it is "none"."""
+    assert list(POSITIONS) == list(THIRTEEN)
+    model = stirred(build(POSITIONS[name]))
+    assert isinstance(model, MaskedLM)
+    assert sum(p.numel() for n, p in model.named_parameters() if "positions" in n) == THIRTEEN[name]
+    assert_every_parameter_gets_a_gradient(model, model(TOKENS))
+    moved = (model(TOKENS.flip(1)).flip(1) - model(TOKENS)).abs().max()
+    assert (moved < 1e-4) == (name == "none")
 
 
 @pytest.mark.parametrize("row", [row for row in AS_THE_PAPER_RAN_IT if "Narang" in row.paper], ids=lambda row: row.name)
@@ -172,6 +214,7 @@ def expected_parameters(row: Variant) -> int:
         "18 layers, d_ff = 2048, H = 8": (20, 3, 24, 4),
         "8 layers, d_ff = 4608, H = 18": (20, 1, 54, 9),
         "6 layers, d_ff = 6144, H = 24": (20, 1, 72, 12),
+        "Dynamic convolution": (20, 2, 6, 6),
     }.get(row.name, (20, 2, 24 if row.name in GATED else 36, 6))
     norm = {"Rezero": 0, "Fixup": 0, "RMS Norm": d, "Rezero + RMS Norm": d}.get(row.name, 2 * d)
     branch = norm + (1 if row.name in REZERO else 2 if row.name == "Fixup" else 0)
@@ -185,6 +228,8 @@ def expected_parameters(row: Variant) -> int:
         "MLP-Mixer": 2 * 9 * 10 + 9 + 10,
     }
     if row.name in mixing:
+        if row.family is TransformerLM:  # global tokens have no separate projection there
+            return layers * (4 * d * 24 + branch + feed_forward) + norm + VOCAB * d
         encoder = layers * (mixing[row.name] + branch + feed_forward) + norm
         return encoder + layers * (2 * attention + feed_forward) + norm + 32 * heads + VOCAB * d
     wide, dense, table = d * 32, 8 * 9, 4 * 9 * 9  # 4 heads of 8; W2 of 9 places; R
@@ -198,17 +243,27 @@ def expected_parameters(row: Variant) -> int:
         "Synthesizer (random plus alpha)": 4 * wide + table + 1,
         "Synthesizer (factorized dense)": 3 * d * 24 + 4 * (3 + 3),
         "Synthesizer (random, fixed)": 2 * d * 24,
-        "Lightweight convolution": 3 * d * 24 + 6 * 9,
-        "Dynamic convolution": 3 * d * 24 + 24 * 6 * 9,
+        "Lightweight convolution": 3 * d * 24 + 24 * 24 + 24 * 9,
+        "Dynamic convolution": 3 * d * 24 + 24 * 24 + 24 * 24 * 9,
+        "Lightweight convolution (Wu et al.)": 3 * d * 24 + 6 * 9,
+        "Dynamic convolution (Wu et al.)": 3 * d * 24 + 24 * 6 * 9,
     }
     if row.name in own:
-        distances = 0 if row.name.endswith("convolution") else 32 * (6 if "Tay" in row.paper else 4)
+        distances = 32 * (6 if "Tay" in row.paper else 4)
+        if "convolution" in row.name:  # or a vector for each of 9 positions
+            distances = 9 * d if "Narang" in row.paper else 0
         stack = layers * (own[row.name] + branch + feed_forward) + norm + distances
         return (stack if row.family is TransformerLM else 2 * stack + layers * attention) + VOCAB * d
     if row.name == "Transformer-XL":  # a matrix for distances in every layer; u and v once
         decoder = layers * (attention + 24 * 24 + feed_forward) + 2 * 24 + norm
         return (decoder if row.family is TransformerLM else 2 * decoder + layers * attention) + VOCAB * d
-    if row.name == "Universal Transformer":  # one block, and what halts it; no table of distances
+    if row.name == "Universal Transformer":  # one block whose branches have three gates and norms; 2 loops told apart
+        gates, outside = 3 * (2 * d * d + d + norm), 2 * d + norm + 32 * heads
+        encoder = attention + feed_forward + 2 * gates + outside
+        if row.family is TransformerLM:
+            return encoder + 2 * VOCAB * d
+        return 2 * encoder + attention + gates + 2 * VOCAB * d
+    if row.name == "Universal Transformer (Dehghani et al.)":  # one block, and what halts it; no table of distances
         encoder = attention + feed_forward + d + 1
         if row.family is TransformerLM:
             return encoder + VOCAB * d
@@ -295,6 +350,14 @@ def test_a_row_for_encoders_only_is_no_language_model(plain_errors: None, row: V
     assert isinstance(TransformerEncoder(row.config(VOCAB, **SIZES)), TransformerEncoder)
 
 
+def test_linformer_says_why_it_cannot_be_causal(plain_errors: None) -> None:
+    row = dataclasses.replace(CATALOGUE["Linformer"], family=TransformerLM)
+    with pytest.raises(ValueError, match="E and F mix the keys and values of all positions into k before a query"):
+        build(row)
+    with pytest.raises(ValueError, match=r"E and F mix .* LinformerAttention has no `step"):
+        TransformerLM(dataclasses.replace(vanilla(VOCAB, **SIZES), attention=lambda c, causal: LinformerAttention(c)))
+
+
 def test_an_attention_that_cannot_step_is_no_part_of_a_decoder(plain_errors: None) -> None:
     blind = dataclasses.replace(vanilla(VOCAB, **SIZES), attention=lambda c, causal: FourierMixing(c))
     for model in (TransformerLM, EncoderDecoder):
@@ -312,6 +375,7 @@ OWN_SIZES: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     "Synthesizer (factorized)": ({"rank": 3}, lambda m: m.layers[0].attention.scores.keys.shape[2] == 3),
     "Linformer": ({"k": 3}, lambda m: m.encoder.layers[0].attention.E.shape == (3, 9)),
     "Longformer": ({"window": 6}, lambda m: m.encoder.layers[0].attention.max_distance == 3),
+    "Universal Transformer": ({"outside": 3}, lambda m: len(m.layers) == 2 + 2 * 3),
     "Factorized Embedding": ({"inner": 5}, lambda m: m.embedding.narrow.embedding_dim == 5),
     "Product key memory": ({"n_keys": 7, "k": 3}, lambda m: m.layers[0].feed_forward.values.num_embeddings == 49),
 }
@@ -345,7 +409,7 @@ def test_default_sizes_are_small_and_comparable(row: Variant) -> None:
     own = 0 if model.config.tie_embeddings else vocab * plain.d_model
     parameters = sum(p.numel() for p in model.parameters()) - own
     usual = sum(p.numel() for p in TransformerLM(plain).parameters())
-    if row.name in SHARING | FACTORISED | {"WideNet", "Universal Transformer"}:
+    if row.name in SHARING | FACTORISED | {"WideNet"} or row.name.startswith("Universal"):
         assert parameters < 0.995 * usual
     elif row.name in MIXING:
         assert 0.8 * usual < parameters < 1.8 * usual, "tables of 128 by 128 places are the most"
@@ -381,6 +445,7 @@ def test_a_row_says_what_it_changes() -> None:
     assert CATALOGUE["SwiGLU"].difference == swiglu
     assert str(CATALOGUE["SwiGLU"]) == f"SwiGLU: {swiglu}; Shazeer (2020), section 2"
     assert ", as EncoderDecoder; Chung et al. (2021)" in str(CATALOGUE["Untied embeddings"])
+    assert "(not recovered: whether it halts; " in str(CATALOGUE["Universal Transformer"])
     assert CATALOGUE["18 layers, d_ff = 2048, H = 8"].difference == "n_layers × 3/2, d_ff × 2/3, n_heads × 2/3"
 
 
@@ -456,11 +521,11 @@ class ReadsAnew:
     ],
 )
 def test_beams_and_samples_are_those_of_a_model_that_reads_everything_anew(unchecked: None, name: str) -> None:
-    model = awake(CATALOGUE[name])
+    model = awake(CATALOGUE[name]).double()
     found, expected = (beam_search(m, TOKENS[:2, :3], 4, eos=2, beam_size=3) for m in (model, ReadsAnew(model)))
     for ours, theirs in zip(found, expected, strict=True):
         assert [h.tokens for h in ours] == [h.tokens for h in theirs]
-        assert [h.log_prob for h in ours] == pytest.approx([h.log_prob for h in theirs], abs=1e-4)
+        assert [h.log_prob for h in ours] == pytest.approx([h.log_prob for h in theirs], abs=1e-10)
     drawn = [
         sample(m, TOKENS[:, :2], 6, eos=2, generator=torch.Generator().manual_seed(1))
         for m in (model, ReadsAnew(model))

@@ -16,9 +16,9 @@ from nlmcore.variants.convolution import DynamicConvolution, LightweightConvolut
 from tests.laws import assert_close, assert_language_model
 from tests.nlmcore.variants.test_catalogue import SIZES, SOURCE, TOKENS, VOCAB, awake, build, stirred
 
-NAMES = ["Lightweight convolution", "Dynamic convolution"]
+NAMES = ["Lightweight convolution (Wu et al.)", "Dynamic convolution (Wu et al.)"]
 KINDS = [LightweightConvolution, DynamicConvolution]
-CONFIG = CATALOGUE["Dynamic convolution"].config(VOCAB, **SIZES)  # 6 heads of 4, d_model 20
+CONFIG = CATALOGUE[NAMES[1]].config(VOCAB, **SIZES)  # 6 heads of 4, d_model 20
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -49,6 +49,19 @@ def by_hand(layer: Any, x: Tensor, ahead: int) -> Tensor:
                 if 0 <= place < len(x):
                     u[t, channel] += math.exp(raw[j - 1]) / total * v[place, channel]
     return u @ layer.output.weight.T
+
+
+@torch.no_grad()
+@each_kind
+def test_per_channel_every_channel_has_its_own_kernel_and_a_second_matrix_follows(kind: Any) -> None:
+    """The rows of Narang et al.; one kernel per head by another road: as many heads as channels."""
+    torch.manual_seed(0)
+    part, x = stirred(kind(CONFIG, True, 3, per_channel=True)), normal(2, 5, 20)
+    alone = kind(replace(CONFIG, n_heads=24, d_head=1), True, 3)
+    alone.load_state_dict({n: w for n, w in part.state_dict().items() if not n.startswith("pointwise")})
+    alone.output.weight.copy_(part.output.weight @ part.pointwise.weight)
+    assert_close(part.step(x)[0], alone.eval().step(x)[0], "W^O W^P u")
+    assert part.weights(normal(2, 5, 24)).shape[-2:] == (24, 3)
 
 
 @each_kind
@@ -132,7 +145,7 @@ def test_first_kernels_differ_between_heads() -> None:
 
 @each_kind
 def test_what_does_not_fit_is_named(kind: Any, plain_errors: None) -> None:
-    row = CATALOGUE["Dynamic convolution"]
+    row = CATALOGUE[NAMES[1]]
     for name, value in (("n_kv_heads", 2), ("window", 3)):
         with pytest.raises(ValueError, match=f"{name} must be None where a convolution"):
             build(row, **{name: value})

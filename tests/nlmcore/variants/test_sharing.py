@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -54,7 +55,7 @@ def test_shared_blocks_have_the_first_weights_of_a_stack_as_deep() -> None:
     assert model.layers[0].feed_forward.outer.weight.std().item() == pytest.approx(0.02 / math.sqrt(16), rel=0.05)
 
 
-ROW = CATALOGUE["Universal Transformer"]
+ROW = CATALOGUE["Universal Transformer (Dehghani et al.)"]
 LOOPS = 5
 CONFIG = ROW.config(VOCAB, **{**SIZES, "n_layers": LOOPS})
 
@@ -230,3 +231,22 @@ def test_a_state_of_other_loops_is_named(plain_errors: None) -> None:
     _, state = made.step(X)
     with pytest.raises(ValueError, match=f"a model of {LOOPS} loops, got {LOOPS} parts of {LOOPS + 1}"):
         made.step(X, state[1:])
+
+
+@torch.no_grad()
+def test_the_universal_transformer_of_narang_is_its_equation() -> None:
+    """Two loops outside, two told e^t, each sublayer gated: the block's own parts, put together by hand."""
+    model = awake(CATALOGUE["Universal Transformer"])
+    x, block = model.embed(TOKENS), model.layers[0]
+    assert all(layer is block for layer in model.layers)
+
+    def gated(rule: torch.nn.Module, x: Tensor, f: Callable[[Tensor], Tensor]) -> Tensor:
+        y = f(rule.norm(x))
+        z, r = (torch.sigmoid(g(torch.cat([rule.norm_x(x), rule.norm_y(y)], -1))) for g in (rule.update, rule.reset))
+        c = torch.sigmoid(rule.candidate(torch.cat([rule.norm_reset(r * x), rule.norm_y(y)], -1)))
+        return x + y + z * (c - y)
+
+    for e in (0.0, *model.layers.moments, 0.0):
+        x = gated(block.residual_attention, x + e, lambda x: block.attention.step(x)[0])
+        x = gated(block.residual_feed_forward, x, block.feed_forward)
+    assert_close(model.output(model.final_norm(x)), logits(model), "by hand")

@@ -1,6 +1,7 @@
 """Longformer and BigBird against loops over pairs, and what they compute against what full attention does."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 from torch import Tensor
 
 from nlmcore.inspect import capture
-from nlmcore.transformer import MaskedLM, TransformerEncoder
+from nlmcore.transformer import MaskedLM, TransformerEncoder, TransformerLM
 from nlmcore.variants import CATALOGUE
 from nlmcore.variants.sparse import SparseAttention, build_bigbird, build_longformer, draw_blocks
 from nlmcore.variants.variant import vanilla
@@ -21,9 +22,9 @@ X = torch.randn(2, N, 10, generator=torch.Generator().manual_seed(0))
 REAL = torch.arange(N) < torch.tensor([N, 13])[:, None]
 
 
-def made(build: Any, **sizes: Any) -> SparseAttention:
+def made(build: Any, causal: bool = False, **sizes: Any) -> SparseAttention:
     torch.manual_seed(3)
-    return stirred(build(C, **sizes))
+    return stirred(build(C, causal, **sizes))
 
 
 PARTS = {
@@ -138,6 +139,58 @@ def test_wide_enough_it_is_full_attention() -> None:
         assert_close(part(X, REAL[:, None, None, :]), part.attention(X, mask=REAL[:, None, None, :]), "full", 1e-4)
 
 
+CAUSAL = {
+    "Longformer": lambda: made(build_longformer, True, window=6, n_global=2),
+    "Longformer, no global token": lambda: made(build_longformer, True, window=4, n_global=0),
+    "BigBird": lambda: made(build_bigbird, True, block=2, n_global=1, n_random=2),
+    "BigBird, nothing global": lambda: made(build_bigbird, True, block=5, n_global=0, n_random=1),
+}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", CAUSAL)
+def test_causal_it_is_full_attention_under_its_pattern_in_pieces_of_any_size(name: str) -> None:
+    """The usual attention with the pattern as its mask is the oracle."""
+    part = CAUSAL[name]()
+    expected = part.attention(X, mask=part.pattern(N))
+    for piece in (N, 1, 2, 7, 11):
+        read, state = [], None
+        for x in X.split(piece, dim=1):
+            y, state = part.step(x, state)
+            read.append(y)
+        assert_close(torch.cat(read, 1), expected, f"pieces of {piece}", 1e-5)
+    part.attention.recorder = seen = [].append  # type: ignore[assignment]
+    assert_close(part.step(X)[0], expected, "watched")
+    assert seen.__self__[0].shape == (2, 4, N, N)  # type: ignore[attr-defined]
+    assert torch.equal(seen.__self__[0].amax((0, 1)) > 0, part.pattern(N))  # type: ignore[attr-defined]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["Longformer", "BigBird"])
+def test_a_language_model_of_this_row_is_sparse(name: str) -> None:
+    """Two layers see one token or block back each: what is farther away changes nothing, unlike in full attention."""
+    sizes = {"Longformer": {"window": 2, "n_global": 0}, "BigBird": {"block": 1, "n_global": 0, "n_random": 0}}[name]
+    row = replace(CATALOGUE[name], family=TransformerLM)
+    model = stirred(row.build(VOCAB, d_model=12, n_heads=3, n_layers=2, max_length=9, **sizes))
+    tokens = torch.arange(9)[None] % VOCAB
+    changed = torch.cat([tokens[:, :1] + 5, tokens[:, 1:]], 1)
+    moved = (model(changed)[0] - model(tokens)[0])[0].abs().amax(-1) > 1e-6
+    assert moved.tolist() == [True] * 3 + [False] * 6
+
+
+def test_causal_patterns_are_the_equations_without_the_future() -> None:
+    longformer = CAUSAL["Longformer"]().pattern(N)
+    assert torch.equal(longformer, made(build_longformer, window=6, n_global=2).pattern(N).tril())
+    part = CAUSAL["BigBird"]()
+    far = 0
+    for i, row in enumerate(part.pattern(N).tolist()):
+        drawn = [j for j in part.table[i // 2, 2:].tolist() if j >= 0]
+        assert len(drawn) == min(2, max(0, i // 2 - 2)), "earlier blocks, but not the global and the previous one"
+        assert row == [j <= i and (j < 2 or i // 2 - j // 2 <= 1 or j // 2 in drawn) for j in range(N)]
+        far += len(drawn)
+    assert far, "some blocks are drawn"
+
+
 def test_longformer_sees_its_global_token_by_the_usual_key() -> None:
     part = made(build_longformer, window=2, n_global=1)
     before = part(X)
@@ -147,9 +200,9 @@ def test_longformer_sees_its_global_token_by_the_usual_key() -> None:
     assert moved.tolist() == [True] + [False] * (N - 1)
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", [*PARTS, "BigBird, causal", "Longformer, causal"])
 def test_scores_are_counted_as_they_are_computed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    part, counted = PARTS[name](), 0
+    part, counted = (CAUSAL[name[:-8]] if name.endswith(", causal") else PARTS[name])(), 0
     attend = part._attend
 
     def counting(q: Tensor, k: Tensor, v: Tensor, allowed: Any) -> Any:
@@ -160,14 +213,14 @@ def test_scores_are_counted_as_they_are_computed(name: str, monkeypatch: pytest.
     monkeypatch.setattr(part, "_attend", counting)
     for time in (N, 1, 8):
         counted = 0
-        part(X[:, :time])
+        part.step(X[:, :time]) if part.causal else part(X[:, :time])
         assert part.scores(time) == counted >= part.pattern(time).sum()
 
 
 def test_scores_grow_with_the_length_and_not_with_its_square() -> None:
     c = vanilla(VOCAB, max_length=4096)
     with torch.device("meta"):
-        longformer, bigbird = build_longformer(c), build_bigbird(c)
+        longformer, bigbird = build_longformer(c, False), build_bigbird(c, False)
     assert longformer.scores(4096) == 4096 * (3 * 256 + 1) + 4096
     assert bigbird.scores(4096) == 4096 * (128 + 6 * 64) + 128 * 4096, "512 keys for a query, 8 blocks of 64"
     for part in (longformer, bigbird):
@@ -188,7 +241,7 @@ def test_random_blocks_are_drawn_once_for_good_and_are_nobodys_neighbours() -> N
     first, second = (made(build_bigbird, block=2) for _ in range(2))
     assert torch.equal(first.table, second.table), "by torch.manual_seed"
     torch.manual_seed(8)
-    other = build_bigbird(C, block=2)
+    other = build_bigbird(C, False, block=2)
     assert not torch.equal(other.table, first.table)
     other.load_state_dict(first.state_dict())
     assert_close(other.eval()(X), first(X), "kept with the weights")
@@ -210,7 +263,7 @@ def test_weights_can_be_looked_at() -> None:
 @pytest.mark.parametrize("build", [build_longformer, build_bigbird])
 def test_every_parameter_gets_a_gradient_in_training_with_dropout(build: Any) -> None:
     torch.manual_seed(0)
-    part = build(vanilla(VOCAB, d_model=10, n_heads=5, max_length=23, dropout=0.2))
+    part = build(vanilla(VOCAB, d_model=10, n_heads=5, max_length=23, dropout=0.2), False)
     assert_every_parameter_gets_a_gradient(part, part(X))
     assert not torch.equal(part(X), part(X))
     assert torch.equal(part.eval()(X), part(X))
@@ -222,15 +275,22 @@ def test_a_masked_language_model_may_be_sparse() -> None:
 
 
 def test_what_does_not_fit_is_named(plain_errors: None) -> None:
+    part = CAUSAL["BigBird"]()
+    with pytest.raises(ValueError, match=r"a causal pattern is read by step\(x, state\)"):
+        part(X)
+    with pytest.raises(ValueError, match="a text may have 23 places, max_length, got 38"):
+        part.step(X, part.step(X)[1])
+    with pytest.raises(TypeError, match="KeyValueCache of an earlier `step`, got int"):
+        part.step(X, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a text may have 23 places, max_length, got 24"):
         made(build_bigbird)(torch.zeros(1, 24, 10))
     with pytest.raises(ValueError, match=r"mask must say which tokens are real, \(2, 1, 1, 19\) here, got \(19, 19\)"):
         made(build_longformer)(X, torch.ones(N, N).tril().bool())
     with pytest.raises(ValueError, match=r"max_distance must lie in \[0, 4\], the block's size, got 5"):
-        SparseAttention(C, 4, 1, max_distance=5)
+        SparseAttention(C, False, 4, 1, max_distance=5)
     with pytest.raises(ValueError, match="window must be at least 1, got 0"):
-        build_longformer(C, window=0)
+        build_longformer(C, False, window=0)
     with pytest.raises(ValueError, match="n_random must be at least 0, got -1"):
-        SparseAttention(C, 4, 1, -1)
+        SparseAttention(C, False, 4, 1, -1)
     with pytest.raises(TypeError, match=r"block must be an integer, got float 2\.5"):
-        build_bigbird(C, block=2.5)  # type: ignore[arg-type]
+        build_bigbird(C, False, block=2.5)  # type: ignore[arg-type]

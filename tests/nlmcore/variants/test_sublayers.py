@@ -9,10 +9,10 @@ import torch
 
 from nlmcore.transformer import EncoderDecoder, FeedForward, TransformerLM
 from nlmcore.variants import CATALOGUE
-from nlmcore.variants.sublayers import Branches, build_sandwich, order
+from nlmcore.variants.sublayers import Branches, build_order, build_sandwich, order
 from nlmcore.variants.variant import vanilla
-from tests.laws import assert_close
-from tests.nlmcore.variants.test_catalogue import SIZES, VOCAB, awake, build, logits, stirred
+from tests.laws import assert_close, assert_language_model
+from tests.nlmcore.variants.test_catalogue import SIZES, TOKENS, VOCAB, awake, build, logits, stirred
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,22 @@ def test_sandwiches_begin_with_the_weights_of_the_usual_stack() -> None:
     for stack, branches in ((model.encoder.layers, 16), (model.decoder.layers, 24)):
         for matrix in (m for layer in stack for m in layer.last_matrices()):
             assert matrix.weight.std().item() == pytest.approx(0.02 / math.sqrt(branches), rel=0.08)
+
+
+@pytest.mark.parametrize("letters", ["fssfffs", "s", "ff"])
+def test_any_order_of_s_and_f_is_a_language_model(letters: str) -> None:
+    model = awake(replace(CATALOGUE["Vanilla Transformer"], changes={"stack": partial(build_order, letters=letters)}))
+    assert "".join("s" if hasattr(layer, "attention") else "f" for layer in model.layers) == letters
+    assert_language_model(model, TOKENS, tolerance=1e-4)
+    plain = TransformerLM(replace(model.config, stack=partial(build_order, letters="sf" * 3), n_layers=3))
+    again = CATALOGUE["Sandwich"].build(VOCAB, **{**SIZES, "n_layers": 3, "k": 0})
+    assert [p.shape for p in plain.parameters()] == [p.shape for p in again.parameters()]
+
+
+@pytest.mark.parametrize("letters", ["", "sfx", "S"])
+def test_other_letters_are_named(plain_errors: None, letters: str) -> None:
+    with pytest.raises(ValueError, match=r"letters must be s \(self-attention\) and f"):
+        build(replace(CATALOGUE["Sandwich"], changes={"stack": partial(build_order, letters=letters)}))
 
 
 def test_a_sandwich_with_too_much_bread_is_named(plain_errors: None) -> None:

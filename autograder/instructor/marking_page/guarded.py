@@ -1,0 +1,93 @@
+"""What the requests share, and the checks that every request has to pass."""
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tornado.web import HTTPError
+
+from autograder.engine.byhand import Answer, mark_by_hand
+from autograder.engine.database import GradebookBusy, patiently
+from autograder.instructor.written import Class, Question, Unit
+from autograder.pages import render, serving
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none';"
+    " frame-ancestors 'none'"
+)
+PATIENCE = 10.0  # seconds to wait for a gradebook that somebody else has locked
+
+
+@dataclass
+class MarkingPage:
+    """The state that the requests share."""
+
+    answers: Class
+    gradebook: Any
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    names: bool = False
+    said: str = ""  # what the next page says has happened
+    last: str = ""  # the last comment that was given
+    marked: int = 0
+
+    def questions(self) -> list[Question]:
+        return self.answers.questions
+
+    def units(self, question: Question) -> list[Unit]:
+        self.gradebook.db.rollback()  # what others have written since
+        return patiently(self.gradebook, lambda: self.answers.units(self.gradebook, question), PATIENCE)
+
+    def mark(self, answers: Sequence[Answer], given: float | None, words: str) -> None:
+        """Save points and a comment. Raises ChangedMeanwhile, GradebookBusy."""
+        mark_by_hand(self.gradebook, answers, given, words, PATIENCE)
+
+
+class Guarded(serving.Handler):
+    """Checks every request: addressed to us, from our own page, and without anything that runs."""
+
+    policy = POLICY
+    expected = (HTTPError, GradebookBusy)
+
+    def initialize(self, page: MarkingPage, host: str) -> None:
+        self.page, self.host = page, host
+        self.cookie = f"mark-{host.rpartition(':')[2]}"  # other servers of this machine get it too, under their ports
+
+    def prepare(self) -> None:
+        if self.request.host != self.host:
+            raise HTTPError(403)
+        given = self.get_query_argument("token", "")
+        if given and self.request.method == "GET" and self._fits(given):
+            self.set_cookie(self.cookie, given, httponly=True, samesite="Lax", path="/")
+            self.redirect("/")
+            return
+        from_here = self.request.headers.get("Origin") == f"http://{self.host}"
+        allowed = self._fits(self.get_cookie(self.cookie, ""))
+        if self.request.method == "POST":
+            allowed = allowed and from_here and self._fits(self.get_body_argument("token", ""))
+        if not allowed:
+            raise HTTPError(403)
+
+    def _fits(self, given: str | None) -> bool:
+        return hmac.compare_digest((given or "").encode(), self.page.token.encode())
+
+    def write_error(self, status_code: int, **about: Any) -> None:
+        error = about.get("exc_info", (None, None, None))[1]
+        words = {
+            403: "This page is for the one who started it. Open the address that the terminal says.",
+            404: "There is no such answer; the assignment may have been graded anew.",
+        }.get(status_code, f"{type(error).__name__}: {error}")
+        if isinstance(error, GradebookBusy):
+            self.set_status(503)
+            words = f"Nothing was saved: {error}."
+        self.finish(render("marked.html", title="Not possible", words=words, links=[("/", "Go on marking")]))
+
+    def question(self, number: str) -> Question:
+        questions = self.page.questions()
+        if int(number) >= len(questions):
+            raise HTTPError(404)
+        return questions[int(number)]
+
+    def go(self, number: int, unit: Unit | None) -> None:
+        self.redirect(f"/{number}/{unit.key if unit else ''}", status=303)

@@ -1,0 +1,160 @@
+"""The page of one answer: it is shown, and its points and comment are saved."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup
+from tornado.web import HTTPError
+
+from autograder.engine.byhand import ChangedMeanwhile
+from autograder.feedback import clean
+from autograder.guard import NotRead
+from autograder.instructor.marking_page.guarded import Guarded
+from autograder.instructor.written import Given, Question, Unit
+from autograder.pages import number, points, render
+
+LONGEST = 20_000  # characters of a comment
+
+
+class Marking(Guarded):
+    def get(self, place: str, key: str) -> None:
+        units = self.page.units(self.question(place))
+        self._show(int(place), units, _with(units, key))
+
+    def post(self, place: str, key: str) -> None:
+        units = self.page.units(self.question(place))
+        unit = _with(units, key)
+        typed, words = self.get_body_argument("points", ""), self.get_body_argument("words", "").strip()
+        words = words.replace("\r\n", "\n")[:LONGEST]
+        alike = self.get_body_argument("alike", "") == "yes"
+        try:
+            if self.get_body_argument("state", "") != unit.state:
+                raise ChangedMeanwhile("this answer, its mark or its comment has been changed since you saw it")
+            back = self.get_body_argument("back", "") == "yes"
+            given = None if back else _points(typed, self.question(place).of)
+            said = self._save(unit, given, words, alike, back)
+        except (ValueError, ChangedMeanwhile) as error:
+            self.set_status(409 if isinstance(error, ChangedMeanwhile) else 422)
+            fresh = self.page.units(self.question(place))
+            wrong = f"Not saved: {error}."
+            return self._show(int(place), fresh, _with(fresh, key), wrong, typed, words, alike)
+        self.page.said = said
+        units = self.page.units(self.question(place))
+        here = units.index(_with(units, key))
+        rest = [*units[here + 1 :], *units[: here + 1]]
+        return self.go(int(place), next((unit for unit in rest if unit.waiting), None))
+
+    def _save(self, unit: Unit, given: float | None, words: str, alike: bool, back: bool) -> str:
+        """Save it, and report what was done. Raises ValueError, ChangedMeanwhile, GradebookBusy."""
+        meant = [one.answer for one in (unit.twins if alike else unit.given[:1])]
+        if given is None and not back:
+            if words == unit.first.words:
+                raise ValueError("type the points first; → goes on without")
+            given = unit.first.manual  # the comment alone
+        self.page.mark(meant, given, words)
+        self.page.last = words or self.page.last
+        self.page.marked += len(meant) * (given is not None)
+        many = f" for {len(meant)} answers" if len(meant) > 1 else ""
+        done = "Only the comment is saved" if given is None else f"{points(given)} saved"
+        return f"{'The mark is withdrawn' if back else done}{many}."
+
+    def _show(
+        self,
+        place: int,
+        units: list[Unit],
+        unit: Unit,
+        wrong: str = "",
+        typed: str | None = None,
+        words: str | None = None,
+        alike: bool | None = None,
+    ) -> None:
+        here, question = units.index(unit), self.question(str(place))
+        said, self.page.said = wrong or self.page.said, ""
+        comments = Counter(one.answer.words for unit in units for one in unit.given if one.answer.words)
+        waiting = sum(len(unit.given) for unit in units if unit.waiting)
+        before = units[here - 1] if here else None
+        after = units[here + 1] if here + 1 < len(units) else None
+        self.finish(
+            render(
+                "mark.html",
+                page=self.page,
+                question=question,
+                questions=[(n, one.title) for n, one in enumerate(self.page.questions())],
+                place=place,
+                unit=unit,
+                here=here + 1,
+                units=len(units),
+                waiting=waiting,
+                answers=sum(len(unit.given) for unit in units),
+                state=_in_words(unit, question),
+                who=sorted(one.answer.name or one.answer.student for one in unit.given) if self.page.names else [],
+                answer=self._shown(unit.given[0]),
+                asked=clean.markdown(question.asked),
+                scheme=clean.markdown(question.scheme) if question.scheme else "",
+                model=clean.markdown(question.model) if question.model else "",
+                typed=typed if typed is not None else "" if unit.points is None else number(unit.points),
+                words=unit.first.words if words is None else words,
+                alike=len(unit.given) == len(unit.twins) if alike is None else alike,
+                comments=[words for words, _ in comments.most_common(12)],
+                said=said,
+                wrong=bool(wrong),
+                previous=f"/{place}/{before.key}" if before else "",
+                next=f"/{place}/{after.key}" if after else "",
+            )
+        )
+
+    def _shown(self, given: Given) -> Markup:
+        if not given.cells:
+            return Markup("<p>There is nothing to read here. {}</p>").format(given.why)
+        try:
+            return self.page.answers.guard.ask(_cleaned, given.cells)
+        except NotRead as why:
+            folder = f"autograded/{given.answer.student}/" if self.page.names else "autograded/"
+            return Markup("<p>This answer cannot be shown: {}. It is in {}, as it was handed in.</p>").format(
+                why, folder
+            )
+
+
+def _with(units: list[Unit], key: str) -> Unit:
+    """The unit that contains an answer."""
+    for unit in units:
+        if any(one.answer.grade == key for one in unit.given):
+            return unit
+    raise HTTPError(404)
+
+
+def _points(typed: str, of: float) -> float | None:
+    """Raises ValueError for anything except a number from 0 to `of`."""
+    text = typed.strip().replace(",", ".")
+    if not text:
+        return None
+    try:
+        given = float(text)
+    except ValueError:
+        given = math.nan
+    if not 0 <= given <= of:
+        raise ValueError(f"points must be a number from 0 to {number(of)}, got {typed.strip()[:20]!r}")
+    return given
+
+
+def _in_words(unit: Unit, question: Question) -> str:
+    of = points(question.of)
+    if unit.points is None:
+        return f"No mark yet, of {of}."
+    if unit.waiting:
+        return f"{number(unit.points)} of {of} were given, and the answer has changed since: Enter confirms them."
+    who = "given by hand" if unit.first.manual is not None else "given automatically: the answer was not touched"
+    return f"{number(unit.points)} of {of}, {who}."
+
+
+def _cleaned(cells: Sequence[Any]) -> Markup:
+    made = []
+    for cell in cells:
+        if cell.cell_type == "code":
+            outputs = clean.outputs(cell.get("outputs", []), "A picture that the code drew")
+            made.append(clean.code(cell.source) + outputs)
+        else:
+            made.append(clean.markdown(cell.source, dict(cell.get("attachments") or {})))
+    return Markup('<hr class="cell">').join(made)

@@ -1,0 +1,107 @@
+/* What the presenter view reads from a cell: its place in the lecture, and whether its code is worth projecting. */
+
+export const slideType = cell => (cell.model.getMetadata('slideshow') || {}).slide_type;
+export const sourceOf = cell => cell.model.sharedModel.getSource();
+export const isCode = cell => cell.model.type === 'code';
+
+const DRAWING = /^(?:[\w., ]+ = )?(?:show|widgets|plt|fig|ax|display|HTML|SVG|Image)\b[\w.]*[.(]/;
+const STORED = /^\w+ = stored\(/;
+const IMPORT = /^(?:from|import)\s/;
+const QUIET = /^(?:from|import|def|class|@|async def|with show\.held_back)\b|^@|^[\w.,\[\]"' ]+(?:: [^=]+)? [-+*/]?= /;
+
+/* The first lines of the statements at the left margin. */
+const statements = source => source.split('\n').filter(line => /^[^\s#)\]}]/.test(line));
+
+/* Every line makes a picture, or imports or loads what it shows: nothing to read for an audience. */
+export const onlyDraws = source => {
+  const pictures = new Set();
+  const draws = line => {
+    const [, name] = /^(\w+) = /.exec(line) || [];
+    if (DRAWING.test(line) && name) pictures.add(name);
+    return DRAWING.test(line) || pictures.has(/^\w*/.exec(line)[0]);
+  };
+  const lines = statements(source);
+  return lines.some(draws) && lines.every(line => draws(line) || IMPORT.test(line) || STORED.test(line));
+};
+
+/* Code that shows nothing when it has run, as far as can be told from its text. */
+export const isQuiet = source => statements(source).every(line => QUIET.test(line) && !/^[\w.]*(?:print|display)\(/.test(line));
+
+/* Code that is not projected unless it is asked for: hidden, skipped, or there only for its picture. */
+export function codeIsHidden(cell) {
+  const tags = cell.model.getMetadata('tags') || [];
+  return (
+    Boolean((cell.model.getMetadata('jupyter') || {}).source_hidden) ||
+    slideType(cell) === 'skip' ||
+    tags.some(tag => ['hidden', 'skip', 'hide-input'].includes(tag)) ||
+    onlyDraws(sourceOf(cell))
+  );
+}
+
+/* Every key press shows one more step: {screen, cells, notes} hold indices of cells. Skipped code goes with the step before it;
+   it is seen only when code is asked for. */
+export function readSteps(cells) {
+  const steps = [];
+  let screen = -1;
+  cells.forEach((cell, index) => {
+    const type = slideType(cell);
+    const last = steps[steps.length - 1];
+    if (type === 'notes') {
+      if (last) last.notes.push(index);
+      return;
+    }
+    if (type === 'skip') {
+      if (last && isCode(cell)) last.cells.push(index);
+      return;
+    }
+    const begins = type === 'slide' || type === 'subslide' || !steps.length;
+    if (begins) screen += 1;
+    if (begins || type === 'fragment') steps.push({ screen, cells: [], notes: [] });
+    steps[steps.length - 1].cells.push(index);
+  });
+  return joined(steps, cells);
+}
+
+const SHORT = 400; // characters: three lines or so
+
+/* A screen of a line or two is none: it goes with the next one of its section, or else with the one before. */
+function joined(steps, cells) {
+  const isShort = screen =>
+    steps.filter(step => step.screen === screen).every(step =>
+      step.cells.every(i => !isCode(cells[i]) && !/<img|^\||\$\$|<details/m.test(sourceOf(cells[i])))
+    ) &&
+    steps.filter(step => step.screen === screen).flatMap(step => step.cells.map(i => sourceOf(cells[i]).length)).reduce((a, b) => a + b, 0) < SHORT;
+  const begins = screen => slideType(cells[steps.find(step => step.screen === screen).cells[0]]) === 'slide';
+  const last = steps.length ? steps[steps.length - 1].screen : -1;
+  let number = -1;
+  let before = false; // the screen before is short, and this one goes on with it
+  const numbers = [];
+  for (let screen = 0; screen <= last; screen++) {
+    const short = isShort(screen);
+    const ends = screen === last || begins(screen + 1);
+    const joins = screen > 0 && !begins(screen) && (before || (short && ends));
+    if (!joins) number += 1;
+    numbers.push(number);
+    before = short && !before;
+  }
+  return steps.map(step => ({ ...step, screen: numbers[step.screen] }));
+}
+
+/* The newest heading at or above a node, as an element. */
+export function headingAbove(notebook, node) {
+  let found = null;
+  for (const heading of notebook.node.querySelectorAll('.jp-MarkdownCell:not(.nlm-note) :is(h1, h2, h3)')) {
+    if (heading !== node && !(heading.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING)) break;
+    found = heading;
+  }
+  return found;
+}
+
+/* The words of a heading, with its mathematics and without JupyterLab's anchor. */
+export function titleOf(heading) {
+  const copy = heading.cloneNode(true);
+  copy.querySelectorAll('.jp-InternalAnchorLink, a[href^="#"]').forEach(anchor => anchor.remove());
+  const title = document.createElement('span');
+  title.append(...copy.childNodes);
+  return title;
+}

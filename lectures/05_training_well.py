@@ -1,0 +1,972 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Training well
+#
+# One network, one text, one thousand steps. Only two things differ between the rows of this picture: the optimiser and its
+# learning rate.
+#
+# <img src="figures/same_network.svg" width="860" alt="Test loss of one network after the same 1,000 steps under 11 settings, five seeds each: from 2.32 nats per character (Adam, rate 0.003) to 3.08 (SGD, rate 3). Guessing is 4.41.">
+#
+# *Each row is one setting, each dot one seed, each bar the 95 % interval of their mean. The network has 61,826 parameters and
+# learns the next character of Shakespeare from the previous 16.*
+#
+# The architecture is the same in every row. This lecture explains the gap between the best row and the worst.
+#
+# **After this lecture you can**
+# - say what a minibatch's gradient estimates, and how its error falls as the minibatch grows;
+# - write SGD, momentum, Adam and AdamW in three lines each, and find their learning rates;
+# - choose initial weights so that a signal passes through 20 layers, and say what normalisation does;
+# - recognise overfitting, and measure which remedy helps;
+# - say how many seeds a claim needs, and find out why a loss does not fall.
+#
+# **You need** [lecture 3](03_backpropagation.ipynb) (gradients), [lecture 4](04_windows_and_convolutions.ipynb) (a language model
+# that reads a window), and means and standard deviations.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 9 | 14 | 10 | 9 | 7 | 11 | 8 | 7 |
+#
+# The cells train small networks for about ten seconds in all. The results of the larger comparisons are stored; next to each is
+# the command that repeats it.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from IPython.display import HTML
+from torch import nn
+
+from lectures import show, stored, widgets
+from nlmcore.corpora import load
+from nlmcore.metrics import mean_interval
+from nlmcore.tokens import CharTokenizer
+from nlmcore.training import cosine_schedule, fit
+
+torch.set_num_threads(1)  # for networks as small as these one thread is fastest
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask first: what would you change if your model's loss were too high? Most students say "a larger model". Then show the picture:
+# the model is the same in all rows. Two minutes.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. Minibatches and their noise
+#
+# The network of this lecture is the window model of [lecture 4](04_windows_and_convolutions.ipynb), applied to characters. It has
+# sixteen embeddings side by side, one hidden layer, and a score for every character.
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+shakespeare = load("shakespeare")
+characters = CharTokenizer.fit(shakespeare.texts("train"))
+V = characters.vocab_size
+
+
+def windows(text):
+    """All windows of 17 consecutive characters: 16 to read and one to predict."""
+    return torch.tensor(characters.encode(text)).unfold(0, 17, 1)
+
+
+train, dev = (windows(shakespeare.texts(part)[0]) for part in ("train", "valid"))
+
+
+def network():
+    return nn.Sequential(
+        nn.Embedding(V, 24), nn.Flatten(), nn.Linear(16 * 24, 128), nn.ReLU(), nn.Linear(128, V)
+    )
+
+
+def loss_of(model, batch):
+    return F.cross_entropy(model(batch[:, :-1]), batch[:, -1])
+
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The loss that we want to lower is a mean over *all* $N$ windows of the training text, four million of them. So is its gradient:
+#
+# $$L(w) = \frac{1}{N} \sum_{n=1}^{N} \ell_n(w), \qquad \nabla L = \frac{1}{N} \sum_{n=1}^{N} \nabla \ell_n .$$
+#
+# One exact gradient would cost a pass over the whole text. A **minibatch** is a random sample of $B$ windows, and its gradient is
+# the mean over this sample:
+#
+# $$g = \frac{1}{B} \sum_{n \in \text{batch}} \nabla \ell_n, \qquad \mathbb{E}[g] = \nabla L, \qquad
+#   \text{error} = \sqrt{\mathbb{E}\,\|g - \nabla L\|^2} = \frac{s}{\sqrt{B}},$$
+#
+# where $s$ measures how much the gradients of single examples disagree. On average the estimate is right. Its error depends on
+# $B$ only through a square root. Let us look at real gradients. We train for 200 steps and then compute, for each of 2,048
+# windows, the gradient with respect to the 82 output biases, which is $p - y$ ([lecture 3](03_backpropagation.ipynb)).
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def trained(steps, batches, optimiser, model=None, seed=0, **options):
+    """A new network after some steps, and the history of its training."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = network() if model is None else model()
+        history = fit(
+            model, batches, steps=steps, loss=loss_of, optimizer=optimiser(model.parameters()),
+            clip_norm=None, progress=False, **options,
+        )  # fmt: skip
+    return model, history
+
+
+def draws_of(windows, size):
+    """An endless stream of random minibatches."""
+    return lambda epoch: (windows[torch.randint(len(windows), (size,))] for _ in iter(int, 1))
+
+
+adam_3 = partial(torch.optim.Adam, lr=3e-3, fused=True)
+model, _ = trained(200, draws_of(train, 64), adam_3)
+
+# %% slideshow={"slide_type": "fragment"}
+some = train[:: len(train) // 2048][:2048]
+p = model(some[:, :-1]).softmax(dim=-1).detach()
+gradients = p - F.one_hot(some[:, -1], V)  # (2048, 82): one gradient per window
+
+
+def minibatch(gradients, size, generator):
+    """The mean gradient of `size` examples sampled at random."""
+    chosen = torch.randint(len(gradients), (size,), generator=generator)
+    return gradients[chosen].mean(dim=0)
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "You want to halve the error of a minibatch's gradient. How many times as many examples do you need?",
+    choices={"√2 times": 2**0.5, "2 times": 2, "4 times": 4, "16 times": 16},
+    answer=4.0,
+    why="The error falls like 1/√B, so four times the work buys half the error. The first examples are worth most, which is why "
+    "nobody computes the exact gradient. Increase the size and watch the blue gradients gather around the orange one:",
+    reveals=lambda: widgets.minibatch_cloud(minibatch, gradients),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The gradient of a single example often points *backwards*, so a step that helps this example raises the loss on the whole text.
+# - The measured error lies on the line of $1/\sqrt{B}$. This law has nothing to do with networks; it only requires that the
+#   examples are sampled independently. Neighbouring windows of a play are not independent, so shuffle.
+# - As the network improves, the full gradient gets shorter, so the relative error grows. Noise matters at the end of training,
+#   not at the start.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Six minutes. Set the size to 1 and ask: would you walk in this direction? Then 4, 16, 64. The usual mistake is to think that
+# the mean of noisy gradients is wrong; it is unbiased, and over many small steps the noise averages out.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So should we take many small minibatches or few large ones? We trained with three sizes on the same number of examples and chose
+# the best learning rate for each size on the development plays (`python -m lectures.recipes minibatches`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+sizes = stored("minibatches")
+
+
+def at_best(one):
+    """The test losses of a contestant at the rate that is best on dev, one per seed."""
+    return one["rates"][one["best"]]["test"]
+
+
+def compared(rows, low, high, what, **more):
+    """Rows of seeds as a picture that says its numbers."""
+    told = "; ".join(
+        "{} {:.3f} ± {:.3f}".format(name, *mean_interval(values)) for name, values in rows.items()
+    )
+    return HTML(widgets.means_svg(rows, low=low, high=high, alt=f"{what}: {told}.", **more))
+
+
+by_size = {
+    f"{size} at a time, {sizes['examples'] // int(size):,} steps": at_best(one)
+    for size, one in sizes["by"].items()
+}
+compared(by_size, 2.4, 2.75, "Test loss by size of the minibatch")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Minibatches of 1,024 end 0.18 nats higher than minibatches of 16, because they allow only a 64th of the steps.
+# - Between 16 and 128 five seeds show no difference, although 128 needs only an eighth of the steps. Up to a certain size, a
+#   larger minibatch at a larger rate does as well; beyond that size it does worse.
+# - A GPU may process 1,024 examples in the time of one. Then time is the cost, not the number of examples, and large minibatches
+#   win.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Four optimisers, three lines each
+#
+# The gradient says which way is down. An **optimiser** decides what to do with it. Let $g_t$ be the gradient of step $t$ and
+# $\eta$ the learning rate.
+#
+# | | remembers | step |
+# |---|---|---|
+# | **SGD** (Robbins & Monro 1951) | nothing | $w \leftarrow w - \eta\, g_t$ |
+# | **momentum** (Polyak 1964) | $v \leftarrow \beta v + g_t$ | $w \leftarrow w - \eta\, v$ |
+# | **Adam** (Kingma & Ba 2015) | $m \leftarrow \beta_1 m + (1 - \beta_1)\, g_t, \quad v \leftarrow \beta_2 v + (1 - \beta_2)\, g_t^2$ | $w \leftarrow w - \eta\, \hat m / (\sqrt{\hat v} + \varepsilon)$ |
+# | **AdamW** (Loshchilov & Hutter 2019) | the same | first $w \leftarrow (1 - \eta \lambda)\, w$, then Adam's step |
+#
+# A hat means division by $1 - \beta_1^t$ or $1 - \beta_2^t$, which corrects for averages that start at 0. Squares, roots and quotients are taken
+# entry by entry: **every parameter gets its own step size.** $\lambda$ is explained in section 6.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def sgd(w, g, memory, rate):
+    return w - rate * g
+
+
+def momentum(w, g, memory, rate, beta=0.9):
+    memory["v"] = beta * memory.get("v", 0) + g
+    return w - rate * memory["v"]
+
+
+def adam(w, g, memory, rate, beta1=0.9, beta2=0.999, eps=1e-8):
+    t = memory["t"] = memory.get("t", 0) + 1
+    m = memory["m"] = beta1 * memory.get("m", 0) + (1 - beta1) * g
+    v = memory["v"] = beta2 * memory.get("v", 0) + (1 - beta2) * g**2
+    return w - rate * (m / (1 - beta1**t)) / ((v / (1 - beta2**t)) ** 0.5 + eps)
+
+
+def adamw(w, g, memory, rate, decay=0.1):
+    return adam((1 - rate * decay) * w, g, memory, rate)
+
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# Do these functions agree with PyTorch's optimisers? We take fifty steps with both, from the same start and with the same
+# gradients:
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+def largest_difference(ours, theirs):
+    """Between our weights and those of an optimiser of PyTorch after 50 steps."""
+    w, memory = torch.linspace(-1, 1, 5).double(), {}
+    parameter = w.clone().requires_grad_()
+    optimiser = theirs([parameter])
+    for _ in range(50):
+        w = ours(w, torch.sin(3 * w), memory, 0.01)
+        parameter.grad = torch.sin(3 * parameter.detach())
+        optimiser.step()
+    return (w - parameter).abs().max().item()
+
+
+for ours, theirs in {
+    sgd: partial(torch.optim.SGD, lr=0.01),
+    momentum: partial(torch.optim.SGD, lr=0.01, momentum=0.9),
+    adam: partial(torch.optim.Adam, lr=0.01),
+    adamw: partial(torch.optim.AdamW, lr=0.01, weight_decay=0.1),
+}.items():
+    print(f"{ours.__name__:9} largest difference {largest_difference(ours, theirs):.0e}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+first_steps = {g: abs(adam(0.0, g, {}, 0.05)) for g in (0.001, 1.0, 1000.0)}
+with show.held_back() as steps_taken:
+    for g, length in first_steps.items():
+        print(f"gradient {g:8g}   SGD's first step {0.05 * g:8g}   Adam's {length:.4f}")
+show.predict(
+    "A weight's first gradient is 0.001, and the learning rate is 0.05. How long is *Adam's* first step?",
+    choices={"0.00005": 5e-5, "0.001": 1e-3, "0.05": 0.05, "50": 50},
+    answer=first_steps[0.001],
+    why="Adam keeps only the sign of the first gradient: $\\hat m = g$ and $\\sqrt{\\hat v} = |g|$, so the step is the rate itself, "
+    "whatever the size of the gradient. Adam's rate is a *length in weight space*; SGD's rate is not.",
+    reveals=steps_taken,
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Write Adam's first step on the board: m hat = g, v hat = g squared. Ask what happens to a weight whose gradient is always
+# 0.001, and to one whose gradient alternates between plus and minus 1000. The first moves steadily, the second hardly at all. Four
+# minutes.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### One surface
+#
+# Take a valley, $\tfrac12 (u^2 / \kappa + v^2)$, that is $\kappa$ times flatter along its floor ($u$) than across it ($v$). Across the
+# valley, a rate above 2 throws SGD out; along the floor the same rate is $\kappa$ times too small. That is the whole difficulty. *SGD
+# and momentum share one rate slider, Adam and AdamW the other.*
+#
+# > **Ask yourself.** You rotate the valley by 45°, and the starting point with it. Which optimisers' loss curves change?
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.optimiser_race(adam, {"SGD": sgd, "momentum": momentum, "AdamW": adamw}, name="Adam")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - SGD and momentum only add gradients, so their paths rotate with the valley and their losses stay the same. Because Adam
+#   divides entry by entry, it evens out a valley that lies along an axis of the weights, but it loses that advantage when the
+#   valley lies diagonally.
+# - In momentum's sum the steps along the floor add up, and the swings across the valley cancel. Momentum overshoots, then arrives.
+# - If you set the rate of SGD to 2.1, every step across the valley is longer than the previous one. At 1.9 SGD still converges.
+#   Only a factor of 1.1 separates the two rates.
+# - With noisy gradients and a constant rate no optimiser arrives. Each ends up dancing around the bottom, and a larger rate makes
+#   the dance wider. Section 3 lowers the rate during training.
+# - Here AdamW ends nearer to the bottom than Adam, because the decay pulls towards 0, and this bottom happens to be at 0.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### One language model
+#
+# Valleys are easy to draw, but they can mislead. So we race the four on a real loss, for 1,000 steps of 64 windows, with five
+# seeds and every optimiser at its best rate (`python -m lectures.recipes optimisers`). With the same seed, all four get the same
+# initial weights and the same minibatches.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+race = stored("optimisers")
+raced = {name: at_best(one) for name, one in race["by"].items()}
+means = {name: mean_interval(values)[0] for name, values in raced.items()}
+curves = {name: one["rates"][one["best"]]["curve"]["dev"] for name, one in race["by"].items()}
+points = [race["steps"] * i / 8 for i in range(9)]
+picture = show.bands_svg(
+    points,
+    curves,
+    x_title="step",
+    y_title="dev loss",
+    low=2.2,
+    high=4.6,
+    width=760,
+    height=330,
+    alt="Development loss against the step for four optimisers, each at its best rate; each band spans five seeds.",
+)
+rows = {f"{name}, rate {race['by'][name]['best']}": losses for name, losses in raced.items()}
+show.predict(
+    "Each optimiser has its own best rate. How far below SGD's test loss does Adam's end, in nats per character?",
+    choices={"0.01": 0.01, "0.1": 0.1, "0.5": 0.5, "not at all": 0.001},
+    answer=means["SGD"] - means["Adam"],
+    why="That is well outside the intervals. Two differences that textbooks promise do not appear here: momentum at its best rate is no better than SGD at "
+    "its own, and AdamW's interval lies inside Adam's, because hardly any window is repeated and there is nothing to overfit. With "
+    "larger minibatches, deeper networks or longer training both may differ; these runs cannot tell.",
+    reveals=lambda: [
+        compared(rows, 2.25, 2.5, "Test loss of four optimisers"),
+        HTML(picture),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. The learning rate
+#
+# The learning rate matters more than the optimiser. A **sweep** trains with a grid of rates, each about three
+# times the previous one, and keeps the rate with the lowest loss *on development text*.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+adams = race["by"]["Adam"]["rates"]
+best_adam = race["by"]["Adam"]["best"]
+show.predict(
+    f"Adam's best rate here is {best_adam}. By how many nats per character does a rate ten times *smaller* raise the test loss?",
+    choices={"about 0.03": 0.03, "about 0.1": 0.1, "about 0.3": 0.3, "about 1": 1.0},
+    answer=mean_interval(adams[f"{float(best_adam) / 10:g}"]["test"])[0] - means["Adam"],
+    why="With that rate, 1,000 steps are simply too few. On a logarithmic axis each curve of the test loss is a bowl. Its bottom is flat, "
+    "so a factor of two hardly matters. Left of the bottom training is slow, right of it training is noisy, and SGD at a rate of 10 diverges. So start "
+    "a sweep with factors of three.",
+    reveals=lambda: widgets.sweep_explorer(race),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Let somebody choose an optimiser and move its rate from small to large; before each move, ask what the five curves will do.
+# Point out that the bowls of SGD and Adam lie at rates a hundred times apart: a rate means nothing without its optimiser.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Warm-up and cosine
+#
+# At the start the gradients are large, and Adam's averages contain few of them, so begin with small steps (a **warm-up**). At the
+# end the noise of the minibatches keeps the weights dancing, so end with small steps too. The usual **schedule** of language
+# models rises linearly for $T_w$ steps and then falls along half a cosine. This is a **cosine schedule** (Loshchilov & Hutter
+# 2017; warm-up as in Goyal et al. 2017):
+#
+# $$\eta_t = \eta \cdot \begin{cases} t / T_w & t < T_w \\[2pt]
+#   f + (1 - f)\,\tfrac12 \left(1 + \cos \pi \frac{t - T_w}{T - T_w}\right) & t \ge T_w \end{cases}$$
+#
+# $T$ is the total number of steps, and $f$ is the *floor*, the fraction of $\eta$ that is left at the end.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def warm_cosine(step, total, warmup, floor):
+    """The factor of the learning rate at a step, from 1 to total."""
+    if step < warmup:
+        return step / warmup
+    done = (step - warmup) / (total - warmup)
+    return floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2
+
+
+for step in (1, 50, 100, 550, 1000):
+    assert warm_cosine(step, 1000, 100, 0.1) == cosine_schedule(step, 1000, 100, 0.1)
+widgets.schedule_playground(warm_cosine)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+schedules = stored("schedules")
+scheduled = {name: at_best(one) for name, one in schedules["by"].items()}
+schedule_means = {name: mean_interval(values)[0] for name, values in scheduled.items()}
+with_rate = {f"{name}, rate {schedules['by'][name]['best']}": v for name, v in scheduled.items()}
+said_of = {name: "{:.3f} ± {:.3f}".format(*mean_interval(v)) for name, v in scheduled.items()}
+three_times = [
+    "{:.2f}".format(mean_interval(schedules["by"][name]["rates"]["0.01"]["test"])[0])
+    for name in ("constant", "cosine")
+]
+show.predict(
+    "We train the small network again, with Adam for 500 steps, each schedule at its own best rate. By how many nats per character do "
+    "warm-up and cosine together lower the test loss?",
+    choices={"about 0.02": 0.02, "about 0.1": 0.1, "about 0.5": 0.5},
+    answer=schedule_means["constant"] - schedule_means["warm-up, cosine"],
+    why=f"A constant rate reaches {said_of['constant']}, the two together {said_of['warm-up, cosine']}; neither of them alone makes a difference "
+    f"that five seeds could show. With the cosine a larger rate becomes usable; at 0.01 it lowers the loss from {three_times[0]} to {three_times[1]}. "
+    "Papers report larger gains, for deeper models and a thousand times as many steps.",
+    reveals=lambda: compared(with_rate, 2.4, 2.5, "Test loss of four schedules"),
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# > **What goes wrong.** *The schedule stops early.* A cosine that was planned for 10,000 steps and cut off at 5,000 has never
+# > taken its small steps; you cannot compare its middle with another run's end. *The optimiser's memory is lost at a restart.*
+# > Adam then begins with empty averages, and the loss jumps. *The gradient is divided twice.* If you add up the gradients of
+# > several minibatches, divide only once, by the number of all their examples.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. The first weights
+#
+# Before the first step the weights are random numbers. How large should they be? Let $h$ have $n$ entries, and let the entries of
+# $W$ be independent, with mean 0 and variance $s_w^2$. Then every entry of $h W$ is a sum of $n$ terms:
+#
+# $$\operatorname{var}(hW) = n\, s_w^2 \; \overline{h^2},$$
+#
+# where $\overline{h^2}$ is the mean of the squared entries of $h$. *Every layer* multiplies the size of the signal by
+# $\sqrt{n}\,s_w$, the **gain**. Twenty layers with a gain of 0.5 leave a millionth of it. So keep the gain at 1: $s_w^2 = 1/n$.
+# **Glorot** & Bengio (2010) want the same for the gradient, which runs through $W^\top$, and compromise on
+# $2 / (n_{\text{in}} + n_{\text{out}})$. **He** et al. (2015) note that ReLU sets half of the entries to 0, which halves
+# $\overline{h^2}$, and take $2/n$.
+
+# %% slideshow={"slide_type": "fragment"}
+ACTIVATIONS = {"ReLU": torch.relu, "tanh": torch.tanh, "none": lambda h: h}
+
+
+def signal(gain, activation, norm, depth=20, n=128):
+    """The size of the signal after each of 20 layers, and of the gradient at each of them."""
+    draws = torch.Generator().manual_seed(0)
+    layers = [torch.randn(64, n, generator=draws).requires_grad_()]
+    for _ in range(depth):
+        h = layers[-1] @ (gain / n**0.5 * torch.randn(n, n, generator=draws))
+        h = F.layer_norm(h, (n,)) if norm else h
+        layers.append(ACTIVATIONS[activation](h))
+    at_top = torch.randn(64, n, generator=draws)
+    gradients = torch.autograd.grad(layers[-1], layers, at_top)
+    size = [h.pow(2).mean().sqrt().item() for h in layers]
+    return size, [(g.norm() / at_top.norm()).item() for g in gradients]
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+after_small = signal(0.01 * 128**0.5, "ReLU", False)[0][-1]
+show.predict(
+    "Take layers of 128 units with ReLU, whose weights start with a standard deviation of 0.01, as AlexNet's did (Krizhevsky et al. 2012). "
+    "What is left of a signal of size 1 after 20 layers?",
+    choices={"about 10⁻²": 1e-2, "about 10⁻⁶": 1e-6, "about 10⁻²²": 1e-22, "exactly 0": 1e-60},
+    answer=after_small,
+    why="Each layer multiplies by $0.01 \\sqrt{128/2} = 0.08$. The gradient meets the same factors on its way back. Which gain preserves "
+    "the signal with ReLU, and which with tanh? How exact must it be?",
+    reveals=lambda: widgets.signal_playground(signal, list(ACTIVATIONS)),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With ReLU the signal keeps its size at He's gain, $\sqrt 2 \approx 1.41$. At Glorot's gain, 1, it shrinks to a thousandth over
+#   20 layers; at $1/\sqrt3 \approx 0.58$, PyTorch's default for `nn.Linear`, it shrinks to about $10^{-8}$.
+# - With tanh the signal cannot explode, but the gradient can (try a gain of 2.5).
+# - Without an activation function a gain of 1 is right; with a gain of 1.1 the signal is 7 times too large after 20 layers.
+# - If you tick `LayerNorm`, the gain no longer matters to the signal. Section 5 explains why.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Which rule trains best? We trained 20 layers of 128 units with ReLU from four initialisations, for 300 steps and with five seeds
+# each (`python -m lectures.recipes deep_networks`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+deep = stored("deep_networks")
+
+
+def norm_row(norm):
+    """Test losses of every initialisation, one per seed."""
+    return {name: at_best(one) for name, one in deep["by"][norm].items()}
+
+
+plain = {name: mean_interval(values)[0] for name, values in norm_row("no norm").items()}
+frequency = torch.bincount(train[:, -1]).double()
+frequency = frequency[frequency > 0] / frequency.sum()
+entropy = -(frequency * frequency.log()).sum().item()
+print(f"the loss if you know only how frequent each character is: {entropy:.2f} nats")
+compared(norm_row("no norm"), 2.9, 3.5, "Test loss of 20 layers by initialisation")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - At 0.01 no signal arrives at the top. Only the biases of the output learn, and they can learn only how frequent each character is.
+# - The other three initialisations end a little lower. Five seeds do not show which is best, because the intervals overlap; He's
+#   rule, which was made for this case, is not ahead.
+# - None of the four losses is good; the network with one hidden layer is at 2.6 after 250 steps. A signal of the right size is
+#   necessary, but not sufficient.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The four rows are the same network with the same number of parameters. Ask how the class would notice the fault in practice.
+# (The loss falls to the entropy of single characters, about 3.3, and stays there.) That plateau is a diagnosis; section 8 returns
+# to it.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Normalisation
+#
+# Section 4 chose weights so that the signal *should* keep its size. With **normalisation** it must. Subtract a mean, divide by a
+# standard deviation, and let the network learn a gain and a shift (which start at 1 and 0, and are left out here).
+#
+# $$\hat h = \frac{h - \text{mean}(h)}{\sqrt{\text{var}(h) + \varepsilon}}$$
+#
+# **BatchNorm** (Ioffe & Szegedy 2015) takes the mean and variance of each unit over the *examples of the minibatch*;
+# **LayerNorm** (Ba, Kiros & Hinton 2016) takes those of each example over its *units*.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def normalise(h, over):
+    """over=0: each unit over the minibatch (BatchNorm); over=1: each example over its units (LayerNorm)."""
+    mean, var = h.mean(dim=over, keepdim=True), h.var(dim=over, keepdim=True, correction=0)
+    return (h - mean) / (var + 1e-5).sqrt()
+
+
+h = torch.randn(64, 8, generator=torch.Generator().manual_seed(0)) * 3 + 1
+print(f"LayerNorm vs PyTorch's: {(normalise(h, 1) - nn.LayerNorm(8)(h)).abs().max():.0e}")
+print(f"BatchNorm vs PyTorch's: {(normalise(h, 0) - nn.BatchNorm1d(8)(h)).abs().max():.0e}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** We change every example of a minibatch but the first. With which of the two normalisations does the output
+# > for the *first* example change?
+
+# %% slideshow={"slide_type": "fragment"}
+changed = h.clone()
+changed[1:] += 5 * torch.randn(63, 8, generator=torch.Generator().manual_seed(1))
+for name, over in {"BatchNorm": 0, "LayerNorm": 1}.items():
+    far = (normalise(changed, over) - normalise(h, over))[0].abs().max().item()
+    print(f"{name}: the first example's output moves by up to {far:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# With BatchNorm an example's output depends on its neighbours in the minibatch. At inference an example may come alone, so running
+# averages replace the minibatch's mean and variance. In a language model, a mean over positions would also carry the future into the
+# past. Language models use LayerNorm, or RMSNorm
+# (Zhang & Sennrich 2019), which does not even subtract the mean.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Does LayerNorm before every ReLU make the twenty layers learn?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+everything = {
+    f"{initial}, {norm}": values
+    for norm in deep["by"]
+    for initial, values in norm_row(norm).items()
+}
+
+
+def alike(norm, gain=2**0.5, n=128):
+    """The mean cosine between the outputs of 64 random inputs after 20 layers of ReLU."""
+    draws = torch.Generator().manual_seed(0)
+    h = torch.randn(64, n, generator=draws)
+    for _ in range(20):
+        h = h @ (gain / n**0.5 * torch.randn(n, n, generator=draws))
+        h = torch.relu(normalise(h, norm) if norm is not None else h)
+    cosines = F.normalize(h, dim=1) @ F.normalize(h, dim=1).T
+    return (cosines.sum() - 64).item() / (64 * 63)
+
+
+likeness = {"no norm": alike(None), "LayerNorm": alike(1), "BatchNorm": alike(0)}
+print(
+    "cosine between different inputs after 20 layers:",
+    {k: round(v, 2) for k, v in likeness.items()},
+)
+compared(everything, 2.9, 3.5, "Test loss of 20 layers by initialisation and normalisation")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - No. With LayerNorm all four initialisations learn only how frequent each character is, and three of them end *above* the same
+#   initialisation without it. LayerNorm serves deep Transformers well, but there every layer adds to its input (a residual
+#   connection). In this plain stack, with 300 steps and the better of two rates, it does not help.
+# - Here is a likely reason. LayerNorm gives every signal the right *size*, but it does not keep different inputs different. After
+#   20 random layers the mean cosine between two of them is 0.96, with LayerNorm as without. BatchNorm subtracts what the examples
+#   have in common, and the mean cosine is 0.32. We have not trained a network with BatchNorm.
+# - So check what a remedy does in *your* network. A name is not a measurement.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask why anybody still needs He's formula. Not every matrix is followed by a normalisation; think of residual networks,
+# embeddings and output layers. Besides, the length of Adam's steps hardly depends on the gradient, so large initial weights
+# change less in proportion than small ones. Five minutes.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Overfitting, on purpose
+#
+# So far nearly every example was new, because we used 64,000 of four million. To see **overfitting**, a loss that falls on the
+# training text while it rises on new text, we give the network 5,000 characters, two pages, and let it read them about nineteen
+# times. One curve is the **training loss**, the other is the **development loss**, measured on a play that the network never
+# trains on.
+
+# %% slideshow={"slide_type": "fragment"}
+two_pages, held_out = windows(shakespeare.texts("train")[0][:5000]), dev[:: len(dev) // 1000]
+seen = {"training": [], "development": []}
+
+
+def look(model):
+    """Record both losses; `fit` calls this every 50 steps."""
+    with torch.no_grad():
+        for name, batch in {"training": two_pages[::5], "development": held_out}.items():
+            seen[name].append(loss_of(model, batch).item())
+    return seen["development"][-1]
+
+
+_, history = trained(
+    1500, draws_of(two_pages, 64), adam_3, validation=look, evaluate_every=50, keep_best=False
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+at = list(history.validation)
+turning = at[seen["development"].index(min(seen["development"]))]
+worst, lowest = seen["development"][-1], min(seen["development"])
+learned = show.lines_svg(
+    at,
+    seen,
+    x_title="step",
+    y_title="nats per character",
+    low=0,
+    high=7,
+    level=math.log(V),
+    width=760,
+    height=340,
+    alt=f"Training loss falls from {seen['training'][0]:.2f} to {seen['training'][-1]:.2f}; development loss is lowest at"
+    f" step {turning}, {lowest:.2f}, and ends at {worst:.2f}.",
+)
+HTML(learned)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# The development loss is lowest after about 100 of the 1,500 steps. Then it climbs above the loss of guessing (the thin line,
+# $\ln 82 = 4.41$), while the training loss falls nearly to 0. The network no longer learns English; it learns two pages by heart. (This
+# is one run.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Five remedies
+#
+# - **More data.** If no window is repeated, there is nothing to memorise.
+# - **Early stopping.** Keep the weights of the step at which the development loss was lowest.
+# - **Weight decay.** Multiply every weight by $1 - \eta\lambda$ before each step (AdamW, section 2). In SGD that is the same as adding
+#   $\tfrac{\lambda}{2}\|w\|^2$ to the loss; in Adam it is not, because Adam would divide the added gradient by $\sqrt{\hat v}$.
+# - **Dropout** (Srivastava et al. 2014). In training, set each unit to 0 with probability $r$ and divide the others by $1 - r$;
+#   at inference, do nothing.
+# - **A smaller network.**
+
+
+# %% slideshow={"slide_type": "fragment"}
+def dropout(h, rate, generator):
+    """Set units to 0 at random and scale up the others, so that the mean stays the same."""
+    keep = torch.rand(h.shape, generator=generator) >= rate
+    return h * keep / (1 - rate)
+
+
+dropped = dropout(torch.ones(10_000), 0.5, torch.Generator().manual_seed(0))
+print("values:", dropped.unique().tolist(), "  mean:", round(dropped.mean().item(), 2))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+over = stored("overfitting")
+outcomes = {
+    f"{name} {row['strength']}".strip(): row["test"] for name, row in over["results"].items()
+}
+
+
+def stopped(curves):
+    """Test losses at the step where each seed's dev loss was lowest."""
+    lowest = [dev.index(min(dev)) for dev in curves["dev"]]
+    return [test[at] for test, at in zip(curves["test"], lowest, strict=True)]
+
+
+for name, row in over["results"].items():
+    if row["strength"]:
+        outcomes[f"{name} {row['strength']}, stopped early"] = stopped(
+            over["curves"][name][row["strength"]]
+        )
+told = {
+    name: "{:.2f} ± {:.2f}".format(*mean_interval(values)) for name, values in outcomes.items()
+}
+ends = {name: mean_interval(row["test"])[0] for name, row in over["results"].items()}
+without_data = {name: mean for name, mean in ends.items() if name not in ("more data", "nothing")}
+show.predict(
+    "You have only two pages. Which single remedy ends at the lowest test loss? (We chose the strength of each on the development plays.)",
+    choices=["weight decay", "dropout", "fewer units", "early stopping"],
+    answer=min(without_data, key=without_data.get),
+    why=f"A strong decay ends at {told['weight decay 1']}, early stopping at {told['early stopping']}, doing nothing at {told['nothing']}. "
+    f"Dropout and a smaller network only slow the overfitting down, and at the last step their losses are far above that of early stopping. "
+    f"The strongest decay that we tried won, so a stronger one may be better still. And nothing comes near 32 times as much text, which ends at "
+    f"{told['more data 32 times']}.",
+    reveals=lambda: [
+        compared(outcomes, 2.2, 6.4, "Test loss by remedy"),
+        widgets.remedies_explorer(over),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# `python -m lectures.recipes overfitting` trains all of these networks again, with five seeds each.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Let the room vote before the picture. The usual mistake afterwards is to say "weight decay is better than dropout". It is, on these
+# two pages and at these strengths. Ask what you would have to try before a report may say so in general. Six minutes.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. How many seeds?
+#
+# Train the same network twice with different seeds, and you get two losses. A difference between two *methods* means something
+# only if it is larger than the difference between seeds. Train each method with $n$ seeds, and report the mean and its
+# **confidence interval** (Student 1908):
+#
+# $$\bar x \pm t_{n-1}\, \frac{s}{\sqrt n}, \qquad s^2 = \frac{1}{n - 1} \sum_i (x_i - \bar x)^2,$$
+#
+# with $t = 12.7$ for two seeds, $4.3$ for three and $2.8$ for five. One seed has no interval. Draw bands, not lines.
+
+
+# %% slideshow={"slide_type": "fragment"}
+T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201]
+
+
+def interval(losses):
+    """(mean, half the width of its 95 % interval) of one loss per seed; from 2 to 12 seeds."""
+    n = len(losses)
+    mean = sum(losses) / n
+    s = (sum((x - mean) ** 2 for x in losses) / (n - 1)) ** 0.5
+    return mean, T[n - 2] * s / n**0.5
+
+
+five = raced["Adam"]
+print("five seeds of Adam: {:.3f} ± {:.3f}".format(*interval(five)))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+many = stored("seeds")["test"]
+rivals = ("ReLU", "GELU")
+better = min(rivals, key=lambda name: mean_interval(many[name])[0])
+wrong = (
+    sum(a > b for a in many[better] for b in many[next(r for r in rivals if r != better)])
+    / len(many[better]) ** 2
+)
+show.predict(
+    f"ReLU or GELU? We trained both with {len(many['ReLU'])} seeds; over all of them {better} has the lower mean. You run each *once*. "
+    "How likely are you to name the wrong one?",
+    choices={"about 1 %": 0.01, "about 10 %": 0.1, "about 25 %": 0.25, "about 40 %": 0.4},
+    answer=wrong,
+    why="If you compare one run with another, one of them always wins. Choose two contestants, and move “other seeds” again and again. How often do the intervals mislead?",
+    reveals=lambda: widgets.seeds_playground(interval, many),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With two seeds each the intervals are so wide ($t = 12.7$) that they show hardly any difference. Five seeds are a good start.
+# - To show a difference of a tenth of the spread, you need hundreds of seeds; for a difference of twice the spread, five are
+#   enough. Ask first whether so small a difference matters.
+# - In "ReLU against itself" there is no difference to find, yet some draws show one. If you try twenty variants and report the
+#   best, you have made twenty draws.
+# - Give both contestants the same seeds, so that initial weights and minibatches agree, and compare them seed by seed, because
+#   then the noise that they share cancels.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Move "other seeds" quickly with the arrow keys, first at two seeds each, then at ten. Then "ReLU against itself": any
+# difference that is shown there is a false alarm, and about one draw in twenty shows one. Five minutes.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. The loss does not fall
+#
+# Here are seven training runs of our network, 150 steps each. One is healthy; each of the others has one fault that is common in
+# practice. The thin line is the loss of guessing, $\ln 82 = 4.41$.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+def training_with(fault, steps=150, rate=3e-3):
+    """Losses and gradient norms of a training run with one fault."""
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        model = network()
+        if fault == "weights 0":
+            for parameter in model.parameters():
+                nn.init.zeros_(parameter)
+        rate = {"rate too small": rate / 300, "rate too large": 100 * rate}.get(fault, rate)
+        optimiser = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
+        losses, norms = [], []
+        for _ in range(steps):
+            batch = train[torch.randint(len(train), (64,))]
+            read, target = batch[:, :-1], batch[:, -1]
+            if fault == "reads the target":
+                read = batch[:, 1:]
+            if fault == "targets shuffled":
+                target = target[torch.randperm(64)]
+            scores = model(read)
+            loss = F.cross_entropy(
+                scores.softmax(-1) if fault == "softmax twice" else scores, target
+            )
+            if fault != "gradients kept":
+                optimiser.zero_grad()
+            loss.backward()
+            norms.append(math.sqrt(sum(p.grad.pow(2).sum().item() for p in model.parameters())))
+            optimiser.step()
+            losses.append(loss.item())
+    return losses, norms
+
+
+FAULTS = {
+    "A": "softmax twice", "B": "reads the target", "C": "none", "D": "gradients kept",
+    "E": "rate too small", "F": "weights 0", "G": "targets shuffled",
+}  # fmt: skip
+charts = {f"patient {letter}": training_with(fault) for letter, fault in FAULTS.items()}
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.patients(charts, math.log(V))
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+forgetful = next(letter for letter, fault in FAULTS.items() if fault == "gradients kept")
+show.predict(
+    "Which patient forgot `optimizer.zero_grad()`?",
+    choices=list(charts),
+    answer=f"patient {forgetful}",
+    why="Its gradient norm grows and grows, because every step adds to the sum of all earlier gradients. Here are the faults of all seven:",
+    reveals=lambda: HTML(
+        show.bar_list_svg(
+            [sum(losses[-10:]) / 10 for losses, _ in charts.values()],
+            [f"{letter}: {fault}" for letter, fault in FAULTS.items()],
+            title="loss over the last ten steps",
+        )
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - One loss is far lower than any honest network could reach in 150 steps. A loss that is too good is an alarm; here the input
+#   contains its target.
+# - One begins at exactly $\ln 82$ and falls along a straight line, because with all weights at 0 only the biases of the output
+#   get a gradient, and Adam moves each of them by the rate at every step.
+# - One network learns only how frequent each character is, because its targets do not belong to its inputs.
+# - Two losses hardly move. In one run the rate is too small; in the other a softmax precedes a loss that already contains one.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### A checklist
+#
+# | check | healthy | if not |
+# |---|---|---|
+# | loss at step 0 | $\ln V$, or a little more | initial weights too large; targets outside the vocabulary; softmax twice |
+# | overfit *one* minibatch | falls to nearly 0 | a bug in the model, the loss or the update; stop here and find it |
+# | gradient norm of every parameter | none is 0, none keeps growing | weights at 0; a part cut off from the graph; `zero_grad` forgotten |
+# | loss against the entropy of single tokens | soon falls below it | input and target do not belong together; the signal dies on its way |
+# | loss against the best known loss | not below it | the input contains the target; test text in the training text |
+# | rate times 3, rate divided by 3 | both worse | it was not the best rate |
+# | training and development loss | both fall | overfitting (section 6) |
+# | a different seed | the same result | the result depended on the seed (section 7) |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Let groups of two diagnose all seven patients before anybody answers; five minutes. The usual mistake is to tune the rate of a
+# network that has a bug. Overfitting one minibatch takes seconds and tells a bug from a bad rate.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Rewrite Adam, and compare yours with ours on the surface. The code below is correct. Break it: leave out the corrections
+# $1 - \beta^t$, forget the root, use $|g|$ instead of $g^2$, put $\varepsilon$ inside the root. Which mistakes can you see, and
+# after how many steps?
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_adam(w, g, memory, rate):
+    """Weights after one step; keep what you need in `memory`. Change this."""
+    t = memory["t"] = memory.get("t", 0) + 1
+    m = memory["m"] = 0.9 * memory.get("m", 0) + 0.1 * g
+    v = memory["v"] = 0.999 * memory.get("v", 0) + 0.001 * g**2
+    return w - rate * (m / (1 - 0.9**t)) / ((v / (1 - 0.999**t)) ** 0.5 + 1e-8)
+
+
+widgets.optimiser_race(adam, {"SGD": sgd}, name="Adam", yours=my_adam)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# `schedule_playground`, `signal_playground`, `minibatch_cloud` and `seeds_playground` take `yours=` as well. In the assignment
+# [`exercises/backpropagation/backpropagation.ipynb`](../exercises/backpropagation/backpropagation.ipynb) you build the gradients that
+# an optimiser needs; in [`exercises/recurrence/recurrence.ipynb`](../exercises/recurrence/recurrence.ipynb) you clip them.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *"Now you": 6 minutes, in pairs. Give each pair one of the four mistakes and let it say, before it runs the cell, how the path will
+# change. Without the corrections the first step is about three times too long; ask where the factor comes from
+# ($0.1 / \sqrt{0.001}$). What goes wrong: $\varepsilon$ inside the root changes nothing visible here, so pairs call it harmless. It
+# matters as soon as gradients are as small as $10^{-4}$.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. The error of a minibatch's gradient is 0.8 at $B = 16$. What is it at $B = 256$?
+# <details><summary>Answer</summary>0.2, because sixteen times the examples leave a quarter of the error.</details>
+#
+# 2. Momentum with $\beta = 0.9$ meets the same gradient $g$ again and again. How long do its steps become?
+# <details><summary>Answer</summary>v approaches g/(1 − 0.9) = 10 g, so the steps become ten times as long as SGD's at the same rate. This is one reason why its best rate is smaller.</details>
+#
+# 3. All gradients are multiplied by 1,000. What changes for SGD, and what for Adam?
+# <details><summary>Answer</summary>SGD's steps are 1,000 times as long. Adam's stay the same (except for ε), because m and √v grow by the same factor.</details>
+#
+# 4. A ReLU layer has 512 inputs. What standard deviation does He's rule give its weights?
+# <details><summary>Answer</summary>It gives them √(2/512) = 0.0625.</details>
+#
+# 5. Training loss 1.2, development loss 3.4. Your colleague suggests a larger network. Is that a good idea?
+# <details><summary>Answer</summary>Not until the gap is closed, because the network already fits the training text far better than new text.</details>
+#
+# 6. Two methods, three seeds each: 2.31, 2.35, 2.33 and 2.36, 2.34, 2.39. Is the first one better?
+# <details><summary>Answer</summary>The means are 2.330 ± 0.050 and 2.363 ± 0.063, so these seeds do not show it. More seeds may.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *"Check yourself" is not projected: 5 minutes at the end, or homework. Read questions 1, 3 and 6 aloud and ask for a show of hands.
+# What goes wrong: in 3 the class expects shorter steps from Adam, and in 6 it ranks the two means without asking for an interval.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $w$ | $\theta$, $\Phi$ | all parameters |
+# | $g_t$ | $\nabla_\theta f_t$, $\hat g$ | the gradient of minibatch $t$ |
+# | $\eta$, `rate` | $\alpha$ (Kingma & Ba), lr | learning rate |
+# | $\beta$ | $\mu$ (momentum), $1 - \alpha$ | how much of an average is kept |
+# | $\lambda$ | weight_decay | weight decay, per step times $\eta$ |
+# | gain, $\sqrt n\, s_w$ | gain (PyTorch multiplies it by its own rule) | what a layer multiplies the signal by, without an activation |
+# | $s$, $n$, $t_{n-1}$ | $\hat\sigma$, number of runs | spread over seeds, their number, Student's factor |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected either. Point to it when somebody compares the lecture with a paper: Kingma & Ba write α for the
+# rate, and some papers write α for what we call 1 − β. Begin the next lecture with the words: 2 minutes, each student explains three of
+# them to a neighbour, without the list.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **minibatch**: a random sample of the training examples; the mean of their gradients estimates that of all.
+# - **optimiser**: the rule that turns gradients into changes of the weights.
+# - **SGD**: stochastic gradient descent; the step is the learning rate times the gradient of a minibatch.
+# - **momentum**: an optimiser that steps along a decaying sum of past gradients.
+# - **Adam**: an optimiser that divides an average of gradients by the root of an average of their squares, entry by entry.
+# - **AdamW**: Adam with a weight decay that does not pass through that division.
+# - **sweep**: the same training run repeated over a grid of values, for example of the learning rate.
+# - **warm-up**: the first steps of training, in which the learning rate rises from nearly 0.
+# - **schedule**: the learning rate as a function of the step.
+# - **cosine schedule**: a learning rate that falls along half a cosine wave.
+# - **Glorot**: initial weights of variance 2/(inputs + outputs), for symmetric activation functions.
+# - **He**: initial weights of variance 2/inputs, for ReLU.
+# - **normalisation**: subtracting a mean and dividing by a standard deviation, so that a signal keeps its size.
+# - **BatchNorm**: normalisation of each unit over the examples of a minibatch.
+# - **LayerNorm**: normalisation of each example over the units of a layer.
+# - **training loss**: the loss on text that the weights were fitted to.
+# - **development loss**: the loss on text held out from training, by which choices are made.
+# - **overfitting**: a training loss that falls while the loss on held-out text rises.
+# - **early stopping**: keeping the weights of the step with the lowest development loss.
+# - **weight decay**: multiplying all weights by a factor just below 1 at every step.
+# - **dropout**: setting units to 0 at random in training, so that no unit can rely on another.
+# - **confidence interval**: a range around a mean that contains the true mean in 95 of 100 repetitions.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Robbins & Monro (1951), A Stochastic Approximation Method. Polyak (1964), Some Methods of Speeding up the Convergence of
+# Iteration Methods. Glorot & Bengio (2010), Understanding the Difficulty of Training Deep Feedforward Neural Networks, equation 12. He,
+# Zhang, Ren & Sun (2015), Delving Deep into Rectifiers, section 2.2. Kingma & Ba (2015), Adam, algorithm 1. Ioffe & Szegedy (2015), Batch
+# Normalization. Ba, Kiros & Hinton (2016), Layer Normalization. Srivastava et al. (2014), Dropout. Loshchilov & Hutter (2017), SGDR, equation
+# 5; (2019), Decoupled Weight Decay Regularization. Goyal et al. (2017), Accurate, Large Minibatch SGD. Zhang & Sennrich (2019), Root Mean
+# Square Layer Normalization. Student (1908), The Probable Error of a Mean. Krizhevsky, Sutskever & Hinton (2012), ImageNet Classification
+# with Deep Convolutional Neural Networks, section 5.

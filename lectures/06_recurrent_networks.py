@@ -1,0 +1,1084 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Recurrent networks
+#
+# *friends romans countrymen lend me your ears i come to bury caesar not to praise him.* This text has no punctuation marks, and yet
+# you heard the pauses. At "him" you heard the end of a sentence that had begun with "i", eight words earlier. How can a network of
+# fixed size read a text of any length?
+#
+# <img src="figures/restored.svg" width="900" alt="The words of Mark Antony without punctuation and capitals. Above each word is the output of a small recurrent network, which restores capitals, commas and full stops, and is more confident of some than of others.">
+#
+# *The grey words are the input of a small recurrent network. Above each is its output, below each its confidence. It makes some
+# mistakes. In section 6 you can type sentences of your own.*
+#
+# **After this lecture you can**
+# - write the step of a recurrent network and the loop around it, and say what is shared over time;
+# - train one by teacher forcing, with correctly shifted targets;
+# - do backpropagation through time by hand, and check it;
+# - say what truncating it saves, and measure what it loses;
+# - use one network for language modelling, labelling and classification, and say which two of the three may read backwards, and why.
+#
+# **You need** [lecture 1](01_language_models.ipynb) (language models, perplexity), [lecture 3](03_backpropagation.ipynb) (the chain
+# rule on a graph) and [lecture 4](04_windows_and_convolutions.ipynb) (a feed-forward language model with a window; embeddings).
+# *Vectors are rows*, as in the code, so we write a matrix to the right of its vector.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 9 | 6 | 10 | 11 | 9 | 12 | 9 | 3 |
+#
+# Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A
+# table at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Short of time: skip the second experiment of section 5 and the code of section 7.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import inspect
+import math
+
+import torch
+from IPython.display import HTML, display
+from torch.nn import functional as F
+
+from nlmcore.corpora import StreamBatches, load
+from nlmcore.decoding import sample
+from lectures.trained import checkpoint
+from nlmcore.recurrent import Recurrent, RecurrentLM, RNNCell, SequenceTagger
+from lectures import show, stored, widgets
+from nlmcore.tokens import CharTokenizer
+from nlmcore.training import fit, teacher_forcing_loss, truncated_backpropagation
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. One step, again and again
+#
+# The feed-forward model of [lecture 4](04_windows_and_convolutions.ipynb) reads a window of, say, four words; for the model, anything before the window does not
+# exist. A wider window costs more weights, one block for each position in it, and it still ends somewhere.
+#
+# You do not read in windows. You read one word, update what you know a little, and read on. So give the network a **state** $h$, a
+# vector that summarises what it has read so far. Each **step** computes the next state from the previous state and the next word
+# $x_t$:
+#
+# $$h_t = \tanh(h_{t-1} U + x_t W), \qquad \hat y_t = \mathrm{softmax}(h_t V), \qquad h_0 = 0.$$
+#
+# $\tanh$ squashes each value, so that the state lies between −1 and 1. Other functions would also do. (Throughout the course, we
+# reserve $\sigma$ for the logistic function, $1/(1 + e^{-a})$.) $U$ carries the past, $W$ reads the new word, and $V$ turns the
+# state into a prediction. The state that one step computes is an input of the next, which makes this a **recurrent network** (Elman
+# 1990).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask before the picture: what is the least you would have to remember of a text to guess its next word? Take three answers (the
+# subject, the topic, whether a quotation is open). 9 minutes with the widget.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(
+    show.unrolled_svg(
+        ["the", "dogs", "near", "the", "house"],
+        ["ŷ₁", "ŷ₂", "ŷ₃", "ŷ₄", "ŷ₅"],
+        alt="A recurrent network unrolled over 'the dogs near the house': each word enters the state of its time step through W, "
+        "each state feeds into the next one through U, and V computes a prediction from each state.",
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# This is the same network at five time steps, **unrolled**. There is only *one* $U$, one $W$ and one $V$. The forward pass is a
+# loop over $t = 1 \dots T$:
+
+
+# %% slideshow={"slide_type": "subslide"}
+def step(x, h, U, W):
+    return torch.tanh(h @ U + x @ W)
+
+
+def read(words, embedding, U, W, V):
+    h = torch.zeros(len(U))  # nothing read yet
+    predictions = []
+    for word in words:
+        h = step(embedding[word], h, U, W)
+        predictions.append(torch.softmax(h @ V, dim=-1))
+    return h, predictions
+
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# Here is a network so small that we can set its weights by hand. A word vector has one dimension, whose value is 1 for a plural
+# noun, −1 for a singular noun and 0 for anything else. Two units read this value. "subject" feeds back into itself with $u = 2.2$;
+# "last noun" does not, so its $u = 0$. The prediction, "is" or "are", depends only on "subject".
+
+# %% slideshow={"slide_type": "fragment"}
+number = {"the": 0, "near": 0, "by": 0, "dog": -1, "dogs": 1, "house": -1, "houses": 1}
+embedding = {word: torch.tensor([float(value)]) for word, value in number.items()}
+U = torch.tensor([[2.2, 0.0], [0.0, 0.0]])
+W = torch.tensor([[1.5, 1.5]])
+V = torch.tensor([[-3.0, 3.0], [0.0, 0.0]])
+
+h, predictions = read(["the", "dogs", "near", "the", "house"], embedding, U, W, V)
+print("state ", [round(value, 2) for value in h.tolist()])
+print("is, are", [round(value, 2) for value in predictions[-1].tolist()])
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+forgetful, _ = read(["the", "dogs", "near", "the", "house"], embedding, 0 * U, W, V)
+show.predict(
+    "The network reads *the dogs near the house*, with $U$ multiplied by 0. What does it predict next?",
+    choices=["is", "are"],
+    answer=["is", "are"][int((forgetful @ V).argmax())],
+    why="Without $U$ the state depends only on the last word, and that was “house”. From what factor upwards does the network say “are”?",
+    reveals=widgets.state_player(
+        step,
+        [
+            "the dogs near the house",
+            "the dog near the houses",
+            "the dogs near the house by the house",
+        ],
+        embedding,
+        U,
+        W,
+        V,
+        units=["subject", "last noun"],
+        outcomes=["is", "are"],
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - At factor 1, "subject" stays positive. "house" pulls the unit down to 0.56, but not below 0; if more words followed, it would
+#   climb back.
+# - At factor 0, the network says "is", because without $U$ the state depends only on the last word, and that was "house".
+# - It says "are" for any factor from 0.8 upwards. Below that, the unit keeps too little of "dogs" to withstand "house". Watch it
+#   between the two nouns, at "near" and "the". Where $u < 1$, that is, up to a factor of 0.4, each step shrinks the memory; the
+#   further $u$ lies above 1, the better the unit holds it.
+# - A unit that feeds back into itself remembers; a unit without this feedback forgets immediately. A trained network has hundreds
+#   of units. None of them has a name, and most of them mix several things.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# In `nlmcore` the step is `RNNCell`. It stores its weights transposed, as PyTorch does (`weight_hh` is the transpose of our $U$;
+# the step gets it transposed back, as `U`). It computes $x_t W + b$ for all time steps beforehand (`projected`), and `addmm` adds
+# the two products:
+
+# %% slideshow={"slide_type": "skip"}
+print(inspect.getsource(RNNCell.step))
+cell = RNNCell(1, 2)
+with torch.no_grad():
+    cell.weight_hh.copy_(U.T)
+    cell.weight_ih.copy_(W.T)
+    state = torch.zeros(1, 2)
+    for word in ["the", "dogs", "near", "the", "house"]:
+        state = cell(embedding[word].unsqueeze(0), state)
+print("the same state:", torch.allclose(state[0], h))
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# > **What goes wrong.** You swap $U$ and $W$: $x_t U + h_{t-1} W$. If the state is as wide as the word vectors, both matrices are
+# > square and nothing complains; the network even trains. But $W$ is then no longer the matrix that reads a word, and weights
+# > loaded from a file give nonsense. Choose sizes that differ (here 1 input dimension, but 2 units), and PyTorch reports the
+# > mistake.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. The same weights at every time
+#
+# $U$, $W$ and $V$ are **shared over time**, so what the network learned about "not" as the third word also helps when "not" is the
+# thirtieth. And the size of the network does not depend on how far back it can look.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: which parts of the network grow when the text gets longer? (None; only the computation does.) What goes wrong: students count
+# one U for each arrow in the unrolled picture. Point at two arrows and ask whether training can make them differ. 6 minutes, half of
+# them for the text that is read in two pieces.*
+
+# %% slideshow={"slide_type": "fragment"}
+d = 128
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as prices:
+    print(f"recurrent, any length: {d * d + d * d:9,}")
+    for n in (2, 4, 16, 64):
+        print(f"window of {n:2} words:    {n * d * d:9,}")
+show.predict(
+    "Word vectors and states have 128 dimensions. A feed-forward layer over a window of $n$ words has $n \\cdot 128 \\cdot 128$ weights. "
+    "For which $n$ does the layer have as many weights as $U$ and $W$ together?",
+    within=0,
+    answer=(d * d + d * d) / (d * d),
+    why="For that price the recurrent network reads all of the past, in principle. But it must fit everything into one state.",
+    reveals=prices,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# Two. For the price of a window of two words the recurrent network reads all of the past, in principle. How much of the past it can
+# use is a different question, because it must fit everything into one state.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The state is *all* that the network remembers. So you may read a text in pieces, provided that you pass the state on:
+# `logits, state = model(tokens, state)`. Every language model of this course has this signature.
+
+# %% slideshow={"slide_type": "fragment"}
+# a recurrent network over characters of Shakespeare
+letters, chars, card = checkpoint("char_lstm")
+text = "But soft! what light through yonder window breaks?"
+tokens = torch.tensor([chars.encode(text)])
+with torch.no_grad():
+    whole, _ = letters(tokens)
+    _, state = letters(tokens[:, :25])
+    carried, _ = letters(tokens[:, 25:], state)
+    forgotten, _ = letters(tokens[:, 25:])
+
+
+def largest_difference(logits):
+    """Of any probability, at any position of the second half."""
+    return (whole[:, 25:].softmax(-1) - logits.softmax(-1)).abs().max().item()
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as differences:
+    print(f"state passed on: {largest_difference(carried):.6f}")
+    print(f"no state:        {largest_difference(forgotten):.6f}")
+show.predict(
+    "The network reads the second half of a text with *no* state. By how much does the most affected probability change?",
+    choices={"below 0.1": 0.05, "about 0.3": 0.3, "above 0.8": 0.9},
+    answer=largest_difference(forgotten),
+    why="The network believes that it reads a different text, one that begins in the middle of a word. With the state passed on, nothing changes.",
+    reveals=differences,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# With the state passed on, nothing changes. Without it, some probability is off by 0.93 (of 1), because the network believes that it
+# reads a different text, one that begins in the middle of a word.
+# </details>
+#
+# > **What goes wrong.** You forget to carry the state, so that every batch begins with zeros. The loss still looks good on short
+# > texts. But a network that generates letter by letter without its state writes as if each letter were the first.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Training: read the reference, predict its next word
+#
+# During training the text is known. At every step the network reads the *true* word $w_t$, whatever it predicted itself, and the loss
+# asks for the next true word. This is **teacher forcing** (Williams & Zipser 1989). The loss is the mean over all predictions:
+#
+# $$L = \frac1T \sum_{t=1}^{T} L_t, \qquad L_t = -\ln \hat y_t[w_{t+1}].$$
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: if the network predicts "banana" after "to be or", what does it read next? (The true word; its own prediction is only
+# scored.) What goes wrong: they shift the targets in the wrong direction, or not at all, and are delighted by the loss. 10 minutes: 6
+# for the targets, 4 for the live training. Ask for the initial loss before it runs.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(
+    show.unrolled_svg(
+        ["<bos>", "to", "be", "or", "not"],
+        ["to", "be", "or", "not", "<eos>"],
+        alt="Teacher forcing: the network reads <bos> to be or not; the targets above are the same words shifted left by one position: "
+        "to be or not, and <eos> at the end.",
+        weights=False,
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The targets are the text itself, shifted left by one position. One call processes all positions and returns a loss for each;
+# `teacher_forcing_loss` is their mean:
+
+# %% slideshow={"slide_type": "subslide"}
+with torch.no_grad():
+    logits, _ = letters(tokens[:, :-1])
+    per_step = -logits.log_softmax(-1).gather(2, tokens[:, 1:, None])[0, :, 0]
+    library = teacher_forcing_loss(letters, tokens)
+print("losses of the first steps:", [round(value, 2) for value in per_step[:8].tolist()])
+print(
+    f"their mean over {len(per_step)} steps: {per_step.mean():.3f}; the library's: {library:.3f}"
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself before you run.** Suppose the targets are *not* shifted, so that the network is asked for the letter that it has
+# > just read. Is its loss near 0, about the same as above, or much higher? And how would this loss develop in training?
+
+# %% slideshow={"slide_type": "fragment"}
+with torch.no_grad():
+    not_shifted = F.cross_entropy(letters(tokens)[0][0], tokens[0])
+print(f"targets not shifted: {not_shifted:.3f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer</b></summary>
+#
+# Much higher, because this network was trained to predict the next letter, and a letter seldom follows itself. If you trained it
+# with unshifted targets, the loss would soon fall to almost nothing, because repeating the letter just read is easy. It is also
+# useless.
+# </details>
+#
+# > **What goes wrong.** (1) You do not shift the targets. A loss near 0 after a minute is not genius. (2) Your mean includes the
+# > padding, the zeros appended to the shorter of two sentences in a batch:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+short, long = (
+    chars.encode("To be."),
+    chars.encode("But soft! what light through yonder window breaks?"),
+)
+batch = torch.tensor([short + [0] * (len(long) - len(short)), long])
+mask = batch != 0
+with torch.no_grad():
+    right = teacher_forcing_loss(letters, batch, mask=mask)
+    each = F.cross_entropy(
+        letters(batch[:, :-1])[0].transpose(1, 2), batch[:, 1:], reduction="none"
+    )
+    diluted = (each * mask[:, 1:]).mean()  # padding costs nothing, and is still counted
+print(f"mean over real letters: {right:.3f}   mean over all positions: {diluted:.3f}")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ### Train one, now
+#
+# A vanilla recurrent network with 128 units reads *Hamlet* and *King Lear* character by character: 32 rows in parallel, 32
+# characters of each row per update, 300 updates. That is not quite one epoch. `carry_state=True` passes the state of each row on to
+# the next batch.
+#
+# > **Ask yourself.** There are 71 different characters. What is the loss before training? And what will the network write after 300
+# > updates: words, letters in a plausible order, or noise?
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+plays = [play.text for play in load("shakespeare").train if play.title in ("Hamlet", "King Lear")]
+own_chars = CharTokenizer.fit(plays)
+stream = StreamBatches(own_chars.encode("".join(plays)), 32, 32)
+torch.manual_seed(0)
+rnn = RecurrentLM(own_chars.vocab_size, "rnn", d_embedding=32, d_hidden=128)
+
+
+def written(model, letters_to_write=150):
+    prompt = torch.tensor([own_chars.encode("HAMLET.\n")])
+    draw = torch.Generator().manual_seed(0)
+    tokens = sample(model, prompt, letters_to_write, temperature=0.7, generator=draw).tokens
+    return own_chars.decode(tokens[0].tolist())
+
+
+before = written(rnn, 60)
+curve = widgets.TrainingCurve("loss in nats per character")
+display(curve)
+history = fit(
+    rnn, stream, steps=300, learning_rate=5e-3, carry_state=True, progress=False, on_step=curve
+)
+curve.finish()
+
+# %% slideshow={"slide_type": "subslide"}
+print("before:", repr(before))
+print("after:\nHAMLET.\n" + written(rnn))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - Before training the loss is $\ln 71 = 4.26$, since all characters are about equally likely. After training it is about 2.05 on
+#   average over the last updates.
+# - It writes short English words, other words that could be English, line breaks, and capitals after the line breaks. It learned
+#   all that in seconds, from nothing but characters. It does not write a sentence, but it has only 32,167 parameters and had 300
+#   updates.
+# - The network of section 2 is of the same kind, but it has a better cell ([lecture 8](08_gates.ipynb)) and 356,050 parameters, and
+#   was trained on forty times as much text. Section 6 shows what it writes.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Backpropagation through time
+#
+# $U$ is one matrix, used at every time step. How does the loss depend on it? Unrolled, the network is a deep feed-forward network
+# with one layer per word and the same weights in each layer. The chain rule of [lecture 3](03_backpropagation.ipynb) applies, and because $U$ is used everywhere, its
+# gradient is a *sum over time steps*:
+#
+# $$\frac{dL}{dU} = \frac1T \sum_{t=1}^{T} \frac{\partial L_t}{\partial \hat y_t} \frac{\partial \hat y_t}{\partial h_t}
+#   \frac{\partial h_t}{\partial U}, \qquad
+#   \frac{\partial h_t}{\partial U} = \sum_{k \le t} \frac{\partial h_t}{\partial h_k}
+#   \left.\frac{\partial h_k}{\partial U}\right|_{h_{k-1}}, \qquad
+#   \frac{\partial h_t}{\partial h_k} = \prod_{j=k+1}^{t} \frac{\partial h_j}{\partial h_{j-1}}.$$
+#
+# The middle sum runs over the uses of $U$. At time $k$ the matrix was used to compute $h_k$ (with $h_{k-1}$ held fixed), and its
+# effect on $h_k$ travels through all intermediate states to $h_t$. This is **backpropagation through time** (Werbos 1990).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Work through the three-step example on the board before you run it, and let the class compute ∂h₂/∂u. What usually
+# goes wrong: they write ∂h₃/∂u = (1−h₃²)·h₂ and forget that h₂ also depends on u.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# By hand, with scalars: $h_t = \tanh(u\,h_{t-1} + w\,x_t)$, $u = 0.5$, $w = 1$. The inputs are $1, 0, 0$, the output is the state
+# itself, and every target is 1, so the task is to *remember the 1*. $L = \sum_t \frac12 (h_t - 1)^2$.
+
+# %% slideshow={"slide_type": "fragment"}
+u, w = 0.5, 1.0
+h1 = math.tanh(u * 0 + w * 1)
+h2 = math.tanh(u * h1)
+h3 = math.tanh(u * h2)
+print(f"h     {h1:.4f}  {h2:.4f}  {h3:.4f}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as hand:
+    direct1 = (1 - h1**2) * 0.0  # u times h0, and h0 = 0
+    direct2 = (1 - h2**2) * h1  # how h2 depends on u, h1 held fixed
+    direct3 = (1 - h3**2) * h2
+    slope2, slope3 = u * (1 - h2**2), u * (1 - h3**2)  # how h2 depends on h1, and h3 on h2
+    dh2_du = direct2 + slope2 * direct1
+    dh3_du = direct3 + slope3 * direct2 + slope3 * slope2 * direct1
+    by_hand = (h2 - 1) * dh2_du + (h3 - 1) * dh3_du
+    print(f"dL/du = {h2 - 1:.4f} · {dh2_du:.4f} + {h3 - 1:.4f} · {dh3_du:.4f} = {by_hand:.4f}")
+show.predict(
+    "One of the three time steps adds nothing to $dL/du$. Which?",
+    choices=["the first", "the second", "the third"],
+    answer=["the first", "the second", "the third"][[direct1, dh2_du, dh3_du].index(0.0)],
+    why="At time step 1, $u$ is multiplied by $h_0 = 0$, so $h_1$ does not depend on it.",
+    reveals=hand,
+)
+
+# %% slideshow={"slide_type": "fragment"}
+u_leaf, h, loss = torch.tensor(0.5, requires_grad=True), torch.tensor(0.0), 0.0
+for x in (1.0, 0.0, 0.0):
+    h = torch.tanh(u_leaf * h + w * x)
+    loss = loss + 0.5 * (h - 1) ** 2
+loss.backward()
+print(f"autograd: {u_leaf.grad:.4f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# The first, because at time step 1 $u$ is multiplied by $h_0 = 0$, so $h_1$ does not depend on it. $dL/du = -0.9716$, and autograd
+# agrees. The gradient asks for a larger $u$, one that remembers.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Here is the same sum for any length, with a separate entry for every pair of time steps. Row $t$ belongs to the loss at time $t$,
+# column $k$ to the use of $u$ at time $k$, and the entry is the pair's contribution to $dL/du$. The sum of all entries is the
+# gradient.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def through_time(u, w, inputs, targets):
+    states = [0.0]
+    for x in inputs:
+        states.append(math.tanh(u * states[-1] + w * x))
+    T = len(inputs)
+    parts = [[0.0] * T for _ in range(T)]
+    for t in range(1, T + 1):
+        arriving = states[t] - targets[t - 1]  # dL_t / dh_t
+        for k in range(t, 0, -1):  # back through time
+            at_sum = arriving * (1 - states[k] ** 2)
+            parts[t - 1][k - 1] = at_sum * states[k - 1]
+            arriving = at_sum * u  # on to h_{k-1}
+    return states, parts
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+_, entries = through_time(0.5, 1.0, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0] * 6)
+every = sum(map(sum, entries))
+near_ones = sum(entries[t][k] for t in range(6) for k in range(t + 1) if t - k < 2)
+show.predict(
+    "If we leave out all pairs that are 2 or more steps apart, how much of the sum is lost at $u = 0.5$?",
+    choices={"about a twentieth": 5, "about a fifth": 20, "about a half": 50},
+    answer=100 * (1 - near_ones / every),
+    unit=" %",
+    why="Every step back multiplies by $u(1 - h_j^2)$, here below 0.5, so the large entries are near the diagonal. Which value of $u$ makes the distant entries largest?",
+    reveals=widgets.through_time_player(through_time, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0] * 6),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The large entries are near the diagonal. Every step back multiplies by $\partial h_j/\partial h_{j-1} = u(1 - h_j^2)$, the factors
+#   below the chain. All of them are below 0.5, so the product shrinks.
+# - The distant pairs add most at a $u$ of about 0.8. A smaller $u$ shrinks the product; a larger one makes the states large, where
+#   tanh is flat and $1 - h^2$ small. At $u = 2$ almost nothing arrives from far away, although nothing was cut.
+# - The whole sum is −1.98. Without the pairs that are 2 or more steps apart it is −1.55, so a fifth is lost. Without those that are
+#   4 or more steps apart it is −1.94.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Cutting it off
+#
+# A play has more than 100,000 characters. To backpropagate through all of them, you would have to keep every state and read a whole
+# play for a single update, although the contributions from far back have shrunk anyway. Instead, read about 20 steps, backpropagate
+# through those, update, and read on from the state, *detached* from its past. This is **truncated backpropagation through time**
+# (Williams & Peng 1990; Mikolov et al. 2010).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: what exactly is cut, the state or the gradient? (Only the gradient.) What goes wrong: students think that a network trained on
+# pieces of 20 cannot know anything older. It can; it was only never taught to keep it. 9 minutes; the task with the first symbol takes
+# 4 of them.*
+
+# %% slideshow={"slide_type": "fragment"}
+text = load("shakespeare").test[2].text[2000 : 2000 + 8 * 201]
+tokens = torch.tensor(own_chars.encode(text)).view(8, 201)
+for piece in truncated_backpropagation(rnn, tokens, length=20):
+    piece.loss.backward()  # reaches back to the start of the piece, no further
+print("pieces of 20 predictions; the state passed on is detached:", not piece.state.requires_grad)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The forward pass computes the same values as if it read the whole text in one piece, so the *state* loses nothing. Only the
+# gradient differs.
+#
+# > **Ask yourself.** We read 200 characters in pieces of $n$, and measure how far the gradient of $U$ is from its gradient over the
+# > whole text: $\|g_n - g\| / \|g\|$. How large is the error with pieces of 1, 5 and 20 characters?
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "subslide"}
+def gradient_of(model, tokens, length):
+    model.zero_grad()
+    for piece in truncated_backpropagation(model, tokens, length):
+        (piece.loss * piece.predictions).backward()
+    return model.recurrent.cells[0].weight_hh.grad.flatten().clone()
+
+
+pieces = [1, 2, 5, 10, 20, 50, 100]
+errors = {}
+rows = {"our RNN": (rnn, own_chars), "char_lstm": (letters, chars)}
+for name, (model, its_chars) in rows.items():
+    tokens = torch.tensor(its_chars.encode(text)).view(8, 201)
+    g = gradient_of(model, tokens, 200)
+    cut = [gradient_of(model, tokens, n) for n in pieces]
+    errors[name] = [((g_n - g).norm() / g.norm()).item() for g_n in cut]
+show.curves(
+    pieces,
+    errors,
+    x_title="characters per piece",
+    y_title="error of the gradient",
+    log_x=True,
+    alt="The relative error of the truncated gradient of U against the length of the pieces: it "
+    "falls from about 0.65 with pieces of one character to about a tenth with 20 for our RNN "
+    "and a quarter for the LSTM.",
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - For our RNN the error is 0.64 with pieces of 1, 0.27 with 5, and 0.11 with 20. At 20, little is lost.
+# - Other networks lose more. For `char_lstm`, whose cell was designed to remember ([lecture 8](08_gates.ipynb)), the error is 0.23
+#   at 20 and 0.06 at 100. The cost of truncation depends on how far back the network already looks.
+# - And this is a mean over all predictions. What if one prediction depends on a single distant word?
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# Here is a task in which one prediction depends on a single distant symbol. The first symbol is 1, 2 or 3; six blanks follow; then
+# the network must output the first symbol. We train twice with the same forward pass, carrying the state from piece to piece. The
+# first training backpropagates through all seven steps, the second through pieces of three.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def learn_to_name_the_first(length, blanks=6, steps=150):
+    torch.manual_seed(1)
+    draw = torch.Generator().manual_seed(2)
+    model = RecurrentLM(4, "rnn", 8, 32)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    right = []
+    for _ in range(steps):
+        first = torch.randint(1, 4, (32, 1), generator=draw)
+        blank = torch.zeros(32, blanks, dtype=torch.long)
+        tokens, targets = torch.cat([first, blank], 1), torch.cat([blank, first], 1)
+        mask = torch.arange(blanks + 1).expand(32, -1) == blanks  # only the last answer counts
+        optimizer.zero_grad()
+        for piece in truncated_backpropagation(model, tokens, length, targets, mask=mask):
+            piece.loss.backward()
+        optimizer.step()
+        answer = model(tokens)[0][:, -1].argmax(-1)
+        right.append((answer == first[:, 0]).float().mean().item())
+    return sum(right[-20:]) / 20
+
+
+named = {length: learn_to_name_the_first(length) for length in (7, 3)}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as shares:
+    for length, share in named.items():
+        print(f"backpropagation through {length} steps: {share:.0%} right at the end")
+show.predict(
+    "Can the second training, with pieces of three, learn the task? Its state could carry the symbol.",
+    choices={
+        "yes, nearly always right": 100,
+        "partly, about two thirds right": 67,
+        "no, it guesses (a third)": 33,
+    },
+    answer=100 * named[3],
+    unit=" %",
+    why="The state *could* carry the symbol, but no gradient ever tells step 1 that this would help.",
+    reveals=shares,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# No. The first training ends at 100 %, the second at 34 %, and guessing gives a third. This is one seed, but the reason holds for
+# any seed. The state *could* carry the symbol, but no gradient ever tells step 1 that this would help. What a network can carry and
+# what it can *learn* to carry are two different things. (If the network already kept the symbol, thanks to a different task or by
+# luck, the truncated training could use it.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **What goes wrong.** You pass the state on, but forget to **detach** it, that is, to keep its values but cut it from the
+# > computation that produced it. PyTorch then tries to backpropagate through the previous piece, whose graph is gone:
+
+# %% slideshow={"slide_type": "skip"}
+tokens = torch.tensor(own_chars.encode(text)).view(8, 201)
+logits, state = rnn(tokens[:, :20])
+F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:21]).backward()
+logits, state = rnn(tokens[:, 20:40], state)  # should be detach(state)
+try:
+    F.cross_entropy(logits.transpose(1, 2), tokens[:, 21:41]).backward()
+except RuntimeError as error:
+    print("RuntimeError:", str(error).split(".")[0])
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# (`nlmcore.training.detach(state)` detaches it. The message goes on to propose `retain_graph=True`, but that makes every update
+# slower than the previous one, because each backpropagates through the whole past again.)
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Three uses
+#
+# | | reads | answers | examples |
+# |---|---|---|---|
+# | **language modelling** | $w_1 \dots w_t$ | the next word, at every step | typing, speech, translation |
+# | **labelling** (tagging) | the whole text | one label per word | parts of speech, names, punctuation |
+# | **classification** | the whole text | one label per text | sentiment, spam, genre |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask for each row of the table: may this network read from right to left as well? What goes wrong: they take the last state of a
+# padded text as its summary. Let the room type a sentence into both widgets; a sentence that fools the network is worth more than one
+# that works. 12 minutes, 4 for each use.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+uses = [
+    ("language modelling", ["to", "be", "or"], ["be", "or", "not"]),
+    ("labelling", ["to", "be", "or"], ["To", "be,", "or"]),
+    ("classification", ["to", "be", "or"], [None, None, "tragedy"]),
+]
+HTML(
+    show.beside(
+        *(
+            show.unrolled_svg(
+                words,
+                answers,
+                title=name,
+                weights=False,
+                alt=f"{name}: reads {' '.join(words)}, answers {[a for a in answers if a]}",
+            )
+            for name, words, answers in uses
+        )
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Language modelling
+#
+# We compare the perplexity ([lecture 1](01_language_models.ipynb)) of word-level language models of Shakespeare, on the same text
+# with the same vocabulary of 5,000 words (`python -m lectures.recipes perplexity`). The number in brackets says how many words a
+# model can see.
+
+# %% slideshow={"slide_type": "fragment"}
+table = stored("perplexity")
+seen = {name: row["perplexity"] for name, row in table["neural"].items()}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as measured:
+    print(f"{'Kneser-Ney, 5-gram (4)':24} {table['ngram']['kneser_ney']['5']:6.1f}")
+    for name in ("feed-forward (4)", "convolutional (9)", "RNN", "LSTM", "LSTM, 3 passes"):
+        print(f"{name:24} {seen[name]:6.1f}")
+show.predict(
+    "The LSTM, a recurrent network with a better cell, sees the whole past. After one epoch it reaches a perplexity of "
+    f"{seen['LSTM']:.1f}, about that of a window of four words. What does it reach after three epochs?",
+    choices={"about 57: no change": 57, "about 44": 44, "about 20": 20},
+    answer=seen["LSTM, 3 passes"],
+    why="To be able to use the whole past is one thing, to have learned to use it is another. (These are single runs, so small differences mean nothing.)",
+    reveals=measured,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The RNN reaches 51.8 against 57.4 for the window of 4 and 49.8 for the convolution over 9 words, after one epoch each. These are
+#   single runs, so no ranking of three kinds of network follows from them.
+# - The LSTM, a recurrent network with a better cell ([lecture 8](08_gates.ipynb)), needs more epochs: 57.4 after one, 43.5 after three. To be able to use
+#   the whole past is one thing, to have learned to use it is another.
+# </details>
+
+# %% slideshow={"slide_type": "subslide"}
+draw = torch.Generator().manual_seed(3)
+prompt = torch.tensor([chars.encode("FIRST WITCH.\n")])
+tokens = sample(letters, prompt, 220, temperature=0.6, generator=draw).tokens
+print("FIRST WITCH.\n" + chars.decode(tokens[0].tolist()))
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ### Labelling: restore the punctuation
+#
+# Every word gets one of twelve labels: capitalised or not, combined with the punctuation mark (if any) that follows it. We trained
+# the network (`SequenceTagger`) on speeches from Shakespeare's plays, with the bare words as its input and the labels as its
+# targets (`python -m lectures.recipes restore`, after an idea of Tilk & Alumäe 2016). *Julius Caesar* was held out.
+#
+# > **Ask yourself.** Which is easiest to restore: a question mark, a comma, or an exclamation mark?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from lectures.recipes.restore import ids
+from lectures.recipes.restore_marks import put_back, take_off
+
+tagger, tagger_words, tagger_card = checkpoint("restore")
+
+
+def restore(text):
+    words = take_off(text).words
+    if not words:
+        raise ValueError("type a few words, in letters")
+    with torch.no_grad():
+        chances = tagger(torch.tensor([ids(tagger_words, words)]))[0].softmax(-1)
+    sure, labels = chances.max(-1)
+    marked = [
+        put_back([word], [label]) for word, label in zip(words, labels.tolist(), strict=True)
+    ]
+    return words, marked, sure.tolist(), words
+
+
+sentences = [
+    "friends romans countrymen lend me your ears i come to bury caesar not to praise him",
+    "who is it in the press that calls on me i hear a tongue cry caesar speak",
+    "alas poor yorick i knew him horatio where be your gibes now",
+    "what is the matter my lord why do you weep",
+]
+
+# %% slideshow={"slide_type": "subslide"}
+widgets.restore_player(restore, sentences)
+
+# %% slideshow={"slide_type": "subslide"}
+rows = stored("restore")["rows"]
+print(f"{'':28} {'words right':>11} {'capitals':>9} {'marks':>6}")
+for name, row in rows.items():
+    print(
+        f"{name:28} {row['words_right']:10.1f}% {row['capitals_f1']:9.1f} {row['marks_f1']:6.1f}"
+    )
+print("by mark:", rows["reads both ways"]["f1_by_mark"])
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - The question mark, with an F1 score of 54; commas have 43, exclamation marks 25. (The F1 score, in percent, is high only if most
+#   marks are found *and* most predicted marks are right. The full stop has 69.) Questions often announce themselves by their first
+#   word; an exclamation mark is more a matter of taste, the printer's or the actor's.
+# - The rows of the table are: nothing restored; each word's most frequent label; a network that reads only the preceding words; a
+#   network that reads both ways. Capitals gain almost nothing from the words that follow (77.8 and 78.2), because a name is
+#   recognisable by itself. Punctuation gains most (18.9 and 47.1), because whether a comma follows "ears" depends on the next
+#   words.
+# - A tagger does not remember its own answers. Look for a full stop without a capital after it; nothing in the network forbids
+#   that.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ### Classification: comedy or tragedy?
+#
+# `SequenceClassifier` computes one answer for the whole text, either from the last state or from the mean of all states. We trained
+# this one to answer after *every* word (`python -m lectures.recipes genre`), so we can watch it make up its mind. It does not know
+# any names, because its vocabulary has only words that occur in at least eight plays. Unknown words are shown in grey.
+#
+# > **Ask yourself.** *Is this a dagger which I see before me* is from Macbeth, a held-out play.
+# > After how many words will the network be confident, and of what?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from lectures.recipes.genre import running_logits
+
+classifier, genre_words, genre_card = checkpoint("genre")
+
+
+def verdict(text):
+    words = take_off(text).words
+    if not words:
+        raise ValueError("type a few words, in letters")
+    known = ids(genre_words, words)
+    with torch.no_grad():
+        chances = running_logits(classifier, torch.tensor([known]))[0].softmax(-1)[:, 1]
+    return words, chances.tolist(), [token == genre_words.unk for token in known]
+
+
+openings = [
+    "if music be the food of love play on give me excess of it that surfeiting the appetite may sicken and so die",
+    "is this a dagger which i see before me the handle toward my hand come let me clutch thee",
+    "good my lord let us to dinner the wench is merry and the fool is drunk again",
+    "the night is full of blood and the gods are dead o what a fall was there",
+]
+
+# %% slideshow={"slide_type": "subslide"}
+widgets.verdict_player(verdict, openings, low="comedy", high="tragedy")
+
+# %% slideshow={"slide_type": "subslide"}
+genre = stored("genre")
+lengths = [int(n) for n in genre["rows"]["naive Bayes, a bag of words"]]
+show.curves(
+    lengths,
+    {name: list(row.values()) for name, row in genre["rows"].items()},
+    x_title="words read",
+    y_title="% right",
+    log_x=True,
+    alt="Fraction of held-out passages classified right against the number of words read: all "
+    "lines climb from a little above 50 % at 5 words; naive Bayes is ahead at every length; "
+    "shuffling the words changes little at 160 words.",
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - After six words, "is this a dagger which I", the network is confident, and wrong: P(tragedy) = 0.11, and it stays there. Being
+#   confident and being right are two different things.
+# - After 160 words it is right on 71 % of the passages. **Naive Bayes**, which counts words and ignores their order, is right on 79 %,
+#   and ahead at every length. Shuffle the words of a passage, and the recurrent network is still right on 71 %, so whatever it has
+#   learned here, it is hardly word order. Try a bag of words first.
+# - Its errors are one-sided. It is right on over 90 % of the passages from the two comedies, but only on about half of those from
+#   the two tragedies. Four held-out plays are few, so do not trust a difference of a point or two.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Deeper, and in both directions
+#
+# **Stacked**: the states of one layer are the inputs of the next,
+# $h^{\ell}_t = \mathrm{step}^{\ell}(h^{\ell-1}_t, h^{\ell}_{t-1})$. **Bidirectional** (Schuster & Paliwal 1997): a second network
+# reads from right to left, and we concatenate the two states of a word, $[\overrightarrow{h_t} ; \overleftarrow{h_t}]$. One
+# summarises the text up to this word, the other the text from this word onwards.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: which arrow of the bidirectional picture would you have to delete for a language model? What goes wrong: students test a
+# bidirectional language model, see a perplexity near 1 and look no further. Collect the guesses about the noise before you explain
+# it. 9 minutes, 5 of them for the noise.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(
+    show.beside(
+        show.unrolled_svg(
+            ["to", "be", "or"],
+            ["", "", ""],
+            layers=2,
+            weights=False,
+            title="stacked",
+            alt="Two layers: the states of the lower one are the inputs of the upper one.",
+        ),
+        show.unrolled_svg(
+            ["to", "be", "or"],
+            ["", "", ""],
+            both=True,
+            weights=False,
+            title="bidirectional",
+            alt="Two rows of states. Every word has an arrow to both. One row is read from left to right, the other from right to left; "
+            "both lead to the output.",
+        ),
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# For labelling, reading both directions pays off. In the table of section 6 the score of the marks went from 18.9 to 47.1. A
+# language model would gladly do the same. Try it on a text that offers *nothing* to learn: random symbols, each drawn from an
+# alphabet of 20, independently of all others. No model can reach a loss below $\ln 20 = 3.00$.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def learn_noise(bidirectional, steps=200):
+    torch.manual_seed(0)
+    draw = torch.Generator().manual_seed(0)
+    model = SequenceTagger(20, 20, "rnn", 16, 48, bidirectional=bidirectional)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    for step_number in range(steps + 1):
+        x = torch.randint(0, 20, (32, 21), generator=draw)
+        each = F.cross_entropy(model(x[:, :-1]).transpose(1, 2), x[:, 1:], reduction="none")
+        if step_number < steps:  # the last batch is fresh, and only evaluated
+            optimizer.zero_grad()
+            each.mean().backward()
+            optimizer.step()
+    return each.mean(0).tolist()
+
+
+noise = {"left to right": learn_noise(False), "both directions": learn_noise(True)}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as losses:
+    for name, each in noise.items():
+        print(
+            f"{name:16} all but the last position {sum(each[:-1]) / 19:.2f}   last position {each[-1]:.2f}"
+        )
+show.predict(
+    "What loss does a *bidirectional* network reach when it predicts the next random symbol (at all positions but the last)?",
+    choices={"near 0": 0, "about 1.5": 1.5, "about 3.0": 3.0},
+    answer=max(0.001, sum(noise["both directions"][:-1]) / 19),
+    why="It “predicts” pure noise, because the backward network has *read* the next symbol and passes it on. That is a **leak**.",
+    reveals=losses,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Almost 0. The network "predicts" pure noise, because its backward half has *read* the next symbol and passes it on. That is a
+#   **leak**: the input reveals the target. At the last position there is nothing to the right, and the network does worse than
+#   guessing, with a loss of 3.32.
+# - At inference there is no right context yet, so all that the network learned is worthless. *A language model may look in one
+#   direction only.* You can test any model like this, because a model that learns to predict noise is cheating.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Residual connections** between layers: $h^{\ell} = h^{\ell-1} + \mathrm{layer}^{\ell}(h^{\ell-1})$ (Wu et al. 2016, section 3.1). They
+# give the gradient a path down that does not pass through any weights.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def gradient_below(layers, residual):
+    torch.manual_seed(0)
+    stack = Recurrent("rnn", 64, 64, layers, residual=residual)
+    x = torch.randn(16, 20, 64, generator=torch.Generator().manual_seed(1))
+    stack(x)[0][:, -1].sum().backward()
+    return stack.cells[0].weight_ih.grad.norm().item()
+
+
+below = {
+    kind: [gradient_below(n, residual) for n in (1, 2, 4, 8)]
+    for kind, residual in (("stacked", False), ("stacked, residual", True))
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as gradients:
+    for kind, norms in below.items():
+        print(f"{kind:18}", [f"{norm:.0f}" for norm in norms])
+show.predict(
+    "How does the gradient at the *lowest* layer's weights change from 1 layer to 8, before any training and *without* residual connections?",
+    choices={
+        "it grows more than tenfold": 16,
+        "it hardly changes": 1,
+        "it shrinks more than tenfold": 1 / 16,
+    },
+    answer=below["stacked"][-1] / below["stacked"][0],
+    why="It shrinks with every layer. With residual connections it does not vanish.",
+    reveals=gradients,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# Without residual connections the gradient's norm is 220, 139, 65, 14, so it shrinks with every layer. With them it is 220, 276,
+# 383, 605. (Growth is not a virtue in itself; what matters is that the gradient does not vanish.)
+# [Lecture 7](07_vanishing_gradients.ipynb) is about the same problem in the direction of *time*, and [lecture 8](08_gates.ipynb)
+# about the same remedy, a residual connection through time.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Against a window
+#
+# | | recurrent | window |
+# |---|---|---|
+# | reads a text of any length | yes | only what fits into the window |
+# | weights | the same for any length | grow with the window |
+# | distant words | reach the output through every step in between; hard to learn | inside the window: one layer away; outside: never |
+# | training on a long text | each step waits for the previous one | all windows in parallel |
+# | memory while generating | one state | the most recent words |
+#
+# > **Ask yourself.** You have a text of 10,000 words, and a computer that can do any number of multiplications in parallel. How many
+# > sequential rounds does a layer over a window need, and how many does a recurrent layer need?
+# <details><summary>Answer</summary>
+#
+# The layer over a window needs one round, the recurrent layer 10,000. A recurrent network cannot run its steps in parallel, because
+# each needs the result of the previous one. This, more than quality, is why [lecture 13](13_self_attention.ipynb) does without
+# recurrence.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask which row of the table matters most today. (Training in parallel.) What goes wrong: they answer that the window needs as many
+# rounds, because it has as many multiplications. Separate work from waiting. 3 minutes.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A recurrent network was trained on sentences of 20 words. What must you change so that it can read one of 50?
+# <details><summary>Answer</summary>Nothing, because the step is the same at every time. (Nobody promises that it does well on
+# longer sentences.)</details>
+#
+# 2. $dL/dU$ contains a double sum. What are its two indices?
+# <details><summary>Answer</summary>The time $t$ of a loss, and the time $k \le t$ of a use of $U$.</details>
+#
+# 3. You train on pieces of 20; the state is passed on and detached. Can the network react to a word 100 steps back?
+# <details><summary>Answer</summary>Yes, if its state still holds it, because nothing is cut in the forward pass. But it was never
+# taught to keep anything for longer than 20 steps.</details>
+#
+# 4. A bidirectional language model reaches a perplexity of 1.01. Congratulations?
+# <details><summary>Answer</summary>No. It has read the targets.</details>
+#
+# 5. A batch contains a sentence of 5 words and one of 50, padded. Your loss is the mean over all positions, with the loss of
+# padding set to 0. What is wrong?
+# <details><summary>Answer</summary>It divides by 2 · 50 = 100 instead of by the 55 real predictions. Loss and gradient come out
+# about half as large as they should be, and both change with the amount of padding.</details>
+#
+# 6. Your loss falls to 0.01 nats per character within a minute. What do you check first?
+# <details><summary>Answer</summary>You check whether the targets are shifted by one position, then whether anything reads the
+# future.</details>
+#
+# 7. Which of these three may be bidirectional: a spam filter, a tagger, a keyboard that suggests the next word?
+# <details><summary>Answer</summary>The first two, because they have the whole text before they answer.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Check yourself: 5 minutes at the end, or homework. Put questions 3 and 7 to a show of hands, and let somebody from each side give
+# a reason. What goes wrong: in question 3 they say no, because they confuse the state, which is passed on, with the gradient, which
+# is cut. Question 5 needs pen and paper.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Now you
+#
+# Write the step yourself. The widget runs your function and draws its result next to ours: swap `U` and `W`, forget the past, or
+# choose a different squashing function, and see what happens. If PyTorch complains that shapes cannot be multiplied, compare them:
+# `h` has 2 values and `U` is 2 × 2; `x` has 1 value and `W` is 1 × 2.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Now you: 10 minutes at the keyboard, in pairs. Ask for one change to the step that the network survives and for one that it does
+# not. What goes wrong: they transpose until the shapes fit. Have them say the shape of each product aloud first.*
+
+
+# %% slideshow={"slide_type": "skip"}
+def my_step(x, h, U, W):
+    return torch.tanh(h @ U + x @ W)  # change me
+
+
+widgets.state_player(
+    step,
+    ["the dogs near the house", "the dog near the houses"],
+    embedding,
+    U,
+    W,
+    V,
+    units=["subject", "last noun"],
+    outcomes=["is", "are"],
+    yours=my_step,
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# `widgets.through_time_player(through_time, [1.0, 0.0, 0.0], [1.0] * 3, yours=…)` runs your own `through_time` in the same way. In
+# the assignment [`exercises/recurrence/recurrence.ipynb`](../exercises/recurrence/recurrence.ipynb) you build all the rest, from
+# one step to the gradient through time, and the checks tell you which mistake you made.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $h_t = \tanh(h_{t-1}U + x_tW)$ | $h_t = \sigma(Uh_{t-1} + Wx_t)$, with $\sigma$ any squashing function; $W^{hh}$, $W^{hx}$ | the step; rows here, columns there |
+# | $\hat y_t = \mathrm{softmax}(h_tV)$ | $y_t = \mathrm{softmax}(Vh_t)$; $P_t$ | the prediction at time $t$ |
+# | $w_t$, $x_t$ | $x_t$, $e(w_t)$ | the word; its vector |
+# | $L_t$ | $J^{(t)}$, $E_t$, $\mathcal L_t$ | the loss at time $t$ |
+# | $\partial h_t/\partial h_k = \prod_{j=k+1}^t \partial h_j/\partial h_{j-1}$ | the same; $J_j$ | how the state at $t$ depends on the state at $k$ |
+# | $[\overrightarrow{h_t};\overleftarrow{h_t}]$ | $h_t^{f}, h_t^{b}$; biRNN | both directions |
+# | state | hidden state, memory, thought vector | what is known of the text so far |
+# | labelling | tagging, sequence labelling, many to many | one answer per word |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Notation: not for the room. If your own slides write columns, show the first row of the table for a minute, because U h and h U
+# are the same step in two notations. What goes wrong: students read σ in a paper as the logistic function, where the author means
+# any squashing function.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **state (of a recurrent network)**: the vector that summarises what a recurrent network has read so far.
+# - **step**: the function that computes the next state from the previous state and the next input.
+# - **recurrent network**: a network that applies the same step to each word and its own previous state.
+# - **unrolled**: drawn with one copy of the step per time step; all copies have the same weights.
+# - **shared over time**: used with the same values at every time step.
+# - **teacher forcing**: during training every step reads the true word, not the predicted one.
+# - **backpropagation through time**: the chain rule on the unrolled network; the gradient of a weight is a sum over all times at which it was used.
+# - **truncated backpropagation through time**: backpropagation within short pieces of the text; the state is passed on between them, the gradient is not.
+# - **detach**: to keep a tensor's values but cut it from the computation that produced it, so that no gradient flows further back.
+# - **language modelling**: predicting the next word at every step.
+# - **labelling**: giving one label to every word of a text; also called tagging.
+# - **classification**: giving one label to a whole text.
+# - **stacked**: arranged in layers; the states of one layer are the inputs of the next.
+# - **bidirectional**: read by two networks, one in each direction, whose states are concatenated.
+# - **leak**: any way in which a model sees its target during training.
+# - **residual connection**: a connection that adds a layer's input to its output.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Elman (1990), Finding Structure in Time. Williams & Zipser (1989), A Learning Algorithm for Continually Running Fully
+# Recurrent Neural Networks. Werbos (1990), Backpropagation Through Time: What It Does and How to Do It. Williams & Peng (1990), An
+# Efficient Gradient-Based Algorithm for On-Line Training of Recurrent Network Trajectories. Schuster & Paliwal (1997), Bidirectional
+# Recurrent Neural Networks. Mikolov et al. (2010), Recurrent Neural Network Based Language Model. Tilk & Alumäe (2016), Bidirectional Recurrent Neural Network with Attention Mechanism for Punctuation
+# Restoration. Wu et al. (2016), Google's Neural Machine Translation System, section 3.1.

@@ -1,0 +1,820 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Vanishing and exploding gradients
+#
+# *When she tried to print her tickets, she found that the printer was out of toner. She went to the stationery store to buy
+# more toner. It was very overpriced. After installing the toner into the printer, she finally printed her* ___
+#
+# You know the word, although it occurred 46 tokens ago. A network that reads from left to right can know it too, but only if a
+# gradient taught it during training to keep that word for so long. Here is the same problem in miniature. A network reads five
+# symbols, then ten blanks, then a signal that means *now write the symbols*.
+#
+# <img src="figures/plain_against_gated.svg" width="860" alt="Fraction of symbols copied correctly against training steps. The band of the plain network stays near guessing; the bands of two gated networks, UGRNN and GRU, rise to about two thirds and one half.">
+#
+# *Three of our own networks learn this task from the same texts, with the same width, optimiser and number of steps. Each line is
+# the mean of five seeds, and each band reaches from the lowest to the highest; the thin line is guessing. Why does the plain
+# network hardly get above guessing? This lecture explains it. The next lecture explains what the other two do differently.*
+#
+# **After this lecture you can**
+# - say why the gradient of a recurrent network is a product of matrices, one per step, and what follows from that;
+# - read eigenvalues and singular values, and say what they promise and what they do not;
+# - explain why bounded activations do not bound gradients;
+# - measure the gradient of any cell against distance;
+# - clip a gradient by its norm, and tell this rule from four others that look like it.
+#
+# **You need** [lecture 3](03_backpropagation.ipynb) (the chain rule on a graph), [lecture 6](06_recurrent_networks.ipynb) (a
+# recurrent network, backpropagation through time), and how to multiply matrices; the lecture explains whatever else it needs.
+# *Vectors are rows*, as in the code.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# |---|---|---|---|---|---|---|---|
+# | minutes | 6 | 11 | 11 | 9 | 10 | 7 | 6 |
+#
+# Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A
+# table at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Short of time: skip the code of section 3 and section 7's last cell.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+
+import numpy as np
+import torch
+from IPython.display import HTML
+
+from nlmcore.corpora import load
+from nlmcore.diagnostics import gradient_norms, jacobian_norms, rescale, spectrum
+from nlmcore.recurrent import CELLS, RecurrentLM, RNNCell
+from lectures import show, stored, widgets
+from nlmcore.tokens import CharTokenizer
+from nlmcore.training import clip_gradients, teacher_forcing_loss
+
+torch.set_printoptions(precision=2, sci_mode=False)
+torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. A word far back
+#
+# How much does the last state of an untrained network depend on the first symbol, 14 steps back? We measured the gradient of the
+# last state with respect to each earlier one, for five networks that we then trained in a race: a plain RNN, and four *gated* ones,
+# which remain black boxes until the next lecture (`python -m lectures.recipes race`; five seeds each, 250 steps).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+raced = stored("race")
+cells_raced = ["RNN", "UGRNN", "GRU", "LSTM, bias 1", "LSTM, bias 3"]
+
+
+def left_after_14(name):
+    """The remaining gradient, as the median of five seeds."""
+    return float(np.median([10 ** row[14] for row in raced["gradient_log10"][name]]))
+
+
+with show.held_back() as measured:
+    print(f"{'':14} gradient left after 14 steps   copied correctly at the end")
+    for name in cells_raced:
+        left = [10 ** row[14] for row in raced["gradient_log10"][name]]
+        right = [100 * row[-1] for row in raced["right"][name]]
+        print(f"{name:14} {show.from_to(left, '{:.4f}'):>18} {show.from_to(right):>23} %")
+show.predict(
+    "In how many of the five does the gradient shrink to less than a hundredth over 14 steps?",
+    within=0,
+    answer=sum(left_after_14(name) < 0.01 for name in cells_raced),
+    why="And did exactly those networks fail to learn the task? Compare the two columns.",
+    reveals=measured,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - In two: the RNN keeps 0.0003 to 0.0010 of its gradient, and the GRU just as little, 0.0007 to 0.0009. The others keep between a
+#   thirtieth and nine tenths.
+# - The RNN hardly learned the task; it copied 15 to 27 % of the symbols, where guessing gives 12.5 %. But the GRU learned it, and
+#   copied 47 to 68 %. So a small gradient at the start is a bad sign, not a verdict, because a gate can open during training.
+# - Can a network look back further than 14 steps? SmolLM2 is a Transformer with 135 million parameters that does not read step by
+#   step. At the end of the passage above it predicts "tickets" with probability 0.46. The gradient of its loss is largest at that
+#   very word, 46 tokens back:
+#
+# <img src="figures/seen_by_smollm2.svg" width="860" alt="The passage about the tickets, with each word shaded by the gradient of the loss of the next word in SmolLM2. The strongest shade is on 'tickets', 46 tokens back.">
+#
+# Do not compare it with our networks, because they differ from it in size, data and training. The lectures on attention explain how
+# SmolLM2 looks back.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask the room for the missing word, then ask how far back they looked. What goes wrong: students take a gradient for the network's
+# attention. It is a derivative of the loss. 6 minutes, two of them for the missing word.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Time is depth, with the same weights in every layer
+#
+# Unrolled over $T$ words, a recurrent network is a network of $T$ layers. A deep network of [lecture 3](03_backpropagation.ipynb)
+# had different weights in every layer. This one has the *same* weights at every step, and that makes all the difference. If one
+# step multiplies by some factor, $T$ steps multiply by it $T$ times.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as powers:
+    for w in (0.9, 1.0, 1.1):
+        print(f"{w}^t for t = 10, 50, 100:", *(f"{w**t:12.5f}" for t in (10, 50, 100)))
+show.predict(
+    "Suppose that the matrix is just the number 0.9. What is $0.9^{50}$?",
+    choices={"about 0.5": 0.5, "about 0.05": 0.05, "about 0.005": 0.005},
+    answer=0.9**50,
+    why=f"And $1.1^{{50}}$ is {1.1**50:.0f}. Only a factor of exactly 1 changes nothing, and nothing in training holds it there.",
+    reveals=powers,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# $0.9^{50}$ is 0.005, and $1.1^{50}$ is 117. So after 50 steps, factors of 0.9 and 1.1 per step give results that differ by a
+# factor of some twenty thousand. Only a factor of exactly 1 changes nothing, and nothing in training holds it there.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# A matrix has several such factors. Take a network without inputs and without a squashing function, $h_t = h_{t-1} U$. Then
+#
+# $$h_t = h_0\, U^t \qquad \text{(the } t\text{-th power)},$$
+#
+# and the derivatives of $h_t$ with respect to $h_0$ are the entries of $U^t$.
+#
+# If $U$ has the **eigenvalue** $\lambda$ (a row vector $v \ne 0$ with $vU = \lambda v$; $\lambda$ may be complex), then $U^t$ has
+# the eigenvalue $\lambda^t$. The largest $|\lambda|$ is the **spectral radius** $\rho$; in the long run $\|U^t\|$ grows or shrinks
+# like $\rho^t$. The **norm** $\|U\|$ is the largest **singular value** $s$, the most by which a *single* multiplication can stretch
+# a vector. So we always have $\rho^t \le \|U^t\| \le s^t$.
+#
+# We compare three matrices: one with random entries; a rotation (an **orthogonal matrix**, which preserves every length); and a chain,
+# in which each of six units keeps its value and adds it to the next unit. Each is scaled to the spectral radius on the slider.
+
+# %% slideshow={"slide_type": "fragment"}
+draw = torch.Generator().manual_seed(0)
+matrices = {
+    "random": rescale(torch.randn(16, 16, generator=draw), 1.0),
+    "rotation (orthogonal)": torch.linalg.qr(torch.randn(16, 16, generator=draw)).Q,
+    "chain (not normal)": torch.eye(6) + torch.diag(torch.ones(5), 1),
+}
+
+
+def power_norms(U, steps):
+    """‖U^t‖ for t = 0 … steps."""
+    power, norms = torch.eye(len(U), dtype=U.dtype), []
+    for _ in range(steps + 1):
+        norms.append(torch.linalg.matrix_norm(power, ord=2))
+        power = power @ U
+    return norms
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+peaks = {name: float(max(power_norms(rescale(W, 0.8), 100))) for name, W in matrices.items()}
+show.predict(
+    "At a spectral radius of 0.8 all three powers must die out in the end. Which of the three grows most on the way?",
+    choices=[*matrices, "none: all shrink from the start"],
+    answer=max(peaks, key=peaks.get),
+    why=f"Its norm first climbs to {max(peaks.values()):.0f}. Eigenvalues tell you where the norm ends, not how it gets there.",
+    reveals=widgets.matrix_powers(power_norms, matrices, steps=100),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **Chain, 0.8**: every eigenvalue is 0.8, and yet $\|U^t\|$ first climbs to 214, at $t = 24$, and then dies out, to 0.015 at
+#   $t = 100$. Eigenvalues tell you where the norm ends, not how it gets there; a text of 30 words never reaches that end. Only a
+#   **non-normal matrix** can do that, a matrix without a full set of perpendicular eigenvectors ($U U^\top \ne U^\top U$). The
+#   chain has a single eigenvector.
+# - **Rotation**: at a radius of exactly 1, its norm is exactly 1 for ever. All three lines coincide, because $\rho = s$.
+# - **Random**: this matrix is in between. Its $s$ is 1.65 times its $\rho$; the true line soon runs parallel to $\rho^t$, a little
+#   above it.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes, four of them for this picture. Have somebody read the axis aloud: each grid line is a factor of a hundred thousand. What
+# goes wrong: they call the chain "exploding", but at 0.8 it is below 1 again after t = 74.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. A product of Jacobians
+#
+# A real network has inputs and a squashing function:
+#
+# $$h_t = \tanh(x_t W + h_{t-1} U).$$
+#
+# The matrix of all derivatives $\partial h_{t,i} / \partial h_{t-1,j}$ is a step's **Jacobian** $J_t$. The derivative of
+# $\tanh a$ is $1 - \tanh^2 a$, so row $i$ of $J_t$ is column $i$ of $U$ times $1 - h_{t,i}^2$, a factor between 0 and 1.
+# By the chain rule, over many steps:
+#
+# $$\frac{\partial h_T}{\partial h_t} = J_T\, J_{T-1} \cdots J_{t+1}, \qquad
+#   J_j = \mathrm{diag}(1 - h_j^2)\, U^\top, \qquad \|J_j\| \le \|U\|.$$
+#
+# The loss at time $T$ depends on time $t$ only through this product. If the product shrinks to nothing, we speak of a **vanishing
+# gradient**; if it grows without bound, of an **exploding gradient** (Bengio, Simard & Frasconi 1994; Hochreiter 1991).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: can the product explode if every ‖J‖ is below 1? (No.) And must it explode if every ‖J‖ is above 1? (No: each step may stretch
+# a different direction.) What goes wrong: students forget that tanh adds a factor of its own, and look only at U. 11 minutes; the unit
+# with u = 1.5 takes three of them.*
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def rnn_jacobians(U, inputs):
+    """∂h_t/∂h_{t-1} at every time of h_t = tanh(x_t + h_{t-1} U), (time, n, n)."""
+    h, found = torch.zeros(len(U), dtype=U.dtype), []
+    for x in inputs:
+        h = torch.tanh(x + h @ U)
+        found.append(torch.diag(1 - h**2) @ U.T)
+    return torch.stack(found)
+
+
+n, T = 16, 40
+U = rescale(torch.randn(n, n, generator=draw), 1.0)
+x = torch.randn(T, n, generator=draw)
+
+cell = RNNCell(
+    n, n
+)  # the course's own cell with the same weights; autograd computes its Jacobians
+cell.load_state_dict({**cell.state_dict(), "weight_hh": 1.5 * U.T, "weight_ih": torch.eye(n)})
+ours = torch.linalg.matrix_norm(rnn_jacobians(1.5 * U, x)[1:], ord=2)
+theirs = jacobian_norms(cell, x.unsqueeze(0)).steps[0]
+print("largest difference from nlmcore.diagnostics:", f"{(ours - theirs).abs().max():.0e}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+product = torch.linalg.multi_dot([*reversed(rnn_jacobians(1.5 * U, 3.0 * x)[1:11])])
+show.predict(
+    "The spectral radius of $U$ is 1.5, so without tanh everything would explode. The inputs are large, of size 3. "
+    "What is the norm of the product of ten Jacobians?",
+    choices={"above 50": 57, "about 1": 1, "below 0.02": 0.01},
+    answer=torch.linalg.matrix_norm(product, ord=2).item(),
+    why="Large inputs drive units towards $\\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**. "
+    "A radius above 1 does not make a gradient explode; it only allows it to. Try smaller inputs:",
+    reveals=widgets.jacobian_playground(rnn_jacobians, U, x),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With the default settings the product does not explode. After 40 steps the norm is 8, where $U$ alone would make it more than
+#   ten million. The states grow until tanh flattens, and each flat unit shrinks the gradient. With inputs of size 0 the states stay
+#   at 0, where tanh has slope 1. Then the gradient does explode, exactly as the powers of $U$ do.
+# - Large inputs drive units towards $\pm 1$, where $1 - h^2$ is nearly 0. This is **saturation**. At size 3 the norm is 0.0016
+#   after ten steps, and the spectral radius of $U$ is still 1.5. A radius above 1 does not make a gradient explode; it only allows
+#   it to.
+# - The product of the norms (dashed) is a valid bound but a loose one, because the worst direction differs from step to step.
+# - Blue rings are the eigenvalues of $U$, orange dots those of the product, per step (the $d$-th root of their size). With growing
+#   distance all but a few dots collapse towards the centre, so only a few of the sixteen directions of a state still have a
+#   gradient.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Do bounded activations bound gradients?
+
+
+# %% slideshow={"slide_type": "fragment"}
+def one_unit(u, h, steps):
+    """States of h_t = tanh(u h_{t-1}) and ∂h_t/∂h_0 for every t."""
+    gradient, states, gradients = 1.0, [], []
+    for _ in range(steps):
+        h = math.tanh(u * h)
+        gradient *= u * (1 - h * h)
+        states.append(h)
+        gradients.append(gradient)
+    return states, gradients
+
+
+states, gradients = one_unit(u=1.5, h=1e-6, steps=60)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as course:
+    for t in (1, 10, 20, 30, 40, 50, 60):
+        print(f"t = {t:2}   h = {states[t - 1]:.6f}   ∂h_t/∂h_0 = {gradients[t - 1]:12.4f}")
+show.predict(
+    "True or false: the output of tanh never leaves $(-1, 1)$, so a network of tanh units cannot have exploding gradients.",
+    choices=["true", "false"],
+    answer="false" if max(gradients) > 1000 else "true",
+    why="The *value* of the state is bounded, but a gradient says how much the value *changes*. "
+    f"The derivative reaches {max(gradients):,.0f}.",
+    reveals=course,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# False. The state never exceeds 0.86, while its derivative is above 100,000 at $t = 30$. The *value* of the state is bounded, but a
+# gradient says how much the value *changes*. Started at $+10^{-6}$ the unit ends at $+0.86$; started at $-10^{-6}$ it ends at
+# $-0.86$. Two states that were almost indistinguishable have become as different as they can be. Later, when the unit has
+# saturated, the same product vanishes. One unit with one weight has both troubles on the same path.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Gradient against distance, measured
+#
+# You need no theory to *measure* this gradient. Run any cell over a text, take a loss of the last state, and let autograd compute
+# $\|\partial L / \partial h_t\|$ for every $t$. `nlmcore.diagnostics.gradient_norms` does this for any cell:
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask what a straight line on this axis means. (A constant factor per step.) What goes wrong: students conclude that the cell with
+# the best curve at initialisation learns best; the second picture and section 7 say otherwise. 9 minutes, half of them for the
+# playground.*
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def build(name, initialisation, gain, hidden=24):
+    """A cell whose recurrent blocks are initialised in one of three ways and multiplied by a gain."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        cell = CELLS[name](8, hidden)
+        for block in cell.weight_hh.data.split(hidden):
+            if initialisation == "orthogonal":
+                torch.nn.init.orthogonal_(block)
+            if initialisation == "identity":
+                torch.nn.init.eye_(block)
+            block.mul_(gain)
+    return cell.double()
+
+
+def state_norms(cell, inputs):
+    """‖∂L_T/∂h_t‖ for every t, the mean over texts; L is the sum of the last state's values."""
+    return gradient_norms(cell, inputs).state.mean(dim=0)
+
+
+texts = 0.3 * torch.randn(4, 101, 8, generator=draw, dtype=torch.float64)
+print(f"RNN, distance 100: {state_norms(build('rnn', 'uniform', 1.0), texts)[0]:.0e}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# We compare four cells: the plain recurrent network (RNN) and three *gated* cells, UGRNN, GRU and LSTM, which remain black boxes
+# until the next lecture. There are three ways to initialise the recurrent weights: **uniform** in $\pm 1/\sqrt{24}$, PyTorch's
+# default; **orthogonal**; the **identity** matrix. A **gain**, a single factor, multiplies all recurrent weights.
+
+# %% slideshow={"slide_type": "fragment"}
+kinds = {"RNN": "rnn", "UGRNN": "ugrnn", "GRU": "gru", "LSTM": "lstm"}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+initialisations = ["uniform", "orthogonal", "identity"]
+lost = {
+    name: -math.log10(state_norms(build("rnn", name, 1.0), texts)[0]) for name in initialisations
+}
+show.predict(
+    "An RNN reads 100 steps, with gain 1. Sort the three initialisations by how much the gradient shrinks from the last step to the first. Put the one that shrinks most first.",
+    order=initialisations[::-1],
+    answer=sorted(lost, key=lost.get, reverse=True),
+    why="The spectral radius of the uniform matrix is about $1/\\sqrt{3}$, far below 1.",
+    reveals=widgets.gradient_playground(
+        state_norms, build, kinds, ["uniform", "orthogonal", "identity"], texts
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **RNN**: with uniform weights it loses 23 powers of ten over 100 steps, because their spectral radius is about
+#   $1/\sqrt 3 \approx 0.58$, far below 1. With orthogonal weights it loses fewer than three, with the identity fewer than two.
+# - **Gain 2**: the gradient of the orthogonal RNN explodes, by more than six powers of ten; that of the identity vanishes faster
+#   than any other, because units that feed only themselves saturate. No gain suits all.
+# - **UGRNN and LSTM** lose at most eight powers of ten with the very same default; the **GRU** as PyTorch initialises it loses 19,
+#   nearly as many as the RNN. A gate can keep a gradient, but only if it starts open ([lecture 8](08_gates.ipynb)).
+# - A straight line on this axis means a constant factor per step. All the lines here are nearly straight; this is the exponential
+#   that Pascanu et al. (2013) derive.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# So far, no network was trained. Does a network learn to keep its gradient? Here are cells of 64 units, before and after training
+# on a task that needs memory: read five symbols, wait ten steps, write them (`python -m lectures.recipes memory`).
+#
+# > **Ask yourself.** Whose gradient at distance 100 changes most during training?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+memory = stored("memory")
+before, after = (
+    memory["gradient_log10"][when] for when in ("at initialisation", "trained to copy")
+)
+
+
+def by_cell(curves, title):
+    lines = {kind: curves[name] for kind, name in kinds.items()}
+    spoken = ", ".join(f"{kind} ten to the {line[100]:.1f}" for kind, line in lines.items())
+    return show.lines_svg(
+        range(101), lines, title=title, x_title="distance d", y_title="gradient norm, d = 0 is 1",
+        low=-24, high=2, powers=True, width=445, alt=f"{title}: at distance 100 {spoken}.",
+    )  # fmt: skip
+
+
+HTML(show.beside(by_cell(before, "at initialisation"), by_cell(after, "trained to copy")))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - The RNN's and the GRU's, by twenty powers of ten each: from $10^{-23.3}$ to $10^{-3.0}$, and from $10^{-20.5}$ to
+#   $10^{-0.1}$. A gradient that vanishes at the start need not vanish for ever.
+# - All four keep a gradient after training. But the RNN copied only 25 % of the symbols, the gated cells 100 %: **a gradient that
+#   arrives is necessary for learning, not sufficient.** (One run per cell; section 7 has five.)
+# - To get there, the RNN's first training steps had to bridge ten blanks with a gradient of $10^{-2.5}$. Over 80 blanks it is
+#   $10^{-18.7}$, and with so many blanks the RNN learned nothing. But the initial gradient does not settle the matter: over 80
+#   blanks the GRU's is $10^{-16.5}$, and the GRU still learned the task ([lecture 8](08_gates.ipynb)). A gate can open on the way.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# > **What goes wrong.** There are three ways to measure wrongly. (1) You take *the gradient of the weights* instead of that of the
+# > states. It is a sum over all time steps, in which the near ones drown the distant ones. (2) You take *a loss at every step*
+# > instead of only at the last. Then $\partial L/\partial h_t$ also contains the loss of time $t$ itself, and nothing seems to
+# > vanish. (3) You compute in *single precision*, where any value below $10^{-45}$ becomes 0, and the logarithm of 0 does not
+# > measure anything.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. The cliff
+#
+# A vanishing gradient is silent; the network just does not learn long-range dependencies. An exploding gradient is loud. The
+# smallest network that shows an explosion has one unit and two weights (Pascanu, Mikolov & Bengio 2013, figure 6):
+#
+# $$x_t = w\, \sigma(x_{t-1}) + b, \qquad x_0 = 0.5, \qquad L = (\sigma(x_{50}) - 0.7)^2, \qquad \sigma(x) = \frac{1}{1 + e^{-x}}.$$
+#
+# ($\sigma$ is the logistic function, as in every lecture; $x_t$ and $w$ are scalars here, as in Pascanu et al.) There are fifty steps, then one loss. The chain rule carries the gradient along, $\partial x_t / \partial w =
+# \sigma(x_{t-1}) + w\, \sigma'(x_{t-1})\, \partial x_{t-1} / \partial w$:
+
+
+# %% slideshow={"slide_type": "fragment"}
+def loss_and_gradient(w, b):
+    """L, ∂L/∂w and ∂L/∂b of the network of one unit after 50 steps."""
+    x, dw, db = 0.5, 0.0, 0.0
+    for _ in range(50):
+        s = 0.5 * (1 + np.tanh(x / 2))  # σ(x)
+        x, dw, db = w * s + b, s + w * s * (1 - s) * dw, 1 + w * s * (1 - s) * db
+    s = 0.5 * (1 + np.tanh(x / 2))
+    slope = 2 * (s - 0.7) * s * (1 - s)
+    return (s - 0.7) ** 2, slope * dw, slope * db
+
+
+for b in (-2.0, -2.5, -2.54, -2.55, -2.56, -2.6, -3.0):
+    loss, dw, db = loss_and_gradient(4.9, b)
+    print(f"w = 4.9, b = {b:5.2f}   loss {loss:.3f}   gradient norm {math.hypot(dw, db):8.3f}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Between $b = -2.5$ and $-2.6$ the loss jumps, and on the jump the gradient is about a hundred times as large as next to it. This
+# is a **cliff**. If gradient descent happens to land on it, the next step throws it far away. The remedy, **clipping by the norm**
+# (Pascanu et al., algorithm 1), keeps the direction and limits the length:
+#
+# $$g \leftarrow \frac{n_{\max}}{\|g\|}\; g \qquad \text{when } \|g\| > n_{\max}, \qquad \|g\| = \sqrt{\textstyle\sum_p \|g_p\|^2},$$
+#
+# where the sum runs over *all* parameters $p$ of the network, so there is one norm and one factor.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def clip_by_norm(gradients, n_max):
+    """All parameters together: one norm, one factor."""
+    norm = torch.sqrt(sum((g**2).sum() for g in gradients))
+    return [g * n_max / norm for g in gradients] if norm > n_max else gradients
+
+
+def clip_each_entry(gradients, n_max):
+    """Every entry separately: a different rule."""
+    return [g.clamp(-n_max, n_max) for g in gradients]
+
+
+def no_clipping(gradients, n_max):
+    return gradients
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+direction = math.radians(20)
+long = [torch.tensor([3 * math.cos(direction)]), torch.tensor([3 * math.sin(direction)])]
+across, up = (g.item() for g in clip_each_entry(long, 1.0))
+show.predict(
+    "A network has two parameters of one value each. Their gradient has length 3 and direction 20°. "
+    "What is its direction after clipping each entry to $\\pm 1$?",
+    within=1,
+    answer=math.degrees(math.atan2(up, across)),
+    unit="°",
+    why="Both entries exceed 1, so the gradient becomes $(1, 1)$. Clipping by the norm never changes the direction.",
+    reveals=widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# $(2.82, 1.03)$ becomes $(1, 1)$, which points to 45°. Every gradient whose two entries both exceed the limit ends in one of the
+# four corners of the square. Of the gradients that are clipped, only those along the axes and the diagonals keep their direction.
+# Clipping by the norm never changes the direction, and never lengthens anything.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Now we run gradient descent from $w = 6$, $b = -2.75$, without clipping and with each of the two rules. All three runs use the
+# same learning rate.
+#
+# > **Ask yourself.** Where does each of the three end up after 60 steps: at the bottom (unshaded), on the shaded side, or out of
+# > the picture?
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.cliff_playground(
+    clip_by_norm,
+    loss_and_gradient,
+    {"each entry clipped": clip_each_entry, "not clipped": no_clipping},
+    start=(6.0, -2.75),
+    w_range=(3.0, 7.0),
+    b_range=(-4.0, 0.0),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - **Not clipped**: the path slides down and bounces along the edge until it lands on the cliff. The next step throws it out of the
+#   picture, onto a plateau where the loss is 0.0899 and flat, and it never returns. A single step has led from an exploding
+#   gradient to a vanishing one.
+# - **Clipped by its norm**: the path meets the same wall, but is pushed back only a little. After 60 steps the loss is 0.0247. It
+#   was below 0.001 on the way, but with steps of this length the path keeps bouncing and cannot settle.
+# - **Each entry clipped**: this path also survives, with diagonal steps; here it is behind, at 0.0393.
+# - If you set $n_{\max}$ to 3, nearly every step remains unchanged, but the one that matters is still long enough to throw the path
+#   out. If you lower the learning rate to 0.1, the three paths coincide; nothing has happened yet, and the loss has hardly fallen.
+#   Clipping is not about the many steps; it is about the rare one.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Step through to about 45, then go slowly, because the jump comes between 50 and 55. Ask what the loss curves of the orange and
+# the green path would look like. What goes wrong: students blame only the learning rate; set it to 0.1 and show how little is
+# learned. 10 minutes, five of them here.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# > **What goes wrong.** Four rules look like clipping by the norm, but are not. **Clipping each entry** (`clip_grad_value_` in
+# > PyTorch) changes the direction. **Clipping each parameter by its own norm** changes the direction in the space of *all* weights,
+# > since it shrinks the large gradient of one matrix but not the small one of the next. **Clipping before the gradients are
+# > complete** limits neither the parts nor the whole; if you accumulate a large batch from several small ones, clip once, after the
+# > last `backward()`. **Always dividing**, even when $\|g\| < n_{\max}$, *lengthens* small gradients, so that the descent never
+# > settles.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. A training run that explodes
+#
+# Now we train a real network. A tanh network of 64 units reads a play, 50 characters at a time, and learns to predict the next
+# character. Its recurrent weights start orthogonal, with a gain of 1.2. We use plain gradient descent, so that nothing but the
+# learning rate scales the gradient.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask what they would watch to notice an explosion before the loss does. (The norm before clipping.) What goes wrong: they read one
+# run as a comparison of methods. It is one seed; say so. 7 minutes, most of them for moving the two sliders together.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+play = load("shakespeare").texts("train")[0]
+characters = CharTokenizer.fit([play])
+rows = torch.tensor(characters.encode(play[:60_000])).view(16, -1)
+
+
+def train(n_max, rate, steps=60):
+    """Losses, and the gradient's norm before clipping, step by step; n_max None does not clip."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = RecurrentLM(characters.vocab_size, "rnn", d_embedding=32, d_hidden=64)
+        torch.nn.init.orthogonal_(model.recurrent.cells[0].weight_hh, gain=1.2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    losses, norms = [], []
+    for step in range(steps):
+        loss = teacher_forcing_loss(model, rows[:, 50 * step : 50 * step + 50])
+        optimizer.zero_grad()
+        loss.backward()
+        norms.append(clip_gradients(model.parameters(), n_max or 1e30))
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, norms
+
+
+# %% slideshow={"slide_type": "fragment"}
+limits = {"no clipping": None, "1": 1.0, "0.3": 0.3}
+runs = {(limit, rate): train(limits[limit], rate) for limit in limits for rate in (0.5, 1.0, 2.0)}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+import ipywidgets
+
+
+def draw_training(n_max, rate):
+    losses, norms = runs[n_max, rate]
+    steps, spoken = range(1, len(losses) + 1), f"n_max {n_max}, learning rate {rate}"
+    last, peak = sum(losses[-15:]) / 15, max(norms)
+    clipped = 0 if limits[n_max] is None else sum(norm > limits[n_max] for norm in norms)
+    curve = show.lines_svg(
+        steps, {"loss (nats per character)": losses}, title=f"n_max: {n_max}, learning rate {rate:g}", x_title="step",
+        y_title="loss", low=0, high=12 if max(losses) < 12 else 54, width=445, alt=f"Loss, {spoken}: mean of the last 15 steps {last:.2f}.",
+    )  # fmt: skip
+    size = show.lines_svg(
+        steps, {"‖g‖ before clipping": np.log10(norms)}, x_title="step", y_title="norm", low=-2, high=6, powers=True,
+        width=445, title="gradient norm", alt=f"Gradient norm, {spoken}: at most {peak:.3g}.",
+    )  # fmt: skip
+    return show.beside(curve, size) + show.said(
+        f"loss, mean of the last 15 steps: {last:.2f}; largest norm {peak:.2g}; clipped {clipped} steps of {len(losses)}"
+    )
+
+
+wild = runs["no clipping", 2.0][0]
+highest = ["its first value, since it only falls", "a little higher, below 6", "above 6"]
+show.predict(
+    f"Without clipping, at a learning rate of 2, the loss starts at {wild[0]:.2f}. What is the highest loss in the 60 steps?",
+    choices=highest,
+    answer=highest[(max(wild) > wild[0]) + (max(wild) > 6)],
+    why="At least one step lands far away. Which is better, a smaller learning rate or clipping?",
+    reveals=widgets.live(
+        draw_training,
+        n_max=ipywidgets.SelectionSlider(options=list(limits), description="n_max"),
+        rate=ipywidgets.SelectionSlider(options=[0.5, 1.0, 2.0], value=2.0, description="rate"),
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The loss starts at 4.35, a blind guess, and at least one step throws it far above that. How far, and whether it recovers in
+#   time, depends on your machine, because an explosion also amplifies the rounding errors of the arithmetic. The gradient's norm
+#   jumps as well; in the runs clipped at 0.3 it never exceeds 3.
+# - Clipped at 0.3, the run at the same rate ends at about 3.35; clipped at 1, it survives, but with jumps. The best of the nine
+#   runs has a rate of 1 and $n_{\max} = 1$, and ends at about 3.3.
+# - What about a smaller rate? At 0.5 nothing ever explodes, and without any clipping the loss ends at about 3.36. So clipping was
+#   not needed here, but it makes a learning rate that is four times too large harmless. That is worth a lot when you do not know
+#   which rate is too large. (These are single runs of 60 steps, an illustration and not a comparison. A different seed gives
+#   different results.)
+# - Watch how often clipping acts. At 0.3 nearly every step is clipped, so this is descent with steps of nearly fixed length. No
+#   single $n_{\max}$ suits all networks; watch the norm, and choose a value above its usual size.
+# - Clipping does not bring back a gradient that has vanished.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. What the conditions say, and what helps
+#
+# The table follows Pascanu et al. (2013, section 2.1), for $h_t = \tanh(\dots)$, whose slope is at most $\gamma = 1$ (for the
+# logistic $\sigma$ it is $\gamma = 1/4$):
+#
+# | condition | implies | does not imply |
+# |---|---|---|
+# | largest *singular value* of $U$ below $1/\gamma$ | the gradient **must** vanish (sufficient) | that a value above $1/\gamma$ keeps the gradient |
+# | largest singular value above $1/\gamma$ | the gradient **may** explode (necessary) | that it does, because tanh may saturate |
+# | largest $\lvert\lambda\rvert$ below 1, *without* tanh and inputs | $\|U^t\|$ tends to 0 | that it does not grow first |
+# | largest $\lvert\lambda\rvert$ below 1, *with* them | nothing | anything, because the product has *different* matrices |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: which row lets you sleep at night? (The first, because singular values bound products.) What goes wrong: students swap
+# "sufficient" and "necessary", and multiply eigenvalues of different matrices. 6 minutes; skip the last cell if time is short.*
+
+# %% slideshow={"slide_type": "fragment"}
+U2 = 2 * torch.tensor([[1.0, 1.0], [-1.0, -1.0]])
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as spectra:
+    for slopes in ([1.0, 1.0], [1.0, 0.1]):
+        J = torch.diag(torch.tensor(slopes)) @ U2.T
+        print(
+            f"slopes {slopes}: spectral radius {spectrum(J).radius:.2f}, norm {spectrum(J).singular_values[0]:.2f}"
+        )
+show.predict(
+    "The matrix `U2` has no eigenvalue except 0, so without tanh its square is 0 and the network forgets everything in two steps. "
+    "Now one of its two units saturates to a slope of 0.1. What is the largest eigenvalue of the Jacobian?",
+    choices={"0": 0, "0.1": 0.1, "1.8": 1.8},
+    answer=float(spectrum(J).radius),
+    why="Two paths cancelled each other; if one saturates, only the other remains. A gradient can *explode because a unit saturates*.",
+    reveals=spectra,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# 1.80. Two paths cancelled each other; if one saturates, only the other remains. A gradient can *explode because a unit
+# saturates*. Singular values are safe to reason with (the norm of a product is at most the product of the norms); eigenvalues of
+# different matrices do not multiply.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# | against | remedy | where |
+# |---|---|---|
+# | exploding | clip by the norm | this lecture, and nearly every training since |
+# | both, at the start | orthogonal or identity initialisation (Saxe et al. 2014; Le, Jaitly & Hinton 2015, who pair the identity with ReLU; our cells use tanh) | section 4, next cell |
+# | vanishing | a path through time with a learned factor near 1: gates | [lecture 8](08_gates.ipynb) |
+# | vanishing | a shorter path: look back directly | [lecture 12](12_attention.ipynb) |
+# | the cost of length | cut the gradient after $k$ steps (truncation): it vanishes there *by decree* | [lecture 6](06_recurrent_networks.ipynb) |
+#
+# > **Ask yourself.** Here is the race of section 1 again, now only with a plain RNN, initialised in three ways. The orthogonal and the
+# > identity matrix keep about the same gradient over 14 steps. Which of the two copies better after 250 steps, or are they equal?
+
+# %% slideshow={"slide_type": "fragment"}
+starts = {"uniform": "RNN", "orthogonal": "RNN, orthogonal", "identity": "RNN, identity"}
+for start, name in starts.items():
+    left = [10 ** row[14] for row in raced["gradient_log10"][name]]
+    right = [100 * row[-1] for row in raced["right"][name]]
+    print(
+        f"{start:11} gradient left {show.from_to(left, '{:.4f}')}   copied correctly {show.from_to(right)} %"
+    )
+longer = stored("initialisation")["copy_accuracy"]["orthogonal"]
+print(
+    "orthogonal, 1,500 steps, one run for each delay:",
+    *(f"{d}: {100 * r:.0f} %" for d, r in longer.items()),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - The orthogonal network copies 96 to 99 % in all five seeds, up from 15 to 27 % with a uniform initialisation, and more than
+#   every gated cell of section 1 in this short race. We changed one matrix and added no gate.
+# - The identity keeps as much gradient, but copies only 11 to 34 %. So a gradient that arrives is not enough. Le, Jaitly & Hinton
+#   (2015) used the identity with ReLU; with tanh, as here, it does not achieve what it did for them.
+# - The better initialisation has its limit. In the longer runs (`python -m lectures.recipes initialisation`) the orthogonal network
+#   still copied after 20 blanks but only guessed after 40, although its gradient had lost little over forty steps. That is one run
+#   per delay. We expect this, because the first update makes the matrix non-orthogonal, and nothing makes it orthogonal again. A
+#   gate, in contrast, can open again.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# All of this is about *learning*. A network may be able to carry a word for 46 steps and yet never learn to, because nothing taught
+# it which words to keep.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write the clipping yourself, and compare it with ours. The code below is correct. Break it: use one norm per parameter,
+# no `if`, the squared norm, or the largest entry instead of the norm. Move the sliders and see what each mistake does, and
+# whether you can see it at all.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Now you: 5 minutes in pairs, if there are laptops in the room. Give each pair one of the four mistakes, and ask who can see
+# theirs and at which slider settings. What goes wrong: they conclude that a rule is right because the default settings do not show
+# the difference; without the `if`, for example, you have to make the gradient shorter than n_max.*
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_clip(gradients, n_max):
+    """gradients: one tensor per parameter -> the clipped ones. Change this."""
+    total = 0.0
+    for g in gradients:
+        total = total + (g * g).sum()
+    norm = total**0.5
+    if norm > n_max:
+        return [n_max / norm * g for g in gradients]
+    return gradients
+
+
+widgets.clipping_playground(clip_by_norm, {"each entry": clip_each_entry}, yours=my_clip)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# `cliff_playground` also takes `yours=my_clip`; `gradient_playground` takes your own `state_norms(cell, inputs)`, and
+# `matrix_powers` your own `power_norms`. In the assignment
+# [`exercises/recurrence/recurrence.ipynb`](../exercises/recurrence/recurrence.ipynb) you build the clipping, in
+# [`exercises/gates/gates.ipynb`](../exercises/gates/gates.ipynb) the norms of gradients. The checks tell you which mistake you
+# made.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. The factor per step is 0.95. After how many steps is a gradient below one hundredth?
+# <details><summary>Answer</summary>0.95^t < 0.01 for t above ln 0.01 / ln 0.95 = 89.8, so after 90 steps.</details>
+#
+# 2. All eigenvalues of $U$ have $|\lambda| = 0.9$. Can $\|U^{10}\|$ be larger than 1?
+# <details><summary>Answer</summary>Yes, if U is not normal, like the chain, because eigenvalues describe only the long
+# run.</details>
+#
+# 3. The gradients of two parameters are $(3, 0)$ and $(0, 4)$; $n_{\max} = 1$. What are they after clipping?
+# <details><summary>Answer</summary>The joint norm is 5, so each is divided by 5: (0.6, 0) and (0, 0.8). Clipped by their own norms
+# they would become (1, 0) and (0, 1), a different direction.</details>
+#
+# 4. A tanh network's states are all near $\pm 1$. Does its gradient explode or vanish?
+# <details><summary>Answer</summary>It vanishes, because every factor 1 − h² is near 0.</details>
+#
+# 5. The largest singular value of $U$ is 1.2 in a tanh network. Does the gradient explode?
+# <details><summary>Answer</summary>You cannot tell. A value above 1 is necessary, not sufficient.</details>
+#
+# 6. Does clipping help a network to learn a dependency on a word 46 words back?
+# <details><summary>Answer</summary>Not by itself, because it shortens long gradients and leaves short ones short. It may allow a
+# larger learning rate.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Check yourself: 5 minutes, or homework. Question 3 on the board, because it separates the joint norm from a norm per parameter.
+# What goes wrong: in question 5 they say yes. Ask what tanh does to a state that grows.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $h_t = \tanh(x_t W + h_{t-1} U)$, rows | $h_t = \sigma(U h_{t-1} + W x_t)$, columns; $x_t = W_{rec}\,\sigma(x_{t-1}) + W_{in} u_t + b$ (Pascanu et al.) | one step; ours transposed |
+# | $J_j = \mathrm{diag}(1 - h_j^2)\, U^\top$ | $\partial h_j / \partial h_{j-1}$, $W_{rec}^\top \mathrm{diag}(\sigma'(x_{j-1}))$ | one step's Jacobian |
+# | $J_T \cdots J_{t+1}$ | $\prod_{j=t+1}^{T} \partial h_j / \partial h_{j-1}$ | how the state at $T$ depends on the state at $t$ |
+# | $\rho$, the largest $\lvert\lambda\rvert$ | spectral radius | growth per step in the long run |
+# | $s$, the largest singular value | $\sigma$, $\|W\|$, $\|W\|_2$, $\lambda_1$ (Pascanu et al.) | the most that one step can stretch a vector |
+# | $n_{\max}$ | threshold, max_norm, $\theta$ | the longest gradient allowed |
+# | $g$ | $\hat g$, $\nabla_\Phi L$ | the gradient of all parameters together |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Notation: not for the room. If the room has read Pascanu et al., show the first two rows for a minute, because their x is the
+# state and their order of the factors is ours transposed. What goes wrong: σ in the table is a squashing function in one row and a
+# singular value in another.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **eigenvalue**: a number λ by which a matrix multiplies some vector without changing its direction; powers of the matrix multiply that vector by powers of λ.
+# - **spectral radius**: the largest absolute value of a matrix's eigenvalues; in the long run, powers of the matrix grow or shrink like powers of this value.
+# - **singular value**: how much a matrix stretches one of its perpendicular directions; the largest is the matrix's norm.
+# - **norm**: the length of a vector; for a matrix, the most by which it can stretch a vector.
+# - **orthogonal matrix**: a matrix that preserves every length; all its singular values, and the absolute values of its eigenvalues, are 1.
+# - **non-normal matrix**: a matrix without a full set of perpendicular eigenvectors; its powers may grow before they die out.
+# - **Jacobian**: the matrix of all derivatives of one vector with respect to another.
+# - **vanishing gradient**: a gradient that shrinks by a factor per step until almost nothing of it is left.
+# - **exploding gradient**: a gradient that grows by a factor per step until one update ruins the weights.
+# - **saturation**: the state of a unit so far out on its squashing function that its slope is nearly zero.
+# - **clipping**: scaling a gradient whose norm exceeds a limit down to that limit, without changing its direction.
+# - **gain**: a factor that multiplies the initial weights.
+# - **cliff**: a place where the loss changes so steeply that one gradient step throws the weights far away.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Hochreiter (1991), Untersuchungen zu dynamischen neuronalen Netzen. Bengio, Simard & Frasconi (1994), Learning
+# Long-Term Dependencies with Gradient Descent is Difficult. Pascanu, Mikolov & Bengio (2013), On the Difficulty of Training
+# Recurrent Neural Networks, sections 2.1–2.3 and 3.2, figure 6, algorithm 1. Saxe, McClelland & Ganguli (2014), Exact Solutions
+# to the Nonlinear Dynamics of Learning in Deep Linear Neural Networks. Le, Jaitly & Hinton (2015), A Simple Way to Initialize
+# Recurrent Networks of Rectified Linear Units. Trefethen & Embree (2005), Spectra and Pseudospectra (on matrices that are not
+# normal).

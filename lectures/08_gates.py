@@ -1,0 +1,883 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Gates: UGRNN, GRU, LSTM
+#
+# A recurrent network rewrites its whole state at every step. In [lecture 7](07_vanishing_gradients.ipynb) its gradient did not
+# survive that. What if the network could leave a value unchanged, for as long as it wants?
+#
+# <img src="figures/a_unit_that_counts.svg" width="860" alt="Lines of Shakespeare, each character shaded by one memory unit of a trained network. The shade is faint at the start of every line and grows stronger towards its end.">
+#
+# *You see one memory unit of a network that was trained to predict the next character of Shakespeare, and nothing else. The value
+# of the unit grows along every line and starts again at the next. At each character something must decide how much of this value to
+# keep, and that is a gate. In section 6 you find this unit by measuring, and test it on a different play.*
+#
+# **After this lecture you can**
+# - go from a residual connection through time to a gate, and say how long a gate with value $g$ remembers;
+# - compute a step of a UGRNN, a GRU and an LSTM by hand;
+# - say what a gate value of 1 does in each cell, and where the GRU's two published forms differ;
+# - follow the gradient along the LSTM's memory, and say why the forget gate's bias matters;
+# - compare cells at equal numbers of parameters, and say what our measurements do and do not show.
+#
+# **You need** [lecture 6](06_recurrent_networks.ipynb) (recurrent networks) and [lecture 7](07_vanishing_gradients.ipynb) (why their gradients vanish). *Vectors are rows*, as in the code;
+# $\odot$ multiplies entry by entry; $\sigma(a) = 1 / (1 + e^{-a})$ lies between 0 and 1.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 7 | 8 | 8 | 9 | 8 | 9 | 7 | 6 |
+#
+# Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A
+# table at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Short of time: skip the code of section 5 and do only one of the three circuits by hand.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+import re
+
+import numpy as np
+import torch
+
+from nlmcore.corpora import load
+from nlmcore.diagnostics import gradient_norms, saturation
+from lectures.trained import checkpoint
+from nlmcore.recurrent import CELLS, GRUCell, LSTMCell, UGRNNCell, unroll
+from lectures import show, stored, widgets
+
+torch.set_printoptions(precision=3, sci_mode=False)
+torch.set_num_threads(1)  # for matrices as small as these one thread is fastest
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. From a residual connection to a gate
+#
+# In a plain network $h_t = R_t$, so each step replaces the state by $R_t = \tanh(x_t W + h_{t-1} U)$.
+# [Lecture 6](06_recurrent_networks.ipynb) had a remedy for *deep* networks, the residual connection, which adds a layer's input to
+# its output. Now do the same through time:
+#
+# $$h_t = h_{t-1} + R_t.$$
+#
+# The derivative of $h_t$ with respect to $h_{t-1}$ now contains a plain 1, so a gradient can pass. But nothing is ever *forgotten*;
+# after 1,000 steps the state is a sum of 1,000 terms. So mix the two, with a number $g$ between 0 and 1:
+#
+# $$h_t = g\, h_{t-1} + (1 - g)\, R_t.$$
+#
+# Each step multiplies the contribution of $h_0$ by $g$, so after $t$ steps a fraction $g^t$ of it is left. Half of it is gone after
+# $\ln \tfrac12 / \ln g$ steps, its **half-life**. Such a unit is a **leaky unit**.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def mix(h, r, g):
+    """The new state: g of the old one, 1 − g of the candidate r."""
+    return g * h + (1 - g) * r
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    f"The half-life for $g = 0.9$ is {math.log(0.5) / math.log(0.9):.1f} steps. What is it for $g = 0.99$?",
+    choices={"about 7 steps": 7.2, "about 70 steps": 70, "about 700 steps": 700},
+    answer=math.log(0.5) / math.log(0.99),
+    why="From 0.9 to 0.99 is a small change in $g$, but a large change in memory. In the picture on the right, which $g$ follows a noisy jump best?",
+    reveals=widgets.gate_playground(mix),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The half-lives are 6.6 steps and 69 steps. From 0.9 to 0.99 is a small change in $g$, but a large change in memory.
+# - A small $g$ reacts immediately and keeps all the noise; a large one is smooth, but late. No fixed $g$ is right, because you
+#   would like a small one at the jump and a large one elsewhere.
+# - So let the network *compute* $g$, at every step and for every unit, from its input and its state: a **gate**. That is the idea of
+#   this lecture; the rest is bookkeeping.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: what would you do with a calendar that erases a tenth of itself every day? What goes wrong: students take g for the fraction
+# written; it is the fraction kept. 7 minutes, three of them for the slider.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. One gate: the UGRNN
+#
+# The smallest gated cell, the **UGRNN** or update-gate recurrent network (Collins, Sohl-Dickstein & Sussillo 2016), does just that:
+#
+# $$R_t = \tanh(x_t W^{xR} + h_{t-1} W^{hR} - B^R), \qquad G_t = \sigma(x_t W^{xG} + h_{t-1} W^{hG} - B^G),$$
+#
+# $$h_t = G_t \odot h_{t-1} + (1 - G_t) \odot R_t.$$
+#
+# (The superscripts say where a matrix leads: $W^{hR}$ leads from $h$ to $R$. In the other cells it is called $U$.) The
+# **candidate** $R_t$ is the value that the cell could write; a plain network would take it as its next state. The gate $G_t$ is a
+# vector, with a separate value for each unit. Where the gate is near 1, the unit keeps its value; where it is near 0, the unit
+# takes the candidate.
+#
+# Let us compute a step by hand, with one unit: $W^{xR} = 2$, $W^{hR} = -1$, $B^R = 0$; $W^{xG} = -2$, $W^{hG} = 1$, $B^G = -1$. The
+# input is $x = 1$, the old state $h = 0.5$.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: what must G be for the unit to ignore a word? (1.) What goes wrong: the sign of B. Here B is subtracted, so a negative B opens
+# the gate. Let the room compute G before you step through the circuit. 8 minutes.*
+
+
+# %% slideshow={"slide_type": "fragment"}
+def sigmoid(a):
+    return 1 / (1 + math.exp(-a))
+
+
+def ugrnn_step(x, h):
+    """Every value in one step of a UGRNN with one unit, in order."""
+    G = sigmoid(-2 * x + 1 * h + 1)
+    R = math.tanh(2 * x - 1 * h)
+    kept, written = G * h, (1 - G) * R
+    return {"G": G, "R": R, "kept": kept, "written": written, "new": kept + written}
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+formulas = {
+    "G": "G = σ(−2·({x}) + 1·({h}) + 1)",
+    "R": "R = tanh(2·({x}) − 1·({h}))",
+    "kept": "G·h = {G} · ({h})",
+    "written": "(1 − G)·R = (1 − {G}) · ({R})",
+    "new": "h[t] = {kept} + {written}",
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "Compute it by hand: if $R = \\tanh(1.5)$ and $G = \\sigma(-0.5)$, what is the new state?",
+    within=0.05,
+    answer=ugrnn_step(1.0, 0.5)["new"],
+    why="The gate is below one half, so the new state is nearer to $R$ than to the old state. Step through it:",
+    reveals=widgets.cell_player(ugrnn_step, show.CIRCUITS["UGRNN"], formulas, title="UGRNN"),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - $R = 0.905$ and $G = 0.378$, so the new state is $0.189 + 0.563 = 0.752$, nearer to $R$. With $x = -1$ the gate is 0.971, so
+#   that input says "keep".
+# - The arrow along the top is the memory's path. It has one multiplication by $G$, but no matrix and no squashing function.
+# - $B = -1$ in the gate means $+1$ inside the $\sigma$. If the input and the state are 0, the gate is $\sigma(1) = 0.73$, rather
+#   open. Some slides write $-B$, as we do here; most programs write $+b$. Mind the sign.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The course's own cell computes these equations for many units and texts in one call. Here is its whole step:
+
+# %% slideshow={"slide_type": "fragment"}
+import inspect
+
+print(inspect.getsource(UGRNNCell.step))
+one = UGRNNCell(1, 1)
+weights = {"weight_ih": [[2.0], [-2.0]], "weight_hh": [[-1.0], [1.0]], "bias_ih": [0.0, 1.0]}
+one.load_state_dict({name: torch.tensor(w) for name, w in weights.items()})
+with torch.no_grad():
+    print("cell:", one(torch.tensor([[1.0]]), torch.tensor([[0.5]])).item())
+print("hand:", ugrnn_step(1.0, 0.5)["new"])
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Two gates: the GRU
+#
+# The **GRU**, the gated recurrent unit (Cho et al. 2014), adds a second gate. Its **update gate** $z$ is the $G$ of the UGRNN. The **reset
+# gate** $r$ decides how much of the old state the *candidate* may see:
+#
+# $$r_t = \sigma(x_t W^r + h_{t-1} U^r + b^r), \qquad z_t = \sigma(x_t W^z + h_{t-1} U^z + b^z),$$
+#
+# $$n_t = \tanh\big(x_t W^n + b^n + r_t \odot (h_{t-1} U^n + d^n)\big), \qquad
+#   h_t = z_t \odot h_{t-1} + (1 - z_t) \odot n_t.$$
+#
+# With $r$ near 0 the candidate ignores the old state and depends only on this word; $z$ then decides how much of the candidate to
+# write.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: which of the two gates can wipe out the state for good? (z; r only hides the state from the candidate.) What goes wrong:
+# students apply r to h on the path along the top as well. 8 minutes; the two published forms take two of them.*
+
+
+# %% slideshow={"slide_type": "fragment"}
+def gru_step(x, h):
+    """Every value in one step of a GRU with one unit, in order."""
+    z, r = sigmoid(-2 * x + 1 * h + 1), sigmoid(1 * x + 1 * h)
+    reset = r * (-1 * h)
+    n = math.tanh(2 * x + reset)
+    kept, written = z * h, (1 - z) * n
+    gates = {"z": z, "r": r, "reset": reset, "n": n}
+    return gates | {"kept": kept, "written": written, "new": kept + written}
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+formulas = {
+    "z": "z = σ(−2·({x}) + 1·({h}) + 1)",
+    "r": "r = σ(1·({x}) + 1·({h}))",
+    "reset": "r·(U h) = {r} · (−1 · ({h}))",
+    "n": "n = tanh(2·({x}) + ({reset}))",
+    "kept": "z·h = {z} · ({h})",
+    "written": "(1 − z)·n = (1 − {z}) · ({n})",
+    "new": "h[t] = {kept} + {written}",
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+candidates = {"GRU": gru_step(1.0, 0.5)["n"], "UGRNN": ugrnn_step(1.0, 0.5)["R"]}
+show.predict(
+    "The reset gate has $W^r = U^r = 1$, the update gate $z$ the weights of $G$ above, and the candidate those of $R$ ($W^n = 2$, $U^n = -1$). The only bias is the update "
+    f"gate's 1. For $x = 1$ and $h = 0.5$, is the candidate larger or smaller than the UGRNN's {candidates['UGRNN']:.3f}?",
+    choices=["larger", "the same", "smaller"],
+    answer="larger" if candidates["GRU"] > candidates["UGRNN"] else "smaller",
+    why="The old state pulls the candidate down ($U^n = -1$), and the reset gate lets only part of that pull through.",
+    reveals=widgets.cell_player(gru_step, show.CIRCUITS["GRU"], formulas, title="GRU"),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# Larger: 0.920. The old state pulls the candidate down ($U^n = -1$), and the reset gate, $r = 0.818$, lets only part of that
+# pull through. The new state is $0.189 + 0.573 = 0.762$.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Two published forms.** The printed paper of Cho et al. (2014; arXiv 1406.1078, version 3) resets *before* the product,
+# $(r_t \odot h_{t-1})\, U^n$. Its first version on arXiv, PyTorch and this course reset *after* it,
+# $r_t \odot (h_{t-1} U^n + d^n)$. Then one product with $h_{t-1}$ serves all three blocks, which is faster.
+#
+# > **Ask yourself.** With *one* unit and no bias $d^n$, do the two give different results? And with three units?
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def reset_before(cell, x, h):
+    """One step of Cho et al.'s form with the weights of one of our cells (its biases are 0)."""
+    Wr, Wz, Wn = (W.T for W in cell.weight_ih.chunk(3))
+    Ur, Uz, Un = (U.T for U in cell.weight_hh.chunk(3))
+    r, z = torch.sigmoid(x @ Wr + h @ Ur), torch.sigmoid(x @ Wz + h @ Uz)
+    n = torch.tanh(x @ Wn + (r * h) @ Un)
+    return z * h + (1 - z) * n
+
+
+draw = torch.Generator().manual_seed(0)
+for units in (1, 3):
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(1)
+        cell = GRUCell(2, units)
+        x, h = torch.randn(1, 2, generator=draw), torch.randn(1, units, generator=draw)
+        print(
+            f"{units} unit(s): after {cell(x, h).numpy().round(3)}, before {reset_before(cell, x, h).numpy().round(3)}"
+        )
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer</b></summary>
+#
+# With one unit they are the same: $r\,(h\,u) = (r\,h)\,u$. With more units, a matrix mixes them, and it matters whether you reset
+# before or after the product. So weights trained in one form are wrong in the other, and no error message will tell you.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# > **What goes wrong.** **You swap $z$ and $1 - z$.** In Cho et al. (2014) and here $z$ is the fraction that is *kept*; some texts
+# > (Chung et al. 2014) write $h_t = (1 - z_t) \odot h_{t-1} + z_t \odot n_t$. Either form is fine on its own, since training
+# > adapts. But if you mix the two (or load weights of the other form), the cell keeps what it should replace. **You reset the wrong
+# > thing**: $h$ on the path along the top, where nothing is reset, or the input term as well. **You reset before instead of after**
+# > (see above).
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Three gates and two states: the LSTM
+#
+# The oldest gated cell is the **LSTM**, long short-term memory (Hochreiter & Schmidhuber 1997; in the form of Gers,
+# Schmidhuber & Cummins 2000). It carries *two* vectors: the **cell state** $c$, its memory, and the hidden state $h$, its output.
+#
+# $$i_t = \sigma(x_t W^i + h_{t-1} U^i + b^i), \quad f_t = \sigma(x_t W^f + h_{t-1} U^f + b^f), \quad
+#   o_t = \sigma(x_t W^o + h_{t-1} U^o + b^o),$$
+#
+# $$g_t = \tanh(x_t W^g + h_{t-1} U^g + b^g), \qquad c_t = f_t \odot c_{t-1} + i_t \odot g_t, \qquad
+#   h_t = o_t \odot \tanh(c_t).$$
+#
+# The **forget gate** $f$ says how much memory is *kept* (its name says the opposite), the **input gate** $i$ how much is written,
+# and the **output gate** $o$ how much is shown.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def lstm_step(x, h, c):
+    """Every value in one step of an LSTM with one unit, in order."""
+    f, i = sigmoid(-2 * x + 1 * h + 1), sigmoid(1 * x + 0 * h)
+    g, o = math.tanh(2 * x - 1 * h), sigmoid(1 * x + 1 * h)
+    kept, written = f * c, i * g
+    new_c = kept + written
+    gates = {"f": f, "i": i, "g": g, "o": o}
+    return gates | {
+        "kept": kept,
+        "written": written,
+        "new c": new_c,
+        "new h": o * math.tanh(new_c),
+    }
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+formulas = {
+    "f": "f = σ(−2·({x}) + 1·({h}) + 1)",
+    "i": "i = σ(1·({x}))",
+    "g": "g = tanh(2·({x}) − 1·({h}))",
+    "o": "o = σ(1·({x}) + 1·({h}))",
+    "kept": "f·c = {f} · ({c})",
+    "written": "i·g = {i} · ({g})",
+    "new c": "c[t] = {kept} + {written}",
+    "new h": "h[t] = o·tanh(c[t]) = {o} · tanh({new_c})",
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+# An LSTM with both gates open, at g = 0.9: c after three steps, and the h that it shows
+c_open = 0.0
+for _ in range(3):
+    c_open = 1.0 * c_open + 1.0 * 0.9
+h_open = 1.0 * math.tanh(c_open)
+show.predict(
+    "The values of $c$ and $h$ both start inside $(-1, 1)$. Which of the two can ever leave this interval?",
+    choices=["neither", "only c", "only h", "both"],
+    answer={(True, False): "only c", (True, True): "both", (False, False): "neither"}[
+        c_open > 1, h_open > 1
+    ],
+    why="$c$ is a sum: with $f = i = 1$ a unit keeps everything *and* adds more at every step, so it can count. "
+    "$h$ is a number below 1 times a tanh. Set $c = 2$:",
+    reveals=widgets.cell_player(lstm_step, show.CIRCUITS["LSTM"], formulas, title="LSTM", c=0.8),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - $c$ can, because it is a sum. Nothing ties $i$ to $f$, so with $f = i = 1$ a unit keeps everything *and* adds up to 1 at every
+#   step, and can count. $h$ cannot, because it is a number below 1 times a tanh.
+# - With $c = 0.8$: $f = 0.378$, $i = 0.731$, $g = 0.905$, so $c_t = 0.302 + 0.662 = 0.964$ and
+#   $h_t = 0.818 \cdot \tanh(0.964) = 0.610$.
+# - Only $h$ goes back into the gates and on to the softmax; $c$ is private. The last tanh bounds the output even if the memory has
+#   counted far.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Let everybody compute one box before you move the slider. What goes wrong: "forget gate 1" is read as "forget everything", and
+# the output gate is applied to c instead of its tanh. 9 minutes, four of them for the circuit.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Coupled gates.** Set $i = 1 - f$, so that the cell writes exactly as much as it forgets. That is the UGRNN's mixture again, with
+# an output gate on top (Greff et al. 2017 find that coupling costs little). How many parameters do the gates cost?
+
+# %% slideshow={"slide_type": "fragment"}
+sizes = {
+    name: sum(p.numel() for p in build(64, 64).parameters()) for name, build in CELLS.items()
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as parameters:
+    for name, size in sizes.items():
+        blocks = ", ".join(CELLS[name](64, 64).blocks)
+        print(f"{name:6} {size:7,} = {size / sizes['rnn']:.2f} × RNN   {blocks}")
+show.predict(
+    f"A plain RNN of 64 units that reads 64 inputs has {sizes['rnn']:,} parameters. By what factor is an LSTM larger?",
+    within=0,
+    answer=sizes["lstm"] / sizes["rnn"],
+    why="Each gate or candidate is a separate block of weights and biases: three gates and a candidate.",
+    reveals=parameters,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# The UGRNN has two, the GRU three and the LSTM four times as many parameters, because each gate or candidate has a separate block
+# of $d_x \cdot n + n \cdot n$ weights and its biases. (The UGRNN's factor is 1.98, because our UGRNN has one bias per block, where
+# PyTorch's cells have two that are simply added.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# > **What goes wrong.** **The gates are in a different order**: PyTorch stacks $i, f, g, o$, other programs $i, g, f, o$; the
+# > shapes are the same, but the model is not. **You omit the tanh**: with $h = o \odot c$, $h$ has no bound. **You swap $h$ and
+# > $c$** when you pass the state on, and no error tells you, because both have the same shape. **The forget gate's bias has the
+# > wrong sign**: with $-1$ the gate starts at $\sigma(-1) = 0.27$, and the network forgets nearly everything within three steps
+# > (next section).
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. The gradient along the memory
+#
+# Follow the arrow along the top of the LSTM's circuit backwards. If we treat the gates as constants,
+#
+# $$\frac{\partial c_T}{\partial c_t} = f_T \odot f_{T-1} \odot \cdots \odot f_{t+1}.$$
+#
+# This is one factor per unit and step, without a matrix and without the slope of a tanh. With $f = 1$ the product is 1, for ever;
+# Hochreiter & Schmidhuber called this the **constant error carousel**. (The full derivative has further terms, since the gates
+# depend on $h_{t-1}$, and hence on $c_{t-1}$.)
+#
+# Before training, the bias $b^f$ sets the forget gate to about $\sigma(b^f)$. Gers et al. (2000) start with a positive bias, and
+# Jozefowicz, Zaremba & Sutskever (2015) recommend 1.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask: the gate is 0.5 and the text has 20 words; is that an LSTM that remembers? What goes wrong: students believe that the
+# carousel goes round by itself. It needs f near 1, and the bias decides whether training starts there. 8 minutes, most of them for
+# the slider.*
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def with_forget_bias(bias):
+    """Builds an LSTM cell whose forget gate starts at σ(bias)."""
+
+    def build(input_size, d_hidden):
+        cell = LSTMCell(input_size, d_hidden)
+        torch.nn.init.constant_(cell.bias_ih[d_hidden : 2 * d_hidden], bias)
+        return cell
+
+    return build
+
+
+def memory_norms(bias, inputs):
+    """‖∂L/∂c_t‖ for every t, as a fraction of the last; L is the sum of the last c."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        cell = with_forget_bias(bias)(8, 24)
+    measured = (
+        gradient_norms(cell, inputs, loss=lambda state: state.c.sum(1)).parts[1].mean(dim=0)
+    )
+    return (measured / measured[-1]).flip(0)
+
+
+texts = torch.randn(4, 81, 8, generator=draw)
+measured = {bias: memory_norms(float(bias), texts) for bias in range(-2, 7)}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+
+
+def draw_bias(bias):
+    gate, d = 1 / (1 + math.exp(-bias)), np.arange(81)
+    lines = {
+        "measured ‖∂L/∂c‖": measured[bias].log10(),
+        "σ(b)ᵈ, the cell state's path only": d * math.log10(gate),
+    }
+    at = float(measured[bias][20])
+    return show.lines_svg(
+        d, lines, title=f"forget gate with bias {bias}: σ({bias}) = {gate:.3f}", x_title="distance d", y_title="norm",
+        low=-12, high=1, powers=True, width=760, alt=f"Gradient of the memory, bias {bias}: {at:.1e} at distance 20.",
+    ) + show.said(f"left after 20 steps: {at:.1e} measured, {gate**20:.1e} by the cell state's path only")  # fmt: skip
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "At bias 0, the gate is $\\sigma(0) = 0.5$. How much of a gradient is left after 20 steps along the memory?",
+    choices={"about 10⁻²": 1e-2, "about 10⁻⁶": 1e-6, "about 10⁻²⁰": 1e-20},
+    answer=sigmoid(0) ** 20,
+    why="An LSTM does not remember because it is an LSTM. It remembers if its gates are open. How much is left at bias 4?",
+    reveals=widgets.live(
+        draw_bias, bias=widgets.slider(0, -2, 6, 1, "bias of the forget gate", "420px")
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Via the cell state only, $0.5^{20} = 10^{-6}$ of the gradient is left. At bias 4, $\sigma(4) = 0.982$ and 70 % are left. The
+#   default, 1, gives $0.731^{20} = 0.002$, which is better than nothing, but not much for 20 steps. **An LSTM does not remember
+#   because it is an LSTM. It remembers if its gates are open.**
+# - The measured line lies above that prediction, and furthest above it where the gate is small, because the other paths, through
+#   $h$ and the gates, also carry some gradient. They are the plain network's paths, with the plain network's troubles.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Gates on real text
+#
+# Here is a trained network, an LSTM of 256 units that predicts the next character of Shakespeare
+# (`python -m lectures.recipes char_lstm`). It reads 8,000 characters of *As You Like It*, which was held out. How open are its
+# gates? A gate above 0.9 or below 0.1 acts as a switch; it is a **saturated gate**.
+
+# %% slideshow={"slide_type": "fragment"}
+model, tokenizer, card = checkpoint("char_lstm")
+corpus = load("shakespeare")
+chosen_on = corpus.texts("valid")[0][30_000:38_000]
+held_out = corpus.texts("test")[0][30_000:38_000]
+
+
+@torch.no_grad()
+def read(text):
+    """All gates of the network on a text, each (time, unit)."""
+    ids = torch.tensor([tokenizer.encode(text)])
+    gates = unroll(model.recurrent.cells[0], model.embedding(ids)).gates
+    return {name: values[0] for name, values in gates.items()}
+
+
+here, there = read(chosen_on), read(held_out)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as switches:
+    for name in ("input", "forget", "output"):
+        closed, opened = saturation(here[name].unsqueeze(0))
+        print(f"{name:6} gates: {opened.mean():4.0%} above 0.9, {closed.mean():4.0%} below 0.1")
+show.predict(
+    "What fraction of all forget gates, over all units and characters, is above 0.9?",
+    choices={"about a tenth": 10, "about a half": 50, "about nine tenths": 90},
+    answer=100 * float(saturation(here["forget"].unsqueeze(0))[1].mean()),
+    unit=" %",
+    why="This network keeps nearly everything nearly always. For the output gates it is the other way round.",
+    reveals=switches,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - 88 % of the forget gates are wide open, and 5 % closed, so this network keeps nearly everything nearly always. For the output
+#   gates it is the other way round; half of them are closed. Most of the time the network does not show most of its memory.
+# - Karpathy, Johnson & Fei-Fei (2015, section 4.2) plotted these fractions for trained LSTMs and GRUs.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Do units represent something?** Karpathy et al. (2015) show units that follow quotation marks or the length of a line. It is
+# easy to fool yourself here, because with 256 units one will look right on any short text. So write down beforehand what a unit
+# could follow; find the unit with the largest correlation on one play; and *test that unit on a different play*. As a control, take
+# the largest correlation over all units after shifting the features by 2,000 characters, so that nothing should fit.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def features(text):
+    """Features that a unit could follow, one value per character."""
+    return {
+        "position in the line": counted(text, r"[^\n]*\n?"),
+        "stage direction": marked(text, r"\[[^\]]*\]"),
+        "name of a speaker": marked(text, r"(?m)^[A-Z ]+\.$"),
+        "letters of the word": counted(text, r"[a-zA-Z']+"),
+        "vowel": np.array([character in "aeiou" for character in text], dtype=float),
+    }
+
+
+def counted(text, pattern):
+    """1, 2, 3, … along every match, else 0."""
+    counts = np.zeros(len(text))
+    for match in re.finditer(pattern, text):
+        counts[match.start() : match.end()] = np.arange(1, len(match[0]) + 1)
+    return counts
+
+
+def marked(text, pattern):
+    """1 for every character inside a match, else 0."""
+    return np.minimum(counted(text, pattern), 1)
+
+
+# %% slideshow={"slide_type": "fragment"}
+def correlations(units, feature):
+    """Of every unit (time, unit) with one feature (time,)."""
+    u, v = units - units.mean(0), feature - feature.mean()
+    return (u * v[:, None]).sum(0) / np.sqrt((u**2).sum(0) * (v**2).sum() + 1e-12)
+
+
+here_features, there_features = features(chosen_on), features(held_out)
+found = {}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as table:
+    print(f"{'feature':20} {'quantity':8} unit  chosen  held out  shifted")
+    for feature in here_features:
+        for quantity in ("forget", "memory"):
+            r = correlations(here[quantity].numpy(), here_features[feature])
+            unit = int(np.abs(r).argmax())
+            tested = correlations(there[quantity].numpy(), there_features[feature])[unit]
+            control = np.abs(
+                correlations(here[quantity].numpy(), np.roll(here_features[feature], 2000))
+            ).max()
+            found[feature, quantity] = unit, float(r[unit]), float(tested), float(control)
+            print(
+                f"{feature:20} {quantity:8} {unit:4}  {r[unit]:6.2f}  {tested:8.2f}  {control:7.2f}"
+            )
+show.predict(
+    "Which of these features does some memory unit follow most closely on the play that was not used for choosing the unit?",
+    choices=list(here_features),
+    answer=max(here_features, key=lambda name: abs(found[name, "memory"][2])),
+    why="Nobody trained the unit to do so, but it helps to predict the end of the line.",
+    reveals=table,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - It is the position in the line. The memory of unit 90, $\tanh c$, follows it with a correlation of −0.83 on the play where we
+#   found the unit, and of −0.87 on the other. Nobody trained the unit to do so, but it helps to predict the end of the line. No
+#   *forget gate* follows the position nearly as closely (0.26 at best), because a gate moves for a moment, while the memory lasts.
+# - The correlations with the names of speakers hold up as well, 0.62 and then 0.75, and so do those with vowels. Stage directions
+#   are the warning. The unit that fitted best on one play, 0.59, fits less well on the other, 0.41, because we had few examples to
+#   choose it by.
+# - The control stays below 0.1, so with 8,000 characters chance does not produce such correlations by itself.
+# - A correlation says that a unit *goes along* with something. Whether the network *uses* it is a different question; to answer it,
+#   you ablate the unit and see what changes ([lecture 12](12_attention.ipynb)).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask before the table: how would you fool yourself here? Then let them name a random unit, and look together for a meaning in
+# it. What goes wrong: they always find one. 9 minutes, five of them here; it is worth the time.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Look at the unit that we found, and at any other of the 256. The passage is from the play that was not used for choosing.
+#
+# > **Ask yourself.** At which character is the unit's memory wiped out? Where does the network write
+# > into it: at every character, or only at some? Look at its forget gate and its input gate.
+
+# %% slideshow={"slide_type": "fragment"}
+start = held_out.index("\n\n") + 2
+part = slice(start, start + 420)
+counting, *_ = found["position in the line", "memory"]
+quantities = {
+    "memory, (1 − tanh c) / 2": (1 - there["memory"][part]) / 2,  # its correlation is negative
+    "forget gate": there["forget"][part],
+    "input gate": there["input"][part],
+    "output gate": there["output"][part],
+}
+widgets.unit_explorer(held_out[part], quantities, unit=counting)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# The shade grows stronger along each line and is faint again at the start of the next. The forget gate is near 1 nearly everywhere,
+# and falls to nearly 0 at one character, the line break. The input gate opens mostly at the first letter of a word. So the unit
+# does not count characters; it takes a step with each word. A cell below measures that on the whole text. Most other units show no
+# pattern that we could name; we chose this one because it does.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The same unit in time.** The picture shows the cell state as a path through the text, as wide as $|c|$. At each character the
+# forget gate closes the path a little or a lot (the barriers), and the input gate lets new values in from below. Press play, or
+# step with the arrow keys.
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.memory_player(held_out, there, unit=counting, start=start, length=420)
+
+# %% slideshow={"slide_type": "fragment"}
+at = {
+    "line breaks": np.array([c == "\n" for c in held_out]),
+    "first letters": marked(held_out, r"\b[a-zA-Z]") == 1,
+    "letters inside words": marked(held_out, r"(?<=[a-zA-Z])[a-zA-Z]") == 1,
+}
+for where, mask in at.items():
+    forget, write = (
+        there[name][:, counting].numpy()[mask].mean() for name in ("forget", "input")
+    )
+    print(f"unit {counting}, {where:21} forget gate {forget:.2f}   input gate {write:.2f}")
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. The race
+#
+# The task is copying after a delay. The network reads five symbols out of eight, ten blanks and a signal; then it must write the
+# symbols. (Such tasks go back to Hochreiter & Schmidhuber 1997.) All cells have the same width, texts and optimiser, and train for
+# 250 steps. There are a plain RNN, a UGRNN, a GRU, an LSTM whose forget gates start at bias 1, the default, and an LSTM whose
+# forget gates start at bias 3. Each ran with five seeds for its initial weights and its texts (`python -m lectures.recipes race`).
+# Guessing gives 12.5 %.
+#
+# > **Ask yourself.** The picture shows one race, seed 1. Which of its gaps will hold over all five seeds: bias 3 ahead
+# > of bias 1, the UGRNN ahead of the GRU, the GRU ahead of the LSTM with bias 1, all gated cells ahead of the RNN?
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Let them bet on a gap before you click through the seeds. What goes wrong: they rank the cells after the first seed, as many papers
+# do. 7 minutes; leave the longer training to the reader if time is short.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+raced = stored("race")
+names = ("RNN", "UGRNN", "GRU", "LSTM, bias 1", "LSTM, bias 3")
+right = {name: 100 * np.array(raced["right"][name]) for name in names}  # (seed, step)
+axes = {"x_title": "step", "y_title": "% correct", "low": 0, "high": 100, "level": 12.5}
+size = {"width": 820, "height": 430, "columns": 3}
+
+
+def draw_race(seed):
+    if seed == "all five":
+        spoken = ", ".join(f"{name} {show.from_to(of[:, -1])} %" for name, of in right.items())
+        title = (
+            "copied correctly: the mean of five seeds, and a band from the lowest to the highest"
+        )
+        drawing = show.bands_svg(
+            raced["steps"], right, title=title, alt=f"After 250 steps: {spoken}.", **axes, **size
+        )
+    else:
+        spoken = ", ".join(f"{name} {of[seed, -1]:.0f} %" for name, of in right.items())
+        lines = {name: of[seed] for name, of in right.items()}
+        title = f"copied correctly, seed {seed} only"
+        drawing = show.lines_svg(
+            raced["steps"], lines, title=title, alt=f"After 250 steps: {spoken}.", **axes, **size
+        )
+    return drawing + show.said(f"after 250 steps: {spoken}")  # fmt: skip
+
+
+widgets.live(draw_race, seed=show.choice([*range(5), "all five"], "seed", value=1))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - **Two gaps hold.** Bias 3 ends at 68 to 76 %, bias 1 at 27 to 54 %, so the bands do not touch. It is the same cell, with a
+#   single initial value changed. And every gated cell ends above the RNN's 15 to 27 %, if only just; the lowest seed of bias 1 is
+#   no better than the highest of the RNN.
+# - **The others do not.** The UGRNN ends at 62 to 69 %, the GRU at 47 to 68 %, bias 3 at 68 to 76 %. Neighbours overlap or nearly
+#   touch, and so do the GRU and bias 1. Click through the seeds to see how the order of the middle cells changes.
+# - What follows? On this task, after so few steps, it matters more how open the gates start than which gated cell you choose. A
+#   ranking of cells does not follow, because this is one task, one width, one learning rate, and a short training.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Now train longer: 1,500 steps of 64 texts each, width 64, one run for each cell at each delay (`python -m lectures.recipes memory`).
+
+# %% slideshow={"slide_type": "fragment"}
+memory = stored("memory")
+for name, by_delay in memory["copy_accuracy"].items():
+    shares = " ".join(f"{delay:>3}: {right:4.0%}" for delay, right in by_delay.items())
+    print(
+        f"{memory['cells'][name]:6} delay {shares}   {memory['parameters'][name]:6,} parameters"
+    )
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - After 80 blanks the UGRNN and the GRU still copied most symbols. The LSTM, with the most parameters, copied 55 % after 20 and at
+#   most 24 % after 40; the RNN at most 27 % anywhere.
+# - This is **one run** per cell and delay, so read it as what a cell *can* learn, not as a ranking; the five seeds above differ by
+#   up to 27 points. What the LSTM failed to learn here says little about LSTMs. Its forget gates start at $\sigma(1)$; section 5
+#   tells you how much of a gradient is left at that value after 40 steps.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. At equal numbers of parameters
+#
+# A fair comparison keeps something fixed. Collins, Sohl-Dickstein & Sussillo (2016) fixed the number of parameters, tuned every
+# cell at great length, and found that all architectures store about *five bits per parameter*; they differ in how easy they are to
+# train. In short, parameters matter more than the architecture.
+#
+# Our comparison uses minutes of training and no search (`python -m lectures.recipes capacity`). It measures how many random answers
+# a network can memorise, in bits (one yes or no is one bit) per parameter, and how well it predicts characters of Shakespeare
+# (perplexity, lower is better).
+#
+# > **Ask yourself.** Which cell stores most per parameter? And on text, does a cell with three times the parameters always beat a
+# > different cell with fewer?
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Ask what they would keep fixed: width, parameters, time, energy? Each gives a different winner. What goes wrong: they quote "five
+# bits" as a law; it is a measurement of well-tuned networks. 6 minutes.*
+
+# %% slideshow={"slide_type": "fragment"}
+capacity = stored("capacity")
+for task, unit in (("memorising", "bits_per_parameter"), ("characters", "perplexity")):
+    print(f"{task}: {unit.replace('_', ' ')}, by number of parameters")
+    for name, by_size in capacity[task].items():
+        row = " ".join(f"{int(size):>8,}: {facts[unit]:5.2f}" for size, facts in by_size.items())
+        print(f"  {capacity['cells'][name]:6}{row}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - These are single runs, so consider only large differences. At the two smaller sizes the plain RNN stored most, 2.05 bits per parameter at
+#   1,000, and the LSTM least, 1.40; at 2,000 the four lie within 1.66 to 1.86. Collins et al., who tuned every cell, also saw the
+#   plain RNN slightly ahead.
+# - No cell reaches five bits, because our training is short. So we measure capacity *and* ease of training together.
+# - **On text**, three to nine times the parameters change the perplexity by a factor of up to 1.38; gated cells of equal size
+#   differ by a factor of up to 1.26. In this run a UGRNN of 60,000 parameters (8.25) is ahead of an LSTM of 180,000 (8.57). We have
+#   not measured whether that holds over seeds. "Parameters matter more than the architecture" is a statement about networks
+#   *trained to convergence*; ours are not, and these runs neither confirm nor refute it.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# > **What goes wrong.** You compare cells at equal *width*, where an LSTM of 64 units has four times the parameters of an RNN of 64.
+# > You compare after equal *steps*, although one cell is slower. You compare single seeds. Or you read a ranking of papers as a
+# > ranking of cells, although the baseline is often the cell that nobody tuned.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write a cell's step yourself and compare it with ours, value by value. The code below is correct. Break it: swap $f$ and $i$, omit
+# the last tanh, set the forget gate's bias to −1, show $c$ instead of $h$. The circuit marks the box at which the two results
+# diverge.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Now you: 5 minutes in pairs. Each pair chooses one mistake, predicts the first box that will differ, and only then looks. What
+# goes wrong: with the default inputs a swap of f and i changes the first boxes, but a missing tanh only the last; ask why
+# everything before it agrees.*
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def my_lstm_step(x, h, c):
+    """Every value in one step, by the names of the boxes. Change this."""
+    input_gate = sigmoid(1 * x + 0 * h)
+    forget_gate = sigmoid(-2 * x + 1 * h + 1)
+    candidate = math.tanh(2 * x - 1 * h)
+    output_gate = sigmoid(1 * x + 1 * h)
+    new_c = forget_gate * c + input_gate * candidate
+    return {
+        "f": forget_gate,
+        "i": input_gate,
+        "g": candidate,
+        "o": output_gate,
+        "kept": forget_gate * c,
+        "written": input_gate * candidate,
+        "new c": new_c,
+        "new h": output_gate * math.tanh(new_c),
+    }
+
+
+widgets.cell_player(
+    lstm_step, show.CIRCUITS["LSTM"], formulas, title="LSTM", c=0.8, yours=my_lstm_step
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# `gate_playground` takes `yours=my_mix`, a function of the old state, the candidate, and the gate: swap $g$ and $1 - g$ and see
+# what happens to the memory. In the assignment [`exercises/gates/gates.ipynb`](../exercises/gates/gates.ipynb) you build the cells
+# of this lecture, and the checks tell you which mistake you made.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A gate is constant at 0.95. What is its half-life?
+# <details><summary>Answer</summary>ln 0.5 / ln 0.95 = 13.5 steps.</details>
+#
+# 2. All forget gates are 1 and all input gates 0. What does the LSTM's memory do? And its output?
+# <details><summary>Answer</summary>The memory does not change. The output may still change, because the output gate decides how
+# much of the memory is shown.</details>
+#
+# 3. In a GRU, $z = 0$ and $r = 0$. What is the new state?
+# <details><summary>Answer</summary>It is the candidate, computed only from the input: tanh(x W + b). Everything read before is
+# gone.</details>
+#
+# 4. Can a UGRNN count the letters of a word by adding 1 at each step? Can an LSTM?
+# <details><summary>Answer</summary>A UGRNN cannot, because its state is a mixture of its old value and a tanh. So it never leaves
+# (−1, 1), and whatever it writes displaces part of the old value. An LSTM's cell state can, with f = 1 and i = 1.</details>
+#
+# 5. A GRU of $n$ units reads vectors of width $d$. How many weights does it have, without biases?
+# <details><summary>Answer</summary>3 (d n + n²).</details>
+#
+# 6. Your LSTM forgets after three steps, right from the start of training. What do you check first?
+# <details><summary>Answer</summary>You check the value and the sign of the forget gate's bias.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Check yourself: 5 minutes, or homework. Questions 2 and 4 are worth a discussion, because both ask what the LSTM's two states are
+# for. What goes wrong: in question 4 they trust the gate to reach 1 and forget that the UGRNN's two weights add up to 1.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $h_t = G_t \odot h_{t-1} + (1 - G_t) \odot R_t$ | $h[t] = G[t] \odot h[t-1] + (1 - G[t]) \odot R[t]$ | a gated step |
+# | $x_t W^{xR} + h_{t-1} W^{hR} - B^R$, rows | $W^{hR} h + W^{xR} x - B$, columns | the input of a gate or candidate |
+# | $R_t$, $G_t$ (UGRNN) | $c_t$, $g_t$ (Collins et al.) | candidate and gate |
+# | $z_t$ keeps | $z_t$ (Cho et al.); $1 - z_t$ (Chung et al.) | the GRU's update gate |
+# | $n_t$ | $\tilde h_t$ | the GRU's candidate |
+# | $f_t, i_t, o_t, g_t$ | $y^{\varphi}, y^{in}, y^{out}, g$; $\tilde c_t$ | the LSTM's gates and candidate |
+# | $c_t$ | $s_{c}$, memory cell, $C_t$ | the cell state |
+# | `weight_ih`, `weight_hh` | $W$, $U$ of all gates stacked, transposed | PyTorch's parameters; order $i, f, g, o$ and $r, z, n$ |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Notation: not for the room. Show the row of the update gate for a minute if your own slides follow Chung et al., because there z
+# and 1 − z are swapped. What goes wrong: students load weights without checking the order of the gates; the last row has
+# PyTorch's.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **gate**: a number between 0 and 1 for each unit, computed at every step, that multiplies some other value.
+# - **half-life**: the number of steps after which half of a memory is gone.
+# - **leaky unit**: a unit that keeps a fixed fraction of its value at every step.
+# - **candidate**: the value that a gated cell could write into its state at this step.
+# - **UGRNN**: the update-gate recurrent network; one gate mixes the old state with a plain network's step.
+# - **GRU**: the gated recurrent unit, with an update gate and a reset gate.
+# - **update gate**: the gate that mixes old state and candidate; here 1 keeps the old state.
+# - **reset gate**: the gate that decides how much of the old state the GRU's candidate sees.
+# - **LSTM**: long short-term memory, a cell with three gates and a memory separate from its output.
+# - **cell state**: the LSTM's memory, a sum that only its gates change.
+# - **forget gate**: the gate that says how much of the cell state is kept; 1 forgets nothing.
+# - **input gate**: the gate that says how much of the candidate is added to the cell state.
+# - **output gate**: the gate that says how much of the cell state is shown.
+# - **coupled gates**: an input gate that is one minus the forget gate.
+# - **constant error carousel**: the path along the cell state, on which a gradient passes unchanged while the forget gate is 1.
+# - **saturated gate**: a gate so close to 0 or 1 that it acts as a switch.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Hochreiter & Schmidhuber (1997), Long Short-Term Memory, sections 3–5. Gers, Schmidhuber & Cummins (2000), Learning
+# to Forget: Continual Prediction with LSTM. Cho et al. (2014), Learning Phrase Representations using RNN Encoder–Decoder, section
+# 2.3. Chung, Gulcehre, Cho & Bengio (2014), Empirical Evaluation of Gated Recurrent Neural Networks on Sequence Modeling.
+# Jozefowicz, Zaremba & Sutskever (2015), An Empirical Exploration of Recurrent Network Architectures. Karpathy, Johnson &
+# Fei-Fei (2015), Visualizing and Understanding Recurrent Networks, section 4. Collins, Sohl-Dickstein & Sussillo (2016), Capacity
+# and Trainability in Recurrent Neural Networks. Greff et al. (2017), LSTM: A Search Space Odyssey.

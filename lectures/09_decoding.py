@@ -1,0 +1,1023 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Decoding
+#
+# A language model assigns a probability to every text, but it does not write one. *Which text should it write?* "The most probable
+# one" is a natural answer. This text is nearly impossible to compute, but there are good ways to come close. And then this happens:
+#
+# <img src="figures/aye.svg" width="860" alt="Probability of each of 96 tokens under SmolLM2. Shakespeare's line jumps between 0 and 1 and is low most of the time. The line of the text found by beam search climbs and stays near 1.">
+#
+# *Twelfth Night, act 1: Olivia mourns for her brother, and the clown answers. A real model, SmolLM2, gives every token of
+# Shakespeare's text a probability (blue). Then it continues by itself, with the most probable text that a beam search finds
+# (orange): "Aye, aye, aye, aye, aye, aye, aye, aye, …"*
+#
+# **After this lecture you can**
+# - say what decoding searches for, and why it cannot check every text;
+# - do greedy search and beam search by hand, and say when a beam may stop;
+# - use a length penalty, and say what its sign does;
+# - filter a next-word distribution by temperature, top-k, top-p (nucleus), min-p and typicality;
+# - lower the scores of tokens that would repeat, and say what that costs;
+# - let a small model draft for a large one, and prove that the text still follows the large model's distribution;
+# - choose between searching and sampling for a task, with measured reasons.
+#
+# **You need** conditional probabilities, logarithms and Python. From [lecture 1](01_language_models.ipynb) you need language models, the chain rule, and the
+# token `<eos>` that ends a text. We use models here without explaining them; *Inside a real language model* opens the large one.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
+# |---|---|---|---|---|---|---|---|---|---|---|
+# | minutes | 5 | 8 | 12 | 9 | 8 | 13 | 5 | 6 | 7 | 3 |
+#
+# *Coming from other slides?* A table at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The first model is a table of sixteen words, so that you can check every number on the board. Do the
+# first two steps of section 3 by hand before you touch the slider.*
+#
+# *Short of time: skip the wide beams of section 4 and all of section 10.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+from itertools import pairwise
+from statistics import mean
+
+import ipywidgets
+import torch
+
+from nlmcore.corpora import load
+from nlmcore.decoding import (
+    beam_search,
+    contrastive_search,
+    diverse_beam_search,
+    exhaustive_search,
+    greedy,
+    minimum_bayes_risk,
+    reshape,
+    sample,
+    speculative_sample,
+    stochastic_beam_search,
+    stream,
+)
+from nlmcore.pretrained import smollm2
+from lectures.trained import checkpoint
+from lectures import show, stored, widgets
+
+torch.set_num_threads(1)  # sums in a fixed order, so that every run samples the same texts
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. The most probable text
+#
+# **Decoding** means choosing a text with a language model. The model receives a **prompt**, the text so far, and continues it with
+# words $w_1, w_2, \dots$, up to the token `<eos>`, *end of sequence*. Let "the best text" be the most probable one:
+#
+# $$\hat w_{1:n} = \underset{w_{1:n}}{\mathrm{argmax}}\; P(w_{1:n}) = \underset{w_{1:n}}{\mathrm{argmax}} \prod_{t=1}^{n}
+#   P(w_t \mid w_1, \dots, w_{t-1}).$$
+#
+# ($\mathrm{argmax}$ returns not the largest value, but the text that has it. The prompt precedes every word and is omitted
+# from the formula.) There are $V^n$ texts of $n$ words from a vocabulary of $V$. SmolLM2, a small real model that you will meet in
+# section 4, has 49,152 tokens; a **token** is a word or a part of one.
+
+# %% slideshow={"slide_type": "fragment"}
+V = 49_152
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as texts:
+    print("tokens        texts   years at a billion texts per second")
+    for n in (1, 2, 3, 5, 10, 11, 20):
+        print(f"{n:6} {float(V**n):12.0e}   {V**n / 1e9 / 3.15e7:12.0e}")
+show.predict(
+    "The Earth has about $10^{50}$ atoms. How many tokens must a text have so that there are more possible texts than atoms?",
+    choices={"11": 11, "110": 110, "1,100": 1100},
+    answer=next(n for n in range(1, 2000) if V**n > 10**50),
+    why="Checking every text is *prohibitive*, and there is no general shortcut.",
+    reveals=texts,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# 11 tokens suffice. Checking all texts of five tokens would already take nine million years. Checking every text is **exhaustive
+# search**; for a real vocabulary it is *prohibitive*. Nor is there a general shortcut. The next word may depend on all previous
+# words, so we cannot solve a part of the problem once and reuse it.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes. Ask what you would do if you could read every text in an instant; then count up to eleven tokens. What goes wrong:
+# they think of a clever shortcut, and there is none in general.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Greedy, and where it fails
+#
+# **Greedy search** takes the most probable word at every step:
+#
+# $$w_t = \underset{w}{\mathrm{argmax}}\; P(w \mid w_1, \dots, w_{t-1}).$$
+#
+# It needs only $n$ calls of the model. To see what it loses, we take a model that is small enough to search completely. It has
+# sixteen words, and the next word depends only on the previous one. Each row of the table sums to 1.
+
+# %% slideshow={"slide_type": "fragment"}
+follows = {
+    "home": {"without": 0.45, "with": 0.30, "penniless": 0.25},
+    "without": {"any": 0.6, "a": 0.4},
+    "with": {"no": 0.7, "little": 0.3},
+    "penniless": {"<eos>": 0.96, "indeed": 0.04},
+    "any": {"money": 0.6, "means": 0.4},
+    "a": {"penny": 0.8, "plan": 0.2},
+    "no": {"money": 0.9, "plan": 0.1},
+    "little": {"money": 1.0},
+    "money": {"<eos>": 0.7, "at": 0.3},
+    "penny": {"<eos>": 0.9, "at": 0.1},
+    "at": {"all": 1.0},
+}  # after a word without a row the text ends
+
+# %% slideshow={"slide_type": "fragment"}
+words = [
+    "<eos>",
+    *dict.fromkeys(w for w, row in follows.items() for w in (w, *row) if w != "<eos>"),
+]
+number = {word: i for i, word in enumerate(words)}
+table = torch.zeros(len(words), len(words))
+for word in words:
+    for after, p in follows.get(word, {"<eos>": 1.0}).items():
+        table[number[word], number[after]] = p
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# That is the table as a matrix. We wrap it in the function that every model of this course implements,
+# `logits, state = model(tokens, state)`:
+
+
+# %% slideshow={"slide_type": "fragment"}
+class TableLM:
+    vocab_size = len(words)
+
+    def __call__(self, tokens, state=None):
+        return table.log()[tokens], tokens[:, -1]
+
+
+EOS, prompt = 0, torch.tensor([[number["home"]]])
+written = greedy(TableLM(), prompt, 6, eos=EOS)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as by_greedy:
+    print(
+        "greedy:",
+        *[words[i] for i in written.tokens[0].tolist()],
+        f"  P = {written.log_prob[0].exp():.4f}",
+    )
+show.predict(
+    "The prompt is “she came home”. With the table and a pencil, how probable is the sentence that greedy search writes, including its `<eos>`?",
+    within=0.01,
+    answer=written.log_prob[0].exp().item(),
+    why="Do you see a more probable one? Start with the *least* probable of the three first words.",
+    reveals=by_greedy,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# Greedy search writes *without any money* `<eos>`, which has $0.45 \cdot 0.6 \cdot 0.6 \cdot 0.7 = 0.1134$. But *penniless* `<eos>`
+# has $0.25 \cdot 0.96 = 0.24$, more than twice as much, and says the same in one word.
+# </details>
+#
+# Here we can check all texts. `exhaustive_search` scores every one and returns the best first:
+
+# %% slideshow={"slide_type": "fragment"}
+every = exhaustive_search(TableLM(), prompt, 6, eos=EOS, limit=16**6)[0]
+for found in every:
+    print(f"{math.exp(found.log_prob):.4f}  ", *[words[i] for i in found.tokens])
+print(len(every), "texts, of", f"{16**6:,} that six tokens from sixteen could make;", end=" ")
+print(f"together {sum(math.exp(found.log_prob) for found in every):.4f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Greedy search **never starts with an improbable word**, and here the best text starts with the least probable of the three.
+# - It **prefers many common words to one rare one**: "without" looks better than "penniless" because many sentences share it. Their
+#   probability is then split again and again.
+# - It cannot go back. It is not a bad rule for each single word, but it answers a different question from ours.
+# - The thirteen probabilities sum to 1, because with `<eos>` a language model divides a total of 1 among complete texts
+#   ([lecture 1](01_language_models.ipynb)).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Walk the greedy path on the board before the cell runs, then ask for a better sentence. What goes wrong: they multiply up to the last word and forget `<eos>`.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Beam search
+#
+# Instead of a single prefix, keep the $b$ best. Such a prefix is a **hypothesis**, the $b$ hypotheses are the **beam**, and $b$ is
+# the **beam size**. This is **beam search**. One step has three parts:
+#
+# 1. *Extend* every hypothesis of the beam $B_{t-1}$ by every word.
+# 2. *Score* each extension by the probability of the **whole** text so far.
+# 3. *Keep* the $b$ best; **prune** (drop for good) the rest. A hypothesis that ends in `<eos>` is finished and set aside.
+#
+# $$B_t = \text{the } b \text{ best of } \{(y, w) : y \in B_{t-1},\; w \in V\} \text{ by } \ln P(y, w)
+#   = \ln P(y) + \ln P(w \mid y)$$
+#
+# We use logarithms because a product of many small numbers soon underflows to zero; a sum of logarithms does not:
+
+# %% slideshow={"slide_type": "fragment"}
+print("0.01 multiplied 200 times:", math.prod([0.01] * 200))
+print("200 times ln 0.01, added: ", round(200 * math.log(0.01), 1))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **By hand, with $b = 2$.** Kept hypotheses are bold.
+#
+# | step | candidates, with the probability of the whole text | beam |
+# |---|---|---|
+# | 1 | **without** 0.45, **with** 0.30, penniless 0.25 | without, with |
+# | 2 | **without any** 0.45 · 0.6 = 0.27, **with no** 0.30 · 0.7 = 0.21, without a 0.18, with little 0.09 | without any, with no |
+# | 3 | **with no money** 0.21 · 0.9 = 0.189, **without any money** 0.27 · 0.6 = 0.162, without any means 0.108, with no plan 0.021 | with no money, without any money |
+# | 4 | with no money `<eos>` 0.189 · 0.7 = 0.1323, finished; without any money `<eos>` 0.1134, finished; … | the rest has at most 0.0567: stop |
+#
+# In step 3 the order changed, and the second hypothesis is now first. Greedy search could not have seen that.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def search(b):
+    """The tree explored by a search with a beam of b."""
+    if b == 1:
+        return greedy(TableLM(), prompt, 6, eos=EOS, trace=True)[1]
+    found = beam_search(TableLM(), prompt, 6, eos=EOS, beam_size=b, num_hypotheses=1, trace=True)
+    return found[1]
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def best_open(t):
+    """The largest probability of a text that has t words and has not ended."""
+    begun = [
+        [number["home"], *found.tokens[:t]] for found in every if EOS not in found.tokens[:t]
+    ]
+    return max(math.prod(table[a, b].item() for a, b in pairwise(path)) for path in begun)
+
+
+show.predict(
+    "A beam of 3 also keeps “penniless”, and finishes it in step 2 with 0.24. After which step may the search stop without missing anything?",
+    choices=["step 2", "step 3", "step 4"],
+    answer=f"step {next(t for t in range(2, 6) if best_open(t) < math.exp(every[0].log_prob))}",
+    why=f"After step 2 an open text still has {best_open(2):.2f}; after step 3 the best one has only {best_open(3):.3f}, and "
+    "the probability of an open text can only fall. Watch the search:",
+    reveals=widgets.beam_player(search, lambda i: words[i], prompt="she came home"),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# *Each box shows the word, its probability given the preceding text, and in its second line $P$ and $\ln P$ of the whole text. Odd
+# half-steps show the candidates, even half-steps show which of them are kept.*
+#
+# <details><summary><b>What to notice</b></summary>
+#
+# - Not after step 2, because "without any" still has 0.27, and might end above 0.24. In step 3 the best open text has 0.189, so
+#   nothing else can win.
+# - With $b = 2$ "penniless" was pruned at step 1, as the third of three. Nothing can bring it back later.
+# - Beam search is a heuristic and guarantees nothing. With $b = 1$ it is greedy search; with a beam so wide that nothing is ever
+#   pruned it is exhaustive search.
+# - It needs $b \cdot n$ calls of the model instead of $V^n$.
+# </details>
+
+# %% slideshow={"slide_type": "subslide"}
+for b in (1, 2, 3):
+    best = beam_search(TableLM(), prompt, 6, eos=EOS, beam_size=b, num_hypotheses=1)[0][0]
+    print(f"b = {b}: P = {math.exp(best.log_prob):.4f}  ", *[words[i] for i in best.tokens])
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **What goes wrong.** Everybody who implements beam search makes three mistakes once. *You add probabilities* instead of their
+# > logarithms. The sum then grows with every word, so that long texts win and the most probable single word drags along whatever
+# > follows it. *You rank by the last word only* instead of the whole text. That is greedy search $b$ times. *You drop a hypothesis
+# > when it produces* `<eos>`, because you cannot extend it. You then lose the best text at the moment it is finished. (The opposite
+# > mistake is to extend it, and to keep writing after the end.)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *12 minutes. The first two steps by hand, the rest with the slider. What goes wrong: they add probabilities, rank by the last word, or drop a finished hypothesis.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. When to stop, and how long a text gets
+#
+# **When to stop?** Not at the first `<eos>`: with $b = 3$, "penniless" was finished with 0.24 while "without any" had 0.27.
+# But every further word multiplies by a number of at most 1, so the probability of an open text can only fall. As soon as the best
+# finished text is above the best open one, the search may stop without missing anything. A maximum length stops it in any case.
+#
+# The same fact has a second consequence: **every word costs probability, so short texts win.** One remedy is to divide by a power of
+# the length, the **length penalty** (Wu et al. 2016, section 7, in a simpler form):
+#
+# $$\mathrm{score}(y) = \frac{\ln P(y)}{|y|^{\alpha}}, \qquad \alpha = 0: \text{probability}, \quad \alpha = 1:
+#   \text{mean } \ln P \text{ per token.}$$
+#
+# Now take a real model, SmolLM2, which has 135 million parameters and is on your disk. A beam of 6 completes a sentence; the full
+# stop is its `<eos>`. The search runs with $\alpha = 1.5$, so that it does not stop before it has found long texts, and we keep all
+# finished ones.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def score(log_prob, length, alpha):
+    return log_prob / length**alpha
+
+
+llm, tokenizer = smollm2()
+stop = tokenizer.encode(".")[0]
+rain = "When the rain stopped, the children"
+_, tree = beam_search(
+    llm,
+    torch.tensor([tokenizer.encode(rain)]),
+    14,
+    eos=stop,
+    beam_size=6,
+    length_penalty=1.5,
+    trace=True,
+)
+ended = [node for node in tree.nodes if node.status == "finished" and node.token == stop]
+sentences = [tokenizer.decode(tree.path(node)).strip() for node in ended]
+
+# %% slideshow={"slide_type": "fragment"}
+lengths, log_probs = [node.step for node in ended], [node.log_prob for node in ended]
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def leader(alpha):
+    """The length of the sentence with the best score."""
+    return lengths[max(range(len(lengths)), key=lambda i: score(log_probs[i], lengths[i], alpha))]
+
+
+show.predict(
+    f"At $\\alpha = 0$ a sentence of {leader(0)} tokens leads. At what $\\alpha$ does one of {max(leader(1), leader(1.5))} tokens take the lead?",
+    choices={"0.1": 0.1, "0.5": 0.5, "1": 1.0},
+    answer=next(
+        a for a in [n / 20 for n in range(40)] if leader(a) == max(leader(1), leader(1.5))
+    ),
+    why="Dividing a negative number by a larger one brings it closer to 0, which is *more*, so a larger $\\alpha$ favours longer texts.",
+    reveals=widgets.length_penalty_player(score, sentences, lengths, log_probs),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Dividing a negative number by a larger one brings it closer to 0, which is *more*, so a larger $\alpha$ favours longer texts. A
+#   negative $\alpha$ multiplies instead, and penalises length twice.
+# - At $\alpha = 0$ a sentence of 7 tokens leads; from $\alpha = 1$ upwards it is one of 14 tokens. Neither is *right*: we choose $\alpha$
+#   so that our texts become as long as good texts are.
+# - A penalty also changes the stopping rule, because an open text may now gain by growing. So `nlmcore` asks what an open text
+#   would score if it lost no more probability up to the maximum length.
+# </details>
+#
+# > **What goes wrong.** You compute $\ln P \cdot |y|^{\alpha}$, or you *subtract* a penalty for each word. Both have the wrong
+# > sign, and the empty text wins. Another classic is to forget whether `<eos>` counts in $|y|$. You may count it or not, but do the
+# > same for all texts.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Is a wider beam better?** It finds more probable texts. Stahlberg & Byrne (2019) searched exactly for translations and found
+# that for more than half of their sentences the most probable translation was *empty*: `<eos>` as the first token. Koehn & Knowles
+# (2017) had seen quality fall with wide beams, the **beam search curse**. Does it strike here? We test two of the course's small
+# translators ([lecture 11](11_sequence_to_sequence.ipynb) trains them). One translates numbers in words into German, and we measure
+# it by BLEU, the agreement with the reference, which is at most 100. The other turns spelling into *phonemes*, the sounds of a
+# word, and we measure its phoneme errors. `python -m lectures.recipes dullness` repeats the measurement.
+#
+# > **Ask yourself.** Of beams from 1 to 256, which gives the best quality, and does the widest one do harm?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+measured = stored("dullness")
+for part in measured["wide_beams"].values():
+    print(part["what"])
+    print("  beam     mean ln P   quality   length, of the reference's   empty")
+    for beam, row in part["beams"].items():
+        numbers = f"{row['log_prob']:9.3f}  {row['quality']:8.2f}  {row['length']:14.1%}  {row['empty']:17.0%}"
+        print(f"  {beam:>4}  {numbers}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - $\ln P$ rises with the beam, as it must; beams above 64 find nothing more probable.
+# - **No curse here.** Into German, BLEU climbs from 57.8 with greedy search to 65.0 with a beam of 4 and 66.6 with 64. For phonemes
+#   a beam of 2 has 10.8 % errors, and wider ones are within 0.2 points of it. No beam ever found an empty text. (We have one
+#   trained model per task, so this shows that no curse appeared, not which beam is best.)
+# - Why not? These tasks have a single right answer, and the models know their few words very well. If a sentence can be said in a
+#   thousand ways, each way has a thousandth of the probability, and one dull alternative can be more probable than any of them.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Ask for the sign of α before the widget: everyone guesses wrongly once. Skip the wide beams if time is short; say that
+# one model per task ranks nothing.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Is the most probable text a good text?
+#
+# A translation has a given meaning. A story does not. Holtzman et al. (2020) let a model continue texts by beam search, and
+# compared the probability of every token with that of the tokens that people wrote. We do the same. We cut passages from three
+# plays by Shakespeare after 48 tokens, and SmolLM2 writes 96 more.
+#
+# The picture at the top shows one of these passages. Now try other ways to continue it. The button *sampled* samples every token
+# with the model's probabilities; two more buttons do so after filtering (section 6).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+example = measured["example"]
+
+
+def beside_shakespeare(way):
+    """Probability of each token: Shakespeare's text and that of one way of decoding, and the text."""
+    lines = {
+        "Shakespeare": example["Shakespeare"]["probabilities"],
+        way: example[way]["probabilities"],
+    }
+    positions = list(range(1, len(lines[way]) + 1))
+    rows = measured["rows"]["SmolLM2"]
+    says = "; ".join(
+        f"{name}: {rows[name]['probability']:.2f} per token over all passages" for name in lines
+    )
+    chart = show.lines_svg(
+        positions,
+        lines,
+        low=0,
+        high=1,
+        x_title="position in the continuation",
+        y_title="probability of the token",
+        width=860,
+        height=340,
+        alt=f"Probability of each of {len(positions)} tokens under SmolLM2, Shakespeare's text and {way}. {says}.",
+    )
+    return chart + show.said(says) + show.said(f"{way} writes: {example[way]['text']}")
+
+
+ways = [way for way in example if way not in ("prompt", "Shakespeare")]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+tokens_of = {way: row["probability"] for way, row in measured["rows"]["SmolLM2"].items()}
+show.predict(
+    "Over all passages, which way of writing comes closest to Shakespeare's mean probability per token?",
+    choices=ways,
+    answer=min(ways, key=lambda way: abs(math.log(tokens_of[way] / tokens_of["Shakespeare"]))),
+    why="People do not write the most probable words, because they need not say what the reader already knows. "
+    "Human text lies where the model's *samples* lie, not where its maximum is.",
+    reveals=widgets.live(
+        beside_shakespeare,
+        way=ipywidgets.ToggleButtons(
+            options=ways, description="compare", style={"button_width": "auto"}
+        ),
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# One passage is an anecdote. Here are all of them, and a second model:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+for model, rows in measured["rows"].items():
+    count = measured["passages"][model]
+    print(
+        f"{model}, {count} passages   per token   first 12   last 12   tokens below 0.01   repeated"
+    )
+    for way, row in rows.items():
+        along = f"{row['along'][0]:10.2f} {row['along'][-1]:9.2f}"
+        print(
+            f"  {way:24} {row['probability']:8.2f} {along} {row['improbable']:15.0%} {row['repeated']:14.0%}"
+        )
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# *Per token: the geometric mean of the model's probabilities. Repeated: the fraction of groups of four tokens that already occurred
+# in the same continuation. bpe_gpt is the course's own small model, which was trained on the other plays. **Sampling** chooses each
+# token at random with the model's probabilities; section 6 explains the two filtered rows above "sampled".*
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - The beam's tokens have a mean probability of 0.72, Shakespeare's of 0.03. People do not write the most probable words, because
+#   they need not say what the reader already knows.
+# - The beam repeats 80 % of its groups of four tokens, Shakespeare 4 %. And the probability *climbs* along the text, from 0.36 over
+#   the first twelve tokens to 0.92 over the last twelve, because each "aye" makes the next one more probable. Greedy search does
+#   the same.
+# - Sampling from the whole distribution gives SmolLM2 0.03 per token, the same as Shakespeare. For the small model that knows
+#   Shakespeare's other plays, the two agree to two digits: 0.024 and 0.024. Human text lies where the model's *samples* lie, not
+#   where its maximum is. If a coin shows heads with probability 0.6 and you toss it a hundred times, the most probable result is a
+#   hundred heads. You will never see it.
+# - That does not make a sample a good text (click on "sampled" and read). A third of its tokens have a probability below 0.01, and
+#   this model is not good enough to place such words well. The methods of section 6 lie in between.
+# - We used sixteen passages, three plays, and a small model that may know Shakespeare from its training. The curves resemble those of Holtzman et al. (figure 2).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let somebody read the beam's text aloud until the room laughs, then ask what the model did wrong (nothing: it was asked for the most probable text).*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Sampling, and what to cut off
+#
+# The alternative to searching is **sampling**: choose the next word at random, with the model's probabilities,
+#
+# $$w_t \sim P(\cdot \mid w_1, \dots, w_{t-1}).$$
+#
+# A sampled text is as surprising as the model believes texts to be. But the model is not perfect, least of all where it has seen
+# little data, in the *tail* of the distribution, which holds thousands of words of tiny probability each. Every few words one of
+# them is sampled, and a sentence does not survive many of them. So we first **reshape** the distribution:
+#
+# | name | method | source |
+# |---|---|---|
+# | **temperature** $T$ | divide the model's scores (*logits*) by $T$ before the softmax; below 1 sharpens, above 1 flattens | Ackley et al. 1985 |
+# | **top-k** | keep the $k$ most probable words | Fan et al. 2018 |
+# | **top-p**, the **nucleus** | keep the fewest most probable words that together hold at least $p$ | Holtzman et al. 2020 |
+# | **min-p** | keep the words that are at least min-p times as probable as the best word | Nguyen et al. 2024 |
+# | **typical** | keep the words whose surprise $-\ln p_i$ is closest to the mean surprise, until they hold typical-p | Meister et al. 2023 |
+#
+# We then divide the remaining probabilities by their sum, so that they form a distribution again. With the logits $z_i$, and with the
+# **entropy** $H$ for the mean surprise ($e^H$ equally probable words would be as uncertain),
+#
+# $$p_i \propto \exp(z_i / T), \qquad H = -\sum_i p_i \ln p_i.$$
+#
+# We call SmolLM2 once for each prompt. The widget only filters.
+
+# %% slideshow={"slide_type": "fragment"}
+prompts = [
+    "The capital of France is",
+    "Once upon a time there was a",
+    "I will never forget the day when",
+]
+with torch.no_grad():
+    next_word = {
+        text: llm(torch.tensor([tokenizer.encode(text)]))[0][0, -1].log_softmax(-1)
+        for text in prompts
+    }
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+kept = {
+    text: int((reshape(log_p, top_p=0.9) > -math.inf).sum()) for text, log_p in next_word.items()
+}
+show.predict(
+    f"After “{prompts[0]}”, top-p = 0.9 keeps {kept[prompts[0]]} words. How many does it keep after “{prompts[1]}”?",
+    choices={"about as many": kept[prompts[0]], "about 60": 60, "about 500": 500},
+    answer=kept[prompts[1]],
+    why="The nucleus is small where the model is confident and large where many words are possible. Try top-k and min-p on both:",
+    reveals=widgets.sampler_playground(reshape, next_word, lambda i: tokenizer.decode([i])),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# *Grey: the model's own probability; blue: the distribution to sample from. Sliders act from left to right, row by row.*
+#
+# <details><summary><b>What to notice</b></summary>
+#
+# - Top-p = 0.9 keeps ten words after "The capital of France is", 546 after "Once upon a time there was a". The nucleus is small where
+#   the model is confident and large where many words are possible.
+# - Ten words hold 0.90 of the first distribution and 0.42 of the second. A fixed $k$ keeps too many words in one case and too few
+#   in the other; that is the argument of Holtzman et al. for top-p.
+# - What does min-p = 0.05 keep? Two words after the first prompt, 36 after the second. It compares every word with the best one.
+#   Where "Paris" has 0.77, hardly a second word passes; where the best one has 0.08, many do. So min-p also leaves room only where
+#   the model does.
+# - Typical sampling can cut off the *most* probable word. After "Once upon a time there was a", typical-p = 0.5 drops the best
+#   word, "small". Its surprise, $-\ln 0.078 = 2.6$, is far below the mean of 5.3; nobody needs to be told the obvious.
+# - Temperature by itself keeps every word. At $T = 2$ the entropy is above 8 for *every* prompt, and even "Paris" drowns in the
+#   tail.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** *You omit the word that crosses p.* Keep words while the sum before them is *below* $p$, so that the crossing
+# > word is included. Without it nothing is left after "The capital of France is" with $p = 0.7$, because "Paris" by itself holds more.
+# > *You filter after sampling*: you sample from everything and replace a forbidden word by the best one. The best word then gets all
+# > the mass that was cut, instead of sharing it. *You multiply by the temperature*: $z_i \cdot T$ sharpens where it should flatten.
+# > *You divide the probabilities* by $T$ instead of the logits. After normalising, nothing has changed.
+
+# %% slideshow={"slide_type": "fragment"}
+p = next_word["The capital of France is"].exp()
+ranked = p.sort(descending=True).values
+without = ranked[ranked.cumsum(0) <= 0.7]
+kept = reshape(p.log(), top_p=0.7).exp()
+print(
+    "words kept with p = 0.7, without the crossing word:",
+    len(without),
+    "  with it:",
+    int((kept > 0).sum()),
+)
+print(
+    "probabilities divided by 2, normalised: unchanged?",
+    torch.allclose((p / 2) / (p / 2).sum(), p),
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *13 minutes. One filter at a time, always on both prompts. What goes wrong: they omit the word that crosses p, or multiply by the
+# temperature.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Watch it write
+#
+# The model writes one token at a time. It computes a distribution, we reshape it and sample a token, the model reads that token,
+# and so on. It remembers the earlier tokens in its *state*, so that it never reads anything twice. (The state of SmolLM2 holds keys
+# and values; *The Transformer language model* explains them.)
+
+# %% slideshow={"slide_type": "fragment"}
+begin = "I will never forget the day when"
+start = torch.tensor([tokenizer.encode(begin)])
+print(begin, end="")
+for step in stream(llm, start, 20, top_p=0.9, generator=torch.Generator().manual_seed(2)):
+    print(tokenizer.decode(step.tokens.tolist()), end="", flush=True)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Now compare four ways from the same start. The bars show the distribution from which the token was sampled, after temperature and
+# filters; the number in brackets is the token's probability under the model itself.
+#
+# > **Ask yourself.** At which tokens do greedy search and top-p differ? What will the text at $T = 2$ look like after six tokens?
+
+# %% slideshow={"slide_type": "fragment"}
+options = {
+    "top-p 0.9": {"top_p": 0.9},
+    "T = 0.7": {"temperature": 0.7},
+    "T = 2": {"temperature": 2.0},
+}
+trees = {"greedy": greedy(llm, start, 14, trace=True)[1]}
+for way, settings in options.items():
+    draw = torch.Generator().manual_seed(5)
+    trees[way] = sample(llm, start, 14, generator=draw, trace=True, **settings)[1]
+widgets.word_by_word(trees, lambda i: tokenizer.decode([i]), prompt=begin)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# Where one token has nearly all the probability, all ways agree, because grammar leaves no choice. Where five tokens share it, the
+# ways diverge, and then they write different texts. At $T = 2$ the bars almost vanish, because the tail of 49,000 tokens holds
+# nearly all the probability. The model writes tokens far outside the first five, and the sentence falls apart. This is one seed and
+# one text per way; it does not show which way is better.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes. Stop at a step where all ways agree and ask why. One seed per way: do not let the room rank them.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Against repetition
+#
+# Search repeats itself (section 5), and filters do not help greedy search, because they always keep the most probable token. So change the
+# scores. The **repetition penalty** (Keskar et al. 2019, section 4.1) lowers the score $z_i$ of every token that already occurs in the text:
+#
+# $$z_i' = \begin{cases} z_i / \theta & \text{if } z_i > 0 \\ \theta\, z_i & \text{otherwise} \end{cases} \quad \text{for every } i \text{ in } w_1, \dots, w_{t-1}; \qquad
+#   \theta \ge 1.$$
+#
+# Two relatives subtract instead: a **presence penalty** subtracts the same amount from every token that has occurred, a **frequency penalty**
+# subtracts it once per occurrence. Here are 8 passages of Shakespeare; the course's small GPT continues each by greedy search.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def penalise(logits, text, theta):
+    """The scores (row, vocab), lowered for every token that the row's text (row, time) holds."""
+    seen = logits.gather(-1, text)
+    return logits.scatter(-1, text, torch.where(seen > 0, seen / theta, seen * theta))
+
+
+@torch.no_grad()
+def continued(openings, theta, tokens=64):
+    """Greedy search under the penalty."""
+    text, unread, state = openings, openings, None
+    for _ in range(tokens):
+        logits, state = gpt(unread, state)
+        unread = penalise(logits[:, -1], text, theta).argmax(-1, keepdim=True)
+        text = torch.cat([text, unread], dim=1)
+    return text[:, openings.shape[1] :].tolist()
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+gpt, pieces, _ = checkpoint("bpe_gpt")
+play = pieces.encode(load("shakespeare").texts("test")[0][4_000:40_000])
+passages = torch.tensor(
+    [play[i : i + 88] for i in range(0, 4_800, 600)]
+)  # 24 tokens to read, 64 to continue
+
+
+def old_groups(tokens):
+    """For every group of four tokens: did it occur before in the same text?"""
+    groups = [tuple(tokens[i : i + 4]) for i in range(len(tokens) - 3)]
+    return [group in groups[:i] for i, group in enumerate(groups)]
+
+
+def share(flags):
+    return sum(flags) / len(flags)
+
+
+penalties = (1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
+under = {theta: continued(passages[:, :24], theta) for theta in penalties}
+under["Shakespeare"] = passages[:, 24:].tolist()
+loops = {name: [share(old_groups(text)) for text in texts] for name, texts in under.items()}
+different = {
+    name: [len(set(text)) / len(text) for text in texts] for name, texts in under.items()
+}
+
+
+def with_marks(name, passage):
+    """One continuation; tokens that end a group of four which occurred before are marked."""
+    tokens = under[name][passage - 1]
+    marks = [0, 0, 0, *map(int, old_groups(tokens))]
+    told = f"{name}: {share(marks):.0%} of the tokens end a group that occurred before"
+    names = ["new", "ends a group of four tokens that occurred before"]
+    return show.marked_words_html([pieces.decode([i]) for i in tokens], marks, names, alt=told)
+
+
+with show.held_back() as by_penalty:
+    print(
+        "penalty        repeated groups   different tokens   (mean, and from the lowest to the highest of 8 passages)"
+    )
+    for name in under:
+        low = " to ".join(f"{edge:.0%}" for edge in (min(loops[name]), max(loops[name])))
+        print(f"{name!s:14} {mean(loops[name]):12.0%}   {low:12} {mean(different[name]):8.0%}")
+show.predict(
+    f"Without a penalty {mean(loops[1.0]):.0%} of the groups of four tokens occurred before; in Shakespeare's own continuations "
+    f"{mean(loops['Shakespeare']):.0%}. From which $\\theta$ upwards does greedy search repeat less than Shakespeare?",
+    choices={"1.1": 1.1, "1.5": 1.5, "2": 2.0},
+    answer=next(theta for theta in penalties if mean(loops[theta]) < mean(loops["Shakespeare"])),
+    why="A group repeats only if each of its four tokens wins again, so a small penalty on each is enough.",
+    reveals=[
+        by_penalty,
+        widgets.live(
+            with_marks,
+            name=widgets.choice(under, "θ"),
+            passage=widgets.slider(1, 1, 8, 1, "passage"),
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - A small penalty is enough, and a large one does a different kind of harm. At $\theta = 2$ nearly every token is new, whereas
+#   Shakespeare uses some tokens again and again. The penalty does not know that "the" and a comma must return.
+# - A text that does not repeat itself is not yet good. Read the continuations at 1.2. The loop is gone, but the sense has not come.
+# - We used eight passages of one play and one small model, so this does not tell you the best $\theta$ for a different model. Keskar et al. used 1.2.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **What goes wrong.** *You also divide negative scores*: $-4 / 1.2$ is larger than $-4$, so the penalty becomes a reward. (The
+# > formula printed by Keskar et al. always divides; programs multiply the negative ones.) *You penalise log-probabilities instead
+# > of scores*: softmax does not change if you add the same number to all scores, but the effect of this penalty does, because it
+# > depends on where zero is. *You also penalise the prompt*, in a task that has to quote it.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Let the room choose θ before the table opens, then read one continuation aloud at 1 and one at 2. Ask: which words must a text
+# repeat? What goes wrong: they take "no repetition" for quality.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 9. Speculative decoding: the same text, sooner
+#
+# One step of a large model takes long because the computer has to read all the weights from memory, whether for one token or for
+# ten. So let a small **draft model** $q$ write a few tokens, and let the large **target model** $p$ read them all in *one* call.
+# This is **speculative decoding** (Leviathan et al. 2023; Chen et al. 2023). From left to right,
+#
+# $$\text{accept the drafted } x \text{ with probability } \min\!\left(1, \frac{p(x)}{q(x)}\right); \qquad
+#   \text{at the first refusal sample from } \frac{\max(0,\, p - q)}{\sum_x \max(0,\, p(x) - q(x))}$$
+#
+# instead, and draft again from there. If all are accepted, the call yields one more token, sampled from $p$. The result is
+# distributed *exactly* as $p$, however bad the draft is, because a token is accepted with probability
+# $q \cdot \min(1, p/q) = \min(p, q)$, and $1 - \sum \min(p, q) = \sum \max(0, p - q)$, so the probabilities of the two ways to get
+# $x$ add up to $\min(p, q) + \max(0, p - q) = p$. Check it on two real distributions:
+
+# %% slideshow={"slide_type": "fragment"}
+large, letters, _ = checkpoint("char_gpt")  # the target: a Transformer over letters
+small, _, _ = checkpoint("char_lstm")  # the draft: an LSTM
+hamlet = torch.tensor([letters.encode("To be, or not ")])
+with torch.no_grad():
+    p_next, q_next = (model(hamlet)[0][0, -1].softmax(-1) for model in (large, small))
+
+accepted = torch.minimum(p_next, q_next)
+missing = (p_next - q_next).clamp(min=0)
+by_both_ways = accepted + (1 - accepted.sum()) * missing / missing.sum()
+print(f"a draft of one letter is accepted with probability {accepted.sum():.2f}")
+print("both ways together are p:", torch.allclose(by_both_ways, p_next, atol=1e-6))
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+class Counted:
+    """A model that counts its calls."""
+
+    def __init__(self, model):
+        self.model, self.vocab_size, self.calls = model, model.vocab_size, 0
+
+    def __call__(self, tokens, state=None):
+        self.calls += 1
+        return self.model(tokens, state)
+
+
+def drawn(seed=1):
+    return torch.Generator().manual_seed(seed)
+
+
+def drafted(lookahead, seed):
+    """The calls of the large model for 40 letters, and the tree of drafted letters."""
+    target = Counted(large)
+    _, tree = speculative_sample(
+        target, hamlet, 40, draft=small, lookahead=lookahead, generator=drawn(seed), trace=True
+    )
+    return target.calls, tree
+
+
+drafts = {
+    lookahead: [drafted(lookahead, seed) for seed in range(5)] for lookahead in (1, 2, 4, 8)
+}
+per_call = {ahead: [40 / calls for calls, _ in runs] for ahead, runs in drafts.items()}
+refused = {
+    ahead: mean(sum(node.status == "pruned" for node in tree.nodes) for _, tree in runs)
+    for ahead, runs in drafts.items()
+}
+
+
+def with_refusals(ahead):
+    """One of the five texts: each letter that replaces a refused draft is marked."""
+    tree = drafts[ahead][0][1]
+    corrected = {node.parent for node in tree.nodes if node.status == "pruned"}
+    path = [node for node in tree.nodes if node.id in tree.best and node.step]
+    marks = [int(node.parent in corrected) for node in path]
+    names = [
+        "drafted and accepted, or added at the end of a call",
+        "refused, and sampled by the large model",
+    ]
+    told = (
+        f"{ahead} letters drafted at a time: {sum(marks)} of 40 letters replace a refused draft"
+    )
+    return show.marked_words_html(
+        [letters.decode([node.token]) for node in path], marks, names, alt=told
+    )
+
+
+with show.held_back() as by_lookahead:
+    print(
+        "drafted at a time   letters per call of the large model (5 seeds)   drafts refused, of 40 letters"
+    )
+    for ahead, rates in per_call.items():
+        print(
+            f"{ahead:10} {mean(rates):24.1f}, {show.from_to(rates, '{:.1f}')} {refused[ahead]:22.0f}"
+        )
+show.predict(
+    "The small model drafts 4 letters at a time. How many letters does one call of the large model yield, on average?",
+    choices={"about 1": 1, "between 2 and 3": 2.5, "about 5": 5},
+    answer=mean(per_call[4]),
+    why="A call yields at most the 4 drafted letters and one of its own, but a refusal discards all letters drafted after it.",
+    reveals=[
+        by_lookahead,
+        widgets.live(with_refusals, ahead=widgets.choice(drafts, "drafted at a time")),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - If each draft is accepted with probability $a$, independently, a call yields $(1 - a^{\gamma + 1}) / (1 - a)$ letters for
+#   $\gamma$ drafted ones (Leviathan et al., equation 1). So drafting further ahead gains less and less, and wastes more of the
+#   small model's work.
+# - Letters per call are not letters per second. Here both models are small, and we save no time; if the target is a hundred times
+#   larger than its draft, almost only the calls of the target count. Leviathan et al. report two to three times the speed.
+# - Temperature and filters may reshape $p$ and $q$ first. The text is then distributed as the *reshaped* $p$.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **What goes wrong.** *You take the large model's best letter when a draft is refused*: the result is no longer distributed as $p$. *You keep
+# > drafts after a refusal*: they continue a text that does not exist. *Your two models have different vocabularies*: token ids do not match.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Do the proof with two words on the board: p = (0.8, 0.2), q = (0.5, 0.5). Ask first: does a bad draft model make the text worse?
+# (No, only slower.) What goes wrong: the class thinks that the large model "checks" by agreeing with its own best choice.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 10. A few more, in a line each
+#
+# - **Diverse beam search** (Vijayakumar et al. 2018) splits the beam into groups, and penalises them for choosing the same words.
+# - **Stochastic beam search** (Kool et al. 2019) samples $b$ *different* texts, without replacement.
+# - **Minimum Bayes risk** (Eikema & Aziz 2020) samples many texts and takes the one that is most similar to all the others.
+# - **Contrastive search** (Su et al. 2022) takes, from the $k$ best tokens, one whose vector differs from those of the text so far.
+#
+# All of them work for every model of the course, because they call only the one function that every model has. Here is the course's
+# small GPT after "KING. My lord,":
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+king = torch.tensor([pieces.encode("KING.\nMy lord,")])
+texts = {
+    "greedy": greedy(gpt, king, 24).tokens[0].tolist(),
+    "beam of 4": beam_search(gpt, king, 24, beam_size=4)[0][0].tokens,
+    "diverse, best of group 2": diverse_beam_search(
+        gpt, king, 24, beam_size=4, groups=2, diversity=1.0
+    )[0][-1].tokens,
+    "stochastic beam": stochastic_beam_search(gpt, king, 24, beam_size=4, generator=drawn())[0][
+        0
+    ].tokens,
+    "minimum Bayes risk": minimum_bayes_risk(gpt, king, 24, num_samples=16, generator=drawn())[0][
+        0
+    ].tokens,
+    "contrastive": contrastive_search(gpt, king, 24).tokens[0].tolist(),
+    "top-p 0.9": sample(gpt, king, 24, top_p=0.9, generator=drawn()).tokens[0].tolist(),
+}
+for way, tokens in texts.items():
+    print(f"{way:25}", pieces.decode(list(tokens)).replace("\n", " / "))
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *3 minutes. One text per way: enough to see that they run, not which is better. Ask which of them search and which sample.*
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Search or sample?** If the input fixes the answer (translation, speech, letters to sounds), use a small beam with a length
+# > penalty. If it does not (stories, dialogue), sample, with the tail cut off. If a program checks the answer (code, arithmetic),
+# > sample many answers and keep those that pass.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. Texts have 4 words from a vocabulary of 10. How many texts are there, and how many calls of the model does a beam of 3 need at most?
+# <details><summary>Answer</summary>10,000 texts. At most 1 + 3 + 3 + 3 = 10 calls, because the first step has only one
+# prefix.</details>
+#
+# 2. With what beam size is beam search certain to be exhaustive search?
+# <details><summary>Answer</summary>With any size at which nothing is ever pruned. The beam must then hold all open texts of any
+# step, up to V to the power n − 1 for texts of n words.</details>
+#
+# 3. Two hypotheses: 4 tokens with ln P = −4, 8 tokens with ln P = −6. Which wins at α = 0, and which at α = 1?
+# <details><summary>Answer</summary>At 0 the short one wins (−4 > −6), at 1 the long one (−0.75 > −1).</details>
+#
+# 4. The next-word probabilities are 0.5, 0.3, 0.15, 0.05. What do top-k = 2, top-p = 0.8, top-p = 0.81 and min-p = 0.2 keep?
+# <details><summary>Answer</summary>Top-k = 2 keeps the first two. Top-p = 0.8 also keeps the first two (0.5 + 0.3 reaches 0.8),
+# top-p = 0.81 the first three, because the word that crosses 0.81 is kept. Min-p = 0.2 keeps all with at least 0.1, again the first
+# three.</details>
+#
+# 5. Which temperatures do not change the order of the words?
+# <details><summary>Answer</summary>Every T above 0. Dividing by a positive number keeps the order; only the differences shrink or
+# grow.</details>
+#
+# 6. A finished hypothesis has P = 0.2, the best open one 0.19, and there is no length penalty. May the search stop?
+# <details><summary>Answer</summary>Yes, if you want one text, because the open one can only fall. For the two best texts the search
+# must continue.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Check yourself: 5 minutes, or homework. Question 4 at the board, one filter per row of seats. What goes wrong: with top-p = 0.8
+# they keep the third word as well, and in question 6 they forget to ask how many texts are wanted.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Now you
+#
+# Write your own filter and pass it to the widget. It draws your result next to the reference, and the line below says whether the
+# two agree. The filter below has temperature and top-p. Make it wrong (leave out the word that crosses p; multiply by the
+# temperature) and look for a prompt where the mistake shows; then add top-k. In the assignment
+# [`exercises/decoding/decoding.ipynb`](../exercises/decoding/decoding.ipynb) you write filters and searches yourself.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Now you: 10 minutes at the keyboard. Ask who finds a prompt on which the broken filter agrees with ours; it is instructive that
+# there are many. What goes wrong: they test with one prompt only, or with p = 1, where every top-p is right.*
+
+
+# %% slideshow={"slide_type": "skip"}
+def my_reshape(log_probs, *, temperature=1.0, top_k=None, top_p=None, min_p=None, typical_p=None):
+    logits = log_probs / max(temperature, 1e-4)  # change me
+    probabilities = logits.softmax(-1)
+    if top_p is not None:
+        ranked, order = probabilities.sort(descending=True, stable=True)
+        before = ranked.cumsum(0) - ranked  # the mass of all more probable words
+        keep = before < top_p - 1e-6  # change me
+        keep[0] = True
+        probabilities = torch.zeros_like(ranked).scatter(0, order[keep], ranked[keep])
+    return (probabilities / probabilities.sum()).log()
+
+
+widgets.sampler_playground(
+    reshape, next_word, lambda i: tokenizer.decode([i]), words=6, yours=my_reshape
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $\mathrm{argmax}_{w_{1:n}} P(w_{1:n})$ | $\hat y = \mathrm{argmax}_y P(y \mid x)$, MAP decoding | the most probable text |
+# | $b$, beam size | $k$, beam width, $B$ | the number of prefixes that the search keeps |
+# | hypothesis $y$ | candidate, partial translation, prefix | one prefix |
+# | pruned, dropped | removed from the list, off the agenda | a prefix that is not extended |
+# | $\lvert y\rvert^\alpha$, length penalty | $lp(Y) = (5 + \lvert Y \rvert)^\alpha / 6^\alpha$ (Wu et al.), normalised log-likelihood | the divisor of ln P |
+# | `<eos>` | `</s>`, stop symbol, END | the end of a text |
+# | $T$ | $\tau$, softmax temperature | divides the logits |
+# | nucleus | top-p set $V^{(p)}$ | the smallest set that holds $p$ |
+#
+# **Sources.** Lowerre (1976), The HARPY Speech Recognition System: beam search. Ackley, Hinton & Sejnowski (1985), A Learning
+# Algorithm for Boltzmann Machines: temperature. Sutskever, Vinyals & Le (2014), Sequence to Sequence Learning with Neural
+# Networks, section 3.2. Wu et al. (2016), Google's Neural Machine Translation System, section 7. Koehn & Knowles (2017), Six
+# Challenges for Neural Machine Translation, section 3.6. Fan, Lewis & Dauphin (2018), Hierarchical Neural Story Generation: top-k.
+# Vijayakumar et al. (2018), Diverse Beam Search. Stahlberg & Byrne (2019), On NMT Search Errors and Model Errors: Cat Got Your
+# Tongue? Kool, van Hoof & Welling (2019), Stochastic Beams and Where to Find Them. Holtzman et al. (2020), The Curious Case of
+# Neural Text Degeneration, figures 1 and 2. Keskar et al. (2019), CTRL, section 4.1: the repetition penalty. Eikema & Aziz (2020), Is MAP Decoding All You Need? Su et al. (2022), A Contrastive
+# Framework for Neural Text Generation. Meister et al. (2023), Locally Typical Sampling. Leviathan, Kalman & Matias (2023), Fast
+# Inference from Transformers via Speculative Decoding; Chen et al. (2023), Accelerating Large Language Model Decoding with
+# Speculative Sampling. Nguyen et al. (2024), Turning Up the Heat: Min-p Sampling. Jurafsky & Martin (2024), Speech and Language
+# Processing, chapters 10 and 13.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Notation: not for the room. Show the row of the length penalty for a minute if your own slides use the formula of Wu et al. What
+# goes wrong: an α from a paper is copied into the other formula, where it means something else.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **decoding**: choosing a text with a language model, by searching or by sampling.
+# - **prompt**: the given text that the model continues.
+# - **exhaustive search**: scoring every possible text; exact, and prohibitive beyond a tiny vocabulary.
+# - **greedy search**: taking the most probable next token at every step.
+# - **hypothesis**: a prefix, or a finished text, that a search considers.
+# - **beam**: the hypotheses that a search keeps at one step.
+# - **beam size**: how many hypotheses the beam holds; 1 is greedy search.
+# - **beam search**: extending all hypotheses of the beam by all words and keeping the best of the results.
+# - **prune**: to drop a hypothesis for good.
+# - **length penalty**: a power of the length that divides ln P; without it short texts win.
+# - **beam search curse**: the observation that wider beams find more probable texts that are worse.
+# - **sampling**: choosing the next token at random with the model's probabilities, reshaped or not.
+# - **temperature**: the number that divides the scores before the softmax; below 1 it sharpens, above 1 it flattens.
+# - **top-k**: keeping the k most probable tokens before sampling.
+# - **top-p**: keeping the fewest most probable tokens that together hold at least p.
+# - **nucleus**: the set of tokens that top-p keeps.
+# - **min-p**: keeping tokens that are at least min-p times as probable as the best one.
+# - **typical**: keeping the tokens whose surprise is closest to the entropy.
+# - **entropy (of a distribution)**: the mean surprise of a distribution, minus the sum of p ln p.
+# - **diverse beam search**: beam search in groups that avoid each other's words.
+# - **stochastic beam search**: a beam search that samples different texts without replacement.
+# - **minimum Bayes risk**: choosing among samples the text that is most similar to all the others.
+# - **contrastive search**: choosing a probable token whose vector differs from those of the text so far.
+# - **repetition penalty**: lowering the scores of tokens that already occur in the text, by a factor.
+# - **presence penalty**: subtracting the same amount from the score of every token that has occurred.
+# - **frequency penalty**: subtracting from a token's score once for each time it has occurred.
+# - **speculative decoding**: decoding in which a small model drafts and a large one accepts or refuses; the text follows the large model's distribution.
+# - **draft model**: in speculative decoding, the small model that proposes tokens.
+# - **target model**: in speculative decoding, the large model whose distribution the text follows.

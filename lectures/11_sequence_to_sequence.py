@@ -1,0 +1,869 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Sequence to sequence
+#
+# *Four hundred and sixty five thousand seven hundred and twenty one.* Read it once, close your eyes, and say it in a different language. You could not point back at the words; you had to keep the whole number in your head. This lecture builds a network
+# that does exactly that, opens its head, and measures when it is full.
+#
+# <img src="figures/one_vector.svg" width="860" alt="The English words of 465,721, below them a stripe of 128 coloured cells, below it the German words: vier hundert fünf und sechzig tausend sieben hundert ein und zwanzig. The German is right.">
+#
+# *A small network read the blue words. It kept only the coloured stripe of 128 values (blue is negative, red positive), and it wrote the
+# German words from that stripe. In section 2 you do the same in ten lines.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - say what translation, summarisation and dialogue have in common, and write their common probability;
+# - join an encoder and a decoder in two ways, and run both by hand;
+# - compute the loss of a batch of pairs, with targets shifted by one and padding left out;
+# - say what a thought vector keeps, and what a reversed source gains, with measurements;
+# - read a curve of quality against length, and say what BLEU counts.
+#
+# **You need** recurrent networks ([lecture 6](06_recurrent_networks.ipynb): a state $h$, a cell that updates it) and greedy and beam search ([lecture 9](09_decoding.ipynb)). Vectors are
+# rows.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# |---|---|---|---|---|---|---|---|
+# | minutes | 6 | 13 | 11 | 9 | 8 | 9 | 6 |
+#
+# *Coming from other slides?* A table at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *Let somebody who speaks two languages do the opening task aloud, and ask what they held in mind. Numbers are real text whose
+# translation everybody can check; nothing in the models is special to numbers.*
+#
+# *If you are short of time, skip section 7, and the padding in section 3.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from statistics import mean
+
+import torch
+from IPython.display import HTML
+
+from nlmcore.corpora import pad
+from nlmcore.decoding import beam_search, greedy
+from nlmcore.metrics import corpus_bleu, edit_distance
+from lectures.trained import checkpoint
+from lectures.recipes.pairs import load_dictionary
+from lectures.recipes.pairs import draw_many, english, german
+from lectures.recipes.numbers import tokenizers
+from lectures.recipes.pairs import BOS, EOS, PairBatches, as_source, as_target, translate
+from nlmcore.seq2seq import Seq2Seq
+from lectures import show, stored, widgets
+from nlmcore.training import fit, teacher_forcing_loss
+
+torch.set_num_threads(1)  # sums in one order: section 3 trains to the same numbers every time
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. One frame for many tasks
+#
+# One text goes in, the **source** $x_1 \dots x_n$. A second one comes out, the **target** $y_1 \dots y_m$, with a different length and
+# word order.
+#
+# | task | source | target |
+# |---|---|---|
+# | translation | a sentence in English | the sentence in German |
+# | summarisation | an article | three sentences |
+# | dialogue | the conversation so far | the answer |
+# | speech recognition | about a hundred sound vectors a second | words |
+# | captioning | an image, as vectors of its patches | a sentence about it |
+# | pronunciation | letters | sounds |
+#
+# All of them ask for one probability, which the chain rule ([lecture 1](01_language_models.ipynb)) factorises:
+#
+# $$P(y \mid x) = \prod_{i=1}^{m} P(y_i \mid y_1, \dots, y_{i-1},\, x), \qquad y_m = \texttt{<eos>}.$$
+#
+# > **Ask yourself.** You know a model of $P(y_i \mid y_1, \dots, y_{i-1})$. What is new here? What do you have to add to a
+# > language model to get this model?
+#
+# <details><summary><b>Answer</b></summary>
+#
+# Only the condition on $x$ is new. You need a language model of the target that has *read the source before it begins*. So a
+# **sequence-to-sequence model** has two halves: an **encoder**, which turns the source into vectors, and a **decoder**, a
+# language model that receives them. Everything that you know about language models still applies: greedy and beam search, loss,
+# perplexity.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Let the room add rows to the table before you show it. What goes wrong: they think that each task needs a different
+# network. Ask what would change in the formula (nothing but the kind of x).*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Idea 1: the encoder's last state is the decoder's first state
+#
+# Encoder and decoder are recurrent networks. The encoder's state is $h^e$, and the decoder's is $h^d$:
+#
+# $$h^e_j = f(x_j,\, h^e_{j-1}), \qquad c = h^e_n, \qquad h^d_0 = c, \qquad h^d_i = g(\hat y_{i-1},\, h^d_{i-1}), \qquad
+#   P(y_i) = \mathrm{softmax}(V h^d_i + b).$$
+#
+# $\hat y_{i-1}$ is the previously written word, and $\hat y_0$ is the token `<bos>`, *begin of sequence*, because the decoder must read something first. One vector $c$ carries the source across. Sutskever, Vinyals & Le (2014) built this from deep LSTMs; $c$ was soon called the **thought vector**.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(
+    show.encoder_decoder_svg(
+        ["twenty", "one", "<eos>"],
+        ["ein", "und", "zwanzig", "<eos>"],
+        backward=True,
+        alt="An encoder reads 'twenty one <eos>' from right to left: state h1 reads <eos>, h2 'one', h3 'twenty'. h3 becomes "
+        "the one vector c, where the decoder starts. State s1 reads <bos> and writes 'ein'; an arrow leads from each word "
+        "that is written to the next input; s4 reads 'zwanzig' and writes <eos>.",
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# In the picture the decoder's states are called $s$, as in [lecture 12](12_attention.ipynb), and the encoder reads **from right to left**,
+# a trick of Sutskever et al. The *last* word that it reads is the *first* word of the source. Section 6 measures how much that helps. The
+# orange arrows form the loop of every generator, because the decoder reads the word that it has just written.
+#
+# Here is a trained translator, small enough to open. It has GRU cells of width 128, and we trained it on numbers of up to twelve English
+# words. (`python -m lectures.recipes thought_vector` trains it again.)
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+translator, (english_words, german_words), card = checkpoint("numbers_thought_vector")
+
+
+@torch.no_grad()
+def encode_by_hand(words):
+    """c, from right to left: h = f(x_j, h), beginning with zeros."""
+    encoder, h = translator.encoder, torch.zeros(1, 128)
+    for token in reversed(as_source(english_words.encode(words))):
+        h = encoder.recurrent.cells[0](encoder.embedding(torch.tensor([token])), h)
+    return h
+
+
+@torch.no_grad()
+def decode_by_hand(c, longest=40):
+    """Greedy search: h = g(previous word, h), then the most probable word."""
+    h, token, written = c, torch.tensor([BOS]), []
+    while len(written) < longest:
+        h = translator.decoder.recurrent.cells[0](translator.embedding(token), h)
+        token = translator.output(h).argmax(-1)
+        if token.item() == EOS:
+            break
+        written.append(token.item())
+    return german_words.decode(written)
+
+
+c = encode_by_hand("twenty one")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as opened:
+    print("c begins", [round(number, 2) for number in c[0, :6].tolist()])
+    print(decode_by_hand(c))
+show.predict(
+    "$c$ has 128 dimensions. How many different numbers could the decoder tell apart if each dimension could only be positive or negative?",
+    choices={"about 10⁴": 1e4, "about 10¹⁵": 1e15, "about 10³⁸": 1e38},
+    answer=2.0**128,
+    why="The largest numbers here have 15 digits, so there is room. Whether training finds a way to use it is a different question.",
+    reveals=opened,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# It could tell $2^{128} \approx 3 \cdot 10^{38}$ numbers apart. The largest numbers here have 15 digits, and there are only $10^{15}$
+# numbers of up to 15 digits. So there is room. Whether training finds a way to use it is a different question, which section 5 answers.
+#
+# German swaps tens and units ("one and twenty"). No line of the program says so. The decoder learned it from 20,000 pairs.
+# </details>
+#
+# `nlmcore` does the same for whole batches, and its decoder is a language model like any other: `state = model.encode(source)`,
+# then `logits, state = model(tokens, state)`. So every algorithm of [lecture 9](09_decoding.ipynb) works:
+
+# %% slideshow={"slide_type": "fragment"}
+source = torch.tensor([as_source(english_words.encode("twenty one"))])
+state = translator.encode(source)
+print("the same c:", torch.allclose(state.recurrent[:, 0], c, atol=1e-5))
+start = torch.tensor([[BOS]])
+for best in beam_search(translator, start, 40, eos=EOS, state=state, beam_size=3)[0]:
+    print(f"ln P = {best.log_prob:6.2f}  ", german_words.decode(best.tokens))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The picture with this model's values, step by step.** Press play, or step with the arrow keys. The encoder reads and passes on $c$, and
+# the decoder reads each word that it has just written. Each box shows its state as a strip of colours.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+@torch.no_grad()
+def steps_of(words):
+    """The decoder's state and its five most probable words, step by step."""
+    state = translator.encode(torch.tensor([as_source(english_words.encode(words))]))
+    token, steps = BOS, []
+    while token != EOS and len(steps) < 20:
+        logits, state = translator(torch.tensor([[token]]), state)
+        p, best = logits[0, -1].softmax(-1).topk(5)
+        likely = [
+            (german_words.decode([i]), chance)
+            for i, chance in zip(best.tolist(), p.tolist(), strict=True)
+        ]
+        steps.append(widgets.DecodingStep(state.recurrent[0, 0].numpy(), likely))
+        token = best[0].item()
+    return steps
+
+
+@torch.no_grad()
+def states_of(words):
+    """The encoder's states, in the order in which they are computed: from right to left."""
+    encoder, h, states = translator.encoder, torch.zeros(1, 128), []
+    for token in reversed(as_source(english_words.encode(words))):
+        h = encoder.recurrent.cells[0](encoder.embedding(torch.tensor([token])), h)
+        states.append(h[0].numpy())
+    return states
+
+
+widgets.time_player(
+    states_of, steps_of, [english(n) for n in (21, 72, 300, 1_000)], backward=True
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **What the decoder's state holds.** The upper stripe is $c$. The lower one is the decoder's state after each step. It begins as $c$ and
+# has to remember what the decoder *still has to say*.
+#
+# > **Ask yourself.** Which words can follow "vier tausend", for this source, and for sources in general? And at which step is the
+# > decoder least certain?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+sources = [english(n) for n in (4_723, 21, 72_000, 1_000_015, 987_654)]
+starts = [encode_by_hand(words)[0].numpy() for words in sources]
+widgets.decoder_player(steps_of, sources, starts)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# After "vier tausend" a German number may continue with a digit, with "hundert" or with a multiple of ten, or it may end. *This* decoder is
+# nearly certain of "sieben", because its state still holds the rest of the number. The whole state changes with every word. No
+# single cell of the stripe stores "seven hundred"; the information is *distributed* over all of them.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *13 minutes. Draw the two rows of boxes without the orange arrows and ask what s₂ reads. Then show the code, and then the stripe.
+# What goes wrong: they forget `<bos>`, or think that the decoder reads the source words.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. How it is trained
+#
+# We train it like every language model, by **teacher forcing** ([lecture 6](06_recurrent_networks.ipynb)). The decoder reads the *true*
+# target and predicts each next word. Here are two pairs of different lengths in one batch; the shorter one is padded with
+# `<pad>`:
+
+# %% slideshow={"slide_type": "fragment"}
+two = [21, 4_723]
+sources, source_mask = pad([as_source(english_words.encode(english(n))) for n in two])
+targets, mask = pad([as_target(german_words.encode(german(n))) for n in two])
+
+
+def named(ids):
+    return " ".join(f"{german_words.decode([i]) or '<pad>':8}" for i in ids.tolist())
+
+
+for row in range(2):
+    print("reads   ", named(targets[row, :-1]))
+    print("predicts", named(targets[row, 1:]))
+    print("counts  ", " ".join(f"{'yes' if real else '-':8}" for real in mask[row, 1:]), "\n")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Inputs and targets are the same row, **shifted by one**. The loss is the mean over the positions that count:
+#
+# $$L = -\frac{1}{N} \sum_{\text{pairs}} \sum_{i \,:\, y_i \ne \texttt{<pad>}} \ln P(y_i \mid y_1, \dots, y_{i-1}, x), \qquad N: \text{the number of real target words}.$$
+#
+# One gradient flows through the decoder *and*, by way of $c$, through the encoder. Nobody tells the encoder what to store in $c$.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as by_both, torch.no_grad():
+    logits, _ = translator(targets[:, :-1], translator.encode(sources, source_mask))
+    ln_p = logits.log_softmax(-1).gather(-1, targets[:, 1:, None])[:, :, 0]
+    by_hand = -ln_p[mask[:, 1:]].mean()
+    theirs = teacher_forcing_loss(
+        translator, targets, mask=mask, source=sources, source_mask=source_mask
+    )
+    print(f"terms {int(mask[:, 1:].sum())}, loss {by_hand:.6f}, nlmcore's {theirs:.6f}")
+    print(f"with the padding counted: {-ln_p.mean():.2f}")
+show.predict(
+    "How many terms does the sum have for these two pairs?",
+    within=0,
+    answer=int(mask[:, 1:].sum()),
+    why="It has one for each real target word, including `<eos>`. If you count the padding, the loss says nothing, because "
+    "this model was never asked to predict `<pad>`.",
+    reveals=by_both,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# It has 12, four for "ein und zwanzig" `<eos>` and eight for the other pair. If you count the padding, the loss is two thousand times
+# larger and says nothing, because this model was never asked to predict `<pad>`. A model trained on *that* loss would spend its effort on
+# learning to write padding.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Watch it learn.** A fresh model learns the numbers below 1,000, except those divisible by 7, which are held out. 200 steps
+# take a few seconds. Next to it we train the same model with a famous mistake. Its target is *not shifted*, so that the model predicts
+# the word that it has just read.
+
+# %% slideshow={"slide_type": "fragment"}
+english_side, german_side = tokenizers()
+below = [n for n in range(1, 1000) if n % 7]
+pairs = [(english_side.encode(english(n)), german_side.encode(german(n))) for n in below]
+
+
+def not_shifted(model, batch):
+    logits, _ = model(batch["tokens"], model.encode(batch["source"], batch["source_mask"]))
+    real = batch["mask"]
+    return torch.nn.functional.cross_entropy(logits[real], batch["tokens"][real])
+
+
+# %% slideshow={"slide_type": "fragment"}
+def train(loss=None):
+    torch.manual_seed(0)
+    model = Seq2Seq(
+        english_side.vocab_size,
+        german_side.vocab_size,
+        d_embedding=32,
+        d_hidden=96,
+        context="initial",
+        reverse_source=True,
+    )
+    batches = PairBatches(pairs, batch=64, seed=0)
+    history = fit(model, batches, steps=200, learning_rate=1e-2, loss=loss, progress=False)
+    return model.eval(), history.losses
+
+
+# %% slideshow={"slide_type": "fragment"}
+held_out = [n for n in range(1, 1000) if n % 7 == 0]
+trained, losses = {}, {}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as after_training:
+    for name, loss in {"shifted by one": None, "not shifted": not_shifted}.items():
+        model, losses[name] = train(loss)
+        ids = translate(model, [english_side.encode(english(n)) for n in held_out], lambda n: 10)
+        trained[name] = {n: german_side.decode(i) for n, i in zip(held_out, ids, strict=True)}
+        right = sum(trained[name][n] == german(n) for n in held_out)
+        print(
+            f"{name}: final loss {losses[name][-1]:.3f}, right {right} of {len(held_out)} new numbers"
+        )
+        for n in (21, 735, 917):
+            print(f"   {n}: {trained[name][n] or '(nothing)'}")
+falls = show.curves(
+    range(1, 201, 5),
+    {name: line[::5] for name, line in losses.items()},
+    x_title="step",
+    y_title="loss",
+    log_y=True,
+    alt="The loss of both models against the step, on a logarithmic axis. The one that is not shifted falls much "
+    "faster and much lower; the correct one falls slowly.",
+)
+show.predict(
+    "Which of the two has the lower loss after 200 steps?",
+    choices=list(losses),
+    answer=min(losses, key=lambda name: losses[name][-1]),
+    why="But this model translates nothing, because it has learned to repeat what it reads. **A loss that falls too fast is a warning.**",
+    reveals=[after_training, falls],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# The model with the mistake has by far the lower loss, and translates nothing. It has learned to repeat its input. After `<bos>` it
+# writes `<bos>`, and once a digit has slipped in, it writes that digit for ever. **A loss that falls too fast is a warning.** The correct
+# model translates most of the held-out numbers.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** Besides a missing shift and counted padding, there are three more mistakes. With *no* `<bos>` the model never
+# > predicts the first word from nothing but the source. With *source and target both reversed* it learns to write backwards. And if you take
+# > the encoder's **state at a padded step**, you forget that in a batch the last *column* is not the last *word*. The mask must say which
+# > state is $c$.
+
+# %% slideshow={"slide_type": "fragment"}
+from_left, (its_english, its_german), _ = checkpoint("numbers_initial")
+batch, real = pad([as_source(its_english.encode(english(n))) for n in (21, 987_654)])
+for what, given in {"with the mask": real, "without": None}.items():
+    with torch.no_grad():
+        state = from_left.encode(batch, given)
+    start = torch.full((2, 1), BOS)
+    written = greedy(from_left, start, 30, eos=EOS, state=state).tokens[0].tolist()
+    print(f"{what:14}", its_german.decode([token for token in written if token > EOS]))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# 21 shares a batch with a longer number. Without the mask the encoder reads the padding as if it were words, and after "ein und
+# zwanzig" the decoder continues with thousands that nobody asked for. If 21 were alone in its batch, its translation would be right. So
+# this mistake shows only sometimes.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Let the room write the two shifted rows for one pair. Then ask which loss curve they would prefer, before they know
+# that one of them is the mistake. What goes wrong: they trust the lower loss.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. What is in the vector?
+#
+# Move the slider to see English words, their vector, and German words. Errors are orange and dashed. The model was trained on numbers
+# of up to twelve words.
+#
+# > **Ask yourself.** 465,721 and 465,722 differ in one word. How different will their stripes look?
+
+
+# %% slideshow={"slide_type": "fragment"}
+def write(words, search):
+    source = torch.tensor([as_source(english_words.encode(words))])
+    with torch.no_grad():
+        tokens = search(torch.tensor([[BOS]]), translator.encode(source))
+    return german_words.decode([t for t in tokens if t != EOS]).split()
+
+
+def greedily(words):
+    return write(
+        words, lambda s, c: greedy(translator, s, 40, eos=EOS, state=c).tokens[0].tolist()
+    )
+
+
+# %% slideshow={"slide_type": "fragment"}
+def with_beam(words):
+    def search(s, c):
+        return beam_search(translator, s, 40, eos=EOS, state=c, beam_size=4)[0][0].tokens
+
+    return write(words, search)
+
+
+def thought(words):
+    return encode_by_hand(words)[0].numpy()
+
+
+widgets.translator_playground(
+    greedily, thought, english, german, ways={"a beam of 4": with_beam}, highest=999_999_999
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Eyes are bad at comparing stripes. So take the vectors of many numbers and see which are *near* each other. The map shows 128
+# dimensions in two (the two directions in which the vectors vary most, their **principal components**); the neighbours that it names are
+# nearest in all 128.
+
+# %% slideshow={"slide_type": "fragment"}
+numbers = sorted(
+    {*draw_many(7, 300, 1, 12), *range(1, 100, 3), 21, 72, 72_000, 365, 1_999, 465_721}
+)
+spelled = [english(n).split() for n in numbers]
+vectors = torch.stack([encode_by_hand(" ".join(words))[0] for words in spelled])
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+here = encode_by_hand(english(72_000))
+other = {"73,000, of similar size": 73_000, "72, which begins with the same words": 72}
+show.predict(
+    "Which vector is nearer to that of 72,000?",
+    choices=list(other),
+    answer=min(
+        other, key=lambda name: float((encode_by_hand(english(other[name])) - here).norm())
+    ),
+    why="The vector keeps *what the decoder has to write, starting with the first word*. Nothing in the task asked for size.",
+    reveals=widgets.vector_map(
+        vectors.numpy(),
+        [f"{n:,}" for n in numbers],
+        {
+            "words": ([len(words) for words in spelled], "1 word", "12 words"),
+            "size": ([float(torch.tensor(float(n)).log10()) for n in numbers], "1", "7 · 10¹⁴"),
+            "first digit": ([int(str(n)[0]) for n in numbers], "1", "9"),
+        },
+        choices=[numbers.index(n) for n in (72_000, 21, 365, 1_999, 465_721)],
+    ),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+distance = torch.cdist(vectors, vectors).fill_diagonal_(float("inf"))
+nearest = distance.argmin(dim=1).tolist()
+alike = {
+    "the first word": lambda a, b: a[0] == b[0],
+    "the last word": lambda a, b: a[-1] == b[-1],
+    "the length": lambda a, b: len(a) == len(b),
+}
+shares, usual = {}, torch.pdist(vectors).mean()
+moved = encode_by_hand(english(465_721)) - encode_by_hand(english(465_722))
+apart, many = moved.norm(), int((moved.abs() > 0.05).sum())
+print(f"465,721 and 465,722 are {apart:.1f} apart; any two numbers, on average, {usual:.1f}")
+print(f"{many} of the 128 dimensions differ by more than 0.05")
+for what, same in alike.items():
+    near = [same(spelled[i], spelled[j]) for i, j in enumerate(nearest)]
+    any_two = [same(a, b) for i, a in enumerate(spelled) for b in spelled[:i]]
+    shares[what] = (sum(near) / len(near), sum(any_two) / len(any_two))
+    print(
+        f"a number and its nearest share {what:15} {shares[what][0]:4.0%}   any two {shares[what][1]:4.0%}"
+    )
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Changing one word of eleven moves the vector by 1.3. Two random numbers are 8.9 apart on average. The small step is shared by 41 of the
+#   128 cells, so no single cell holds "the last word".
+# - The vector of 72 is nearer. Neighbours share the word that the encoder read *last*, which is the first word, because this encoder reads
+#   from right to left. 83 % of the numbers begin with the same word as their nearest neighbour; two random numbers do so in 5 % of cases. The last word,
+#   which is read first, counts for less (12 %).
+# - The shade "words" changes across the whole map, so the vector says how much there is to write. 35 % of nearest neighbours are
+#   equally long, but only 10 % of random pairs.
+# - So "thought" is a big word. The vector keeps *what the decoder has to write, starting with the first word*. It is not sorted
+#   by size, which people would call the meaning of a number. Nothing in the task asked for size.
+# - The two directions show a fifth of the variance in all 128 dimensions. Points that are close on the map may be far apart.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let the room guess the nearest neighbour of 72,000 and say why. What goes wrong: they read meaning into a map of two
+# dimensions; show the neighbours in all 128.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. The bottleneck, measured
+#
+# All that the decoder ever learns about the source passes through $c$, one vector of fixed width, whether the source has three
+# words or thirty. This is a **bottleneck**. Is it too narrow? To answer, we need a measure.
+#
+# How good is a translation? **BLEU** (Papineni et al. 2002) computes what fraction of its words, pairs, triples and groups of
+# four occurs in the reference, takes the geometric mean of the four fractions, and lowers it if the text is too short. 100 is
+# perfect.
+
+# %% slideshow={"slide_type": "fragment"}
+right = "vier hundert fünf und sechzig tausend"
+for said in (
+    right,
+    "vier hundert sechs und fünfzig tausend",
+    "tausend sechzig und fünf hundert vier",
+):
+    print(f"{corpus_bleu([said], [right]):6.1f}  {said}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The second text says a different number, 456,000 instead of 465,000, and has four of six words right. The third has all six words, in
+# reverse order, but none of the pairs. (A single fraction of 0 would make the whole mean 0. So if no group matches, the program uses
+# a small value instead, as is usual.) BLEU is meant for whole test sets, and for comparing systems on the same test set.
+#
+# We trained translators with one vector on numbers of up to 12 English words, with five seeds, and tested them on up to 29 words
+# (`python -m lectures.recipes numbers`; the encoder reads in *both* directions, and $c$ is the concatenation of both last states). For
+# comparison, we trained one translator, with a single seed, on numbers of up to 20 words.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+quality = stored("quality_by_length")
+five = [[at["bleu"] for at in line.values()] for line in quality["seeds"]["one vector"]]
+(longer,) = (
+    line
+    for name, line in quality["lines"].items()
+    if name.startswith("one vector") and "20" in name
+)
+words_in = [4, 7, 10, 13, 16, 19, 22, 25, 28]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "A translator was trained on numbers of up to 12 words. What is its BLEU at 15 to 17 words?",
+    choices={"about 100": 100, "about 75": 75, "about 40": 40},
+    answer=mean([line[4] for line in five]),
+    unit="",
+    why="The quality already falls at lengths that it was trained on, and falls faster beyond them.",
+    reveals=HTML(
+        show.bands_svg(
+            words_in,
+            {"one vector, trained on up to 12 words": five},
+            x_title="English words in the number",
+            y_title="BLEU",
+            low=0,
+            high=100,
+            alt="Quality of translation against length for translators with one vector, five seeds. All begin at 100 and fall "
+            "steadily from 7 words onwards.",
+        )
+        + show.said(
+            "trained on up to 20 words, one seed: "
+            + ", ".join(f"{at} words {by['bleu']:.0f}" for at, by in longer.items())
+        )
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The quality falls from 7 words onwards. BLEU is 92 (90 to 96) for 9 to 11 words, 69 (66 to 74) for 12 to 14, 40 (36 to 45) for
+#   15 to 17. The brackets give the range over five seeds.
+# - Longer numbers in training help, but do not solve the problem. The translator that was trained on up to 20 words has BLEU 52 at 18 to
+#   20 words, *lengths that it was trained on*. (This is a single seed. It shows that training length is not the whole story, but ranks
+#   nothing.)
+# - The curve has the shape of those in Cho et al. (2014b) and in Bahdanau et al. (2015, figure 2), who suspected the one vector. The
+#   curve cannot show that the vector is to blame and not the decoder's memory; [lecture 12](12_attention.ipynb) changes just that one
+#   thing.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. For the second text, count the fractions of BLEU by hand (four of six words, one of five pairs). Then show the curve. What
+# goes wrong: they compare BLEU between test sets, or blame only the vector; ask what else grows with the length.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Idea 2, and a trick
+#
+# **Idea 2** (Cho et al. 2014) is that the decoder need not remember $c$ if it reads $c$ again at every step,
+#
+# $$h^d_i = g(\hat y_{i-1},\, h^d_{i-1},\, c), \qquad \text{in code: the cell's input is } [\hat y_{i-1};\, c].$$
+#
+# **The trick** (Sutskever et al. 2014, section 3.3) is to reverse the source. The encoder then reads the first source words just before
+# the decoder writes the first target words, and the gradient has a short path between them. In their translation from English into French, BLEU
+# rose from 25.9 to 30.6; they could only guess *why*.
+#
+# We compare four translators on numbers of up to 12 words. They use idea 1, where $c$ is only the *initial* state, or idea 2, where the
+# decoder reads $c$ at *every step*, each with the source forwards or reversed. We trained five seeds of each
+# (`python -m lectures.recipes thought_vector`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+measured = stored("thought_vector")
+lengths = list(measured["exact"]["initial"])[:6]
+exact = {
+    name: [[100 * by[at][seed] for at in lengths] for seed in range(len(by["3-5"]))]
+    for name, by in measured["exact"].items()
+}
+HTML(
+    show.bands_svg(
+        [4, 7, 10, 13, 16, 19],
+        exact,
+        x_title="English words in the number",
+        y_title="right in every word, %",
+        low=0,
+        high=100,
+        columns=2,
+        alt="Percentage of numbers right in every word against length, for four translators: the mean of five seeds and "
+        "a band over them. All are at 100 up to 8 words and near 0 from 19 onwards; at 13 words the one without either "
+        "idea is lowest, at 57, and the one with both is highest, at 79; the two with one idea overlap between them.",
+    )
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+print("right in every word, in percent: mean, and from the lowest to the highest of five seeds")
+for name, seeds in exact.items():
+    told = [
+        f"{at} words {mean(of):.0f} ({show.from_to(of)})"
+        for at, of in zip(lengths, zip(*seeds, strict=True), strict=True)
+        if at in ("9-11", "12-14")
+    ]
+    print(f"  {name:22} {'   '.join(told)}")
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# And *where* in the target are the errors? At each position the decoder reads the *true* previous words:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+wrong = measured["wrong_by_place"]
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def errors(reversed_source, places):
+    """The mean fraction of wrong words at these positions, over both ideas."""
+    rows = [row for name, row in wrong.items() if ("reversed" in name) == reversed_source]
+    return mean([row[place - 1] for row in rows for place in places])
+
+
+parts = {"positions 1 to 4": range(1, 5), "positions 7 to 10": range(7, 11)}
+show.predict(
+    "At which positions of the target does reversing the source make errors *fewer*?",
+    choices=[*parts, "at both"],
+    answer={
+        (True, True): "at both",
+        (True, False): "positions 1 to 4",
+        (False, True): "positions 7 to 10",
+    }[tuple(errors(True, places) < errors(False, places) for places in parts.values())],
+    why="Sutskever et al. were surprised in the same way: they had expected better beginnings and worse ends.",
+    reveals=show.curves(
+        range(1, len(next(iter(wrong.values()))) + 1),
+        {name: [100 * share for share in shares] for name, shares in wrong.items()},
+        x_title="position in the target",
+        y_title="wrong words, %",
+        alt="Percentage of wrong words at each position of the target, for four translators, means of five seeds. "
+        "Without reversing, errors grow along the target, to 7 and 10 at position 9; reversed, they are highest at position 5 and fall "
+        "to 3 at position 9.",
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **Idea 2 and the trick both help, but their gains do not add up.** We count the test numbers of 9 to 14 words that are right in every
+#   word, in percent, and give the mean over five seeds, with the range in brackets: 76 (74 to 78) with neither, 84 (82 to 85) with
+#   $c$ at every step, 86 (84 to 88) reversed, 89 (87 to 91) with both. One idea gains 8 points, the other 10, both together 13
+#   and not 18. The translator with neither is below all others with every seed; the ranges of the other three overlap, so we do
+#   not rank them.
+# - Reversing costs nothing. Idea 2 costs a third more parameters (195,741 instead of 146,589), and our comparison does not show how much
+#   of its gain is due to them.
+# - **Not where you would expect.** At the first four positions reversing makes *more* errors, 0.9 % instead of 0.3 %; at
+#   positions 7 to 10 it halves them, 2.3 % instead of 4.9 %. Sutskever et al. were surprised in the same way: they had expected
+#   better beginnings and worse ends, and found better long sentences. They call it a better use of memory. That is a name and not an
+#   explanation, and we do not have an explanation either.
+# - Errors go up and down from position to position. Odd positions hold digits, even ones mostly "hundert" or "und", which grammar
+#   determines.
+# - Beyond the trained lengths all four break down. At 15 to 17 words the best run has 24 % right. In BLEU reversing is even worse there,
+#   51 instead of 59.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Ask for the positions of the errors before you show the curve; nearly everybody expects better beginnings. What goes wrong:
+# they add the gains. Ask what a gain of 10 points can mean where 76 % are right already.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. The same network, different letters: from spelling to sound
+#
+# Nothing in the model knows that its task is translation. Given the CMU Pronouncing Dictionary, 112,000 English words with their
+# **phonemes** (the sounds that distinguish words, such as K, AE, T in "cat"), a model of the same class learns to pronounce
+# (`python -m lectures.recipes pronunciation`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+reader, (letters, phonemes), card = checkpoint("pronunciation_initial")
+dictionary = load_dictionary().test  # words that it was not trained on
+chosen = sorted(dictionary)[::10]
+
+
+def say_all(words):
+    written = translate(reader, [letters.encode(word) for word in words], lambda n: 2 * n + 8)
+    return [phonemes.decode(ids).split() for ids in written]
+
+
+def of_word(word):
+    with torch.no_grad():
+        return (
+            reader.encode(torch.tensor([as_source(letters.encode(word))])).recurrent[0, 0].numpy()
+        )
+
+
+spoken = dict(zip(chosen, say_all(chosen), strict=True))
+wrong_words = [w for w in chosen if " ".join(spoken[w]) not in dictionary[w]]
+shown = [*wrong_words[:: len(wrong_words) // 12][:12], *chosen[:: len(chosen) // 8]]
+widgets.pronouncer(
+    lambda word: say_all([word])[0], of_word, shown, lambda word: dictionary.get(word, [])
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+buckets = {"2-4": (2, 4), "5-6": (5, 6), "7-8": (7, 8), "9-10": (9, 10), "11 and more": (11, 99)}
+by_length = {}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as lengths_table:
+    for name, (low, high) in buckets.items():
+        here = [w for w in chosen if low <= len(w.replace("'", "")) <= high]
+        wrong_here = [w for w in here if w in set(wrong_words)]
+        edits = sum(min(edit_distance(spoken[w], p.split()) for p in dictionary[w]) for w in here)
+        sounds = sum(len(dictionary[w][0].split()) for w in here)
+        by_length[name] = (len(wrong_here) / len(here), edits / sounds)
+        print(
+            f"{name:>12} letters: {by_length[name][0]:4.0%} of words wrong, {by_length[name][1]:5.1%} of phonemes"
+        )
+    print("of all test words (card):", card["figures"]["test"])
+show.predict(
+    "For which length of words is the percentage of wrong words highest?",
+    choices=list(buckets),
+    answer=max(buckets, key=lambda name: by_length[name][0]),
+    why="A word is wrong if one of its sounds is wrong. Read the errors above aloud; many are what you would say if you did not know the word.",
+    reveals=lengths_table,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - For irregular spellings and names the model guesses by rule, and the rule does not hold. Read its errors aloud. Most are what you
+#   would say if you did not know the word.
+# - 26 % of the words of 5 or 6 letters are wrong, and 64 % of those of 11 or more. More sounds give more chances to err, so compare the
+#   second column. Per phoneme the errors double, from 8.6 % to 17.3 %. This is the bottleneck again, but it is milder, because words are
+#   short.
+# - In the whole test set 40.9 % of the words have at least one wrong phoneme, and 11.6 % of the phonemes are wrong. (One trained model.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **What is left?** There is still one vector, and we chose its width before we saw the sentence. Reading it more often does not make it
+# wider. [Lecture 12](12_attention.ipynb) lets the decoder look back at *all* the encoder's states instead.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Let somebody type a family name and read the sounds aloud. Ask which names fail, and what the model would have
+# needed to know. What goes wrong: they compare percentages of words of different lengths; use the column per phoneme.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. What are $h^d_0$ and $\hat y_0$?
+# <details><summary>Answer</summary>They are the encoder's last state c and the token &lt;bos&gt;.</details>
+#
+# 2. The target is "ein und zwanzig". Write down what the decoder reads and what it predicts.
+# <details><summary>Answer</summary>It reads “&lt;bos&gt; ein und zwanzig” and predicts “ein und zwanzig &lt;eos&gt;”.</details>
+#
+# 3. The loss of your new model is nearly 0 after a hundred steps, and it writes nothing sensible. What do you check first?
+# <details><summary>Answer</summary>Check whether the target is shifted, because the model may be predicting the word that it reads.</details>
+#
+# 4. Why is the source reversed and the target not?
+# <details><summary>Answer</summary>This brings the two beginnings together. If both were reversed, the two ends would be together, and the
+# model would write backwards.</details>
+#
+# 5. A batch has sources of 3 and of 7 words. Which state is the vector of the first source if the encoder reads from left to right?
+# <details><summary>Answer</summary>It is the state after the third word (or its &lt;eos&gt;), not the one in the last column, because the
+# later states come from padding.</details>
+#
+# 6. With idea 2, how does the number of parameters change?
+# <details><summary>Answer</summary>The cell's input grows by the width of c, so its input matrices grow as well. A GRU of width d gets 3 · d · d more parameters.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, let the room write the answer to number 2, then compare it with a neighbour's.
+# What goes wrong: both rows get a `<bos>`, or neither ends with `<eos>`. In number 5 they take the last column.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Now you
+#
+# Write your own decoding function and pass it to the widget, which draws its output next to ours. The function below is greedy search.
+# Break it. Forget `<bos>` (begin with a different word), or use the *first* state at every step instead of the latest, and see what
+# happens to the German.
+
+
+# %% slideshow={"slide_type": "skip"} tags=["lesson"]
+def my_translation(words):
+    state = translator.encode(torch.tensor([as_source(english_words.encode(words))]))
+    token, written = BOS, []  # change me
+    while len(written) < 40:
+        with torch.no_grad():
+            logits, state = translator(torch.tensor([[token]]), state)  # change me
+        token = int(logits[0, -1].argmax())
+        if token == EOS:
+            break
+        written.append(token)
+    return german_words.decode(written).split()
+
+
+widgets.translator_playground(
+    greedily, thought, english, german, number=4_723, yours=my_translation
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *This is homework, or 5 minutes in the notebook. Ask what the German looks like if every step uses the first state. (The decoder forgets
+# what it has said, repeats itself, and stops only at 40 words.) What goes wrong: they still assign the new state to `state` in the loop,
+# and nothing changes.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The assignment [`exercises/sequences/sequences.ipynb`](../exercises/sequences/sequences.ipynb) lets you build the rest, and tells you which mistakes you make.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $c = h^e_n = h^d_0$ | $v$ (Sutskever et al.), $h_n$, thought vector, summary, sentence embedding | the vector that the decoder receives |
+# | $h^e_j$, $h^d_i$ | $h_j$, $s_i$ ([lecture 12](12_attention.ipynb)); $h_t$, $\bar h_s$ | states of encoder and decoder |
+# | $\hat y_{i-1}$ | $y_{t-1}$, $x^D_{j}$, the previous output | the word that the decoder reads |
+# | $h_i = g(\hat y_{i-1}, h_{i-1}, c)$ | $h_t = f(h_{t-1}, y_{t-1}, c)$ (Cho et al.), $s_j = \mathrm{LSTM}(s_{j-1}, [x, c])$ | idea 2 |
+# | $f$, $g$ | RNN, GRU, LSTM, $\phi$ | the cells |
+# | `<bos>`, `<eos>` | `<s>`, `</s>`, GO, START, STOP | where a text begins and ends |
+# | right to left | reversed source, backward encoder | the order in which the encoder reads |
+#
+# **Sources.** Sutskever, Vinyals & Le (2014), Sequence to Sequence Learning with Neural Networks, sections 2, 3.3 and 3.7. Cho et al. (2014), Learning
+# Phrase Representations using RNN Encoder–Decoder, section 2.2. Kalchbrenner & Blunsom (2013), Recurrent Continuous Translation Models (an encoder and a
+# decoder before either). Cho et al. (2014b), On the Properties of Neural Machine Translation (quality against length). Bahdanau, Cho & Bengio (2015),
+# Neural Machine Translation by Jointly Learning to Align and Translate (the conjecture that the one vector is to blame). Papineni et al. (2002), BLEU.
+# Vinyals & Le (2015), A Neural Conversational Model (dialogue). Vinyals et al. (2015), Show and Tell (captions). Yao & Zweig (2015),
+# Sequence-to-Sequence Neural Net Models for Grapheme-to-Phoneme Conversion.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. Tell readers of Cho et al. that two of their papers from 2014 appear here, idea 2 and
+# quality against length. What goes wrong: they read $c$ as the memory cell of an LSTM; here it is the vector that the decoder receives.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **source**: the text (or sound, or image) that goes in.
+# - **target**: the text that comes out.
+# - **sequence-to-sequence model**: a language model of the target that reads a source first, made of an encoder and a decoder.
+# - **encoder**: the half of a network that reads; the encoder of Bahdanau et al. reads in both directions and joins the two states of each word.
+# - **decoder**: the half of a network that writes, one word at a time.
+# - **thought vector**: the one vector that carries the whole source to the decoder, the encoder's last state.
+# - **BLEU**: what fraction of a text's groups of one to four words occurs in the reference; 100 is perfect.
+# - **principal components**: the directions in which a set of vectors varies most.
+# - **bottleneck**: the one vector of fixed width through which everything that is known about the source must pass.
+# - **phoneme**: a sound of a language that distinguishes words; English has about 40.

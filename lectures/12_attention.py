@@ -1,0 +1,1239 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Attention
+#
+# *The animal did not cross the street because **it** was too tired.* What is "it"? You looked back at one word of the
+# sentence, and you knew which one. This lecture gives a network the same ability, to look back and to learn where.
+#
+# <img src="figures/it_reads_animal.svg" width="380" alt="Lines from each word of a sentence to the words it reads in layer 3, head 1 of MiniLM. The word 'it' is selected; its thickest line, weight 0.69, goes to 'animal'.">
+#
+# *One of the 72 attention "heads" of a real network, MiniLM, reads that sentence. Nobody told the network what "it" means. In
+# section 7 you compute the 0.69 yourself, explore the other heads, and test whether this one understands anything.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - say why one vector is too narrow a path between two halves of a network;
+# - compute attention by hand: scores, softmax, weighted sum;
+# - choose between dot-product, bilinear and additive scores;
+# - explain queries, keys, values, the division by $\sqrt{d}$, masks and heads;
+# - read an attention heatmap, of words or of a picture, and say what it does not prove.
+#
+# **You need** vectors, matrix products, the exponential function, and Python with PyTorch tensors. From
+# [lecture 6](06_recurrent_networks.ipynb): a *recurrent network* reads a text word by word and summarises it in one vector, its *state*; [lecture 8](08_gates.ipynb) gave
+# it gates (LSTM and GRU are such cells). From [lecture 11](11_sequence_to_sequence.ipynb): two such networks translate; one reads the source, and the other writes the translation. *Learned* means that parameters are adjusted step by step, along the gradient ([lecture 3](03_backpropagation.ipynb)). Vectors are rows, so a matrix multiplies from the right, $xW$.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 |
+# |---|---|---|---|---|---|---|---|---|---|
+# | minutes | 8 | 11 | 16 | 9 | 6 | 5 | 10 | 6 | 4 |
+#
+# Every cell runs in under ten seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A
+# table at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip the heatmaps of section 3 and the code of section 6.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import copy
+import math
+import re
+from functools import lru_cache
+
+import ipywidgets
+import torch
+from IPython.display import HTML
+from torch import nn
+from torch.nn import functional as F
+
+from nlmcore import corpora
+from nlmcore.attention import (
+    MultiHeadAttention,
+    additive_score,
+    attend,
+    bilinear_score,
+    causal_mask,
+    dot_score,
+    padding_mask,
+    scaled_dot_product_attention,
+)
+from nlmcore.recurrent import GRUCell, LSTMCell, Recurrent
+from nlmcore.seq2seq import AdditiveScore
+from lectures import show, stored, widgets
+
+torch.set_printoptions(precision=2, sci_mode=False)
+torch.set_num_threads(1)  # so small are the models here that one core is quickest
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. One vector is not enough
+#
+# To translate, an **encoder** reads the *source* sentence one word at a time and updates its state, a vector $h_1, h_2, \dots, h_n$. A **decoder** then writes the *target* sentence, one word at a time, from its own state
+# $s_1, s_2, \dots$. The simplest way to join them (Sutskever et al. 2014; Cho et al. 2014a) is to pass on the encoder's last state, the **context** $c = h_n$, and nothing else.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(
+    show.encoder_decoder_svg(
+        ["the", "black", "cat"],
+        ["le", "chat", "noir"],
+        alt="An encoder reads 'the black cat' into states h1, h2, h3; a single vector c leads to the decoder. Its state s1 "
+        "reads <bos> and writes 'le'; s2 reads 'le' and writes 'chat'; s3 reads 'chat' and writes 'noir'.",
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Everything that the decoder will ever know about the source must pass through $c$, whether the source has three words or
+# sixty. This is a **bottleneck**. How much fits into one vector?
+#
+# Try it without any training. Give each word of a vocabulary of 1,000 a random vector $w$ of $d$ values $\pm 1$, and each
+# position $t$ of a text a random vector $p_t$. Store a text of $n$ words in **one** vector, $m = \sum_t w_t \odot p_t$
+# ($\odot$ multiplies entry by entry), and read word $t$ back as the word whose vector is most similar to $m \odot p_t$.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def read_back(n, d, keep_all, vocabulary=1000, texts=20):
+    """Fraction of words read back correctly: from one vector, or from n vectors that are all kept."""
+    draw = torch.Generator().manual_seed(n * d)
+    words = torch.randint(0, 2, (vocabulary, d), generator=draw) * 2.0 - 1
+    positions = torch.randint(0, 2, (n, d), generator=draw) * 2.0 - 1
+    text = torch.randint(0, vocabulary, (texts, n), generator=draw)
+    if keep_all:  # a first glimpse of attention: weights from similar positions, then a sum
+        weights = torch.softmax(positions @ positions.T / math.sqrt(d), dim=-1)
+        answer = weights @ words[text]
+    else:  # one vector for everything
+        answer = (words[text] * positions).sum(dim=1, keepdim=True) * positions
+    return ((answer @ words.T).argmax(-1) == text).float().mean().item()
+
+
+lengths = [1, 2, 4, 8, 16, 32, 64, 128]
+kept = {}
+for d in (64, 256, 1024):
+    kept[f"one vector, d = {d}"] = [read_back(n, d, keep_all=False) for n in lengths]
+kept["all n vectors, d = 64"] = [read_back(n, 64, keep_all=True) for n in lengths]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+without_error = [
+    n for n, share in zip(lengths, kept["one vector, d = 256"], strict=True) if share > 0.99
+]
+show.predict(
+    "With $d = 256$ dimensions, how many words can you read back without an error?",
+    choices={"about eight": 8, "about fifty": 50, "about 256": 256},
+    answer=max(without_error),
+    why="The vector holds far fewer words than it has dimensions. A wider vector moves the cliff, but does not remove it.",
+    reveals=show.curves(
+        lengths,
+        kept,
+        x_title="words in the text",
+        y_title="fraction read back correctly",
+        log_x=True,
+        alt="Fraction of words read back correctly against the length of the text. One vector of 64, 256 and "
+        "1024 dimensions fails from about 4, 16 and 64 words onwards; keeping all vectors stays at 1.",
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - About eight. Of 32 words only a third are read back correctly. The vector holds far fewer words than it has dimensions.
+# - Four times the dimensions buy about four times the words. A wider vector moves the cliff, but does not remove it.
+# - The last line keeps *all* $n$ vectors. Of course it does not fall, because it has $64\,n$ values, and one vector of that width would
+#   do as well. But a network's vector has *one* width, which you choose before you see the sentence. A memory of all states grows with
+#   the text.
+# - This memory is not trained, and random words are harder to pack than language. What about trained encoders? Cho et al. (2014b)
+#   and the models without attention in Bahdanau et al. (2015, figure 2) get worse on long sentences. Sutskever et al. (2014),
+#   with a deep network that read its source backwards, did not observe that. Bahdanau et al. *conjectured* that the one vector is
+#   to blame. Their remedy is the subject of this lecture.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let the room vote on eight, fifty or 256. What goes wrong: they object that a trained network packs better. It does;
+# ask what happens when the text gets longer again.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The remedy is simple. **Do not pack. Keep all the encoder's states, and let the decoder read them.** The encoder becomes a read-only memory.
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. A weighted sum of encoder states
+#
+# At each step the decoder needs *one* vector, of fixed width. So give it a mixture of the encoder's states, a new mixture at
+# every step $i$:
+#
+# $$c_i = \sum_{j=1}^{n} \alpha_{ij}\, h_j, \qquad \alpha_{ij} \ge 0, \qquad \sum_j \alpha_{ij} = 1,
+#   \qquad s_i = f(s_{i-1},\, y_{i-1},\, c_i).$$
+#
+# The decoder computes its next state $s_i$ from its previous state, the previous word $y_{i-1}$, and this context.
+#
+# Could the weights $\alpha_{ij}$ be fixed parameters, learned once? No, because in every sentence a different source word may matter for
+# the second output word. So we compute them from the states, $\alpha_{ij} = g(s_{i-1}, h_j)$. The decoder's previous state *asks*, and
+# the encoder's states answer.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+HTML(
+    show.encoder_decoder_svg(
+        ["the", "black", "cat"],
+        ["le", "chat"],
+        weights=[0.05, 0.10, 0.85],
+        alt="Before the decoder writes its second word, its first state asks and receives a context c2, a mixture of the "
+        "encoder states with weights 0.05, 0.10 and 0.85: most of it is h3, 'cat'. The second state reads c2 and 'le'.",
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# *(The weights in this picture are made up.)* Two steps lead to weights. A **score** $e_j$, which may be any real number, says how well
+# state $h_j$ fits. **Softmax** turns scores into weights that are positive and sum to one:
+#
+# $$\alpha_j = \frac{\exp e_j}{\sum_{j'} \exp e_{j'}}$$
+#
+# Take four encoder states with the scores $1.5,\; 0.9,\; 0.3,\; -0.5$.
+
+# %% slideshow={"slide_type": "fragment"}
+scores = [1.5, 0.9, 0.3, -0.5]
+exponentials = [math.exp(e) for e in scores]
+total = sum(exponentials)
+weights = [x / total for x in exponentials]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as softmax:
+    print("exp(e)  ", *[f"{x:.2f}" for x in exponentials], "  sum", f"{total:.2f}")
+    print("weights ", *[f"{w:.2f}" for w in weights], "  sum", f"{sum(weights):.2f}")
+show.predict(
+    "Which weight does the first state get?",
+    choices={"0.30": 0.3, "0.50": 0.5, "0.70": 0.7},
+    answer=weights[0],
+    why="A negative score gives a small weight, never a negative one, because the exponential is positive.",
+    reveals=softmax,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# It gets $4.48 / 8.90 = 0.50$. A negative score gives a small weight, $0.61 / 8.90 = 0.07$, never a negative one, because the exponential
+# is positive.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# That is all of attention, a softmax and then a weighted sum. Here it is in two lines:
+
+
+# %% slideshow={"slide_type": "fragment"}
+def attend_in_two_lines(scores, values):
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ values, weights
+
+
+states = torch.eye(4)  # four "encoder states" that are easy to tell apart
+context, weights = attend_in_two_lines(torch.tensor(scores), states)
+print("weights", weights)
+print("context", context)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# `nlmcore.attention.attend` does the same, with a mask (section 5) and with messages for wrong shapes. From here on we use it.
+# Move the sliders. What happens to the weights if you add 1 to all four scores, if you multiply all of them by 3, and if you multiply
+# them by 0?
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.softmax_playground(attend, scores, ["h1", "h2", "h3", "h4"])
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Adding 1 changes nothing, because $\exp(e+1) = \exp(1) \exp(e)$ and the factor cancels. Only differences between scores count.
+# - At a factor of 3 the first takes 0.84, and at a factor of 8 it takes 0.99, so softmax becomes a choice of one state. At 0 all
+#   get 0.25, and the context is an average.
+# - Between these extremes softmax is a *soft* choice. Its derivative is useful everywhere, so gradients can teach it. A hard choice of
+#   one state has a derivative of zero almost everywhere and needs other methods (Xu et al. 2015 sample it to caption images).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The published version, written out.** In Bahdanau et al. (2015) the encoder reads the sentence *twice*, from the left and from
+# the right ([lecture 6](06_recurrent_networks.ipynb) calls that bidirectional), and joins the two states of each word, $h_j = [\overrightarrow{h}_j;
+# \overleftarrow{h}_j]$, so that $h_j$ knows the words on both sides of word $j$. The decoder's step, with an LSTM and the previous word's vector $x$, is
+#
+# $$c_i = \sum_j \alpha_{ij}\, h_j, \qquad s_i = \mathrm{LSTM}(s_{i-1},\; [x, c_i]).$$
+#
+# Take a source of five words, states of width 6 in each direction, and word vectors of width 3.
+
+# %% slideshow={"slide_type": "fragment"}
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    both_ways = Recurrent("lstm", input_size=3, d_hidden=6, bidirectional=True)
+    step, W = LSTMCell(3 + 12, 6), torch.randn(6, 12)  # W for the bilinear score of section 3
+
+source = torch.randn(1, 5, 3, generator=torch.Generator().manual_seed(1))  # five word vectors
+h, _ = both_ways(source)  # read once: the memory
+state = (torch.zeros(1, 6), torch.zeros(1, 6))  # the LSTM's s and its memory cell
+for x in torch.zeros(2, 1, 3):  # the vector of the last word written
+    c, weights = attend(bilinear_score(state[0], h, W), h[0])
+    state = step(torch.cat([x, c], dim=-1), state)
+print(
+    f"h {tuple(h.shape)}, c {tuple(c.shape)}, [x, c] (1, {3 + c.shape[-1]}), s {tuple(state[0].shape)}"
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# $h$ is (1, 5, 12): 6 dimensions from each direction. $c$ is (1, 12), and $[x, c]$ has 15 dimensions. The loop reads $h$ at every
+# step and never writes it: **the encoder is a read-only memory.** Only the question changes from step to step. (`nlmcore.seq2seq`
+# has this decoder with learned weights; the translators of the next section use it.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Compute one softmax by hand. Then show the picture, cover c₂ and ask where the weights come from. What goes wrong: they
+# think that the weights are parameters. Ask what would then be the same for every sentence.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Three scores, side by side
+#
+# What is a good score for a **query** $q$ (the question, here the decoder's state) and a **key** $k$ (a possible answer, here an encoder state)?
+#
+# | name | $\mathrm{score}(q, k)$ | learned | source |
+# |---|---|---|---|
+# | **dot product** | $q \cdot k$ | nothing (but both must have the same width) | Luong et al. 2015, section 3.1, "dot" |
+# | **bilinear** | $q \cdot W k$ | $W$: width of $q$ × width of $k$ | Luong et al. 2015, "general" |
+# | **additive**, a small network | $u \cdot \tanh(A q + B k)$ | $A$, $B$, $u$ | Bahdanau et al. 2015, section A.1.2 |
+#
+# Under each score, the same three random queries meet the same four random keys:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+draw = torch.Generator().manual_seed(4)
+queries, keys = torch.randn(3, 8, generator=draw), torch.randn(4, 8, generator=draw)
+W = torch.randn(8, 8, generator=draw) / math.sqrt(8)
+A, B = torch.randn(16, 8, generator=draw), torch.randn(16, 8, generator=draw)
+u = torch.randn(16, generator=draw)
+
+show.heatmaps(
+    [
+        dot_score(queries, keys),
+        bilinear_score(queries, keys, W),
+        additive_score(queries, keys, A, B, u),
+    ],
+    ["dot product", "bilinear", "additive"],
+    ["q1", "q2", "q3"],
+    ["k1", "k2", "k3", "k4"],
+    alt="Three heatmaps of scores for the same three queries and four keys, red positive, blue "
+    "negative. The dot product, the bilinear form and the small network give different scores.",
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# With random weights the three scores need not agree. Training shapes $W$, $A$, $B$ and $u$ until the score asks a useful question. In
+# the plane you can see *which* questions each of them can ask.
+#
+# > **Ask yourself.** Under the dot product, which direction of the query gives "idea" (at the bottom)
+# > the largest weight? Under the bilinear score $W$ first rotates every key by 90°. Which direction is best now? What happens under
+# > each score when the query's length goes to 0?
+
+# %% slideshow={"slide_type": "fragment"}
+plane_keys = torch.tensor([[0.9, 0.5], [0.55, 0.95], [-1.0, 0.35], [-0.2, -1.1]])
+quarter_turn = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
+A2 = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+B2, u2 = 2 * torch.eye(3, 2), torch.tensor([1.5, 1.5, -1.0])
+widgets.query_playground(
+    attend,
+    {
+        "dot product: q·k": dot_score,
+        "bilinear: q·Wk, W a quarter turn": lambda q, k: bilinear_score(q, k, quarter_turn),
+        "additive: u·tanh(Aq + Bk)": lambda q, k: additive_score(q, k, A2, B2, u2),
+    },
+    plane_keys,
+    ["cat", "dog", "car", "idea"],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - **Dot product**: point the query towards "idea" (265° on the slider; the key is at 260°, but a little beyond it the other keys are
+#   further away). Similar vectors attract.
+# - **Bilinear**: rotate the query by another 90° to get the same weight (355°). $W$ lets the model look for something *other* than the
+#   query itself, so that a verb can look for its subject, and an adjective for its noun.
+# - At length 0 all dot-product and bilinear scores are 0, so the weights are equal and the context is a plain average. The additive
+#   score still prefers some keys, because $u \cdot \tanh(Bk)$ does not vanish.
+# - The green diamond never leaves the quadrilateral with the keys as corners (their convex hull). Attention mixes values;
+#   it cannot invent one.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Which one should you use?** All dot products of all queries with all keys are *one* matrix product, which is far faster than a
+# small network for every pair. Vaswani et al. (2017, section 3.2.1) add that the two scores do about equally well for narrow vectors,
+# while for wide ones the additive score does better, unless the dot product is *scaled* (section 4).
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ### Does it help? Measured
+#
+# Numbers in words are real text of any length, and German says units before tens, so 21 is *ein und zwanzig*, "one and twenty".
+# We trained small translators from English into German on numbers of up to 12 English words, five that pass on one vector and
+# five with attention (additive score). We test all of them on up to 29 words. BLEU compares words and groups of words with the
+# reference; 100 is perfect. (`python -m lectures.recipes numbers` trains and measures them again. Bahdanau et al. trained theirs
+# on sentences of up to 30 and of up to 50 words.)
+
+# %% slideshow={"slide_type": "fragment"}
+from lectures.trained import checkpoint
+
+measured = stored("quality_by_length")
+five = {
+    name: [[at["bleu"] for at in line.values()] for line in lines]
+    for name, lines in measured["seeds"].items()
+}
+lengths_of_numbers = list(measured["seeds"]["attention"][0])
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+at_18 = lengths_of_numbers.index("18-20")
+show.predict(
+    "The translators with attention were trained on numbers of up to 12 words. What is their BLEU at 18 to 20 words, as the mean of five seeds?",
+    choices={"about 100": 100, "about 75": 75, "about 30": 30},
+    answer=sum(line[at_18] for line in five["attention"]) / 5,
+    why="They learned to read the right word in short sentences; they never had to learn where to look in longer ones.",
+    reveals=HTML(
+        show.bands_svg(
+            [4, 7, 10, 13, 16, 19, 22, 25, 28],
+            five,
+            x_title="English words in the number",
+            y_title="BLEU",
+            low=0,
+            high=100,
+            alt="Quality of translation against length, mean and range of five seeds each, all trained on up to 12 words. One vector "
+            "falls steadily from 7 words onwards. Attention stays at 100 up to and a little beyond the trained lengths, then "
+            "falls as well, with a wide band that stays above the other.",
+        )
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With one vector BLEU falls from the start, even at lengths that occurred in training. At 9 to 11 words it is 92 (90 to 96), where
+#   attention has 100. Beyond these lengths, at 15 to 17 words, it is 40 (36 to 45), where attention has 90 (85 to 96). The brackets give
+#   the range over five seeds. The curve has the shape of the one in Bahdanau et al. (2015, figure 2).
+# - Attention is not magic. At 18 to 20 words it has 71 (66 to 75). It learned to read the right word in short sentences; it never
+#   had to learn where to look in longer ones.
+# - We also trained one translator of each kind on numbers of up to 20 words. At 18 to 20 words these have BLEU 52 with one vector and
+#   100 with attention. (One run each.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# And where does the translator look? Move the slider. The left column has the words that the decoder writes, the right column the words
+# that it reads for each of them.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+from nlmcore.decoding import greedy
+from nlmcore.inspect import capture
+from lectures.recipes.pairs import english as in_words
+
+translator, (english, german), card = checkpoint("numbers_attention_20")
+BOS, EOS = 1, 2
+
+
+def aligned(number):
+    """German parts, English words, and the weights (German, English) behind each written part."""
+    words = in_words(number)
+    source = torch.tensor([[*english.encode(words), EOS]])
+    with torch.no_grad():
+        state = translator.encode(source)
+        written = greedy(translator, torch.tensor([[BOS]]), 40, eos=EOS, state=state).tokens
+        with capture(translator) as tape:  # read what was written once more, and look
+            translator(torch.cat([torch.tensor([[BOS]]), written[:, :-1]], dim=1), state)
+    parts = [german.decode([token]) for token in written[0].tolist()]
+    return parts, [*words.split(), "<eos>"], tape["decoder.attention"][0, 0]
+
+
+def translate(number):
+    parts, words, weights = aligned(number)
+    return show.attention_html(weights, parts, words, title=f"{number:,}")
+
+
+widgets.live(translate, number=widgets.slider(465_721, 1, 999_999, 1, "number", "600px"))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# The lines cross at "fünf und sechzig" and "ein und zwanzig". Nobody told the model which word belongs to which, nor that German swaps
+# tens and units. Training on pairs of sentences was enough. The step that writes `<eos>` has no single word to read, so its weights are
+# spread out.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **How many lines cross in other languages?** Hindi puts the verb last, and says *market in* for "in the market". Below is a sentence
+# with its English translation. Somebody who knows both languages, not a network, drew the **alignment**, which shows which word
+# corresponds to which.
+
+# %% slideshow={"slide_type": "fragment"}
+hindi = ["rām", "ne", "kal", "bāzār", "mẽ", "ek", "kitāb", "kharīdī"]
+meaning = ["Ram", "bought", "a", "book", "in", "the", "market", "yesterday"]
+# Hindi word -> English word; "ne" only marks who did it
+answers = {0: 0, 2: 7, 3: 6, 4: 4, 5: 2, 6: 3, 7: 1}
+
+
+def crossings(read):
+    """How many pairs of lines cross, if output word i reads source word read[i]."""
+    return sum(a > b for i, a in enumerate(read) for b in read[i + 1 :])
+
+
+parts, _, weights = aligned(465_721)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+crossed = {
+    "the Hindi sentence": crossings(list(answers.values())),
+    "the German number, 465,721": crossings(weights[:-1].argmax(-1).tolist()),
+}
+with show.held_back() as counted:
+    print(*(f"{name}: {count} crossings" for name, count in crossed.items()), sep="\n")
+by_hand_links = torch.zeros(len(hindi), len(meaning))
+by_hand_links[list(answers), list(answers.values())] = 1
+show.predict(
+    "In which of the two do more pairs of lines cross?",
+    choices=list(crossed),
+    answer=max(crossed, key=crossed.get),
+    why="In the number only neighbours are swapped; in the sentence the verb moves from the second position to the end.",
+    reveals=[counted, HTML(show.attention_lines_svg(by_hand_links, hindi, meaning))],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# 14 against 4. In the number only neighbours are swapped. In the sentence the verb moves from the second position to the end, and
+# *yesterday* moves from the end to the third position. A recurrent network that passes on one vector would have to keep the verb until
+# everything else is said. For attention a line is a line, however far it goes.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **From letters to sounds.** English spelling is a translation problem as well. We trained a model with attention (bidirectional
+# encoder, bilinear score) on 112,397 words of a dictionary. It reads letters and writes **phonemes** (sounds). On held-out words 8.08 % of
+# its phonemes are wrong. A model with one vector instead of attention gets 11.62 % wrong (one run each;
+# `python -m lectures.recipes pronunciation`).
+
+# %% slideshow={"slide_type": "fragment"}
+speaker, (letters, phonemes), speech_card = checkpoint("pronunciation_attention")
+
+
+@lru_cache(maxsize=64)
+def pronounce(word):
+    source = torch.tensor([[*letters.encode(word), EOS]])
+    with torch.no_grad():
+        state = speaker.encode(source)
+        begin = torch.tensor([[BOS]])
+        written = greedy(speaker, begin, 2 * len(word) + 8, eos=EOS, state=state).tokens
+        with capture(speaker) as tape:
+            speaker(torch.cat([begin, written[:, :-1]], dim=1), state)
+    sounds = [phonemes.decode([token]) for token in written[0].tolist()]
+    return sounds, tape["decoder.attention"][0, 0]
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+CHOICE = ["box", "enough", "knight", "phoneme", "psychology", "shakespeare"]
+
+
+def spoken(word, typed):
+    word = typed.strip().lower() or word
+    if not re.fullmatch(r"[a-z']{1,20}", word):
+        raise ValueError(f"one English word of up to 20 letters a to z, please, got {typed!r}")
+    sounds, weights = pronounce(word)
+    return show.attention_html(
+        weights, sounds, [*word, "<eos>"], title=f"{word}: {' '.join(sounds[:-1])}"
+    )
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+sounds, reads = pronounce("box")
+show.predict(
+    "“box” has four sounds, B AA K S, and three letters. Which letter does the S read?",
+    choices=["b", "o", "x", "none: the end of the word"],
+    answer=[*"box", "none: the end of the word"][int(reads[sounds.index("S")].argmax())],
+    why="One letter may make two sounds, two letters may make one, and some make none. Now look at the F of “enough”:",
+    reveals=widgets.live(
+        spoken,
+        word=ipywidgets.ToggleButtons(
+            options=CHOICE, description="word", style={"button_width": "auto"}
+        ),
+        typed=ipywidgets.Text(
+            placeholder="… or type one and press Enter", continuous_update=False
+        ),
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The model never saw the word "box" in training. K *and* S read the one letter "x". The F of "enough" reads the "g" of "gh". One
+#   letter may make two sounds, two letters may make one, and some make none (such as the "k" of "knight").
+# - The lines hardly cross, because sounds come in the order of their letters. Nobody told the model that; it could look anywhere.
+# - Try your own name, and words that are not English. The model always answers.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *16 minutes. Of the three alignments show the numbers and one other, whichever suits the room. Ask each time who told the model where
+# to look. What goes wrong: they read an alignment as an explanation; section 7 returns to that.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Queries, keys and values
+#
+# A Python dictionary finds the *one* key that equals the query and returns its value. Attention is a dictionary that finds
+# *every* key a little, and returns a mixture of **values**. Key and value need not be the same vector, because the key is for finding a
+# word, and the value is its message. With one query per row of $Q$, one key per row of $K$ and one value per row of $V$,
+#
+# $$\mathrm{attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d}}\right) V \qquad \text{Vaswani et al. 2017, equation 1}$$
+#
+# In **self-attention** all three come from the *same* text. Each word is a vector $x$ (an *embedding*, learned for that word). It asks with $q = xW^Q$, is found by $k = xW^K$, and says $v = xW^V$, with three learned matrices.
+# So the plain dot product hides a bilinear score: $q \cdot k' = (xW^Q)\cdot(x'W^K)$, and a word need not look for words
+# like itself.
+#
+# Here is a worked example. Queries and keys have $d = 64$ dimensions. The first word's query has the dot products **112** with its own
+# key and **96** with the second word's key.
+
+# %% slideshow={"slide_type": "fragment"}
+q, k = torch.zeros(1, 64), torch.zeros(2, 64)
+q[0, 0], k[0, 0], k[1, 0] = 16, 7, 6  # so that q·k1 = 112 and q·k2 = 96
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as worked:
+    print("scores           ", dot_score(q, k)[0])
+    print("divided by 8     ", dot_score(q, k)[0] / 8)
+
+    values = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    output, weights = scaled_dot_product_attention(q, k, values)
+    print("weights          ", weights[0])
+    print("output           ", output[0])
+    print("without dividing ", attend(dot_score(q, k), values)[1][0])
+show.predict(
+    "If you divide by $\\sqrt{64} = 8$, what weight does the first word get?",
+    within=0.03,
+    answer=weights[0, 0].item(),
+    why="$112 / 8 = 14$ and $96 / 8 = 12$, so it is $1 / (1 + e^{-2})$. Without the division the second word is shut out.",
+    reveals=worked,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# $112 / 8 = 14$ and $96 / 8 = 12$; $e^{14} / (e^{14} + e^{12}) = 1 / (1 + e^{-2}) = 0.88$, so **0.88 and 0.12**.
+# Without the division the difference is 16 instead of 2, and $1 / (1 + e^{-16})$ is 1 to six decimals, so the second word
+# is shut out.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Why $\sqrt{d}$?** If the $d$ entries of $q$ and $k$ are independent with mean 0 and variance 1, then
+# $q \cdot k = \sum_{i=1}^d q_i k_i$ has variance $d$. So wide vectors make large scores, and large scores make softmax a hard choice
+# from the first step of training. Dividing by $\sqrt d$ brings the variance back to 1, whatever the width.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+wide = torch.Generator().manual_seed(512)
+asked, found_by = (
+    torch.randn(200, 1, 512, generator=wide),
+    torch.randn(200, 6, 512, generator=wide),
+)
+_, undivided = attend(dot_score(asked, found_by), torch.eye(6).expand(200, 6, 6))
+show.predict(
+    "At $d = 4$ the largest of six weights is about 0.6 *without* the division, on average. What is it at $d = 512$?",
+    choices={"about 0.4": 0.4, "about 0.6": 0.6, "above 0.9": 0.95},
+    answer=undivided.max(-1).values.mean().item(),
+    why="Wide vectors make large scores, and large scores make softmax a hard choice. With the division the largest weight hardly changes:",
+    reveals=widgets.width_playground(attend),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# The line below the bars is a mean over 200 queries. Without the division it climbs from 0.60 to 0.96; with the division it stays
+# between 0.41 and 0.43.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Large scores harm the gradient, or so Vaswani et al. suspect. We can measure that, because the derivative of a softmax weight with
+# respect to its own score is $\alpha (1 - \alpha)$. It vanishes for weights near 0 and near 1, and without a gradient the network learns
+# nothing.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def mean_slope(d, divide):
+    """The mean of α(1 − α) over 200 random queries that meet six random keys of width d."""
+    draw = torch.Generator().manual_seed(d)
+    queries = torch.randn(200, 1, d, generator=draw)
+    scores = dot_score(queries, torch.randn(200, 6, d, generator=draw))
+    _, alpha = attend(scores / math.sqrt(d) if divide else scores, torch.eye(6).expand(200, 6, 6))
+    return (alpha * (1 - alpha)).mean().item()
+
+
+widths = [2, 8, 32, 128, 512, 2048]
+show.curves(
+    widths,
+    {
+        "divided by √d": [mean_slope(d, True) for d in widths],
+        "not divided": [mean_slope(d, False) for d in widths],
+    },
+    x_title="width d of queries and keys",
+    y_title="mean of α(1 − α)",
+    log_x=True,
+    alt="The mean derivative of a softmax weight against the width d: level when scores are "
+    "divided by the root of d, falling towards zero when they are not.",
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# With the division by $\sqrt d$ the curve is flat at about 0.12. Without it the curve has fallen to 0.007 at $d = 512$, a sixteenth of
+# that. The additive score is bounded by $\sum_i |u_i|$ however wide $q$ and $k$ are; whether it saturates depends on the size of $u$.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** The assignment will catch three mistakes: dividing by $d$ instead of $\sqrt d$ (the weights are nearly
+# > equal, and attention blurs); taking the softmax over the *queries* (the columns sum to 1, but the rows do not); multiplying
+# > $K Q^\top$ instead of $Q K^\top$ (wrong, although the shape is right when there are as many queries as keys).
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Do 112 and 96 by hand, once with the division and once without. What goes wrong: they divide by d, or take the softmax
+# over the wrong axis. Ask what the shape would have told them (nothing).*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Masks: what must not be seen
+#
+# A query must not read some keys. To compute a **batch** of sentences together, we bring them to one length with **padding**, which
+# carries no meaning. And a model that predicts the next word must not see it, so a **causal mask** hides the future. Our masks are
+# boolean, `True` = *may attend*, and they combine with `&`. Masked keys are left out *before* the softmax; the others share the
+# weight.
+
+# %% slideshow={"slide_type": "fragment"}
+words = ["the", "cat", "sat", "<pad>"]
+scores = torch.randn(4, 4, generator=torch.Generator().manual_seed(7))
+masks = {
+    "none": torch.ones(4, 4, dtype=torch.bool),
+    "causal": causal_mask(4),
+    "padding": padding_mask(torch.tensor([3]), 4),
+    "causal and padding": causal_mask(4) & padding_mask(torch.tensor([3]), 4),
+    "all padding": padding_mask(torch.tensor([0]), 4),
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+_, of_nothing = attend(scores, torch.eye(4), masks["all padding"])
+show.predict(
+    "Under the mask “all padding” none of the four words may be read. What do our rows sum to?",
+    choices=["0", "1", "nan"],
+    answer=f"{of_nothing[0].sum().item():g}",
+    why="A plain softmax of nothing is 0/0, *not a number*, and many a training run has died of it. Ours gives no weight at all.",
+    reveals=widgets.mask_playground(attend, words, scores, masks),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Under the causal mask the first word can only read itself, with weight 1. Every row that may read anything still sums to 1.
+# - The row of `<pad>` itself is full of weights. No word reads its output, so the weights do not matter, but a loss must not count it.
+# - If there is nothing to read, our rows sum to 0. A plain softmax of nothing is 0/0, and many a training run has died of the
+#   resulting NaN (*not a number*).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** Masking *after* the softmax looks right and is not:
+
+# %% slideshow={"slide_type": "fragment"}
+_, right = attend(scores, torch.eye(4), causal_mask(4))
+_, unmasked = attend(scores, torch.eye(4))
+wrong = unmasked * causal_mask(4)
+print("row sums, masked before softmax:", right.sum(-1))
+print("row sums, masked after softmax: ", wrong.sum(-1))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The first word's weights now sum to 0.10, an amount that depends on the words it was not supposed to see. The future leaks into the
+# past through the size of the remaining weights. (Dividing each row by its sum would repair it.)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Ask what the first row sums to under a causal mask, then under a mask that hides all four words. What goes wrong: they
+# mask after the softmax, which passes most tests, because the shapes and the zeros are right.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Many heads
+#
+# One softmax makes one choice. But "it" may ask what it refers to, *and* which verb comes next, *and* which words are its neighbours. So
+# attention is run several times in parallel. Each **head** works in its own narrow space, with its own $W^Q_i, W^K_i, W^V_i$; the
+# results are concatenated and mixed by one matrix, $W^O$. With one word per row of $X$:
+#
+# $$\mathrm{head}_i = \mathrm{attention}(X W^Q_i,\; X W^K_i,\; X W^V_i), \qquad \mathrm{output} = [\mathrm{head}_1, \mathrm{head}_2, \dots]\, W^O$$
+#
+# If each word's vector $x$ has `d_model` = 384 dimensions, each of 12 heads works on 384 / 12 = 32 of them.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+heads = {}
+with show.held_back() as table:
+    for n_heads in (1, 4, 12):
+        layer = MultiHeadAttention(384, n_heads)
+        size = sum(p.numel() for p in layer.parameters())
+        print(f"{n_heads:2} heads of {layer.d_head:3}: {size:,} parameters")
+        heads[n_heads] = size
+show.predict(
+    "How many parameters do 12 heads have, compared with one head?",
+    choices={"a twelfth": 1 / 12, "as many": 1, "twelve times as many": 12},
+    answer=heads[12] / heads[1],
+    why="The heads *share* the 384 dimensions. They make twelve choices per word with the parameters of one, each in a narrower space.",
+    reveals=table,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# They have exactly as many. Four matrices of 384 × 384 with 384 biases each make $4 \cdot (384^2 + 384) = 591{,}360$. The heads *share* the 384 dimensions. Twelve heads make twelve choices per word with the parameters of one, each in a narrower space.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Here is the whole of `MultiHeadAttention`, without masks, in six lines, with the shapes of its tensors:
+
+
+# %% slideshow={"slide_type": "fragment"}
+def many_heads(x, layer):
+    q, k, v = layer.query(x), layer.key(x), layer.value(x)  # each (batch, time, 384)
+    q, k, v = (y.unflatten(-1, (12, 32)).transpose(1, 2) for y in (q, k, v))
+    mixed, _ = scaled_dot_product_attention(q, k, v)  # (batch, head, time, 32)
+    joined = mixed.transpose(1, 2).flatten(2)  # (batch, time, 384): heads side by side
+    return layer.output(joined)
+
+
+x = torch.randn(1, 5, 384, generator=torch.Generator().manual_seed(0))  # five word vectors
+print("in", tuple(x.shape), "out", tuple(many_heads(x, layer).shape))
+print("the same as the library's:", torch.allclose(many_heads(x, layer), layer(x), atol=1e-5))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** Cutting `(batch, time, 384)` directly into `(batch, 12, time, 32)` with a `view` also gives the right
+# > *shape*. But it mixes words with heads, because head 0 would get all dimensions of the first words. First split the last axis, then
+# > transpose.
+#
+# Nothing in these lines knows the *order* of the words. If you shuffle the rows of $X$, the output is shuffled in the same way, and
+# nothing else changes. We must put word order into $x$; that is the subject of the lecture on positions.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes. Ask for the number of parameters before you show the table. Write the four shapes of the six lines on the board and let
+# the room fill in the one after transpose. What goes wrong: they use a `view` without a transpose.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Inside a real network
+#
+# A **Transformer** is a stack of such layers: attention, then a small network applied to each word separately, then attention
+# again. MiniLM is one, with 6 layers of 12 heads. Wang et al. (2020) trained a network of 12 layers to imitate the attention
+# of a larger one (for the released weights a UniLM v2 of the size of BERT base); the model here keeps every second of those
+# layers and was then trained on a billion pairs of sentences, to tell which belong together. It does not translate. Every
+# word reads the whole sentence, to its left and to its right. Its weights are on your disk, and it runs in our own code, with
+# the `MultiHeadAttention` of section 6. `capture` records the attention weights of its heads.
+
+# %% slideshow={"slide_type": "fragment"}
+from nlmcore.pretrained import embed, minilm
+
+encoder, tokenizer = minilm()
+sentence = "The animal did not cross the street because it was too tired."
+tokens = torch.tensor([tokenizer.encode(sentence)])
+with torch.no_grad(), capture(encoder) as tape:  # no_grad: we only look, we do not train
+    encoder(tokens)
+
+print(*tokenizer.pieces(sentence))
+for name, weights in tape.items():
+    print(name, tuple(weights.shape))
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The text is cut into *tokens*, here words and two special ones, `[CLS]` and `[SEP]`, which models of BERT's form put around every text.
+# The weights of each layer have the axes (batch, head, query, key). Below are all 72 heads at a glance, one small heatmap each. Dark
+# means much weight. There is a row for each word that reads and a column for each word that is read, so a thin diagonal means that words
+# read themselves.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.head_grid(
+    torch.cat(list(tape.values())),
+    alt="72 small heatmaps, 6 layers of 12 heads, one row per reading word and one column per word read. Some are a thin "
+    "diagonal line, some one dark column, some are spread.",
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Rest the pointer on a word, or move the sliders. Which heads read the *previous* word (just left of the diagonal), which the
+# *next* one, and which read `[CLS]` from everywhere? What could the last kind be good for?
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.attention_explorer(
+    encoder,
+    tokenizer,
+    [
+        sentence,
+        "The animal did not cross the street because it was too wide.",
+        "The street was not crossed by the animal because it was too tired.",
+        "She poured water from the bottle into the cup until it was full.",
+        "She poured water from the bottle into the cup until it was empty.",
+        "When she tried to print her tickets, the printer was out of toner.",
+    ],
+    layer=3,
+    head=1,
+    token="it",
+)
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# *Rest the pointer on a word of the left column to see its row only; click a word's button to keep it; move the sliders with the
+# arrow keys; type your own sentence.*
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - Layer 0, head 2 reads the previous word, with weight 1.00, in every sentence. Layer 1, head 8 reads the next word with 0.64 on
+#   average.
+# - Layer 4, head 5 and many others park on `[CLS]`. Each row must sum to 1, even for a head that finds nothing to look for. Clark
+#   et al. (2019) see this in BERT, mostly at `[SEP]`, and suspect that it means "nothing here". The next cell tests it.
+# - Layer 3, head 1 links "it" to "animal" with weight 0.69.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The 0.69 by hand.** Take the vectors that enter layer 3, compute the query of "it" and the keys of all words for head 1 (dimensions
+# 32 to 63), and compute the weights as in section 4. In the heatmap of this head most other words park on `[CLS]`. How long is the *value*
+# vector that they get there?
+
+# %% slideshow={"slide_type": "fragment"}
+layer = encoder.layers[3].attention
+entering = []  # what this layer receives
+hook = layer.register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
+with torch.no_grad():
+    encoder(tokens)
+    hook.remove()
+    q, k = layer.query(entering[0])[0, :, 32:64], layer.key(entering[0])[0, :, 32:64]
+    by_hand = torch.softmax(q @ k.T / math.sqrt(32), dim=-1)
+    value_lengths = layer.value(entering[0])[0, :, 32:64].norm(dim=-1)
+
+pieces = tokenizer.pieces(sentence)
+print(f"from 'it' to 'animal':        {by_hand[pieces.index('it'), pieces.index('animal')]:.2f}")
+print(f"length of the value of [CLS]: {value_lengths[0]:.2f}")
+print(f"median length of the others:  {value_lengths[1:].median():.2f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# The value of `[CLS]` is nearly zero, with a length of 0.20 against 3.68. A head adds *weight × value* to a word, so it adds almost
+# nothing to a word that parks there. Parking does mean "nothing here", and a heatmap of the weights would have suggested the opposite.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes for the section, six of them from here on. Before the next cell, let the room vote on whether this head resolves "it". Then
+# change the sentence. What goes wrong: they see meaning in the picture before they test it.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Does layer 3, head 1 understand "it"?** Do not believe the picture; test it. Change one word so that "it" means something else, or
+# change the word order, and see whether the head follows:
+
+# %% slideshow={"slide_type": "fragment"}
+pairs = [
+    ("The animal did not cross the street because it was too tired.", "animal", "street"),
+    ("The animal did not cross the street because it was too wide.", "animal", "street"),
+    ("The street was not crossed by the animal because it was too tired.", "animal", "street"),
+    ("She poured water from the bottle into the cup until it was full.", "bottle", "cup"),
+    ("She poured water from the bottle into the cup until it was empty.", "bottle", "cup"),
+]
+print("layer 3, head 1: weight from 'it' to …")
+for text, first, second in pairs:
+    with torch.no_grad(), capture(encoder) as tape:
+        encoder(torch.tensor([tokenizer.encode(text)]))
+    pieces = tokenizer.pieces(text)
+    row = tape["layers.3.attention"][0, 1, pieces.index("it")]
+    seen = {word: round(row[pieces.index(word)].item(), 2) for word in (first, second)}
+    print(f"  {seen}   {text}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# It wavers (with "tired" it gives "animal" thirteen times as much weight as "street", with "wide" only twice as much). But its first
+# choice does not change with the meaning; it is the same noun in both sentences of each pair. In the passive sentence it picks "street",
+# which is not tired. Five sentences show that this head does not resolve "it"; they do not show what it does instead.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **And does the answer depend on that head?** **Ablate** it, which means setting its output to zero (here by zeros in its part of
+# $W^O$), and compare the vector that MiniLM computes for the whole sentence with the original. For scale, also compare the vector of
+# the sentence with "wide" instead of "tired".
+
+# %% slideshow={"slide_type": "fragment"}
+ablated = copy.deepcopy(encoder)
+ablated.layers[3].attention.output.weight.data[:, 32:64] = 0
+with torch.no_grad():
+    before, after = encoder(tokens)[0].mean(dim=0), ablated(tokens)[0].mean(dim=0)
+tired, wide = embed([sentence, sentence.replace("tired", "wide")])
+without_head, other_word = torch.cosine_similarity(before, after, dim=0), tired @ wide
+print(f"similarity with the head ablated:          {without_head:.3f}")
+print(f"similarity with 'wide' instead of 'tired': {other_word:.3f}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# The similarities are 0.998 against 0.836 (1 is the same direction), so one word matters, and this head hardly does. This is one head
+# and one sentence, without a control; the lecture on self-attention ablates random heads for comparison. A heatmap shows what a head
+# *reads*, not what the answer *depends on*. Jain & Wallace (2019) found that quite different attention weights can give the same
+# prediction. Wiegreffe & Pinter (2019) propose four tests of when weights may serve as an explanation all the same. (Both study
+# recurrent classifiers with one attention layer.) Look first, then test.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. Pictures have positions as well
+#
+# Nothing in attention requires keys to be words. To write a caption for a picture, Xu et al. (2015) cut it into parts, let a
+# network turn each part into a vector $h_j$, and let a decoder look at *the parts*. Every word of the caption gets a new mixture,
+# $c_i = \sum_j \alpha_{ij} h_j$, with $j$ running over parts instead of words. (This weighting is their **soft attention**. Their **hard
+# attention** samples a single part.)
+#
+# Here is the smallest example. A scene has nine fields; two of them show handwritten digits (from the 1,797 of Alpaydin &
+# Kaynak 1998). The caption names both, in reading order. In training the captioner gets the right words and *nothing else*. Nobody tells
+# it where the digits are.
+
+# %% slideshow={"slide_type": "fragment"}
+digits = corpora.load("digits")
+pixels, names = {}, {}
+for part in ("train", "test"):
+    documents = digits.splits[part]
+    pixels[part] = torch.stack([document.image for document in documents])  # (digit, 8, 8)
+    names[part] = torch.tensor([int(document.label) for document in documents])
+
+
+def scenes(part, count, draw):
+    """Scenes (count, field, 64), the two digits' names, and which of the nine fields show them."""
+    digit = torch.randint(len(names[part]), (count, 2), generator=draw)
+    place = torch.rand(count, 9, generator=draw).argsort(-1)[:, :2].sort(-1).values
+    scene = torch.zeros(count, 9, 64)
+    scene[torch.arange(count).unsqueeze(1), place] = pixels[part][digit].flatten(2)
+    return scene, names[part][digit], place
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+class Captioner(nn.Module):
+    def __init__(self, d=64):
+        super().__init__()
+        self.see, self.place = nn.Linear(64, d), nn.Parameter(torch.randn(9, d) / 2)
+        self.score = AdditiveScore(d)
+        self.word = nn.Embedding(11, 16)  # word 10: the caption begins
+        self.step, self.name = GRUCell(d + 16, d), nn.Linear(d, 10)
+
+    def forward(self, scene, words):
+        h = torch.tanh(self.see(scene) + self.place)  # (scene, place, d): the memory
+        keys, s = self.score.project_source(h), torch.zeros(len(h), h.shape[-1])
+        said, looked = [], []
+        for last in (torch.full_like(words[:, 0], 10), words[:, 0]):  # the previous word
+            c, alpha = attend(self.score(s, keys).unsqueeze(1), h)
+            s = self.step(torch.cat([c.squeeze(1), self.word(last)], dim=-1), s)
+            said.append(self.name(s))
+            looked.append(alpha.squeeze(1))
+        return torch.stack(said, 1), torch.stack(looked, 1)
+
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# Training takes 250 steps, a few seconds.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    captioner = Captioner()
+optimiser = torch.optim.AdamW(captioner.parameters(), lr=0.01)
+schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 0.01, total_steps=250)
+draw = torch.Generator().manual_seed(0)
+for _ in range(250):
+    scene, words, _ = scenes("train", 32, draw)
+    loss = F.cross_entropy(captioner(scene, words)[0].flatten(0, 1), words.flatten())
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(captioner.parameters(), 1.0)
+    optimiser.step()
+    schedule.step()
+
+new, words_of_new, place = scenes("test", 500, torch.Generator().manual_seed(1))
+with torch.no_grad():
+    said, looked = captioner(new, words_of_new)
+right = (said.argmax(-1) == words_of_new).float().mean()
+found = (looked.argmax(-1) == place).float().mean()
+print(f"new scenes: words correct {right:.0%}, most attention on the named digit {found:.1%}")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+def caption(number):
+    image = new[number].view(3, 3, 8, 8).permute(0, 2, 1, 3).reshape(24, 24)
+    words = [NAMES[i] for i in said[number].argmax(-1)]
+    truth = " ".join(NAMES[i] for i in words_of_new[number])
+    looks = [
+        (f"“{word}”", alpha.view(3, 3)) for word, alpha in zip(words, looked[number], strict=True)
+    ]
+    return show.scene_svg(
+        image,
+        looks,
+        title=f"scene {number}",
+        note=f"reference: {truth}; written: {' '.join(words)}",
+    )
+
+
+widgets.live(caption, number=widgets.slider(0, 0, 99, 1, "scene", "460px"))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - About nine words in ten are right, and nearly every look is at the digit that is named. The captioner learned the reading order, and
+#   where to look, only from captions. Where a word is wrong, it has nearly always looked at the right field but not recognised the
+#   digit. Find such a scene. (One run.)
+# - The second look differs from the first because by then the state $s$ holds the first word, and asks for the next digit.
+# - Xu et al. use 196 parts of a photograph. The vector of each part comes from a large network that was trained beforehand.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Let the room guess the accuracy before the cell runs; most expect chance. Then search together for a scene with a wrong
+# word. What goes wrong: they say that attention failed where recognition did.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 9. What it costs
+#
+# Encoder and decoder take $n + m$ steps for a source of $n$ and a target of $m$ words, with about $d^2$ multiplications per step.
+# Attention adds a score for every pair of words, $n \cdot m$ of them, with about $d$ multiplications per score.
+#
+# The scores grow with the square of the length, so for long texts they cost more than the steps. With $d = 1{,}000$:
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+d = 1_000
+print(f"{'words n=m':>10} {'steps n+m':>10} {'scores n·m':>12} {'(n+m)·d²':>9} {'n·m·d':>9}")
+for n in (10, 100, 1_000, 2_000, 5_000):
+    print(f"{n:10,} {n + n:10,} {n * n:12,} {(n + n) * d * d:9.0e} {n * n * d:9.0e}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# The scores cost as much as the steps at $n = 2d$, that is, at 2,000 words, and more beyond. So attention adds next to nothing to the
+# cost of a sentence, but much to the cost of a book. Steps grow as $O(n+m)$ and scores as $O(nm)$, or as $O(n^2)$ in self-attention.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Measured.** We compare three of our own networks of width 128: a recurrent encoder and decoder that pass on one vector, the
+# same two with attention, and a Transformer. We time one forward pass over a pair of texts of $n = m$ tokens each, on one core
+# (`python -m lectures.recipes source_and_target`).
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+cost = stored("source_and_target")
+print(
+    *(f"{cost['lines'][name]:28} {formula}" for name, formula in cost["written"].items()),
+    sep="\n",
+)
+show.curves(
+    [int(n) for n in cost["seconds"]["initial"]],
+    {cost["lines"][name]: list(seconds.values()) for name, seconds in cost["seconds"].items()},
+    x_title="words, n = m",
+    y_title="seconds",
+    log_x=True,
+    log_y=True,
+    alt="Seconds against length, both axes logarithmic. Without attention a straight line of slope one. "
+    "The Transformer's bends upwards towards slope two; the recurrent network with attention lies above both.",
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - When $n$ doubles, from 2,048 to 4,096, the time without attention is 2.0 times as long, as $O(n+m)$ says. With attention it is 2.4
+#   times as long, and for the Transformer 3.4 times, on its way to the 4 of $O(nm)$.
+# - We count the multiplications exactly. Without attention the formula has no term $nm$; with attention it has $256\,nm$, twice the
+#   width.
+# - The recurrent network with attention takes longer than the Transformer up to the longest texts here, though it multiplies
+#   less, because its steps wait for each other.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# The price buys two things. Any two words are *one* step apart, whereas a recurrent network passes through every word between
+# them. And *self*-attention computes all scores in parallel, whereas recurrent steps must wait for each other.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *4 minutes. Ask at what length scores cost more than steps; few guess thousands of words. What goes wrong: they call attention
+# slow. At the length of a sentence it is nearly free, and it runs in parallel.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write attention yourself, from the two lines of section 2, and compare it with ours. The code below is correct. Break it (leave out the
+# exponential, keep only the largest score, or leave out the division by the sum) and move the sliders. The picture shows what your change
+# does, and whether you can see it at all.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_attend(scores, values, mask=None):
+    """scores (…, query, key), values (…, key, d) -> context and weights. Change this."""
+    exponentials = torch.exp(scores - scores.amax(-1, keepdim=True))  # the largest is exp(0) = 1
+    weights = exponentials / exponentials.sum(-1, keepdim=True)
+    return weights @ values, weights
+
+
+widgets.softmax_playground(
+    attend, [1.5, 0.9, 0.3, -0.5], ["h1", "h2", "h3", "h4"], yours=my_attend
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. Before each change, ask whether the weights will still sum to 1 and whether one of them can become negative.
+# What goes wrong: without the division the bars keep their order, and the room sees no difference; point at the line with the sum.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# The other playgrounds of this lecture take `yours=my_attend` as well. One of them, `mask_playground`, needs the mask, which this function
+# still ignores. Pass the function to it and see what happens. In the assignment
+# [`exercises/attention/attention.ipynb`](../exercises/attention/attention.ipynb) you build all the rest, and it tells you which mistakes
+# you make.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. The scores are $2, 2, 2$. What are the weights?
+# <details><summary>Answer</summary>They are one third each. Equal scores give equal weights, whatever the scores are.</details>
+#
+# 2. A query has width 6 and the keys have width 10. Which of the three scores can you use?
+# <details><summary>Answer</summary>You can use the bilinear score, with W of 6 × 10, and the additive score. The dot product needs equal widths.</details>
+#
+# 3. You shuffle the words of a sentence. How does the output of self-attention, without masks and positions, change?
+# <details><summary>Answer</summary>It is shuffled in the same way and does not change otherwise, because attention sees a set, not
+# a sequence.</details>
+#
+# 4. The weights of a row sum to 0.7. Which mistake is likely?
+# <details><summary>Answer</summary>Somebody applied the mask after the softmax, or took the softmax over the wrong axis.</details>
+#
+# 5. A captioner says "nine" for an eight, and its attention is on the eight. What has failed, and what has not?
+# <details><summary>Answer</summary>It looked at the right field, so attention has done its work. The vector $h_j$ computed from the pixels, or the step from $h_j$ to a word, has failed.</details>
+#
+# 6. A head puts 0.9 of its weight on "not". Does the model's decision depend on "not"?
+# <details><summary>Answer</summary>The weight does not tell you. The value may be nearly zero, or the decision may come from elsewhere. Remove or replace the word, or ablate the head, and compare the output.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask numbers 4 and 6. What goes wrong: they say yes to number 6, in spite of
+# section 7, because 0.9 is so large. Ask them which experiment would settle it.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $h_j$ | $h^E_j$, $\bar h_s$, annotation | the encoder's vector of source word $j$ |
+# | $s_i$ | $h^D_i$, $h_t$ | the decoder's state at step $i$ |
+# | $e_{ij} = \mathrm{score}(s_{i-1}, h_j)$ | energy, alignment model $a(s, h_j)$ | how well $h_j$ answers; Luong et al. ask with $s_i$, not $s_{i-1}$ |
+# | $\alpha_{ij} = g(s_{i-1}, h_j)$ | $W_{ji} = g(h^E_i, x^D_j, h^D_{j-1})$, $a_t(s)$ | the weight of source word $j$ at step $i$ |
+# | $\alpha$ of layer $\ell$, head $k$ | $\alpha_\ell[k, t_1, t_2]$ | the weight from position $t_1$ to $t_2$ |
+# | $c_i$ | context, $c_t$ | the weighted sum |
+# | $s_i = f(s_{i-1}, y_{i-1}, c_i)$ | $s_j = \mathrm{LSTM}(s_{j-1}, [x, c])$ | the decoder's step |
+# | $q, k, v$ | rows of $Q, K, V$ | query, key, value |
+# | $d$ | $d_k$, $I$ | width of queries and keys |
+# | $W^O$ | $W^0$ | mixes the heads |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. Warn readers of other slides that the two indices of α are often swapped. Ours are
+# the output step first and the source word second. What goes wrong: they take d for the width of a word vector; it is the width of
+# queries and keys.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **bottleneck**: the one vector of fixed width through which everything that is known about the source must pass.
+# - **encoder**: the half of a network that reads; the encoder of Bahdanau et al. reads in both directions and joins the two states of
+#   each word.
+# - **decoder**: the half of a network that writes, one word at a time.
+# - **context**: the vector that attention returns, the weighted sum of the values.
+# - **attention**: a weighted sum whose weights are computed from a query.
+# - **score**: how well a key fits a query, before softmax; a dot product, a bilinear form or a small network.
+# - **softmax**: turns scores into weights that are positive and sum to one.
+# - **query**: the vector that asks.
+# - **key**: the vector with which queries are compared.
+# - **value**: the vector that is returned, in proportion to its weight.
+# - **self-attention**: attention whose queries, keys and values are made from one text.
+# - **mask**: which keys a query may read; here True means that it may.
+# - **causal mask**: the mask that hides the future; position t reads the positions up to t.
+# - **padding (of a batch)**: filler that brings the texts of a batch to one length.
+# - **head**: one of several attentions that run in parallel, each in its own narrow space.
+# - **alignment**: which word of one text corresponds to which word of another.
+# - **phoneme**: a sound of a language that distinguishes words; English has about 40.
+# - **soft attention**: a weighted sum of all positions, which has a gradient; what this lecture calls attention.
+# - **hard attention**: attention that samples a single position, with the weights as probabilities.
+# - **Transformer**: a stack of layers of self-attention, each followed by a small network applied to each word separately.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Sutskever, Vinyals & Le (2014), Sequence to Sequence Learning with Neural Networks. Cho et al. (2014a), Learning
+# Phrase Representations using RNN Encoder–Decoder. Cho et al. (2014b), On the Properties of Neural Machine Translation.
+# Bahdanau, Cho & Bengio (2015), Neural Machine Translation by Jointly Learning to Align and Translate, sections 3.1 and A.1.2,
+# figure 2. Luong, Pham & Manning (2015), Effective Approaches to Attention-based Neural Machine Translation, section 3.1. Xu et
+# al. (2015), Show, Attend and Tell, sections 3 and 4. Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1–3.2.3.
+# Clark et al. (2019), What Does BERT Look At? Jain & Wallace (2019), Attention is not Explanation. Wiegreffe & Pinter (2019),
+# Attention is not not Explanation. Wang et al. (2020), MiniLM; the teacher of the released weights: the model card of
+# microsoft/MiniLM-L12-H384-uncased. Every second layer: the cards of nreimers/MiniLM-L6-H384-uncased and
+# sentence-transformers/all-MiniLM-L6-v2.

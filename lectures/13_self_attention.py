@@ -1,0 +1,872 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Self-attention, heads and masks
+#
+# *The young doctor quickly closed the heavy door.* Who closed it? What was heavy? You joined the words in pairs without noticing.
+# In self-attention every word does something similar. It asks all the others, and listens to some. This lecture examines what heads
+# really read, tests the stories that we tell about them, and keeps them from reading the future.
+#
+# <img src="figures/heads_as_edges.svg" width="760" alt="The sentence 'the young doctor quickly closed the heavy door' with six edges above it, as in a dependency parse: 'the' to 'doctor' and 'the' to 'door', 'young' to 'doctor' and 'heavy' to 'door', 'doctor' to 'closed', and 'closed' to 'door', drawn by four heads of MiniLM.">
+#
+# *Four of MiniLM's 72 heads seem to parse the sentence. We chose these six edges because they look like a parse. Section 1 asks how
+# often the same four heads are right when nobody chooses the edges.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - read $\alpha_\ell[k, t_1, t_2]$, and test a claim about a head against simpler rules;
+# - compute a layer of self-attention with two heads by hand;
+# - train all positions of a text in one pass, and notice when the future leaks in;
+# - combine a causal mask with padding, without a NaN;
+# - say what an ablation shows, and why it needs a control.
+#
+# **You need** [lecture 12](12_attention.ipynb) (query, key, value, softmax, mask, head). From [lecture 1](01_language_models.ipynb): a language model gives a probability to every
+# possible next word, and its loss is the mean of $-\ln p$, where $p$ is the probability of the correct one. Vectors are rows, so a matrix multiplies from the right, $xW$.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# |---|---|---|---|---|---|---|---|
+# | minutes | 15 | 11 | 6 | 14 | 5 | 8 | 8 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip section 5.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import json
+import math
+from pathlib import Path
+
+import torch
+from IPython.display import HTML
+from torch.nn import functional as F
+
+from nlmcore.attention import MultiHeadAttention, causal_mask, masked_softmax, padding_mask
+from nlmcore.inspect import capture
+from nlmcore.pretrained import minilm, smollm2
+from lectures import show, widgets
+from nlmcore.transformer import TransformerConfig, TransformerEncoder, TransformerLM
+
+torch.set_printoptions(precision=2, sci_mode=False)
+torch.set_num_threads(1)  # these models are so small that one core is fastest
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. Heads are labelled edges
+#
+# In **self-attention** every word of a text reads the words of the same text. The word at position $t_1$ sends a *query*, which is
+# compared with the *key* of the word at $t_2$. The better they match, the more of the *value* at $t_2$ travels back. So each head
+# draws edges above the sentence. The query and the key decide how thick an edge is, and the value moves along it. Layers are stacked,
+# and each has several heads, so a weight has four indices. In layer $\ell$, head $k$, position $t_1$ reads position $t_2$ with the weight
+#
+# $$\alpha_\ell[k, t_1, t_2] \ge 0, \qquad \sum_{t_2} \alpha_\ell[k, t_1, t_2] = 1.$$
+#
+# A linguist's drawing looks similar. In a **dependency parse** every word has one edge to the word it depends on, and each edge
+# has a label: *the* is the *determiner* of *door*, *doctor* the *subject* of *closed*, *door* its *object*. A head's label is only
+# its number. Here are the heads of two real networks. MiniLM, which you know, reads in both directions. **SmolLM2**, with 30 layers
+# of 9 heads, is a language model that predicts the next word (Ben Allal et al. 2025).
+#
+# > **Ask yourself.** (a) Look at layer 0, head 2 of MiniLM, and then at layer 3, head 1. Which label would a linguist
+# > give to each? (b) Which edges can SmolLM2 never draw?
+
+# %% slideshow={"slide_type": "fragment"}
+encoder, wordpieces = minilm()
+writer, bytepairs = smollm2()
+widgets.edges_playground(
+    {"MiniLM": (encoder, wordpieces), "SmolLM2": (writer, bytepairs)},
+    [
+        "The young doctor quickly closed the heavy door.",
+        "The cat that chased the mice was very hungry.",
+        "The mice that the cat chased were very hungry.",
+        "The animal did not cross the street because it was tired.",
+    ],
+    layer=0,
+    head=2,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - Layer 0, head 2: "the previous word", always with weight 1.00. This is not grammar but still useful, because it tells
+#   every word what precedes it.
+# - Layer 3, head 1: from a verb to its object, *closed* → *door*, and from a determiner to its noun. It is the head that led
+#   from "it" to "animal" in [lecture 12](12_attention.ipynb).
+# - SmolLM2 has a causal mask. No word reads a later one, so no arrow points to the right.
+# - A parse gives each word *one* edge whose label has a meaning. A head gives *every* pair a weight, and nobody defined what its
+#   number means. This picture leaves out special tokens such as `[CLS]`, which often get much of the weight.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes to here. Before you show the table below, ask two volunteers for labels, one for layer 1, head 7, and one for
+# layer 2, head 8. Somebody always finds a story for any head. That is why a test follows.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Does a head know grammar? Count.** We parsed sixteen sentences by hand. For each relation we choose the head that finds the right
+# word most often in *eight* of the sentences (if several tie, all of them), and then ask how often it is right in the *other eight*.
+# Every claim about a head needs rivals, that is, simpler rules that could explain the same hits:
+#
+# - **a fixed distance**: always read the word at the distance that was most frequent in the first eight sentences;
+# - **the last word**: always read the last word of the sentence;
+# - **the next noun**: always read the next noun to the right.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+# one sentence per line; each word as word/number of the word it depends on (0: none)/relation
+PARSED = """
+The/3/det old/3/amod teacher/4/nsubj wrote/0/root a/7/det long/7/amod letter/4/obj to/10/case his/10/det sister/4/obl
+My/2/det sister/3/nsubj sold/0/root the/7/det old/7/amod red/7/amod car/3/obj yesterday/3/advmod
+The/3/det young/3/amod doctor/5/nsubj quickly/5/advmod closed/0/root the/8/det heavy/8/amod door/5/obj after/12/case the/12/det last/12/amod visit/5/obl
+Our/3/det new/3/amod neighbour/4/nsubj feeds/0/root the/7/det hungry/7/amod birds/4/obj every/9/det morning/4/obl
+A/3/det small/3/amod boy/4/nsubj broke/0/root his/7/det new/7/amod toy/4/obj with/10/case a/10/det hammer/4/obl
+The/2/det farmer/4/nsubj never/4/advmod ate/0/root the/8/det very/7/advmod sweet/8/amod apples/4/obj from/12/case his/12/det own/12/amod garden/8/nmod
+The/3/det famous/3/amod painter/4/nsubj showed/0/root her/8/det three/8/nummod last/8/amod pictures/4/obj to/11/case the/11/det king/4/obl
+This/3/det strange/3/amod machine/5/nsubj always/5/advmod makes/0/root a/9/det very/8/advmod loud/9/amod noise/5/obj at/11/case night/5/obl
+The/3/det two/3/nummod girls/4/nsubj found/0/root an/8/det old/8/amod silver/8/compound coin/4/obj in/11/case the/11/det river/4/obl
+His/2/det mother/3/nsubj bought/0/root some/7/det fresh/7/amod apple/7/compound juice/3/obj for/10/case the/10/det journey/3/obl
+The/2/det king/3/nsubj built/0/root a/8/det tall/8/amod and/7/cc narrow/5/conj tower/3/obj near/11/case the/11/det sea/3/obl
+My/4/det three/4/nummod little/4/amod cousins/5/nsubj love/0/root this/8/det card/8/compound game/5/obj about/10/case trains/8/nmod
+The/2/det captain/4/nsubj slowly/4/advmod turned/0/root the/8/det great/8/amod iron/8/compound wheel/4/obj to/11/case the/11/det left/4/obl
+Her/3/det best/3/amod friend/4/nsubj sent/0/root a/8/det really/7/advmod beautiful/8/amod picture/4/obj of/12/case her/12/det new/12/amod house/8/nmod
+Some/3/det hungry/3/amod wolves/5/nsubj suddenly/5/advmod attacked/0/root the/7/det sheep/5/obj behind/10/case the/10/det barn/5/obl
+A/4/det very/3/advmod tired/4/amod nurse/5/nsubj opened/0/root the/9/det small/9/amod kitchen/9/compound window/5/obj before/11/case breakfast/5/obl
+"""
+NOUNS = {"nsubj", "obj", "obl", "nmod", "compound"}  # relations whose dependent is a noun
+
+
+def parsed(line):
+    """Words, and edges (word, the word it depends on, relation)."""
+    words, heads, relations = zip(*(item.split("/") for item in line.split()), strict=True)
+    edges = [(i, int(h) - 1, r) for i, (h, r) in enumerate(zip(heads, relations, strict=True))]
+    return words, [edge for edge in edges if edge[2] != "root"]
+
+
+def weights_among(words):
+    """MiniLM's weights among these words only: (layer, head, reads, read)."""
+    pieces = wordpieces.pieces(" ".join(words) + ".")
+    at = [pieces.index(words[0].lower())]
+    for word in words[1:]:
+        at.append(pieces.index(word.lower(), at[-1] + 1))
+    with torch.no_grad(), capture(encoder) as tape:
+        encoder(torch.tensor([wordpieces.encode(" ".join(words) + ".")]))
+    return torch.cat(list(tape.values()))[:, :, at][:, :, :, at]
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+RELATIONS = {  # label: (relation, does the head of the pair do the reading?, layer and head of the opening picture)
+    "adjective → noun": ("amod", False, (2, 8)),
+    "determiner → noun": ("det", False, (1, 7)),
+    "subject → verb": ("nsubj", False, (2, 3)),
+    "verb → object": ("obj", True, (3, 1)),
+}
+found = {}  # (label, half) -> [(whether each of the 72 heads is right, and what the rules need to know), …]
+for number, line in enumerate(PARSED.strip().split("\n")):
+    words, edges = parsed(line)
+    nouns = [word for word, _, relation in edges if relation in NOUNS]
+    most = weights_among(words).argmax(-1).flatten(0, 1)  # (72 heads, word): what each reads most
+    for label, (relation, from_head, _) in RELATIONS.items():
+        for word, head in [edge[:2] for edge in edges if edge[2] == relation]:
+            reads, read = (head, word) if from_head else (word, head)
+            noun = next((n for n in nouns if n > reads), None)
+            rules = (read - reads, read == len(words) - 1, read == noun)
+            found.setdefault((label, number % 2), []).append((most[:, reads] == read, *rules))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+RULES = ("fixed distance", "last word", "next noun")
+table = {}
+for label, (_, _, (layer, head)) in RELATIONS.items():
+    hits = [
+        torch.stack([edge[0] for edge in found[label, half]]).float().mean(0) for half in (0, 1)
+    ]
+    far, last, noun = (torch.tensor([edge[i] for edge in found[label, 1]]) for i in (1, 2, 3))
+    usual = torch.tensor([edge[1] for edge in found[label, 0]]).mode().values.item()
+    best = hits[0] == hits[0].max()  # all heads that tie
+    table[label] = {
+        "best": [f"{i // 12}.{i % 12}" for i in best.nonzero().flatten().tolist()],
+        "chosen on": hits[0].max().item(),
+        "tested on": hits[1][best].mean().item(),
+        "distance": usual,
+        "fixed distance": (far == usual).float().mean().item(),
+        "last word": last.float().mean().item(),
+        "next noun": noun.float().mean().item(),
+        "opening": f"{layer}.{head}",
+        "opening tested": hits[1][12 * layer + head].item(),
+        "edges": len(far),
+    }
+with show.held_back() as counted:
+    print(
+        f"{'':18}{'best head':>10}{'chosen':>8}{'tested':>8} | "
+        f"{'distance':>12}{'last word':>11}{'next noun':>11} | opening picture"
+    )
+    for label, row in table.items():
+        rules = f"{row['fixed distance']:7.0%} ({row['distance']:+d}){row['last word']:11.0%}{row['next noun']:11.0%}"
+        heads = f"{' '.join(row['best']):>10}{row['chosen on']:8.0%}{row['tested on']:8.0%}"
+        print(
+            f"{label:18}{heads} | {rules} | {row['opening']} {row['opening tested']:.0%} of {row['edges']}"
+        )
+show.predict(
+    "For which relation does the chosen head beat the best of the three rules by the widest margin?",
+    choices=list(table),
+    answer=max(
+        table, key=lambda r: table[r]["tested on"] - max(table[r][rule] for rule in RULES)
+    ),
+    why="We count this in the eight sentences that we did not use to choose the head.",
+    reveals=counted,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Verb → object: layer 3, head 1 finds the object in **all** sixteen sentences. Of the eight tested objects a fixed distance finds
+#   25 %. "The last word" finds none of them, because a phrase follows every object. The strongest rival, "the next noun", finds five. It
+#   falls for *apple* in "apple juice", and the head does not. The head leads by only three sentences, so this is a hint and not a law.
+# - Determiner → noun: the head that is best on eight sentences, with 88 %, drops to 55 % on the others. If you pick the best of many
+#   heads on few examples, some of what you pick is luck. So choose on one half and test on the other. And "the next noun" gets 85 %, more
+#   than any head in that row.
+# - Adjective → noun: layer 3, head 1 (3.1 in the table) is the best head again. It gets 93 %, against 87 % for "the next noun", a
+#   difference of one edge. It may simply look for the next noun.
+# - The four heads of the opening picture find 80 to 100 % of the tested edges. Two of them beat every rule: the one for
+#   objects by three edges, the one for adjectives (2.8, right for all fifteen) by two.
+# - Clark et al. (2019) do the same with BERT and a large treebank (a collection of parsed sentences). They find individual heads for
+#   objects, determiners and more that are clearly better than fixed distances, but no head that covers all of grammar. Our sixteen
+#   short sentences only show how to test such a claim.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Let the room propose more rivals before you show the table. Then ask for a sentence that could still refute the claim
+# about head 3.1, such as one with an object before its verb ("the door that the doctor closed"), and try it.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. A layer of self-attention by hand
+#
+# Each row of $X$ is one word, and each head $k$ has three learned matrices. It computes
+#
+# $$Q_k = X W^Q_k, \quad K_k = X W^K_k, \quad V_k = X W^V_k, \qquad
+#   \alpha[k, t_1, t_2] = \underset{t_2}{\mathrm{softmax}}\; \frac{1}{\sqrt I} \sum_{i=1}^{I} Q_k[t_1, i]\; K_k[t_2, i],$$
+#
+# $$\mathrm{head}_k[t_1] = \sum_{t_2} \alpha[k, t_1, t_2]\, V_k[t_2], \qquad
+#   \mathrm{output} = [\mathrm{head}_1;\, \mathrm{head}_2;\, \dots]\; W^O.$$
+#
+# $I$ is the width of *one head's* queries and keys. The semicolon joins vectors end to end: **concatenation**.
+#
+# Take three words with four features each: *is a noun, is a verb, can act, can be eaten*.
+#
+# | | noun | verb | acts | eaten |
+# |---|---|---|---|---|
+# | cat | 1 | 0 | 1 | 0 |
+# | eats | 0 | 1 | 0 | 0 |
+# | bread | 1 | 0 | 0 | 1 |
+#
+# We use two heads with $I = 4$. Keys and values are the words themselves ($W^K = W^V =$ the identity), but queries are not. In head 1
+# a verb asks for words that can *act*, in head 2 for words that can be *eaten*, each time with strength 4. Nouns ask for nothing.
+
+# %% slideshow={"slide_type": "fragment"}
+X = torch.tensor([[1.0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 1]])
+W_Q = torch.zeros(2, 4, 4)
+W_Q[0, 1, 2] = 4  # head 1: "is a verb" asks for "can act"
+W_Q[1, 1, 3] = 4  # head 2: "is a verb" asks for "can be eaten"
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as by_hand:
+    heads = []
+    for k in range(2):
+        scores = X @ W_Q[k] @ X.T / math.sqrt(4)
+        weights = torch.softmax(scores, dim=-1)
+        print(f"head {k + 1}: scores of 'eats'", scores[1], " weights", weights[1])
+        heads.append(weights @ X)
+    print("weights of 'cat' in both heads:", weights[0])
+
+    W_O = torch.cat([torch.eye(4), 2 * torch.eye(4)])  # (8, 4): head 1 as it is, head 2 twice
+    output = torch.cat(heads, dim=-1) @ W_O
+    print("output of 'eats':", output[1])
+show.predict(
+    "Take pencil and paper. What weight does “cat” get in the row “eats” of head 1?",
+    within=0.03,
+    answer=torch.softmax(X @ W_Q[0] @ X.T / math.sqrt(4), dim=-1)[1, 0].item(),
+    why="The score is $4 / \\sqrt{4} = 2$ for *cat* and 0 for the others, so the weight is $e^2 / (e^2 + 2)$. What are the weights in the row “cat”, whose query is zero? A head cannot read nothing.",
+    reveals=by_hand,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - In head 1 *eats* gives *cat* the score $4 / 2 = 2$ and the others 0. The weight of *cat* is $e^2 / (e^2 + 2) = 0.79$, and 0.11 each
+#   for the others.
+# - *cat* has three equal scores, so it has three weights of $1/3$. A head cannot read nothing.
+# - After $W^O$, the vector of *eats* holds "acts" from *cat* and "eaten" from *bread*, so it says who does it, and to what. A single
+#   head could not have chosen both.
+# - In this notation the example of [lecture 12](12_attention.ipynb) has $I = 64$, so we divide the scores 112 and 96 by $\sqrt{64} = 8$. This
+#   gives 14 and 12, and softmax turns these into 0.88 and 0.12.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# `MultiHeadAttention` with these matrices gives the same output. The last two lines check the example of [lecture 12](12_attention.ipynb):
+
+# %% slideshow={"slide_type": "fragment"}
+layer = MultiHeadAttention(4, 2, d_head=4, bias=False)
+with torch.no_grad():  # a layer keeps its matrices as (out, in): transposed
+    layer.query.weight.copy_(torch.cat([W_Q[0].T, W_Q[1].T]))
+    layer.key.weight.copy_(torch.eye(4).repeat(2, 1))
+    layer.value.weight.copy_(torch.eye(4).repeat(2, 1))
+    layer.output.weight.copy_(W_O.T)
+    print("the same as the library's:", torch.allclose(layer(X[None])[0], output, atol=1e-6))
+
+dots = torch.tensor([112.0, 96.0])
+print(dots / math.sqrt(64), torch.softmax(dots / math.sqrt(64), dim=-1))
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes with the next screen. Have everybody compute the row "eats" on paper before you run the cell. The usual
+# mistake is to divide by √3, because there are three words.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The same in MiniLM**, with the real values of layer 3, head 1. Press play, or step with the arrow keys. Then choose a different head,
+# or let a different token ask. (Rest the pointer on a strip to see its values.)
+#
+# > **Ask yourself.** With the causal mask, *closed* can no longer read *door*. Where does the weight go?
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.head_player(
+    encoder,
+    wordpieces,
+    "The young doctor quickly closed the heavy door.",
+    layer=3,
+    head=1,
+    asks=5,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer</b></summary>
+#
+# The weights must sum to 1, so it goes to `[CLS]`, which has the next highest score. MiniLM was trained without this mask. With the
+# mask it would have learned something else.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** You divide by $\sqrt{d_{\mathrm{model}}}$, the width of the *word*, instead of $\sqrt I$, the width of the
+# > *head*. In MiniLM a word vector has 384 dimensions and a head 32. Nothing crashes.
+
+# %% slideshow={"slide_type": "fragment"}
+tired = torch.tensor(
+    [wordpieces.encode("The animal did not cross the street because it was too tired.")]
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+sharpness = {}
+with show.held_back() as divided:
+    entering = []  # what layer 3 receives
+    attention = encoder.layers[3].attention
+    hook = attention.register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
+    with torch.no_grad():
+        encoder(tired)
+        hook.remove()
+        q, k = (
+            part(entering[0]).unflatten(-1, (12, 32)).transpose(1, 2)
+            for part in (attention.query, attention.key)
+        )
+        for name, width in (("√32 ", 32), ("√384", 384), ("1   ", 1)):
+            alpha = torch.softmax(q @ k.mT / math.sqrt(width), dim=-1)
+            print(f"divided by {name}: mean of the largest weight {alpha.amax(-1).mean():.2f}")
+            sharpness[width] = alpha.amax(-1).mean().item()
+show.predict(
+    f"The mean of the largest weight in each row of layer 3, for the sentence about the animal, is {sharpness[32]:.2f} if you divide correctly. "
+    "What is it if you divide by $\\sqrt{384}$ instead?",
+    choices={
+        "about 0.9: too sharp": 0.9,
+        "about the same": sharpness[32],
+        "about 0.15: too even": 0.15,
+    },
+    answer=sharpness[384],
+    why="A model trained with this division can compensate with a larger $W^Q$; a model that *you load* cannot.",
+    reveals=divided,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# Too even: 0.16, not far from the $1/15 = 0.07$ of a plain average over the 15 tokens. A model trained with the wrong division
+# can compensate with a larger $W^Q$; a model that *you load* cannot. Section 6 of
+# [lecture 12](12_attention.ipynb) has another silent error: splitting the heads with a `view` but no transpose.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. All positions in parallel, and don't look ahead
+#
+# A language model learns from a text of $n$ words through $n - 1$ small tasks: after each word, predict the next one. A recurrent
+# network ([lecture 6](06_recurrent_networks.ipynb)) works through them one by one, because each state waits for the previous one. In self-attention
+# no row waits for another, so *all positions are computed in parallel*. The only rule is that the row of a word must
+# not see the word that it should predict. The **causal mask** enforces it:
+#
+# $$\alpha[k, t_1, t_2] = 0 \quad \text{for } t_2 > t_1, \qquad \text{``don't look ahead''}.$$
+#
+# SmolLM2 reads "When she tried to print her tickets, she found that the printer was out of toner."
+#
+# > **Ask yourself.** After which word is the model most confident about the next one? How surprised is it by *tickets*? And do the
+# > guesses at the first eight tokens change if the model never gets the rest of the sentence?
+
+# %% slideshow={"slide_type": "fragment"}
+sentence = "When she tried to print her tickets, she found that the printer was out of toner."
+pieces, ids = bytepairs.pieces(sentence), torch.tensor([bytepairs.encode(sentence)])
+with torch.no_grad():
+    logits, state = writer(ids)  # one pass: logits[0, t] scores every token that may follow t
+    beginning, _ = writer(ids[:, :8])
+p = logits[0].softmax(-1)
+right = p[range(len(pieces) - 1), ids[0, 1:]]  # the probability of the token that really follows
+for t in (2, 3, 6, 12, 14, 17):
+    guess, sure = bytepairs.decode([int(p[t].argmax())]), p[t].max().item()
+    print(
+        f"… {pieces[t]:>9} → guess {guess:>7} {sure:.2f};  really {pieces[t + 1]:>9} {right[t]:.2f}"
+    )
+print(f"predictions from one pass: {len(right)}; mean −ln p: {-right.log().mean():.2f}")
+print("same from just eight tokens:", torch.allclose(logits[:, :8], beginning, atol=1e-3))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - After "tried", *to* is nearly certain (0.90). After "print her", *tickets* had a probability of 0.0002. The mean loss of 4.17
+#   hides both the easy and the hard word.
+# - One pass gives 18 predictions. The first eight do not change, because later tokens cannot change earlier outputs. (This is why you
+#   can train a model on all positions in parallel *and* use it word by word. A later lecture, *The Transformer language model*, builds
+#   such a model.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Draw the table of weights on the board and read it both ways. A row shows what one word reads, a column shows which
+# words read it. The mask cuts off the upper triangle; say aloud that row 0 sees one word and row 1 sees two.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Leaks
+#
+# **What if you forget the mask?** Nobody can predict random digits. A guess costs $\ln 10 = 2.30$ per digit, and no model can do
+# better. We train one layer of self-attention twice, with the causal mask and without it, on texts of random digits, new ones at every
+# step. At each of 16 positions it must predict the next digit.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def new_model(masked):
+    """One layer of self-attention over ten digits, with a causal mask (a language model) or without."""
+    kind = TransformerLM if masked else TransformerEncoder
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return kind(
+            TransformerConfig(vocab_size=10, d_model=32, n_heads=2, n_layers=1, max_length=16)
+        )
+
+
+def scores_of(model, digits):
+    """(batch, time, 10): a score for every next digit. For the model without a mask, its embedding turns outputs into scores."""
+    out = model(digits)
+    return out[0] if isinstance(out, tuple) else out @ model.embedding.weight.T
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def train_on_noise(masked, steps=120):
+    """The model after its training, and its loss at every step."""
+    draw, model, losses = torch.Generator().manual_seed(0), new_model(masked), []
+    optimiser = torch.optim.AdamW(model.parameters(), lr=0.01)
+    for _ in range(steps):
+        digits = torch.randint(10, (32, 17), generator=draw)
+        loss = F.cross_entropy(
+            scores_of(model, digits[:, :-1]).flatten(0, 1), digits[:, 1:].flatten()
+        )
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return model, losses
+
+
+careful, with_mask = train_on_noise(masked=True)
+leaky, without = train_on_noise(masked=False)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as reached:
+    print(
+        f"with the mask {with_mask[-1]:.2f}, without {without[-1]:.2f}; ln 10 = {math.log(10):.2f}"
+    )
+show.predict(
+    "Without the mask the loss falls towards a value that is *not* 0; even the leaky model cannot get below it. What value is it?",
+    within=0.03,
+    answer=math.log(10) / 16,
+    why="It reads the digit to the right of each position. The last of the 16 has nothing to its right, so there the model must guess. On average that costs $\\ln(10) / 16$ per digit.",
+    reveals=[
+        reached,
+        show.curves(
+            list(range(1, 121, 7)),
+            {"with the causal mask": with_mask[::7], "without": without[::7]},
+            x_title="training step",
+            y_title="loss per digit",
+            alt="Loss against steps. With the mask it stays at 2.30. Without it falls from step 10 on, and "
+            "is nearly level at 0.15 from step 80 on.",
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With the mask the loss is 2.30, which is chance level, as it must be. Without it the loss is 0.15, because the model has learned to read the digit
+#   to the right of each position.
+# - Nothing follows the last of the 16 positions, so the model must guess there. This costs $\ln(10)/16 = 0.144$ per digit on average.
+# - **A loss below the possible minimum is not a triumph but a leak**, because in some way the model sees its targets. On real
+#   text nobody knows the lowest possible loss, and a leak is only a curve that looks a little too good.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *14 minutes. Take bets on the loss without a mask before you show the curve; most say 0. Let somebody explain the sixteenth position.
+# Keep time for the leak test that follows, because it is the one habit to take home.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **And what happens when the model has to write?** There is no future to copy from.
+
+# %% slideshow={"slide_type": "fragment"}
+digits = torch.randint(10, (400, 16), generator=torch.Generator().manual_seed(1))
+with torch.no_grad():
+    honest = {
+        name: [
+            F.cross_entropy(scores_of(model, digits[:, :t])[:, -1], digits[:, t]).item()
+            for t in range(1, 16)
+        ]
+        for name, model in (("with the mask", careful), ("without", leaky))
+    }
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as at_the_end:
+    for name, losses in honest.items():
+        print(
+            f"{name:14} loss of the digit that follows a given start: {sum(losses) / len(losses):.2f}"
+        )
+show.predict(
+    "Give the leaky model the start of a text, and ask for the next digit. What is its loss?",
+    choices={"0.15": 0.15, "2.30": 2.3, "more than 5": 7.5},
+    answer=sum(honest["without"]) / len(honest["without"]),
+    why="It copies confidently, but the digit that it should copy is not there.",
+    reveals=at_the_end,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# More than 7, three times the cost of guessing. It copies confidently, but the digit that it should copy is not there.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A test for leaks** that needs no training and no data: change *one* token, and see at which positions the output changes. Every causal model
+# of this course must pass it.
+
+# %% slideshow={"slide_type": "fragment"}
+text = digits[:1]
+
+
+def changes(model):
+    """(changed position, position): how much the output at each position changes; 1 is the most."""
+    with torch.no_grad():
+        before = scores_of(model, text)
+        others = text.repeat(16, 1)
+        others.fill_diagonal_(0).add_(torch.diag((text[0] + 1) % 10))
+        moved = (scores_of(model, others) - before).norm(dim=-1)
+    return moved / moved.amax()
+
+
+moved = torch.stack([changes(careful), changes(leaky)])  # (model, changed position, position)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+positions = [str(t) for t in range(16)]
+
+
+def leak(changed):
+    reached = [
+        ", ".join(positions[t] for t in range(16) if moved[m, changed, t] > 1e-4) for m in (0, 1)
+    ]
+    return show.heatmap_svg(
+        moved[:, changed],
+        ["with the mask", "without"],
+        positions,
+        alt=f"The digit at position {changed} is changed. With the mask the outputs {reached[0]} change, without it {reached[1]}.",
+        cell=46,
+        title=f"the digit at position {changed} changes: how much does each output change?",
+    )
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+changed_by_8 = [t for t in range(16) if moved[0, 8, t] > 1e-4]
+show.predict(
+    "The digit at position 8 is replaced by a different one. *With* the mask, how many of the 16 outputs change?",
+    within=0,
+    answer=len(changed_by_8),
+    why=f"The outputs at positions {changed_by_8[0]} to {changed_by_8[-1]} change, that is, at the changed digit and after it. Without the mask any output may change. Which one changes most?",
+    reveals=widgets.live(leak, changed=widgets.slider(8, 0, 15, 1, "changed position")),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# With the mask the outputs at positions 8 to 15 change. Without it any output may change. The output at position 7 changes most, because
+# it copies the digit at position 8. The model with the mask passes the test at every position. The model without it passes only if you
+# change position 0, which has no earlier positions.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Two masks combined
+#
+# The sentences of a batch are padded to the same length, and no word may read the **padding**. Masks are boolean (`True` = *may attend*),
+# their shapes broadcast to (batch, head, query, key), and `&` combines them.
+
+# %% slideshow={"slide_type": "fragment"}
+real = padding_mask(torch.tensor([2, 4]), 4)  # (batch, key)
+real = real.flip(-1)  # the padding is on the left
+both = causal_mask(4) & real[:, None, None, :]  # (batch, 1, query, key)
+scores = torch.randn(2, 1, 4, 4, generator=torch.Generator().manual_seed(0))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+textbook = torch.softmax(scores.masked_fill(~both, -math.inf), dim=-1)
+with show.held_back() as sums:
+    print("real:", *real.tolist(), sep="\n  ")
+    print("sums of the rows, ours:    ", masked_softmax(scores, both)[0, 0].sum(-1))
+    print("sums of the rows, textbook:", textbook[0, 0].sum(-1))
+show.predict(
+    "The first text begins with padding. With the textbook line, `masked_fill(~mask, -inf)` and softmax, what do the weights in its first row sum to?",
+    choices=["0", "1", "nan"],
+    answer=f"{textbook[0, 0, 0].sum().item():g}",
+    why="That row may not read anything, so softmax computes $0/0$. Our `masked_softmax` fills such a row with zeros.",
+    reveals=sums,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **What goes wrong.** *Rows of $-\infty$*: a padded position on the left has nothing to read, so softmax computes $0/0$, and one
+# > NaN (*not a number*) spreads to every weight of the network at the next step. Our `masked_softmax` fills such a row with zeros.
+# > **Polarity of a mask**: for us, and for PyTorch's `scaled_dot_product_attention`, `True` means *may attend*; for
+# > `key_padding_mask` of PyTorch's `MultiheadAttention` it means *ignore*. If you pass a mask of one kind where the other is expected,
+# > the model reads only padding.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes; skip the section if you are late. Ask which rows of the textbook version are NaN before you run the cell.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. What the heads of a language model read
+#
+# We return to SmolLM2, which has a causal mask and 30 layers of 9 heads. The explorer below the prediction shows one head at a time;
+# the mask leaves the upper triangle empty.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with torch.no_grad(), capture(writer) as tape:
+    _, state = writer(ids)
+alpha = torch.cat(list(tape.values()))  # (layer, head, query, key)
+n = alpha.shape[-1]
+on_first = alpha[:, :, 1:, 0]  # what later tokens give to the first
+before = alpha[:, :, range(1, n), range(n - 1)].mean(-1)  # (layer, head): on the previous token
+best = int(before.argmax())
+lengths = [layer.read()[1].norm(dim=-1) for layer in state.layers]  # of the values
+values = torch.stack(lengths)
+ratio = values[..., 0] / values[..., 1:].median(-1).values
+with show.held_back() as shares:
+    print(
+        f"mean weight on the first token: {on_first.mean():.2f}; a uniform share: {(1 / torch.arange(2, n + 1)).mean():.2f}"
+    )
+    print(
+        f"heads that give it more than half: {(on_first.mean(-1) > 0.5).sum()} of {before.numel()}"
+    )
+    print(f"length of its value, against the median of the others: {ratio.median():.2f}")
+    print(
+        f"most on the previous token: layer {best // 9}, head {best % 9}, {before.max():.2f} on average"
+    )
+on_itself = alpha.diagonal(dim1=-2, dim2=-1)[..., 1:]
+show.predict(
+    "BERT's heads, if they find nothing to read, put their weight on `[SEP]` at the end. A causal head cannot see the *end* of the text. Where will it put its weight?",
+    choices=["on the first token", "on the token itself", "on the previous token"],
+    answer=["on the first token", "on the token itself", "on the previous token"][
+        int(torch.stack([on_first.mean(), on_itself.mean(), before.mean()]).argmax())
+    ],
+    why="A softmax must put its weight somewhere, and the first token is the one that every token can see: an **attention sink**.",
+    reveals=[
+        widgets.attention_explorer(
+            writer,
+            bytepairs,
+            [
+                sentence,
+                "The animal did not cross the street because it was too tired.",
+                "Paris is the capital of France, and Rome is the capital of",
+                "one two three four one two three",
+            ],
+            layer=16,
+            head=0,
+        ),
+        shares,
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The **first token**, whatever it is, gets 0.58 of all weight, where a uniform share would be 0.14. Two thirds of the heads, 181
+#   of 270, give it more than half. This is an **attention sink** (Xiao et al. 2024).
+# - Its value vector is short, a quarter (0.26) of the usual length. As with `[CLS]` in [lecture 12](12_attention.ipynb), reading it adds little. A softmax
+#   must put its weight somewhere, and the first token is the one that every token can see.
+# - Layer 16, head 0 reads the previous token, with a weight of 0.75 on average.
+# - In "one two three four one two three", layer 8, head 2 reads "four" from the final "three", with a weight of 0.66, because "four"
+#   followed "three" *the first time*. Heads that continue a repeated pattern are called **induction heads** (Olsson et al. 2022).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let two people each pick a head and name it, and write the names down. Return to them after section 7, and ask what you
+# would have to measure before such a name goes into a paper.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Does it matter? Ablation, with a control
+#
+# *When she tried to print her* tickets, *she found that the printer was out of toner. She went to the stationery store to buy more
+# toner. It was very overpriced. After installing the toner into the printer, she finally printed her* … The decisive word is 46
+# tokens back ([lecture 7](07_vanishing_gradients.ipynb) begins with the same text). Which heads attend to it? And does the model's answer depend on them?
+#
+# A weight by itself says little. We measured how much weight each of the 270 heads puts on "tickets", then ablated those that put most. **Ablating a head** means
+# setting its output to zero (Michel et al. 2019), here at the last token. As a control we ablated the same number of other
+# heads, drawn at random 20 times (`python -m lectures.recipes looking_back`).
+
+# %% slideshow={"slide_type": "fragment"}
+looking = json.loads(Path("results/looking_back.json").read_text())["smollm2"]
+for head in looking["strongest"][:3]:
+    print(f"layer {head['layer']}, head {head['head']}: weight {head['weight']:.2f} on 'tickets'")
+print(f"uniform: {looking['uniform']:.2f}; mean over all heads {looking['mean_over_heads']:.2f}")
+ablated, whole = looking["ablated"], looking["next"][" tickets"]
+draws = torch.tensor([[whole, *(at["random"][i] for at in ablated.values())] for i in range(20)])
+most = [whole, *(at["strongest"] for at in ablated.values())]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+five = {
+    "the five that attend to it most": ablated["5"]["strongest"],
+    "the worst of 20 draws of five random heads": min(ablated["5"]["random"]),
+}
+show.predict(
+    f"With all its heads, the model gives “tickets” a probability of {whole:.2f}. You ablate five heads. Which five lower it more?",
+    choices=list(five),
+    answer=min(five, key=five.get),
+    why=f"These leave {min(five.values()):.2f}, the others {max(five.values()):.2f}. The mean over the random draws would have hidden this, so give the range of a control as well.",
+    reveals=HTML(
+        show.bands_svg(
+            [0, *map(int, ablated)],
+            {
+                "the heads that attend to it most": [most, most],
+                "random others: mean and range of 20 draws": draws,
+            },
+            x_title="heads ablated, of 270",
+            y_title="P(tickets)",
+            low=0,
+            high=0.7,
+            columns=1,
+            alt="Probability of 'tickets' against the number of ablated heads, from 0.46 with none. The heads that attend "
+            "to the word most: 0.32 with one, 0.39 with two, 0.35 with five, 0.26 with ten, 0.01 with twenty. Random "
+            "heads: the mean stays near 0.45; the lowest of 20 draws is 0.42, 0.40, 0.27, 0.31 and 0.31; the highest "
+            "rises to 0.64.",
+        )
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Ablating one head, layer 25, head 1, lowers the probability from 0.46 to 0.32. Each of the 20 random heads leaves more; the lowest
+#   leaves 0.42.
+# - With **five** heads the control contradicts the claim. The five that attend most leave 0.35, but one of the 20 random draws
+#   leaves 0.27. So five heads chosen by chance can do more harm. With ten the two are close (0.26 against 0.31).
+# - With **twenty** the result is clear. The twenty that attend most leave 0.01, where the lowest of 20 random draws leaves 0.31.
+#   Together these heads carry the word forward, and no single one is *the* head. (Ablation can also help, since the highest of these
+#   draws is 0.64.)
+# - This is one sentence and one model. In [lecture 12](12_attention.ipynb) ablating the head that linked "it" to "animal" changed next to nothing. A high weight
+#   may or may not matter, so ablate the head, and compare with a control.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Before the picture, give only the means of the control. They are about 0.45 throughout, which looks convincing. Then show
+# the band and ask what the mean has hidden.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write a mask yourself. The function below is correct. Make it leak (`triu`, or forget the mask), shut a word out of its own row
+# (`tril(-1)`), or let each word see only the previous three. Then compare the weights with ours. Every row shows what one word
+# reads when all scores are equal.
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def my_mask(length):
+    """(length, length), True = may attend: row t1, column t2. Change this."""
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+def weights_under(mask, length):
+    """A heatmap of the weights when all scores are equal."""
+    weights = masked_softmax(torch.zeros(length, length), mask(length))
+    words = [str(t) for t in range(length)]
+    read = "; ".join(f"word {t} reads {int((row > 0).sum())}" for t, row in enumerate(weights))
+    return show.heatmap_svg(
+        weights, words, words, alt=f"Weights under the mask. {read}.", cell=38
+    )
+
+
+widgets.live(
+    weights_under, causal_mask, yours=my_mask, length=widgets.slider(7, 1, 10, 1, "words")
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. Before you change the code, ask what the first row of `tril(-1)` sums to (0, because word 0 may read
+# nothing) and what the first row of the correct mask is (1, 0, 0, …). What goes wrong: `triu` also draws a neat triangle; let the
+# room read row 0 aloud before they call it causal.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you build the rest, and it tells you which mistakes you made.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A text has 20 tokens, and a model has 6 layers of 12 heads. How many attention weights does the model compute?
+# <details><summary>Answer</summary>It computes 6 · 12 · 20 · 20 = 28,800. In a causal model 6 · 12 · 210 of them may be above zero.</details>
+#
+# 2. A model has d_model = 512 and 8 heads. By what do you divide the scores?
+# <details><summary>Answer</summary>By √(512/8) = √64 = 8.</details>
+#
+# 3. A language model's loss on new text drops to 0.1 overnight. What do you do first?
+# <details><summary>Answer</summary>Look for a leak. Change a later token, and see whether an earlier output changes.</details>
+#
+# 4. Why can a Transformer learn from all positions of a text in one pass, while a recurrent network needs one step per word?
+# <details><summary>Answer</summary>No row of self-attention waits for another row of the same layer. A recurrent state waits for the
+# previous state.</details>
+#
+# 5. "Head 3 of layer 16 is the comma head: look, here it gives a comma a weight of 0.9." What do you ask?
+# <details><summary>Answer</summary>How often is it right in sentences that were not used to find it? Which simpler rules, such as a
+# fixed distance, would be right as often? Does the output change when you ablate it, and by more than when you ablate random heads?</details>
+#
+# 6. You ablate five heads and the probability falls from 0.46 to 0.35. Five random heads leave 0.44 on average. Is the case closed?
+# <details><summary>Answer</summary>No. Look at every random draw, not only at the mean. If one of them falls below 0.35, five heads
+# chosen by chance can do as much harm.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, read question 6 aloud and take a vote; many close the case. What goes
+# wrong: in question 2 they divide by √512, and in question 1 they forget to square the length.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $\alpha_\ell[k, t_1, t_2]$ | $A^{(l,h)}_{ij}$, `tape["layers.3.attention"][0, k, t1, t2]` | the weight from position $t_1$ to $t_2$, layer $\ell$, head $k$ |
+# | $I$ | $d_k$, $d_{\mathrm{head}}$, `d_head` | width of one head's queries and keys |
+# | $Q_k[t, i] = \sum_j x[t, j]\, W^Q_k[j, i]$ | $Q_\ell[k, t, i] = W^Q_\ell[k, i, J]\, L[t, J]$ | a query; a capital index is summed over |
+# | $[\mathrm{head}_1; \mathrm{head}_2; \dots]\,W^O$ | $W^0$, Concat$(\dots)\,W^O$ | heads concatenated and mixed |
+# | True = may attend | $M$ with 0 and $-\infty$, added to the scores | a mask |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices for a room that knows other slides. Ask which mask they are used to. What goes
+# wrong: they add our boolean mask to the scores, or read $\alpha[k, t_1, t_2]$ with the key first. Say that layers, heads and
+# positions all count from 0.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **dependency parse**: a sentence drawn with one labelled edge from each word to the word that it depends on.
+# - **SmolLM2**: a small published language model, 30 layers of 9 heads, that runs in the course's own code.
+# - **concatenation**: vectors joined end to end into one longer vector.
+# - **polarity of a mask**: whether True means "may attend" (here) or "ignore" (elsewhere).
+# - **attention sink**: a token, most often the first, on which heads park the weight that they have no use for.
+# - **induction head**: a head that attends to the token after the previous occurrence of the current one.
+# - **ablating a head**: setting its output to zero, to see what depends on it; a control ablates as many random heads.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Vaswani et al. (2017), Attention Is All You Need, section 3.2. McAllester, Deep Learning (TTIC 31230), slides on the
+# Transformer (the notation $\alpha_\ell[k, t_1, t_2]$). Clark et al. (2019), What Does BERT Look At?, section 4. Wang et al. (2020),
+# MiniLM. Ben Allal et al. (2025), SmolLM2. Xiao et al. (2024), Efficient Streaming Language Models with Attention Sinks. Olsson et
+# al. (2022), In-context Learning and Induction Heads. Michel, Levy & Neubig (2019), Are Sixteen Heads Really Better than One?

@@ -1,0 +1,833 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Positions
+#
+# *Dog bites man. Man bites dog.* The two sentences share their words, but only one of them is news. You told them apart by the order of
+# the words. Attention, as the previous lecture left it, cannot, because it treats a sentence as a bag of vectors. How do you tell a
+# network *where* each word is?
+#
+# <img src="figures/fifty_positions.svg" width="900" alt="Two tables of 50 rows in blue, white and red, with 256 columns of sines and 256 of cosines. On the left of each, narrow waves run down the columns; to the right the waves grow longer, until all rows look the same.">
+#
+# *The picture has one row for each of 50 positions. Its 512 columns are sorted into sines on the left and cosines on the right. After
+# section 2 you can read each row like a wall of clocks.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - say what attention knows about word order (nothing, and with a causal mask a little);
+# - compute sinusoids, and read them as counting with smooth digits;
+# - choose between adding, concatenating and learning positions;
+# - make a score depend on the distance between two words in five ways, from Shaw's vectors to rotary positions and ALiBi;
+# - test whether a model can read longer texts than it was trained on.
+#
+# **You need** [lecture 12](12_attention.ipynb) and [lecture 13](13_self_attention.ipynb) (query, key, head, causal mask), sine and cosine, and what a rotation of the plane is.
+# Vectors are rows, so a matrix multiplies from the right, $xW$.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# |---|---|---|---|---|---|---|---|
+# | minutes | 8 | 15 | 7 | 4 | 18 | 11 | 7 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip sections 4 and 7.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import copy
+import math
+
+import torch
+from IPython.display import HTML
+from torch.nn import functional as F
+
+from nlmcore.attention import MultiHeadAttention, causal_mask, scaled_dot_product_attention
+from nlmcore.positions import (
+    LearnedPositions,
+    NoPositions,
+    alibi,
+    binary_counter,
+    relative_bias,
+    rotary,
+    sinusoidal,
+)
+from nlmcore.pretrained import minilm
+from lectures import show, stored, widgets
+from lectures.trained import checkpoint
+
+torch.set_printoptions(precision=2, sci_mode=False)
+torch.set_num_threads(1)  # these models are so small that one core is fastest
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. Without positions: a bag of words
+#
+# Shuffle the rows of $X$ with a permutation matrix $P$. Queries, keys and values are shuffled with them, the score of any two
+# words stays the same, and a sum does not depend on the order of its terms. So
+#
+# $$\mathrm{attention}(PX) = P\,\mathrm{attention}(X).$$
+#
+# This is called **permutation equivariance**. Each word gets the same vector as before, wherever it is. Between its attention layers, a
+# Transformer processes each word *separately*, so a whole stack of layers is also permutation equivariant. And the mean of all vectors,
+# MiniLM's vector for the sentence, does not change at all. To such a model a sentence is a **bag of words**.
+
+# %% slideshow={"slide_type": "fragment"}
+encoder, wordpieces = minilm()
+no_order = copy.deepcopy(encoder)
+no_order.positions = NoPositions(512, 384)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+similar = {}
+with show.held_back() as similarities:
+    for name, model in (("with positions", encoder), ("without", no_order)):
+        with torch.no_grad():
+            a, b = (
+                model(torch.tensor([wordpieces.encode(text)]))[0].mean(dim=0)
+                for text in ("The dog bites the man.", "The man bites the dog.")
+            )
+        print(f"{name:14} similarity {torch.cosine_similarity(a, b, dim=0):.3f}")
+        similar[name] = torch.cosine_similarity(a, b, dim=0).item()
+show.predict(
+    "Take the cosine of MiniLM's vectors for “The dog bites the man.” and “The man bites the dog.”; 1 means the same direction. "
+    "Without positions it must be 1. What is it *with* them?",
+    choices={"about 0.3": 0.3, "about 0.7": 0.7, "more than 0.9": 0.95},
+    answer=similar["with positions"],
+    why="MiniLM was trained to represent what a sentence is *about*, and both are about a dog, a man and a bite.",
+    reveals=similarities,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# It is 1.000 without positions, because the vectors are the same. With them it is 0.973, so the vectors differ, but only a little.
+# MiniLM was trained to represent what a sentence is *about*, and both are about a dog, a man and a bite.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Try all 24 orders of four words. The coloured stripes are the vectors that one layer of self-attention with random weights
+# computes; below them is their mean.
+#
+# > **Ask yourself.** In which of the four settings do a word's stripes change when you shuffle the words? And in
+# > which does the mean change?
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with torch.random.fork_rng():
+    torch.manual_seed(3)
+    small = MultiHeadAttention(12, 3, bias=False)
+vectors = torch.randn(4, 12, generator=torch.Generator().manual_seed(5))  # one per word
+
+
+def read(order, mask=None, waves=0.0):
+    X = vectors[list(order)] + waves * sinusoidal(4, 12)
+    return 4 * small(X[None], mask=mask)[0]
+
+
+widgets.shuffle_playground(
+    {
+        "no positions": read,
+        "a causal mask": lambda order: read(order, causal_mask(4)),
+        "sinusoids added": lambda order: read(order, waves=1.0),
+        "both": lambda order: read(order, causal_mask(4), 1.0),
+    },
+    ["dog", "bites", "old", "man"],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - Without positions the stripes move with their words and do not change; nor does the mean.
+# - With a causal mask both change, even without positions. The second word sees two words and the fourth sees four, so their order
+#   matters. The mask *breaks the symmetry*. The next cell shows how it lets a model count.
+# - With **sinusoids** added both change as well. Sinusoids are vectors of sines and cosines that give each position its own pattern
+#   (section 2).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A causal model can count, although nobody gave it positions.** Take a head whose scores are all equal. The token at the start
+# of the text has the value 1, and all others have 0. At position $t$ the mask lets the head read $t + 1$ words:
+
+# %% slideshow={"slide_type": "fragment"}
+nothing = torch.zeros(1, 8, 4)  # queries and keys are zero, so all scores are 0
+values = torch.zeros(1, 8, 1)
+values[0, 0] = 1  # the token at the start
+counted, _ = scaled_dot_product_attention(nothing, nothing, values, causal_mask(8))
+print("output of the head:", counted[0, :, 0])
+print("1 / (t + 1):       ", 1 / torch.arange(1, 9))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# The head's output *reveals* the position. Haviv et al. (2022) found that language models trained without any positions come close to
+# those with them. Models that read in both directions do not have this way out.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let four students play the four words and swap seats. Does anybody now see different people? (No, because everybody sees
+# everybody.) Then let each see only those to their left.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. From counting to sinusoids
+#
+# Give every position a vector, a **positional encoding**, and add it to the word's vector. Which vector? The number $t$ itself grows
+# beyond all values seen in training, and $t/n$, where $n$ is the length of the text, means something different in every text. How do we
+# *write* numbers? We write digits, and each changes more slowly than the one to its right. In **binary**, the rightmost bit flips at
+# every step, the next at every second step, the next at every fourth. Flips are hard to learn from, so make them smooth. Replace each
+# bit by a wave, and pair each sine with a cosine. These are the **sinusoids** of Vaswani et al. (2017, section 3.5):
+#
+# $$\mathrm{PE}(pos, 2i) = \sin\frac{pos}{10000^{2i/d}}, \qquad \mathrm{PE}(pos, 2i+1) = \cos\frac{pos}{10000^{2i/d}}.$$
+#
+# 10,000 is the **base**, nearly the ratio of the longest to the shortest wavelength.
+#
+# > **Ask yourself.** Compare two tables, the numbers 0 to 15 in four bits with the lowest bit on the *left*, and the sinusoids of
+# > positions 0 to 15 with width 8 and a base of 16. Which columns correspond?
+
+# %% slideshow={"slide_type": "fragment"}
+HTML(
+    show.tables_svg(
+        [
+            ("counting, 4 bits", 2 * binary_counter(16) - 1),
+            ("sines of the sinusoids", sinusoidal(16, 8, base=16)[:, 0::2]),
+            ("sines and cosines", sinusoidal(16, 8, base=16)),
+        ],
+        alt="Three tables with a row for each of 16 positions. Counting in binary: the first column "
+        "changes at every row, the last once. The sines: smooth waves, each slower than the one to "
+        "its left. Sines and cosines: the same with twice as many columns.",
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# *Blue is −1, red 1, and no colour 0; time runs downwards.*
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# Bit $i$ corresponds to sine $i$. From column to column both get slower by a constant factor, 2 for bits and base$^{2/d}$ = 2 for these
+# waves. A wave takes all values in between, so neighbouring positions have similar vectors. In binary, 7 (`1110` from left to right)
+# and 8 (`0001`) are neighbours, and yet all their bits differ.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Fifty words.** After this prediction you can play with the picture from the top of the page. Now sines and cosines alternate, as in
+# the formula, and there are only 128 columns, so that you can tell them apart. You can raise *d_model* to 512.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+fifty = sinusoidal(50, 64)
+symmetric = torch.allclose(fifty[20] @ fifty[25], fifty[20] @ fifty[15], atol=1e-4)
+show.predict(
+    "Take the dot product of position 20 with position 25, and with position 15. Which is larger?",
+    choices=["with 25", "with 15", "they are equal"],
+    answer="they are equal" if symmetric else "with 25",
+    why="For two positions $k$ apart the dot product is $\\sum_i \\cos(k\\,\\omega_i)$, where $\\omega_i$ is the angle by which pair $i$ advances per position. "
+    "It is the same for $k$ and $-k$, so dot products reveal the distance, not the direction. The curve to the right of the table shows the "
+    "dot products of one position with all others:",
+    reveals=widgets.positions_playground(sinusoidal, d_model=128),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Most columns on the right hardly change from top to bottom because their waves are long. For one turn the slowest pair needs 54,410
+#   positions, and our 50 are only a blink. Such columns serve long texts.
+# - With a base of 10 all waves are short. The slowest turns once in 61 positions, and distant positions begin to look alike again.
+# - Each position has its largest dot product with itself, and the others are symmetric: $\mathrm{PE}(p) \cdot \mathrm{PE}(p + k) = \sum_i \cos(k\,\omega_i)$ with $\omega_i =
+#   10000^{-2i/d}$, the same for $k$ and $-k$, and the same for every $p$. Dot products of positions reveal the distance, not the
+#   direction. (A learned $W^Q$ and $W^K$ between them can also reveal the direction; the next picture shows how.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *15 minutes with the next three screens. Move the position first, then d_model, then the base, and stop at a base of 10. Students often
+# think that each row is a wave. Tell them that the columns are waves, and that a row is the reading of all clocks at one moment.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Clock hands.** A pair (sine, cosine) is a clock hand that moves by $\omega_i$ at every step. A shift by $k$ positions rotates
+# each hand by $k\,\omega_i$, *wherever it points*. So one matrix $M_k$, a rotation of each pair, shifts every position:
+#
+# $$\mathrm{PE}(pos + k) = \mathrm{PE}(pos)\, M_k, \qquad M_k \text{ does not depend on } pos.$$
+#
+# > **Ask yourself.** You move the slider *position* and keep the shift $k$. What changes in the picture, and what does
+# > not?
+
+# %% slideshow={"slide_type": "fragment"}
+widgets.clock_playground(sinusoidal)
+
+# %% slideshow={"slide_type": "fragment"}
+k, d = 5, 64
+omega = 10_000.0 ** (-torch.arange(0, d, 2) / d)
+cos, sin = torch.cos(k * omega), torch.sin(k * omega)
+M = torch.zeros(d, d)
+for i in range(d // 2):
+    M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor([[cos[i], -sin[i]], [sin[i], cos[i]]])
+PE = sinusoidal(1000, d)
+print("one matrix for all 995 positions:", torch.allclose(PE[k:], PE[:-k] @ M, atol=1e-4))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# The hands move, but the angles below the clocks do not change. A head whose $W^Q$ contains $M_1^{-1}$ asks, from any position, for the
+# previous position. That is how a model *can* learn "the previous word" once, for all positions. Vaswani et al. hoped for just this.
+# Whether a model finds it is a different question (section 6).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** Tables A, B and C look almost right. What is the mistake in each?
+
+# %% slideshow={"slide_type": "fragment"}
+waves = sinusoidal(50, 32)
+blocks = torch.cat([waves[:, 0::2], waves[:, 1::2]], dim=1)
+late = sinusoidal(51, 32)[1:]
+angles = torch.arange(50).unsqueeze(1) * 10_000.0 ** (-torch.arange(16) / 32)
+slow = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+HTML(
+    show.tables_svg(
+        [("correct", waves), ("A", blocks), ("B", late), ("C", slow)],
+        alt="Four tables of 50 positions by 32 columns. A has its fast waves in two places, at the left "
+        "edge and in the middle. B looks like the correct one but begins one row later. In C the waves "
+        "slow down half as fast from left to right.",
+    )
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>Answer</b></summary>
+#
+# - **A** has all sines first and then all cosines; they should alternate. The same values are in different columns. A model trained
+#   that way is just as good (the authors' own code does it), but to a model trained on interleaved positions the table is nonsense.
+# - **B** counts positions from 1. The first row must be $0, 1, 0, 1, \dots$
+# - **C** has the exponent $i/d$ instead of $2i/d$. The waves slow down half as fast, and the largest divisor is not near
+#   10,000 but near $\sqrt{10000} = 100$.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Added or concatenated?
+#
+# You can add the vectors of a word and its position, or concatenate them:
+#
+# $$x_t = e(w_t) + pos(t) \qquad \text{or} \qquad x_t = [e(w_t);\, pos(t)].$$
+#
+# If you add them, word and position share the same dimensions. If you concatenate them, the vector is twice as wide, and a matrix $W$
+# can mix it back to the old width. The upper half of the matrix, $W_e$, multiplies the word, and the lower half, $W_p$, the position:
+#
+# $$[e;\, pos]\; W = e\,W_e + pos\,W_p .$$
+#
+# For $W_e = W_p =$ the identity this is the sum. So addition is the special case that needs no extra matrix. In exchange, the first
+# layer can no longer treat the two differently, because $(e + pos)\,W = eW + pos\,W$ has *one* $W$ for both. (McAllester's slides
+# concatenate; Vaswani et al. add.)
+#
+# Does it matter? Take a task in which positions count, **the hidden letter**. One letter of an English word is hidden, as in
+# `t_ee`, and a small encoder must name it. We train it with each kind of positions, five seeds each, and test it on held-out
+# words (`python -m lectures.recipes positions`).
+
+# %% slideshow={"slide_type": "fragment"}
+letters = {
+    name: torch.tensor(row["ours"]) for name, row in stored("positions")["letters"].items()
+}
+added, concatenated = letters["absolute: sinusoids"], letters["sinusoids set beside, not added"]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as compared:
+    for name, right in (
+        ("no positions", letters["none"]),
+        ("added", added),
+        ("concatenated", concatenated),
+    ):
+        print(
+            f"{name:14}{right.mean():6.1%} correct, five seeds from {right.min():.1%} to {right.max():.1%}"
+        )
+apart = added.max() < concatenated.min(), concatenated.max() < added.min()
+show.predict(
+    "Which encoder names more hidden letters, the one with added sinusoids or the one with concatenated sinusoids?",
+    choices=["added", "concatenated", "neither: the seeds overlap"],
+    answer="concatenated" if apart[0] else "added" if apart[1] else "neither: the seeds overlap",
+    why="Concatenated sinusoids are ahead on average, but the seeds overlap, and the extra matrix adds parameters.",
+    reveals=compared,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The encoder with added sinusoids names 19.4 % correctly, the one with concatenated sinusoids 20.9 %, and the ranges overlap (17.5 to
+#   22.0 % and 20.0 to 22.4 %). With five seeds we cannot say that one is better, and concatenation has an extra matrix.
+# - Without positions the encoder names 16.6 %, because it cannot see the order of the letters. Positions help either way.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Write the block matrix on the board. Somebody always asks, "Doesn't adding destroy the word?" Answer that 384
+# dimensions are room enough, and that training can move the word vectors out of the way of the waves.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Learned positions
+#
+# BERT does not use sines, and neither does MiniLM. Each of MiniLM's 512 positions has a free vector, which is learned like a word's
+# (Gehring et al. 2017; Devlin et al. 2019). Such vectors are called **learned positions**. Nobody told the model that position 7 lies
+# between 6 and 8.
+
+# %% slideshow={"slide_type": "fragment"}
+learned = encoder.positions.weight.detach()[1:61]  # position 0 is always [CLS]
+alike = [
+    F.cosine_similarity(table[:, None], table[None], dim=-1)
+    for table in (learned - learned.mean(0), sinusoidal(60, 384) - sinusoidal(60, 384).mean(0))
+]
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+pictures = [
+    HTML(
+        show.tables_svg(
+            [("MiniLM, learned", alike[0]), ("sinusoids", alike[1])],
+            alt="Similarities of 60 position vectors with each other, on the left those that MiniLM learned, on the right sinusoids. "
+            "Both have a red band along the diagonal, because neighbours are similar. The learned ones have "
+            "stripes parallel to it as well.",
+        )
+    )
+]
+by_distance = {k: alike[0].diagonal(k).mean().item() for k in (1, 3, 6, 12)}
+with show.held_back() as means:
+    for k, mean in by_distance.items():
+        print(f"MiniLM, {k:2} apart: mean similarity {mean:.2f}")
+    try:
+        LearnedPositions(512, 384)(torch.zeros(1, 513, 384))
+    except ValueError as error:
+        print(error)
+show.predict(
+    "Learned vectors of neighbouring positions are similar. Which pairs are more similar, those 3 apart or those 12 apart?",
+    choices={"3 apart": 3, "12 apart": 12},
+    answer="3 apart" if by_distance[3] > by_distance[12] else "12 apart",
+    why="The learned vectors contain waves, and a wave repeats. The last line below is what the model says to a text of 513 tokens.",
+    reveals=[pictures, means],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Neighbours are similar, 0.79 on average. (We first subtract the mean vector, which all positions share.) But similarity does not simply
+#   fall with distance: at 3 positions it is 0.18, at 6 it is 0.42, at 12 it is 0.44. The stripes are waves that training found by itself.
+# - The model refuses a text of 513 tokens, because the 513th position does not have a vector. Sinusoids exist for every position; section 6 asks whether a
+#   model can *use* one that it never saw in training.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *4 minutes. Ask who can explain the stripes. Nobody knows for certain; a fair answer is "training found waves useful".*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Only the distance counts
+#
+# Grammar does not care whether a sentence begins at word 3 or at word 300. Only the distance between two words should count.
+# Write out the score of two words whose vectors are sums of word and position, $(x + p)\,W\,(y + r)^\top$. Of its four terms only one,
+# $x W y^\top$, is free of absolute positions. **Relative positions** use the *distance* $n = t_1 - t_2$ instead, inside every attention
+# layer:
+#
+# | | effect on a score $q \cdot k$ | learned |
+# |---|---|---|
+# | **Shaw et al.** (2018) | adds $q \cdot a_n$, with one vector $a_n$ per (clipped) distance; adds other vectors to the values | the vectors |
+# | **Transformer-XL** (Dai et al. 2019) | adds $q \cdot r_n + u \cdot k + v \cdot r_n$, with $r_n = W_R\,\mathrm{PE}(n)$ | $W_R$, $u$, $v$ |
+# | **T5's buckets** (Raffel et al. 2020) | adds one value per head and *bucket* of distances; buckets widen with distance | the values |
+# | **rotary positions** (Su et al. 2021) | rotates query and key by their positions, like clock hands | nothing |
+# | **ALiBi** (Press et al. 2022) | subtracts (slope of the head) × distance | nothing |
+#
+# If you count $q \cdot k$, Transformer-XL has four terms again: content with content, content with *distance*, a key that every query
+# prefers ($u$), and a distance that every query prefers ($v$).
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Rotary.** Take the entries of $q$ in pairs. At position $m$ rotate pair $i$ by the angle $m\,\theta_i$, with
+# $\theta_i = 10000^{-2i/I}$, where $I$ is the width of the head. Rotate $k$ at position $n$ likewise. Rotations keep lengths, so the dot
+# product depends only on the angle *between* the two vectors:
+#
+# $$(q R_m) \cdot (k R_n) = q \cdot (k R_{n-m}).$$
+
+# %% slideshow={"slide_type": "fragment"}
+query, key = torch.tensor([1.0, 0.4, 0.9, 0.5]), torch.tensor([0.8, 0.7, 0.3, 1.0])
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def rotated(m, n):
+    """The score of the query at position m and the key at position n."""
+    at_m, at_n = (
+        rotary(x.view(1, 1, 1, 4), torch.tensor([at])) for x, at in ((query, m), (key, n))
+    )
+    return (at_m * at_n).sum().item()
+
+
+before_the_move, after_the_move = rotated(6, 4), rotated(7, 5)
+show.predict(
+    "A query is at position 6 and a key at position 4. Move both by one, to 7 and 5. What happens to their score?",
+    choices=["it rises", "it stays the same", "it falls"],
+    answer="it stays the same"
+    if math.isclose(before_the_move, after_the_move, abs_tol=1e-4)
+    else "it rises"
+    if after_the_move > before_the_move
+    else "it falls",
+    why="Both rotate further by the same angle. Now see whether the score at distance 2 is the same as at −2:",
+    reveals=widgets.rotary_playground(rotary, query, key),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Moving both does not change the score. It is 0.869 both times, because query and key rotate by the same angle.
+# - Every diagonal of the table has one colour, because the score depends only on the distance.
+# - The scores at distances 2 and −2 differ. Unlike the dot products of section 2, rotary positions can tell before from after, because
+#   $q$ and $k$ are two different vectors.
+# - The lengths do not change. A rotation does not add anything to the score; it only modulates what the words contribute. (In this
+#   picture the angles are $m$ and $m/6$ radians; real models have 32 pairs and a base of 10,000 or more.)
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *18 minutes for the section. Hold up two pencils for q and k, rotate both by the same angle, and ask what happens to the angle
+# between them. SmolLM2 and most of today's models use rotary positions.*
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# > **What goes wrong.** You mistake the **layout of rotary positions**. Two neighbours can form a pair, $(0, 1), (2, 3), \dots$
+# > ("interleaved", as in the paper), or one entry of each half, $(0, I/2), (1, I/2 + 1), \dots$ ("half", as in Hugging Face's models and
+# > SmolLM2). Both are valid, but the wrong one for given weights fails silently. *Or you rotate the values as well.* Then the output
+# > depends on where a text begins.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+draw = torch.Generator().manual_seed(2)
+q, k, v = torch.randn(3, 1, 1, 3, 8, generator=draw)  # each (batch, head, time, 8)
+
+
+def reads(first, rotate_values=False, layouts=("half", "half")):
+    at = torch.arange(first, first + 3)
+    v_at = rotary(v, at) if rotate_values else v
+    return scaled_dot_product_attention(
+        rotary(q, at, layout=layouts[0]), rotary(k, at, layout=layouts[1]), v_at
+    )[0]
+
+
+options_of = {
+    "queries and keys": {},
+    "values as well": {"rotate_values": True},
+    "q halves, k interleaved": {"layouts": ("half", "interleaved")},
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+differs = {
+    name: (reads(0, **options) - reads(100, **options)).abs().max().item()
+    for name, options in options_of.items()
+}
+show.predict(
+    "Take the same three words at positions 0, 1, 2 and at 100, 101, 102. Which rotation gives the same output in both cases?",
+    choices=list(options_of),
+    answer=min(differs, key=differs.get),
+    why="Rotated values carry the absolute position into the output; mixed layouts rotate $q$ and $k$ in different planes.",
+    reveals=lambda: print(
+        *(f"{name:24} differs by {d:.2f}" for name, d in differs.items()), sep="\n"
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>The answer explained</b></summary>
+#
+# If you rotate only queries and keys, the outputs differ by 0.00. Rotated values carry the absolute position into the output; mixed layouts rotate $q$ and $k$ in different
+# planes, and nothing cancels.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Side by side.** The panels show how much each method adds to a score (for rotary, the resulting score) as a function of the key's
+# distance. T5's values are *real*; one of our number translators learned them from texts of up to 20 words. The vectors of Shaw's panel
+# are random. The rotary panel has one random query and key, and one query and key whose entries are all 1. (Transformer-XL's sinusoids
+# of the distance produce waves like those of rotary positions.)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+distance = torch.arange(-48, 49)
+translator = checkpoint("numbers_transformer_relative_20").model
+buckets = translator.encoder.layers[0].attention.positions.weight.detach()
+t5 = relative_bias(buckets, 97, 97, True, 128)[0, :, 48]  # (head, key): from the middle
+penalty = alibi(8, 97, 97)[0, :, 48]
+draw = torch.Generator().manual_seed(6)
+a = torch.randn(33, 32, generator=draw)  # one vector per distance
+shaw = a @ torch.randn(32, 2, generator=draw) / math.sqrt(32)
+clipped = shaw[distance.clamp(-16, 16) + 16].T
+ones, (some, other) = torch.ones(64), torch.randn(2, 64, generator=draw)
+
+
+def key_scores(q, k):
+    """q · (k R_n) / √64 for every distance n."""
+    return rotary(k.expand(1, 1, 97, 64), distance)[0, 0] @ q / 8
+
+
+comparison = {
+    "rotary: q · k / √64": {
+        "q, k all ones": key_scores(ones, ones),
+        "random": key_scores(some, other),
+    },
+    "ALiBi: two of eight heads": {f"slope 1/{2 ** (h + 1)}": penalty[h] for h in (2, 4)},
+    "T5's buckets, learned": {f"head {h}": t5[h] for h in (0, 3)},
+    "Shaw et al., clipped at 16": {"one query": clipped[0], "another query": clipped[1]},
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+back_30, back_40 = 48 - 30, 48 - 40
+told_apart = {
+    name: max(abs(float(line[back_30] - line[back_40])) for line in lines.values())
+    for name, lines in comparison.items()
+}
+show.predict(
+    "Which of these can *never* tell a key 30 words back from one 40 words back?",
+    choices=list(comparison),
+    answer=min(told_apart, key=told_apart.get),
+    why="Shaw's distances are clipped at 16, so all longer ones share one vector. Which methods treat keys ahead and behind differently?",
+    reveals=show.distance_panels(
+        distance,
+        comparison,
+        x_title="position of the key minus position of the query, in words",
+        alt="Four panels over distances from −48 to 48. Rotary: for vectors of ones "
+        "waves that are highest near distance 0; for random ones no order. ALiBi: straight lines that fall to both sides. T5: steps, narrow near 0 and wide far away, different "
+        "on the left and on the right. Shaw: jagged near 0, constant beyond 16.",
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - *Can it tell 30 from 40?* Rotary positions and ALiBi always can. T5 can if a bucket ends in between (near distances have separate
+#   buckets, distant ones share). Shaw's vectors cannot, because all distances beyond 16 share one vector.
+# - *Can it tell ahead from behind?* T5 and Shaw can, because they have separate values for the two directions. Rotary positions can, by
+#   their sines. ALiBi cannot (it is made for causal models, which only look back).
+# - ALiBi pulls every head towards near words, each at its own rate. Rotary's waves fall off with distance only *on average*; for random
+#   vectors they show no order.
+# - T5's learned values are large up to about 20 words and small beyond, because the translator never saw longer texts. Keep that in
+#   mind for section 6.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Beyond the lengths of training
+#
+# Working on texts longer than those of training is called **extrapolation**. Vaswani et al. (2017, section 3.5) chose sinusoids
+# because they "may allow the model to extrapolate". Do they? We trained small character-level language models, with six kinds of
+# positions and five seeds each, on 48 characters of Shakespeare at a time, and then tested them on 192
+# (`python -m lectures.recipes positions`).
+
+# %% slideshow={"slide_type": "fragment"}
+beyond = {
+    name: torch.tensor(runs) for name, runs in stored("positions")["beyond"].items()
+}  # (seed, stretch of 16)
+rise = {
+    name: (runs[:, -1] - runs[:, 2]).mean().item() for name, runs in beyond.items()
+}  # since character 48
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "Compare the loss on characters 33 to 48, the last positions of the training texts, with the loss on characters 177 to 192. With which kind of positions does it rise most?",
+    choices=list(beyond),
+    answer=max(rise, key=rise.get),
+    why="At distances beyond 48, a query meets keys at angles that never occurred in training.",
+    reveals=HTML(
+        show.bands_svg(
+            range(8, 192, 16),
+            beyond,
+            x_title="position in the text (trained up to 48)",
+            y_title="loss per character",
+            low=2.0,
+            high=3.1,
+            alt="Loss per character against the position in the text, six kinds of positions, a band over five seeds "
+            "each. Up to 48 Transformer-XL is lowest (2.1), then rotary, ALiBi, T5, sinusoids and none. Beyond, "
+            "Transformer-XL and ALiBi stay flat, none and T5 rise a little, sinusoids jump to 2.6, and rotary "
+            "rises from 2.2 at 80 to 2.85 at 128 and stays there.",
+        )
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **Rotary** positions are second best within 48 characters (2.16 for characters 33 to 48). They hold up to about 80, and then fail
+#   worst, with 2.85 at the end. This is why long-context models with rotary positions change the base or train on long texts.
+# - With **sinusoids** the loss jumps from 2.38 to 2.57 as soon as the trained length ends, and stays there. The hope of 2017 is not
+#   fulfilled here.
+# - **ALiBi** (2.25 → 2.29) and **Transformer-XL** (2.09 → 2.11) hardly change, because ALiBi's penalty also works at new distances, and
+#   Transformer-XL can read the sinusoids of new distances. With T5's buckets the loss rises by 0.17, because no training text reached
+#   the distant buckets.
+# - Without positions, with just the causal mask, the loss rises by 0.07. It is hardly worse on long texts, but it is the worst within
+#   the trained length.
+# - We have five seeds of each kind, and the bands hardly overlap. Still, this is one task, two layers, and 300 steps. Small bumps that
+#   all lines share, such as the one at 56, come from the text.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A task with right and wrong answers.** We return to the number words of [lecture 12](12_attention.ipynb), from English to German. We
+# trained small Transformers with sinusoids or with T5's buckets, on up to 12 or up to 20 words, and tested them on up to 29 (`python -m
+# lectures.recipes numbers_transformer`; one run each, so we claim nothing about small differences).
+
+# %% slideshow={"slide_type": "fragment"}
+results = stored("numbers_transformer")["lines"]
+transformers = {
+    name.removeprefix("Transformer, ").replace("trained on up to", "≤"): line
+    for name, line in results.items()
+    if name.startswith("Transformer")
+}
+show.curves(
+    [4, 7, 10, 13, 16, 19, 22, 25, 28],
+    {name: [at["exact"] for at in line.values()] for name, line in transformers.items()},
+    x_title="English words in the number",
+    y_title="fraction correct",
+    alt="Fraction of numbers translated without an error against their length. All four are near 1 up to "
+    "the length they were trained on and at or near 0 six words later. Relative positions fall "
+    "later than sinusoids.",
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - All four fall just beyond their training lengths. With sinusoids, the model trained on ≤ 12 words translates 74 % of the numbers of
+#   12 to 14 words without an error, and none of 15 to 17; with buckets it is 100 % and 40 %. The hope of 2017 is not fulfilled here either.
+# - Distances help for a few more words and no further. Beyond 23 words almost everything is wrong (at most 2 % right), whatever the
+#   positions. The recurrent translator of [lecture 12](12_attention.ipynb) with attention, trained for as many steps with as many
+#   parameters, still had 78 % right at 27 to 29 words, because it has no positions that could be new to it.
+# - This is *one* task, with small models and one seed each. It does not show that sinusoids cannot extrapolate, only that they did not do
+#   so by themselves. Press et al. (2022) found the same in language models, and ALiBi was their answer.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Collect guesses kind by kind before you show the bands. Then ask why "none" can work at all (because of the causal mask,
+# section 1).*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Thirteen ways, measured
+#
+# Wang et al. (2021) pre-trained BERT with thirteen choices of positions: none, three absolute kinds, three relative ones, and
+# combinations of the two. They compared the thirteen on GLUE, a set of tasks on sentences. "Learnable sinusoids" are sinusoids with learned
+# frequencies; relative sinusoids add $q \cdot \mathrm{PE}(n)$ to the score (Wei et al. 2019). We ran all thirteen on the hidden letter of
+# section 3, with five seeds. "GLUE" in the picture shows the eight of their figures that we could confirm; a dash
+# marks the others.
+
+# %% slideshow={"slide_type": "fragment"}
+confirmed = {name: row["theirs"] for name, row in stored("positions")["letters"].items()}
+rows = {name: 100 * right for name, right in letters.items() if "set beside" not in name}
+first = max(rows, key=lambda name: rows[name].mean().item())
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "On GLUE they scored 76.6 without positions and 82.5 with the best kind. By how many percentage points does our best kind raise the accuracy on the hidden letter, compared with no positions?",
+    within=3,
+    answer=(rows[first].mean() - rows["none"].mean()).item(),
+    why="Our best kind, learnable sinusoids with Shaw's learned vectors, is far ahead of no positions at all; Shaw's vectors without an absolute kind are as good.",
+    reveals=HTML(
+        show.bar_list_svg(
+            [right.mean().item() for right in rows.values()],
+            list(rows),
+            says=[
+                f"{right.mean():.1f} ± {right.std():.1f};  GLUE {confirmed[name] or '–'}"
+                for name, right in rows.items()
+            ],
+            highlight=[list(rows).index(first)],
+            title="hidden letters found, %: mean ± standard deviation over five seeds",
+            width=1000,
+        )
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - In both tables "none" is last, with 16.6 % here and 76.6 there. The winners differ. Ours are the rows with *learned relative* vectors.
+#   These get 25.1 % by themselves, and 24.3 and 25.4 % with an absolute kind; the differences are within the spread of the seeds.
+# - Learned absolute positions are among the best on GLUE (82.2) and hardly beat "none" here (17.6 %), because 250 steps are too few to
+#   learn twelve vectors well, whereas BERT had millions of sentences.
+# - Learnable relative sinusoids beat fixed ones (22.5 against 19.3 %, no overlap), and the table of Wang et al. has the same order (82.2
+#   against 81.8, within one standard deviation).
+# - So "which positions are best" depends on the task and on how long you train. The two tables agree only that some positions are
+#   better than none, and that combining two kinds costs nothing.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *7 minutes. Ask first which differences are larger than the spread of the seeds; only then look at the order. Their table also has
+# standard deviations: 76.6 ± .41 and 82.5 ± .44 differ, 81.7 ± .28 and 81.8 ± .53 do not.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write your own positions. The code below is correct. Make one of the mistakes of section 2 (blocks, counting from 1, the exponent
+# $i/d$) or rotate queries and keys differently, and compare the result with ours.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_sinusoidal(length, d_model, base):
+    """(length, d_model): sines in the even columns, cosines in the odd ones. Change this."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    angle = position / base ** (torch.arange(0, d_model, 2) / d_model)
+    table = torch.zeros(length, d_model)
+    table[:, 0::2], table[:, 1::2] = torch.sin(angle), torch.cos(angle)
+    return table
+
+
+widgets.positions_playground(sinusoidal, yours=my_sinusoidal)
+
+
+# %% slideshow={"slide_type": "subslide"}
+def my_rotary(x, positions, base, layout="interleaved"):
+    """Rotate the pair (2i, 2i + 1) at position m by m · base^(−2i/d), each pair as one complex number. Change this."""
+    theta = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angle = positions.unsqueeze(1) * theta
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flatten(-2)
+
+
+widgets.rotary_playground(rotary, query, key, yours=my_rotary)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. Name a mistake, and let the room predict the picture before you make it. What goes wrong: they overlook
+# counting from 1, so point at the first row. If you change the layout of both q and k, the scores change, yet every diagonal keeps one
+# colour. Ask why (both layouts depend only on the distance).*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# In the assignment [`exercises/self_attention/self_attention.ipynb`](../exercises/self_attention/self_attention.ipynb) you build all the rest, and it tells you which mistakes you make.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A classifier of product reviews uses self-attention without positions and takes the mean of the vectors. Which two reviews
+# can it not tell apart?
+# <details><summary>Answer</summary>Any two that have the same words in a different order, such as "not good, bad" and "not bad, good".</details>
+#
+# 2. What is the entry PE(0, 7), for any width?
+# <details><summary>Answer</summary>It is cos 0 = 1, because column 7 is odd and therefore a cosine.</details>
+#
+# 3. Why does a decoder without any positions do much better than an encoder without them?
+# <details><summary>Answer</summary>Its causal mask shows a different number of words at every position, so a head can count.</details>
+#
+# 4. You load weights whose rotary pairs are neighbours into code that pairs halves. What will you see?
+# <details><summary>Answer</summary>You see no error message. Scores are right at distance 0 and wrong elsewhere, and the text turns to nonsense.</details>
+#
+# 5. A model with ALiBi has never seen more than 512 tokens. What does it do at 513? And what does a model with learned positions do?
+# <details><summary>Answer</summary>ALiBi subtracts a little more than it ever did. With learned positions it fails, because the 513th
+# token does not have a vector.</details>
+#
+# 6. Two kinds of positions get 81.7 ± .28 and 81.8 ± .53 on GLUE. Which is better?
+# <details><summary>Answer</summary>Nobody can say, because the difference is smaller than the spread of the runs.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 5 and let the room vote on each half. What goes wrong: they
+# expect ALiBi to fail as well, because 513 is new to it. In question 2 they look for the width, which does not matter.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $\mathrm{PE}(pos, 2i)$ | $P_{t,2i}$, $pos(t)$ | the sinusoids |
+# | $\omega_i$, $\theta_i$ | $10000^{-2i/d}$, inverse frequencies | radians per position |
+# | $e(w); pos(t)$ | $[e(w), pos(t)]$ | concatenation |
+# | $a_n$ | $a^K_{ij}$, $E^r$ | a vector per distance |
+# | absolute, relative | APE, RPE | a single position, or the distance of two |
+# | $I$ | $d_k$, `d_head` | width of one head's queries and keys |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. Say that papers call rotary positions RoPE, and that APE and RPE are absolute and
+# relative positions. What goes wrong: readers of several papers mix up the sign of the distance. Ours is query minus key, except in the
+# four panels of section 5, whose axis is key minus query.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **permutation equivariance**: when the words are shuffled, their vectors are shuffled the same way, and nothing else changes.
+# - **positional encoding**: a vector that tells a network where in the text a word is.
+# - **sinusoids**: position vectors made of sines and cosines whose waves get longer from column to column.
+# - **base**: nearly the ratio, usually 10,000, of the longest to the shortest wavelength.
+# - **learned positions**: one free vector per position, learned like a word vector; there are none beyond the last position.
+# - **relative positions**: positions that tell attention the distance of two words instead of where each one is.
+# - **rotary positions**: queries and keys are rotated by angles that grow with their positions, so that a score depends on the
+#   distance.
+# - **layout of rotary positions**: which entries of a vector are rotated together, neighbours or those half a vector apart.
+# - **ALiBi**: a penalty on every score, the head's slope times the distance.
+# - **bucket**: a group of distances that share one learned value; buckets widen with distance.
+# - **extrapolation**: working on texts that are longer than those of training.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Vaswani et al. (2017), Attention Is All You Need, section 3.5. Haviv et al. (2022), Transformer Language Models
+# without Positional Encodings Still Learn Positional Information. McAllester, Deep Learning (TTIC 31230), slides on the Transformer
+# (concatenated positions). Gehring et al. (2017), Convolutional Sequence to Sequence Learning, section 3.1. Devlin et al. (2019),
+# BERT. Shaw, Uszkoreit & Vaswani (2018), Self-Attention with Relative Position Representations. Dai et al. (2019), Transformer-XL,
+# section 3.3. Wei et al. (2019), NEZHA. Raffel et al. (2020), T5, section 2.1. Su et al. (2021), RoFormer, section 3. Press, Smith &
+# Lewis (2022), Train Short, Test Long. Wang et al. (2021), On Position Embeddings in BERT, table 3.

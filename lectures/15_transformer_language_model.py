@@ -1,0 +1,951 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # The Transformer language model
+#
+# You have all the parts: vectors for words, heads, masks, positions. This lecture puts them together. You build a GPT in twenty lines,
+# train it in three minutes, and then run a published model, SmolLM2, in the same twenty lines. One question remains open until the end:
+# recurrent networks could do all this too, so *why Transformers?*
+#
+# <img src="figures/from_noise.svg" width="900" alt="What one GPT writes before training and after 30, 200 and 2,000 steps: first random characters, then letters and spaces in plausible numbers, then short words, at last lines that look like a play.">
+#
+# *One small GPT, trained on Shakespeare's plays, one character at a time. In section 5 you press the button yourself.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - say what each layer of a Transformer adds to the residual pathway, and read the pathway at any depth;
+# - compute a LayerNorm and a feed-forward network, and count parameters and operations;
+# - write a GPT from its parts, train it, stop it and resume;
+# - explain why the place of the norm matters in deep stacks;
+# - say what a cache of keys and values saves, and what it costs;
+# - judge the usual answers to "why Transformers?" by measurements.
+#
+# **You need** [lecture 13](13_self_attention.ipynb) (self-attention, causal mask) and [lecture 14](14_positions.ipynb) (rotary positions). From [lecture 5](05_training_well.ipynb): LayerNorm, Adam,
+# warm-up. Vectors are rows, so a matrix multiplies from the right, $xW$.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 11 | 9 | 11 | 6 | 11 | 8 | 11 | 6 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip sections 4 and 8, and start the training of section 5 before you begin.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+import math
+from dataclasses import replace
+
+import torch
+from IPython.display import HTML
+from torch import nn
+from torch.nn import functional as F
+
+from nlmcore.attention import MultiHeadAttention, causal_mask
+from nlmcore.corpora import load
+from nlmcore.inspect import pathway
+from nlmcore.positions import Rotary
+from nlmcore.pretrained import smollm2
+from nlmcore.transformer import TransformerConfig, TransformerLM
+from lectures import show, stored, widgets
+from lectures.trained import checkpoint
+
+torch.set_printoptions(precision=2, sci_mode=False)
+torch.set_num_threads(1)  # these models are so small that one core is fastest
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. A pathway to which every layer adds
+#
+# A Transformer keeps one vector per token. Its layers never replace this vector, they only *add* to it. With attention $A_\ell$ and a
+# feed-forward network $F_\ell$ in layer $\ell$, each of them a **sublayer**,
+#
+# $$x \leftarrow x + A_\ell(x), \qquad x \leftarrow x + F_\ell(x), \qquad \ell = 1, \dots, L.$$
+#
+# The vector on its way through the layers is called the **residual pathway** (or residual stream). At its end one
+# matrix, the **unembedding**, turns the vector into scores for the next token. Both models below use their embedding table for it, as
+# in [lecture 2](02_tokens_and_vectors.ipynb).
+#
+# Because the layers only add, the pathway has the same "language" at every depth. So you can apply the final norm and the unembedding
+# *early*, after any layer, and read what the model would say if it had to stop there. This is the **logit lens** (nostalgebraist 2020).
+
+# %% slideshow={"slide_type": "fragment"}
+writer, bytepairs = smollm2()  # 30 layers, 135 million parameters
+ours, subwords, _ = checkpoint("bpe_gpt")  # 4 layers, 924,416 parameters, Shakespeare
+text = "The capital of France is Paris."
+ids = torch.tensor([bytepairs.encode(text)])
+with torch.no_grad(), pathway(writer) as sublayers:
+    writer(ids)
+depths = [sublayers[0].x] + [
+    branch.result for branch in sublayers[1::2]
+]  # after 0, 1, …, 30 layers
+with torch.no_grad():
+    early = [writer.output(writer.final_norm(x))[0, 4] for x in depths]  # scores after "… is"
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+says = [bytepairs.decode([int(scores.argmax())]) for scores in early]
+first_right = next(i for i, word in enumerate(says) if says[i:] == [" Paris"] * len(says[i:]))
+with show.held_back() as at_depths:
+    for depth in (0, 5, 10, 15, 20, 25, 28, 29, 30):
+        rank = int((early[depth] > early[depth][ids[0, 5]]).sum()) + 1
+        print(
+            f"after {depth:2} layers: {says[depth]!r:12} Paris is number {rank:,} of {len(early[0]):,}"
+        )
+show.predict(
+    "SmolLM2 reads “The capital of France is”. After how many of its 30 layers is *Paris* the likeliest next word?",
+    choices={"about 5": 5, "about 15": 15, "28 or more": 30},
+    answer=first_right,
+    why="Most layers prepare. The last few turn the result into a word.",
+    reveals=[
+        at_depths,
+        widgets.lens_player(
+            {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)},
+            [
+                "The capital of France is Paris.",
+                "I think, therefore I am.",
+                "To be, or not to be",
+                "What light through yonder window breaks?",
+            ],
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - *Paris* becomes the likeliest word only after layer 30, the last one. It enters the first hundred of 49,152 tokens after 25 layers.
+# - The right-hand picture of the widget has a logarithmic axis. SmolLM2's pathway grows from a root mean square of 0.11 at the embeddings to 26. What a
+#   layer adds is small compared with the sum, so no layer can do everything.
+# - Wang's slides show *I think therefore I* → *am*. SmolLM2 ends with *will*; *am* is its second guess.
+# - Our GPT has four layers. For the comma that it expects after *or not* the first layer suffices.
+# - The lens uses a norm and a matrix that were trained for the *last* layer. A low row that says nothing sensible may still contain the
+#   answer in directions that the lens does not read.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Whose work is it?** Since the pathway is a sum, so is a score. Let $u$ be the unembedding vector of a word, centred over the
+# vocabulary, and $\mathrm{LN}$ the final norm, whose division by the size $s$ we keep fixed at its final value. Then
+#
+# $$\text{score} = \frac{u}{s} \cdot \Big( x_0 + \sum_\ell A_\ell + \sum_\ell F_\ell \Big),$$
+#
+# and each sublayer has its own share. (The score is relative to the mean over all words; softmax ignores such a constant.)
+
+
+# %% slideshow={"slide_type": "fragment"}
+def added(model, ids):
+    """Shares of the next token's score: embedding (time), attention and network (layer, time)."""
+    with torch.no_grad(), pathway(model) as passed:
+        model(ids)
+        norm = model.final_norm
+        last, unembedding = passed[-1].result[0], model.output.weight
+        centre = last.mean(-1, keepdim=True) if isinstance(norm, nn.LayerNorm) else 0
+        size = (last - centre).square().mean(-1, keepdim=True).sqrt()  # (time, 1)
+        u = (unembedding - unembedding.mean(0))[ids[0, 1:]] * norm.weight / size[:-1]
+        if isinstance(norm, nn.LayerNorm):
+            u = u - u.mean(-1, keepdim=True)  # LayerNorm subtracts the mean of x
+    parts = [(u * branch.y[0, :-1]).sum(-1) for branch in passed]
+    return (u * passed[0].x[0, :-1]).sum(-1), torch.stack(parts[0::2]), torch.stack(parts[1::2])
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def read_added(name, sentence):
+    model, tokenizer = {"SmolLM2": (writer, bytepairs), "our GPT": (ours, subwords)}[name]
+    words = [piece.replace("\n", "↵") for piece in tokenizer.pieces(sentence)]
+    found = added(model, torch.tensor([tokenizer.encode(sentence)]))
+    return widgets.Added(words, words[1:], *(part.numpy() for part in found))
+
+
+widgets.added_player(
+    read_added,
+    ["SmolLM2", "our GPT"],
+    [
+        "The capital of France is Paris.",
+        "The young doctor opened the door.",
+        "To be, or not to be",
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** Step through the sentence. Which kind of sublayer adds most to *Paris*, and in which layers? Is it the same for *of*?
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - For *Paris*, attention adds 9.8 and the networks add 9.4, most of it in the last third of the layers: the attention of layer 23 alone 3.4. Some
+#   sublayers *subtract*.
+# - Sums tell who wrote the score, not who found the answer. An early layer may have moved the information to a position where a late
+#   layer turns it into a word. Only an intervention can show that (ablation, [lecture 13](13_self_attention.ipynb)).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Draw the pathway as a wide river with sublayers as side channels that take water out and pour it back. Take guesses for the
+# depth first; most say 15. What goes wrong: students think that the vector at a position "is" the word at this position. It starts as that word
+# and ends as a prediction of the next one.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. The two small parts: norm and feed-forward network
+#
+# The pathway grows, but a sublayer should receive vectors of one size. **LayerNorm** (Ba et al. 2016) subtracts the mean of the $d$
+# features of *one* vector and divides by their standard deviation. **RMSNorm** (Zhang & Sennrich 2019) only divides by the root mean
+# square, which is cheaper. Both then multiply by a learned gain $g$, and LayerNorm adds a learned bias $b$:
+#
+# $$\mathrm{LayerNorm}(x) = g \odot \frac{x - \mu}{\sqrt{s^2 + \varepsilon}} + b, \qquad
+#   \mathrm{RMSNorm}(x) = g \odot \frac{x}{\sqrt{\mathrm{mean}(x^2) + \varepsilon}},$$
+#
+# where $\mu$ and $s^2$ are the mean and the variance of $x$.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def layer_norm(x, gain=1.0, bias=0.0, epsilon=1e-5):
+    """(…, d) -> (…, d): each vector separately."""
+    centred = x - x.mean(-1, keepdim=True)
+    return gain * centred / (centred.square().mean(-1, keepdim=True) + epsilon).sqrt() + bias
+
+
+def rms_norm(x, gain=1.0, epsilon=1e-5):
+    return gain * x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt()
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+x = torch.tensor([0.4, -1.1, 2.0, 0.3, -0.6])
+moved = {
+    name: (norm(10 * x + 3) - norm(x)).abs().max().item()
+    for name, norm in (("LayerNorm", layer_norm), ("RMSNorm", rms_norm))
+}
+unmoved = [name for name, change in moved.items() if change < 0.01]
+options = ["only LayerNorm's", "only RMSNorm's", "both", "neither"]
+show.predict(
+    "Multiply a vector by 10, then add 3 to each of its entries. Which norm's output does not change?",
+    choices=options,
+    answer=options[
+        2
+        if len(unmoved) == 2
+        else 3
+        if not unmoved
+        else ("LayerNorm", "RMSNorm").index(unmoved[0])
+    ],
+    why="A factor cancels in both. A constant is part of the mean, which only LayerNorm subtracts.",
+    reveals=widgets.norm_playground({"LayerNorm": layer_norm, "RMSNorm": rms_norm}, x.tolist()),
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The feed-forward network** is the same small network at every position, and each position is processed separately. It widens the
+# vector, usually to $d_{\mathrm{ff}} = 4d$, applies a nonlinearity $\varphi$, and narrows it again (Vaswani et al. 2017, section 3.3):
+#
+# $$F(x) = \varphi(x W_1 + b_1)\, W_2 + b_2 .$$
+#
+# In 2017 $\varphi$ was ReLU, GPT has GELU, and SmolLM2 has a gated variant, SwiGLU, with three matrices.
+#
+# Attention moves information *between* positions and mixes it linearly; the feed-forward network works *within* a position and is
+# nonlinear. Wang's slides call this a decomposition. One dense layer over a text of $n$ vectors would need $(nd)^2$ weights
+# and multiply-adds, a block needs about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def count(d_model, layers, vocab_size, n):
+    """Parameters, and multiply-adds per token in a text of n tokens; d_ff = 4 d, norms and biases left out."""
+    attention, network = 4 * d_model**2 * layers, 8 * d_model**2 * layers
+    table = vocab_size * d_model
+    return (
+        {"embedding table": table, "attention": attention, "feed-forward": network},
+        {
+            "attention, matrices": attention,
+            "attention, scores": 2 * n * d_model * layers,
+            "feed-forward": network,
+            "unembedding": table,
+        },
+    )
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+shares = {
+    "the embedding table": writer.embedding.weight.numel(),
+    "attention": sum(p.numel() for layer in writer.layers for p in layer.attention.parameters()),
+    "the feed-forward networks": sum(
+        p.numel() for layer in writer.layers for p in layer.feed_forward.parameters()
+    ),
+}
+with show.held_back() as shares_told:
+    for name, share in shares.items():
+        print(f"SmolLM2, {name:26}{share / 1e6:6.1f} million, {share / sum(shares.values()):.0%}")
+show.predict(
+    "Which part of SmolLM2 holds most of its 135 million parameters?",
+    choices=list(shares),
+    answer=max(shares, key=shares.get),
+    why="It is called *attention is all you need*, but the networks hold most parameters, here and in nearly all Transformers.",
+    reveals=[
+        shares_told,
+        widgets.size_playground(
+            count,
+            {
+                "our small GPT": (96, 3, 82, 96),
+                "GPT-3 (Brown et al. 2020)": (12_288, 96, 50_257, 2048),
+                "base model of 2017, one side": (512, 6, 37_000, 512),
+            },
+        ),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The networks hold 59 % of SmolLM2's parameters, attention 20 %, the table 21 %. (SmolLM2's heads share keys and values, which saves
+#   parameters of attention.)
+# - GPT-3 has 96 layers of width 12,288. The formula gives $12 \cdot 96 \cdot 12288^2 = 174$ billion, nearly all of its 175 billion parameters.
+# - The scores, $2nd$ per token and layer, are the only part that depends on the length $n$. They equal the matrices' $12d^2$ at $n = 6d$.
+#   For GPT-3 that is a text of 73,728 tokens.
+# - Twice the width costs four times the parameters, twice the layers costs two times.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Let the room compute LayerNorm of (1, 2, 3) by hand. What goes wrong: they normalise over the words of a sentence or over the batch. Say
+# "one vector, its own mean". In the size widget first change the width, then the length of GPT-3's text.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. A GPT in twenty lines
+#
+# A **block** is attention and a feed-forward network, each behind a norm, each added to the pathway. A **stack** of blocks between an
+# embedding table and its unembedding is a GPT. Positions act inside attention (rotary, [lecture 14](14_positions.ipynb)).
+
+
+# %% slideshow={"slide_type": "fragment"}
+class Block(nn.Module):
+    def __init__(self, attention, network, norms):
+        super().__init__()
+        self.attention, self.network = attention, network
+        self.norm_1, self.norm_2 = norms
+
+    def forward(self, x, mask):
+        x = x + self.attention(self.norm_1(x), mask=mask)
+        return x + self.network(self.norm_2(x))
+
+
+# %% slideshow={"slide_type": "fragment"}
+class GPT(nn.Module):
+    def __init__(self, embedding, blocks, final_norm):
+        super().__init__()
+        self.embedding, self.final_norm = embedding, final_norm
+        self.blocks = nn.ModuleList(blocks)
+
+    def forward(self, tokens):  # (batch, time) -> (batch, time, vocab)
+        x, mask = self.embedding(tokens), causal_mask(tokens.shape[1])
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.final_norm(x) @ self.embedding.weight.T
+
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Now fill in the parts, here for the small GPT on characters that you train in section 5. A network is two matrices; attention comes from [lecture 13](13_self_attention.ipynb).
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def new_gpt(vocab_size=82, d=96, n_heads=4, n_layers=3):
+    def block():
+        attention = MultiHeadAttention(
+            d, n_heads, positions=Rotary(n_heads, d // n_heads, 96, True)
+        )
+        network = nn.Sequential(nn.Linear(d, 4 * d), nn.GELU(), nn.Linear(4 * d, d))
+        return Block(attention, network, (nn.LayerNorm(d), nn.LayerNorm(d)))
+
+    model = GPT(nn.Embedding(vocab_size, d), [block() for _ in range(n_layers)], nn.LayerNorm(d))
+    for name, weight in model.named_parameters():
+        if weight.ndim == 2:  # GPT-2: small, and smaller where a sublayer ends
+            ends = name.endswith(("output.weight", "network.2.weight"))
+            nn.init.normal_(weight, std=0.02 / math.sqrt(2 * n_layers) if ends else 0.02)
+        elif "norm" not in name:
+            nn.init.zeros_(weight)
+    return model
+
+
+# %% slideshow={"slide_type": "fragment"}
+small, characters, _ = checkpoint("small_gpt")  # the same model, trained
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    newborn = new_gpt()
+noise = newborn(torch.tensor([characters.encode("To be, or not")]))
+print(f"{sum(p.numel() for p in newborn.parameters()):,} parameters; logits {tuple(noise.shape)}")
+print(
+    f"largest probability after 'not': {noise[0, -1].softmax(-1).max():.3f}; 1/82 = {1 / 82:.3f}"
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **SmolLM2 in the same twenty lines.** Take the trained parts out of the library's models and put them into *your* classes. Do they
+# compute the same?
+
+
+# %% slideshow={"slide_type": "fragment"}
+def rebuilt(model):
+    """A model of the library as a GPT of this page: the same parts, our twenty lines between them."""
+    blocks = [
+        Block(
+            layer.attention,
+            layer.feed_forward,
+            (layer.residual_attention.norm, layer.residual_feed_forward.norm),
+        )
+        for layer in model.layers
+    ]
+    return GPT(model.embedding, blocks, model.final_norm)
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with torch.no_grad():
+    for name, model, tokens in (
+        ("our small GPT", small, torch.tensor([characters.encode("To be, or not to be")])),
+        ("SmolLM2", writer, ids),
+    ):
+        same = torch.allclose(rebuilt(model)(tokens), model(tokens)[0], atol=1e-3)
+        print(
+            f"{name:14} {type(model.final_norm).__name__:10} {type(model.layers[0].feed_forward).__name__:17} same logits: {same}"
+        )
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - From our 343,584 parameters to the 135 million of SmolLM2, only the parts and their sizes differ: RMSNorm for LayerNorm, a gated network for
+#   the plain one, nine heads that share three sets of keys and values, a larger base of its rotary positions. The twenty lines are the same.
+# - In `nlmcore.transformer` such parts are fields of one configuration: `TransformerConfig(norm=…, feed_forward=…)`.
+# - The untrained model gives every character nearly the same probability, so its loss is near $\ln 82 = 4.41$. If you see something much larger
+#   at the first step, look at the initial weights.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Write `Block.forward` on the board line by line with the class. Ask what happens if you forget the `x +` (section 8
+# measures it), the mask (lecture 13: a leak), or the final norm. What goes wrong: they put the norm's output onto the pathway, x = norm(x) + …*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. Where does the norm go?
+#
+# In 2017 the norm came *after* the sum. GPT-2 and nearly all later models put it *before* the sublayer:
+#
+# | | | |
+# |---|---|---|
+# | **post-norm** | $x \leftarrow \mathrm{LN}(x + f(x))$ | Vaswani et al. 2017 |
+# | **pre-norm** | $x \leftarrow x + f(\mathrm{LN}(x))$ | GPT-2, 2019 |
+#
+# With pre-norm an uninterrupted sum leads from the last layer back to the first, and a sum passes the upstream gradient on unchanged. With
+# post-norm each layer's norm rescales the pathway, forwards and backwards. We stack up to 32 layers with random weights (Glorot's, five
+# seeds) and measure one forward and one backward pass.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+tokens = torch.randint(50, (4, 17), generator=torch.Generator().manual_seed(0))
+
+
+def glorot(model, _):
+    for name, weight in model.named_parameters():
+        if weight.ndim == 2 and "embedding" not in name:
+            nn.init.xavier_normal_(weight)
+        elif "norm" not in name:
+            nn.init.normal_(weight, std=32**-0.5) if weight.ndim == 2 else nn.init.zeros_(weight)
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+def one_pass(position, depth, seed):
+    """(2, depth): the pathway's size after each layer, and the gradient of each layer's W₂."""
+    sizes = dict(vocab_size=50, d_model=32, n_heads=2, n_layers=depth, max_length=16)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = TransformerLM(
+            TransformerConfig(**sizes, norm_position=position, initialise=glorot)
+        )
+    with pathway(model) as branches:
+        logits, _ = model(tokens[:, :-1])
+    F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten()).backward()
+    size = [branch.result.square().mean().sqrt() for branch in branches[1::2]]
+    return torch.tensor(
+        [size, [layer.feed_forward.outer.weight.grad.norm() for layer in model.layers]]
+    )
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+passes = {
+    (position, depth): torch.stack([one_pass(position, depth, seed) for seed in range(5)])
+    for position in ("post", "pre")
+    for depth in (4, 8, 16, 32)
+}  # each (seed, 2, layer)
+at_top = {
+    key: found[:, 1, -1] for key, found in passes.items()
+}  # gradient of the last layer, by seed
+smaller = (at_top["pre", 4].mean() / at_top["pre", 32].mean()).item()
+
+
+def through(norm, depth):
+    return passes[norm.removesuffix("-norm"), depth].mean(0).tolist()
+
+
+with show.held_back() as gradients_told:
+    for position in ("post", "pre"):
+        ends = [
+            f"{depth} layers {at_top[position, depth].mean():.2f} ({at_top[position, depth].min():.2f} to {at_top[position, depth].max():.2f})"
+            for depth in (4, 8, 16, 32)
+        ]
+        print(f"{position + '-norm':10}gradient at the last layer:", "; ".join(ends))
+show.predict(
+    "You make a *pre-norm* stack eight times deeper, 32 layers instead of 4. What happens to the gradient of its last layer, before training?",
+    choices={
+        "it is as large": 1.0,
+        "about 3 times smaller": 3.0,
+        "about 8 times smaller": 8.0,
+        "about 250 times smaller": 250.0,
+    },
+    answer=smaller,
+    why="The final norm divides the gradient by the size of the pathway, which grows like $\\sqrt L$, and $\\sqrt 8 = 2.8$. What does post-norm do?",
+    reveals=[
+        gradients_told,
+        widgets.depth_playground(through, ["post-norm", "pre-norm"], [4, 8, 16, 32]),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With pre-norm the pathway grows with depth, and the gradient of the last layer falls from 0.44 to 0.15. With post-norm the pathway has
+#   size 1 everywhere, and the last layer's gradient is about as large at any depth (0.50 and 0.67).
+# - So a deep post-norm stack takes large steps in its last layers from the start. Xiong et al. (2020) derive both laws and explain with them
+#   why post-norm needs a **warm-up** of the learning rate.
+# - In *one run each*, 12 layers at a rate of 0.001 ended at these losses: post-norm 3.35 without a warm-up (it learned nothing but the
+#   frequencies of characters) and 2.56 with one, pre-norm 2.49 and 2.53 (`python -m lectures.recipes warmup`).
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Draw both variants as wiring diagrams and let somebody trace the gradient with a finger. What goes wrong: students conclude that
+# post-norm is worse. At moderate depth it often ends slightly better once it trains; it is harder to train.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Train it
+#
+# Here is all that training needs: a batch of random passages, the loss at all positions in parallel, and a step of AdamW.
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+plays = torch.tensor(
+    [i for play in load("shakespeare").texts("train") for i in characters.encode(play)]
+)
+
+
+class Learner:
+    def __init__(self, model, rate=3e-3):
+        self.model, self.rate, self.steps = model, rate, 0
+        self.draw = torch.Generator().manual_seed(0)
+        self.optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
+
+    def learn(self):
+        first = torch.randint(len(plays) - 97, (8, 1), generator=self.draw)
+        batch = plays[first + torch.arange(97)]  # 8 passages of 97 characters
+        loss = F.cross_entropy(self.model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
+        self.steps += 1
+        self.optimiser.param_groups[0]["lr"] = self.rate * min(
+            self.steps / 100, (100 / self.steps) ** 0.5
+        )
+        self.optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimiser.step()
+        return loss.item()
+
+    def write(self, n=160):
+        text, draw = characters.encode("\n"), torch.Generator().manual_seed(0)
+        with torch.no_grad():
+            for _ in range(n):
+                p = (self.model(torch.tensor([text[-96:]]))[0, -1] / 0.8).softmax(-1)
+                text.append(int(torch.multinomial(p, 1, generator=draw)))
+        return characters.decode(text)
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+earlier = stored("small_gpt")
+after_100 = sum(earlier["losses"][95:105]) / 10
+
+
+def from_noise():
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        return Learner(new_gpt())
+
+
+def from_the_checkpoint():
+    learner = Learner(rebuilt(checkpoint("small_gpt").model.train()))
+    learner.steps = len(earlier["losses"])  # the rate continues where it was
+    return learner
+
+
+show.predict(
+    "Before training the loss is $\\ln 82 = 4.41$ nats per character. What is it after 100 steps, some 77,000 characters?",
+    choices={"about 4": 4.0, "about 3.3": 3.3, "about 2.5": 2.5, "about 1.5": 1.5},
+    answer=after_100,
+    why="The frequencies of letters are learned within a few dozen steps, and soon pairs of letters as well. The rest takes much longer.",
+    reveals=widgets.training_player(
+        {"from noise": from_noise, "from the earlier run": from_the_checkpoint}, earlier
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# **Press *train*.** It runs in the background, so you can continue to read. *stop* waits for the current step, *train* resumes from
+# there, exactly. The slider and its play button show what was written at each stage.
+#
+# <details><summary><b>What to notice</b></summary>
+#
+# - The samples change in this order: which characters occur, how long words are, short words, names in capitals with a full stop, lines of a play.
+# - The loss falls from 4.41 to about 2.5 in the first 100 steps of the stored run, and to 1.77 at the end, after 2,000. Each tenth costs more than the previous one.
+# - On plays that it was not trained on it is 1.84, so it has hardly overfitted; 2,000 steps saw each character less than once.
+# - *From the earlier run* begins with the stored weights. AdamW's running means were not stored, so the loss jumps up a little at first.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Start it before you explain the code, and look at it again at the end of the section. Ask which of the samples would fool somebody who does
+# not know English. What goes wrong: they expect meaning. A model of characters with 343,584 parameters learns spelling and layout in three minutes.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. In parallel, and step by step
+#
+# In *training*, all positions of a text are computed in parallel, because the mask and not the order of computation hides the future. The
+# longest chain of operations that must wait for each other has $L$ blocks, whatever the length of the text; in a recurrent network it has
+# $n$ steps. In this respect a Transformer is nearer to a convolutional network than to a recurrent one (McAllester).
+#
+# In *writing*, the next token depends on the previous one, so there is no way around $n$ steps. But must each step read the whole text again?
+# A new token changes nothing at earlier positions, so their keys and values can be kept. This is the **key–value cache**:
+
+
+# %% slideshow={"slide_type": "fragment"}
+prompt = torch.tensor([bytepairs.encode("The students opened their")])
+with torch.no_grad():
+    logits, state = writer(prompt)  # reads four tokens; the state holds their keys and values
+    following = logits[:, -1:].argmax(-1)
+    with_cache, state = writer(following, state)  # reads one token
+    without, _ = writer(torch.cat([prompt, following], dim=1))  # reads five
+print("the same scores:", torch.allclose(with_cache[0, -1], without[0, -1], atol=1e-3))
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+costs = stored("cache_cost")
+lengths = [int(n) for n in costs["multiply_adds"]["without"]]
+products = {name: list(by.values()) for name, by in costs["multiply_adds"].items()}
+seconds = {name: [1000 * s for s in by.values()] for name, by in costs["seconds"].items()}
+memory = {"held by the cache": [b / 1e6 for b in costs["cache_bytes"].values()]}
+longest = lengths[-1]
+times_products = products["without"][-1] / products["with the cache"][-1]
+times_seconds = seconds["without"][-1] / seconds["with the cache"][-1]
+picture = HTML(
+    show.beside(
+        show.lines_svg(
+            lengths,
+            {name: [math.log10(s) for s in by] for name, by in seconds.items()},
+            x_title="tokens in the text",
+            y_title="milliseconds",
+            low=1,
+            high=4,
+            powers=True,
+            width=440,
+            height=330,
+            title="time of the next token",
+            alt=f"Milliseconds for the next token of SmolLM2. After {longest} tokens {seconds['with the cache'][-1]:.0f} with the cache "
+            f"and {seconds['without'][-1]:.0f} without.",
+        ),
+        show.lines_svg(
+            lengths,
+            memory,
+            x_title="tokens in the text",
+            y_title="megabytes",
+            low=0,
+            high=15,
+            width=440,
+            height=330,
+            title="memory of the cache",
+            alt=f"Megabytes held by the cache: {memory['held by the cache'][-1]:.1f} after {longest} tokens, a straight line through 0.",
+        ),
+    )
+)
+show.predict(
+    f"SmolLM2 has read {longest} tokens and writes the next one. How many times as many multiplications does it need without the cache as with it?",
+    choices={"about 2": 2, "about 20": 20, f"about {longest}": longest},
+    answer=times_products,
+    why="Without the cache every one of the tokens is computed again. The time grows less than that, because a single token leaves most of the processor's "
+    "arithmetic idle while it waits for the weights.",
+    reveals=picture,
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **A play through the cache.** Press play. The framed column is computed in this step, the others are read. The second model sees only a
+# window of six tokens ([lecture 14](14_positions.ipynb) allowed it, because its positions are relative), so its cache stops growing.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+near = TransformerLM(replace(ours.config, window=6))
+near.load_state_dict(ours.state_dict())
+line = "To be, or not to be: that is the question"
+widgets.cache_player(
+    {"all tokens": ours, "a window of 6": near.eval()},
+    torch.tensor(subwords.encode(line)),
+    [piece.strip() or "␣" for piece in subwords.pieces(line)],
+    prompt=4,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# > **Ask yourself.** SmolLM2 has 30 layers and keeps 3 heads of keys and of values of width 64 each, in 4 bytes per number. How many bytes does one token cost?
+#
+# <details><summary><b>Answer, and what to notice</b></summary>
+#
+# - $30 \cdot 2 \cdot 3 \cdot 64 \cdot 4 = 46{,}080$ bytes per token, so 11.8 MB after 256 tokens. Nine heads of keys and values, one per
+#   head of queries, would take three times as much.
+# - Without the cache the 256th token takes 256 times as many products and 24 times as much time.
+# - The cache trades memory for time. It grows with every token, whereas an LSTM's state has one size forever. For long texts the
+#   cache is what fills the memory, and a later lecture, *Cheaper attention*, is about that.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Ask why nobody caches the queries (each is used once, in its own step). What goes wrong: students believe that the cache changes the result, or that training uses it.
+# In training there is nothing to cache, because all positions are computed in one pass.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Why Transformers?
+#
+# Wang's slides list four answers that do *not* hold, and three that may. Our measurements are small, so each says how small.
+#
+# | answer | our measurement |
+# |---|---|
+# | *faster at equal size?* Not on one core. | Predict it below. On many cores a Transformer gains, because its positions do not wait for each other. |
+# | *better at translation?* Not by itself. | Letters to phonemes, equal parameters and time: 32.35 % of the words wrong with a Transformer, 32.91 % with a recurrent network and attention. One run each; a difference of up to 1.6 points may be chance. |
+# | *nothing but attention?* No. | The feed-forward networks hold most parameters (section 2), and without them the loss rises (section 8). |
+# | *vectors that depend on the context?* No. | An LSTM's states do as well; the next cell measures both. |
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+remembering, words, _ = checkpoint("word_lstm")
+contexts = [
+    "he is the king of the sea",
+    "they love the king and the queen",
+    "for god and king and country",
+    "my lord the king is dead",
+]
+
+
+def alike(model, tokenizer, texts):
+    """Mean cosine between the model's vectors for the last words of these texts."""
+    with torch.no_grad():
+        last = [
+            model.hidden_states(torch.tensor([tokenizer.encode(text)]))[0][0, -1]
+            for text in texts
+        ]
+    every = F.normalize(torch.stack(last), dim=-1)
+    return ((every @ every.T).sum().item() - len(last)) / (len(last) * (len(last) - 1))
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+for name, model, tokenizer in (
+    ("LSTM of words", remembering, words),
+    ("SmolLM2", writer, bytepairs),
+):
+    king = alike(model, tokenizer, [text[: text.index("king") + 4] for text in contexts])
+    print(
+        f"{name:14} 'king' in four contexts {king:.2f}; four different words {alike(model, tokenizer, contexts):.2f}"
+    )
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **The scorecard** of four networks, all with $L$ layers of width $d$ ([lecture 4](04_windows_and_convolutions.ipynb) began it), per layer:
+#
+# | | window of $k$ | convolution | recurrent | Transformer |
+# |---|---|---|---|---|
+# | a word sees | the last $k$ | the last $k$ | all, through one state | all, directly |
+# | steps between words $n$ apart | 1, or never | $n/(k-1)$ layers | $n$ | 1 |
+# | steps that wait, in training | 1 | 1 | $n$ | 1 |
+# | multiply-adds per word | $k d^2$ | $k d^2$ | $8 d^2$ (LSTM) | $12 d^2 + 2nd$ |
+# | memory while writing | the window | the window | one state | grows with $n$ |
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Three that may: capacity, optimisation, generalisation.** We trained a Transformer and an LSTM of the *same* number of parameters on the
+# *same* text, at two sizes, with five seeds each and the better of two rates (`python -m lectures.recipes why_transformer`).
+
+# %% slideshow={"slide_type": "fragment"}
+why = stored("why_transformer")
+dev = {
+    kind: {size: torch.tensor(row["dev"]) for size, row in by.items()}
+    for kind, by in why["sizes"].items()
+}
+step_time = {kind: by["48"]["seconds_per_step"] for kind, by in why["sizes"].items()}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+show.predict(
+    "At equal parameters (60,000), how long is a training step of the Transformer compared with one of the LSTM, on one core?",
+    choices={"half as long": 0.5, "as long": 1.0, "about twice as long": 2.0, "five times": 5.0},
+    answer=step_time["Transformer"] / step_time["LSTM"],
+    why="Per parameter both do about the same multiplications, and attention's scores, norms and softmaxes come on top. On one core, nothing runs in parallel.",
+    reveals=lambda: print(
+        *(f"{kind:12}{1000 * s:6.1f} ms per step" for kind, s in step_time.items()), sep="\n"
+    ),
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+largest = {kind: by["48"] for kind, by in dev.items()}
+apart = {
+    "the Transformer": largest["Transformer"].max() < largest["LSTM"].min(),
+    "the LSTM": largest["LSTM"].max() < largest["Transformer"].min(),
+}
+with show.held_back() as by_size:
+    for kind, by in dev.items():
+        for size, losses in by.items():
+            print(
+                f"{kind:12}{why['sizes'][kind][size]['parameters']:8,} parameters: {losses.mean():.3f} ({losses.min():.3f} to {losses.max():.3f})"
+            )
+show.predict(
+    "After the same 300 steps, with 60,000 parameters each: which has the lower loss on held-out plays?",
+    choices=["the Transformer", "the LSTM", "neither: the seeds overlap"],
+    answer=next((name for name, clear in apart.items() if clear), "neither: the seeds overlap"),
+    why="Section 8 has a surprise for you, though: the ranking depends on the other parts of the model.",
+    reveals=[by_size, widgets.race_explorer(why)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **Capacity.** With 16,000 and 60,000 parameters the mean losses are Transformer 2.32, 2.19, LSTM 2.44, 2.26. Nearly four times the parameters lower
+#   the Transformer's loss by 0.13 and the LSTM's by 0.18, so here capacity does not favour the Transformer. At a thousand times this scale it does: on One Billion Word, LSTMs of
+#   1.8 and 3.3 billion parameters reach perplexities of 30.6 and 32.2, Transformer-XL with 0.46 and 0.8 billion 23.5 and 21.8 (Dai et al. 2019, table 4).
+# - **Optimisation.** Per *step* the Transformer learns faster: with 60,000 parameters its training loss after 100 steps is 2.46, the LSTM's 2.51. Switch the widget to *seconds*: one of its
+#   steps takes 2.1 times as long. In a longer training (`char_gpt`, 800,000 parameters each, one run) the LSTM read 2.1 times as many characters in the same processor time.
+# - **Generalisation.** No part of the text was seen twice, so the held-out loss is near the training loss for both. Elsewhere the answer went the other way: in [lecture 14](14_positions.ipynb) a recurrent
+#   translator with attention read longer numbers than the Transformers did (one run each).
+# - Both prefer the higher of our two rates, so a still higher one may be better for either. Passages of 64 characters ask little of a memory.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Collect the room's answers to the title question on the board before you show the table, then cross them out in turn. What goes wrong: they generalise
+# from our sizes. Say that 300 steps on 64 characters test the first minutes of a training, and that the published comparison is at a thousand times the size.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. 2017's changes, one at a time
+#
+# The Transformer of 2017 made many changes at once (Mausam's slide lists them). Which of them matter? We take its decoder as a small language model and
+# remove one change at a time, five seeds each, everything else unchanged (`python -m lectures.recipes changes_of_2017`).
+
+# %% slideshow={"slide_type": "fragment"}
+changes = stored("changes_of_2017")["rows"]
+loss = {name: torch.tensor(row["dev"]) for name, row in changes.items()}
+rise = {
+    name: (losses.mean() - loss["all of 2017's changes"].mean()).item()
+    for name, losses in loss.items()
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+asked = [
+    "without positions",
+    "without residual connections",
+    "without feed-forward networks",
+    "one head",
+]
+ranked = sorted(loss, key=lambda name: loss[name].mean().item())
+show.predict(
+    "Which of these removals raises the loss most?",
+    choices=asked,
+    answer=max(asked, key=rise.get),
+    why="Without the sum, signal and gradient must pass through every sublayer, and the model learns little more than the frequencies of the characters.",
+    reveals=[
+        HTML(
+            show.bar_list_svg(
+                [loss[name].mean().item() for name in ranked],
+                ranked,
+                says=[
+                    f"{loss[name].mean():.2f} ({loss[name].min():.2f} to {loss[name].max():.2f})"
+                    for name in ranked
+                ],
+                highlight=[ranked.index("all of 2017's changes")],
+                title="nats per character on held-out plays: mean, and lowest to highest of five seeds",
+                width=1000,
+            )
+        ),
+        widgets.removed_explorer(stored("changes_of_2017")),
+    ],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The whole model reaches 2.27. Without residual connections it is 3.28, little better than the frequencies of characters.
+# - The networks matter as much as attention: 2.51 without networks, 2.49 without attention, where each position sees only itself. (A row that lacks a part also has fewer
+#   parameters, 32,736 and 60,528 instead of 88,752.)
+# - Positions help by 0.08, and the seeds do not overlap. One head is as good as four, and without LayerNorm the loss is even lower (2.22): three layers
+#   do not need it, deep stacks do.
+# - An LSTM instead of attention reaches 2.07, the best row, with 32 % more parameters. In section 7 a Transformer with *rotary* positions had the lower loss; here it has the sinusoids of 2017.
+#   Which part is best depends on the others, and on how long you train.
+# - 2017's warm-up and the place of its norms are in section 4.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Let everybody rank the rows before you show them, and ask which differences the seeds cannot tell apart. What goes wrong: they read the table as a law; it is
+# three layers and 400 steps.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Change the norm below, for example leave out the mean, or take the standard deviation over the batch instead of the features, and compare it
+# with ours. Then change `Block.forward` in section 3 (a norm after the sum, no residual connection) and train it in section 5.
+
+
+# %% slideshow={"slide_type": "fragment"}
+def my_layer_norm(x):
+    """Subtract the mean, divide by the standard deviation. Change this."""
+    centred = x - x.mean()
+    return centred / (centred.square().mean() + 1e-5).sqrt()
+
+
+widgets.norm_playground(
+    {"LayerNorm": layer_norm, "RMSNorm": rms_norm},
+    x.tolist(),
+    yours={"LayerNorm": my_layer_norm, "RMSNorm": rms_norm},
+)
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. Name a mistake, and let the room predict which lines of the picture change. What goes wrong: `x.std()` divides by d − 1, which is
+# visible with five features.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A model has 12 layers and width 768, and a vocabulary of 50,000. About how many parameters does it have?
+# <details><summary>Answer</summary>$12 \cdot 12 \cdot 768^2 = 85$ million in the layers, and 38 million in the table, so 123 million. (It is GPT-2's smallest model.)</details>
+#
+# 2. You double all entries of the vector on the pathway before the last norm. What happens to the probabilities?
+# <details><summary>Answer</summary>Nothing, because the norm divides by the size.</details>
+#
+# 3. Why can you read SmolLM2's pathway after layer 10 with the matrix of its output?
+# <details><summary>Answer</summary>All layers add to the same vector, so it has the same directions at every depth. Nothing guarantees that the answer is readable there.</details>
+#
+# 4. A friend's GPT writes slowly at first and then slower with each token. What is missing?
+# <details><summary>Answer</summary>The cache of keys and values; the whole text is read again for each token.</details>
+#
+# 5. Does a cache also help in training?
+# <details><summary>Answer</summary>No, all positions of a text are computed in one pass, so nothing is computed twice.</details>
+#
+# 6. "Transformers are better because their word vectors depend on the context." What do you reply?
+# <details><summary>Answer</summary>The states of an LSTM depend on the context as well.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask number 2 and let the room vote. What goes wrong: they expect sharper probabilities, because
+# they forget the final norm.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $x$ on the pathway | $L_\ell[t, J]$, $h^\ell$, residual stream | the vector of a token after $\ell$ layers |
+# | $A_\ell$, $F_\ell$ | SAN, FNN or FFN, MLP | attention, feed-forward network |
+# | $d$, $d_{\mathrm{ff}}$ | $d_{\mathrm{model}}$, $J$ | width of the pathway, and inside the network |
+# | $xW_1 + b_1$ | ReLU($WL - B$) | McAllester subtracts the bias |
+# | $L$, $n$ | $N$, $T$ | number of layers, length of the text |
+# | $u$ | row of $E$, $W_U$ | unembedding vector of a word |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: $L$ is a loss in other lectures and the number of layers here and in most papers.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **sublayer**: attention or a feed-forward network, with what surrounds it, inside one layer of a Transformer.
+# - **residual pathway**: the vector of a token on its way through the layers, to which every sublayer adds.
+# - **unembedding**: the matrix that turns the last vector into a score for every token.
+# - **logit lens**: the final norm and the unembedding, applied after an earlier layer.
+# - **RMSNorm**: division by the root mean square, without subtracting the mean.
+# - **block**: attention and a feed-forward network, each with a norm and a residual connection; one layer of a Transformer.
+# - **stack**: blocks in sequence.
+# - **post-norm**: the norm follows the sum of the pathway and the sublayer's output.
+# - **pre-norm**: the norm precedes the sublayer, and the pathway itself stays a plain sum.
+# - **key–value cache**: the keys and values of all earlier tokens, kept so that a new token costs only its own computation.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Vaswani et al. (2017), Attention Is All You Need. Radford et al. (2018, 2019), GPT and GPT-2. Ba, Kiros & Hinton (2016), Layer Normalization.
+# Zhang & Sennrich (2019), Root Mean Square Layer Normalization. nostalgebraist (2020), interpreting GPT: the logit lens. Xiong et al. (2020), On Layer Normalization in the Transformer
+# Architecture. Shazeer (2020), GLU Variants Improve Transformer. Brown et al. (2020), GPT-3. Dai et al. (2019), Transformer-XL, table 4. Ben Allal et al. (2025), SmolLM2. McAllester, Deep Learning (TTIC 31230),
+# slides on the Transformer. Wang, CUHK-Shenzhen, lecture 4. Mausam, Neural Language Models (IIT Delhi).

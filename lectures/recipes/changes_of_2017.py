@@ -1,0 +1,137 @@
+"""Figure: what the Transformer of 2017 changed at once, taken back one change at a time; five seeds each.
+
+Vaswani et al. (2017) went from recurrent networks to attention, positions, residual connections and LayerNorm around
+every sublayer, feed-forward networks between the attentions, and several heads. Which of these does a small language model
+need? Everything else stays as it is, the learning rate too. (`warmup` measures the warm-up, and pre-norm, of 2019.)
+
+Departs from the paper: a decoder without an encoder, three narrow layers, minutes of training. No row is tuned for itself,
+and rows that lack a part have fewer parameters; the result says how many.
+"""
+
+from dataclasses import replace
+from functools import partial
+from statistics import mean
+from typing import Any
+
+import torch
+from nlmcore.positions import NoPositions, SinusoidalPositions
+from nlmcore.recurrent import Recurrent
+from nlmcore.transformer import FeedForward, PostNorm, TransformerConfig, TransformerLM
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lectures.recipes.initial_weights import initialise_glorot
+from lectures.recipes.positions import Windows, by_position, data, next_loss, seeds_of
+from lectures.recipes.run import Run, parameters, table
+
+TIME, BATCH, STEPS, RATE, WARM_UP = 48, 12, 400, 4e-3, 50
+ALL = "all of 2017's changes"
+SETTINGS = f"3 layers, d_model 48, {STEPS} steps of {BATCH} × {TIME} characters, AdamW at {RATE:g} with a cosine"
+
+
+class Nothing(nn.Module):
+    """A sublayer that adds nothing to the residual pathway."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.zeros_like(x)
+
+    def step(self, x: Tensor, state: Any = None) -> tuple[Tensor, Tensor]:
+        return torch.zeros_like(x), x.new_zeros(len(x))
+
+
+class NoResidual(PostNorm):
+    """norm(f(x)): what the sublayer gives replaces x."""
+
+    def post(self, x: Tensor, y: Tensor) -> Tensor:
+        return self.norm(y)
+
+
+class RecurrentMixing(nn.Module):
+    """An LSTM where attention was: it brings earlier positions to later ones through its state."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.lstm = Recurrent("lstm", d_model, d_model)
+
+    def step(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+        return self.lstm(x, state)
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    ALL: {},
+    "one head": {"n_heads": 1},
+    "without positions": {"positions": NoPositions},
+    "without feed-forward networks": {"feed_forward": lambda d_model, d_ff: Nothing()},
+    "without LayerNorm": {"norm": lambda d_model: nn.Identity()},
+    "without residual connections": {"residual": lambda c: NoResidual(c.norm(c.d_model))},
+    "an LSTM instead of attention": {"attention": lambda config, causal: RecurrentMixing(config.d_model)},
+    "without attention": {"attention": lambda config, causal: Nothing()},
+}
+"""Row -> the fields of the configuration that it changes. Without attention a position sees only itself."""
+
+
+def config(vocab_size: int, width: int = 48, depth: int = 3) -> TransformerConfig:
+    """The Transformer of 2017, as a language model."""
+    return TransformerConfig(
+        vocab_size=vocab_size,
+        d_model=width,
+        n_heads=4,
+        n_layers=depth,
+        max_length=TIME,
+        norm_position="post",
+        scale_embeddings=True,
+        positions=SinusoidalPositions,
+        feed_forward=partial(FeedForward, activation=F.relu),
+        initialise=initialise_glorot,
+    )
+
+
+def built(row: str, sizes: TransformerConfig) -> TransformerLM:
+    return TransformerLM(replace(sizes, **CHANGES[row]))
+
+
+def train(run: Run, row: str, seed: int, text: Tensor, dev: Tensor, vocab_size: int) -> dict[str, Any]:
+    """The training curve in stretches of 10 steps, and nats per character on dev."""
+    name, steps = f"{row}-{seed}".replace(" ", "_"), run.size(STEPS, 2)
+    sizes = config(vocab_size, run.size(48, 8), run.size(3, 2))
+    model: Any = run.build(
+        str(seed), partial(built, row, sizes)
+    )  # the same first weights, as far as parts are the same
+    batches = Windows(text, run.size(BATCH, 2), TIME, 1000 * seed)
+    settings = {"row": row, "seed": seed, "steps": steps, "what": SETTINGS}
+    history = run.fit(
+        name, model, batches, settings, loss=next_loss, steps=steps, learning_rate=RATE, warm_up=WARM_UP,
+        checkpoint_every=1000,
+    )  # fmt: skip
+    curve = [round(mean(history.losses[i : i + 10]), 4) for i in range(0, steps, 10)]
+    return {"dev": round(float(by_position(model.eval(), dev).mean()), 4), "curve": curve, "size": parameters(model)}
+
+
+def cook(run: Run) -> None:
+    _, (text, longer, vocab_size) = data(run.size(None, 4000))
+    dev = longer[:, : TIME + 1]
+    found = seeds_of(run, CHANGES, lambda row, seed: train(run, row, seed, text, dev, vocab_size))
+    rows = {
+        row: {
+            "parameters": of[0]["size"],
+            "dev": [one["dev"] for one in of],
+            "curve": [one["curve"] for one in of],
+        }
+        for row, of in found.items()
+    }
+    best = mean(rows[ALL]["dev"])
+    by_cost = sorted(rows, key=lambda row: mean(rows[row]["dev"]))
+    lines = [[row, rows[row]["parameters"], mean(rows[row]["dev"]), str(rows[row]["dev"])] for row in by_cost]
+    run.say("\n" + table(["", "parameters", "mean", "by seed"], lines))
+    run.save_result(
+        "changes_of_2017",
+        {
+            "question": "Which of the changes of 2017 does a small Transformer language model need?",
+            "how": f"nats per character on dev plays, one value per seed; {SETTINGS}; every row has the learning rate of"
+            " the first; curve: training loss, means of ten steps",
+            "rows": rows,
+            "what_it_shows": "; ".join(
+                f"{row} {mean(of['dev']):.3f} ({mean(of['dev']) - best:+.3f})" for row, of in rows.items()
+            ),
+        },
+    )
