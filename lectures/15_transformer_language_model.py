@@ -235,7 +235,7 @@ show.predict(
 #
 # Attention moves information *between* positions and mixes it linearly; the feed-forward network works *within* a position and is
 # nonlinear. Wang's slides call this a decomposition. One dense layer over a text of $n$ vectors would need $(nd)^2$ weights
-# and multiply-adds, a block needs about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
+# and multiply-adds. Attention and this network together need about $12d^2$ weights and, per token, $12d^2 + 2nd$ multiply-adds.
 
 
 # %% slideshow={"slide_type": "fragment"}
@@ -407,7 +407,7 @@ with torch.no_grad():
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *11 minutes. Write `Block.forward` on the board line by line with the class. Ask what happens if you forget the `x +` (section 8
-# measures it), the mask (lecture 13: a leak), or the final norm. What goes wrong: they put the norm's output onto the pathway, x = norm(x) + …*
+# measures it), the mask ([lecture 13](13_self_attention.ipynb): a leak), or the final norm. What goes wrong: they put the norm's output onto the pathway, x = norm(x) + …*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 4. Where does the norm go?
@@ -948,4 +948,4 @@ widgets.norm_playground(
 # **Sources.** Vaswani et al. (2017), Attention Is All You Need. Radford et al. (2018, 2019), GPT and GPT-2. Ba, Kiros & Hinton (2016), Layer Normalization.
 # Zhang & Sennrich (2019), Root Mean Square Layer Normalization. nostalgebraist (2020), interpreting GPT: the logit lens. Xiong et al. (2020), On Layer Normalization in the Transformer
 # Architecture. Shazeer (2020), GLU Variants Improve Transformer. Brown et al. (2020), GPT-3. Dai et al. (2019), Transformer-XL, table 4. Ben Allal et al. (2025), SmolLM2. McAllester, Deep Learning (TTIC 31230),
-# slides on the Transformer. Wang, CUHK-Shenzhen, lecture 4. Mausam, Neural Language Models (IIT Delhi).
+# slides on the Transformer. Wang, slides on Transformers (CUHK-Shenzhen). Mausam, Neural Language Models (IIT Delhi).

@@ -133,7 +133,8 @@ def test_what_the_filters_keep(ran: dict, prose: str) -> None:
 def test_yours_agrees_with_the_reference(ran: dict) -> None:
     for log_probs in ran["next_word"].values():
         for filters in ({}, {"temperature": 0.7}, {"top_p": 0.7}, {"temperature": 1.5, "top_p": 0.9}):
-            assert torch.allclose(ran["my_reshape"](log_probs, **filters).exp(), reshape(log_probs, **filters).exp())
+            yours, reference = ran["my_reshape"](log_probs, **filters).exp(), reshape(log_probs, **filters).exp()
+            torch.testing.assert_close(yours, reference, rtol=1e-4, atol=1e-6)  # 49,152 words are summed in float32
 
 
 def test_the_answers_at_the_end() -> None:
