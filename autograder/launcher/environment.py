@@ -111,7 +111,11 @@ def clean_environ() -> dict[str, str]:
     drop = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PIP_TARGET", "PIP_PREFIX", "PIP_USER"}
     kept = {name: value for name, value in os.environ.items() if name not in drop}
     quiet = {"PYTHONUNBUFFERED": "1", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    return {**kept, **quiet, "PIP_COMPILE": "0"}  # pip compiles on one core; `install` does it on all
+    how = {
+        "PIP_COMPILE": "0",  # pip compiles on one core; `install` does it on all
+        "PIP_USE_PEP517": "1",  # a pip before 23.1 would install a source archive without a list of its files
+    }
+    return {**kept, **quiet, **how}
 
 
 def base_python() -> str:

