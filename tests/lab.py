@@ -265,6 +265,23 @@ TOO_WIDE = """() => {
 }"""
 
 
+NARROW = """() => {
+  // In a narrow window: what moves the page or a whole text sideways, and letters of a drawing that are too small.
+  const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer'), found = [];
+  const name = e => (e.getAttribute('aria-label') ?? e.textContent).trim().slice(0, 60);
+  for (const place of [panel, ...panel.querySelectorAll('.jp-RenderedMarkdown')]) {
+    const wider = place.scrollWidth - place.clientWidth;
+    if (place.clientWidth && wider > 1) found.push(`${wider} px to scroll sideways: ${name(place)}`);
+  }
+  for (const words of panel.querySelectorAll('svg[aria-label] text')) {
+    const { a, b, c, d } = words.getScreenCTM() ?? { a: 0, b: 0, c: 0, d: 0 };
+    const size = parseFloat(getComputedStyle(words).fontSize) * Math.sqrt(Math.abs(a * d - b * c));
+    if (size > 0 && size < 8.8) found.push(`letters of ${size.toFixed(1)} px: ${name(words.ownerSVGElement)}`);
+  }
+  return [...new Set(found)];
+}"""
+
+
 CRAMPED = """() => {
   // In the presenter view at 1920 × 1080: what runs over the screen, is too small for the back row, or has no title.
   const found = [], closed = e => e.closest('details:not([open])') && !e.closest('summary');

@@ -126,7 +126,7 @@ def _compared(reference: str, yours: Draw, values: dict[str, Any]) -> str:
         other = _alert(f"{type(error).__name__}: {error}")
         verdict = "yours raised an error"
     halves = "".join(
-        f'<div style="flex:1 1 190px;min-width:0"><p style="font-size:16px"><b>{title}</b></p>{picture}</div>'
+        f'<div style="flex:1 1 190px"><p style="font-size:16px"><b>{title}</b></p>{picture}</div>'
         for title, picture in (("reference", reference), ("yours", other))
     )
     return (

@@ -384,7 +384,7 @@ def beside(*pictures: str) -> str:
     """Drawings next to each other, below each other where the page is narrow."""
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:18px;align-items:flex-start">'
-        + "".join(f'<div style="flex:0 1 auto;min-width:0">{picture}</div>' for picture in pictures)
+        + "".join(f'<div style="flex:0 1 auto">{picture}</div>' for picture in pictures)
         + "</div>"
     )
 

@@ -17,6 +17,7 @@ import pytest
 from autograder.launcher import text
 from tests.lab import (
     CRAMPED,
+    NARROW,
     PATIENCE,
     SETTLED,
     TOO_WIDE,
@@ -32,6 +33,8 @@ from tests.widget_controls import move_all
 ARTEFACTS = ROOT / "artefacts"
 LAPTOP, TALL = {"width": 1366, "height": 768}, {"width": 1366, "height": 2600}
 """As wide as on a laptop; the higher one is for reading, in fewer steps."""
+ZOOMED = {"width": 911, "height": 2600}
+"""The same laptop at 150 %."""
 PROJECTOR = {"width": 1920, "height": 1080}
 LATENCY_MS, HEADROOM = 100, 3
 """From key to picture: what a widget should take, and how many times that a machine with much else to do may."""
@@ -136,22 +139,25 @@ def _keep(page, path: Path) -> None:
 
 
 def _read(page, folder: Path) -> list[str]:
-    """The whole notebook from the top, one screen at a time; what is too wide for it, or not set as mathematics."""
-    page.set_viewport_size(TALL)
-    screen = f"""async y => {{
-        const panel = document.querySelector('.jp-WindowedPanel-outer');
-        panel.scrollTo(0, y);
-        await ({SETTLED})();
-        const unset = [...document.querySelectorAll('mjx-merror, [data-mjx-error]')].map(e => e.innerText);
-        return {{ height: panel.scrollHeight, wide: ({TOO_WIDE})(), unset }}; }}"""
-    height, y, number, faults = 1, 0, 0, []
-    while y < height:
-        seen = page.evaluate(screen, y)
-        _keep(page, folder / f"page-{number:02}.jpg")
-        faults += [f"page {number}: too wide: {what}" for what in seen["wide"]]
-        faults += [f"page {number}: mathematics that cannot be set: {what}" for what in seen["unset"]]
-        height = seen["height"]  # cells take their height when they are first seen
-        y, number = y + TALL["height"] - 90, number + 1
+    """The whole notebook from the top, one screen at a time; what is too wide for it, or not set as mathematics. Then
+    the same in a narrow window."""
+    faults = []
+    for name, view, look in (("page", TALL, TOO_WIDE), ("zoomed", ZOOMED, NARROW)):
+        page.set_viewport_size(view)
+        screen = f"""async y => {{
+            const panel = document.querySelector('.jp-WindowedPanel-outer');
+            panel.scrollTo(0, y);
+            await ({SETTLED})();
+            const unset = [...document.querySelectorAll('mjx-merror, [data-mjx-error]')].map(e => e.innerText);
+            return {{ height: panel.scrollHeight, unfit: ({look})(), unset }}; }}"""
+        height, y, number = 1, 0, 0
+        while y < height:
+            seen = page.evaluate(screen, y)
+            _keep(page, folder / f"{name}-{number:02}.jpg")
+            faults += [f"{name} {number}: too wide or too small: {what}" for what in seen["unfit"]]
+            faults += [f"{name} {number}: mathematics that cannot be set: {what}" for what in seen["unset"]]
+            height = seen["height"]  # cells take their height when they are first seen
+            y, number = y + view["height"] - 90, number + 1
     return faults
 
 

@@ -118,7 +118,7 @@ class TrainingPlayer(ipywidgets.VBox):
         curve = curve_svg(losses[:] if mine else losses[: max(mark, 1)], title="loss") if losses else ""
         text = written[shown]
         sample = (
-            f'<div style="width:470px;max-width:100%"><p style="font-size:16px;margin:4px 0"><b>written after'
+            f'<div style="width:min(470px,100%)"><p style="font-size:16px;margin:4px 0"><b>written after'
             f' {shown:,} steps</b></p><pre style="font-size:16px;line-height:1.35;white-space:pre-wrap;'
             f'background:#fff;color:#000;margin:0">{html.escape(text)}</pre></div>'
         )
