@@ -276,7 +276,7 @@ NARROW = """() => {
   for (const words of panel.querySelectorAll('svg[aria-label] text')) {
     const { a, b, c, d } = words.getScreenCTM() ?? { a: 0, b: 0, c: 0, d: 0 };
     const size = parseFloat(getComputedStyle(words).fontSize) * Math.sqrt(Math.abs(a * d - b * c));
-    if (size > 0 && size < 8.8) found.push(`letters of ${size.toFixed(1)} px: ${name(words.ownerSVGElement)}`);
+    if (size > 0 && size < 8.7) found.push(`letters of ${size.toFixed(1)} px: ${name(words.ownerSVGElement)}`);
   }
   return [...new Set(found)];
 }"""

@@ -1,7 +1,7 @@
-/* In a narrow window a picture shrinks until its smallest letters have nine pixels; then it is scrolled in its own box. Here it
+/* In a narrow window a picture shrinks until its smallest letters have about nine pixels; then it is scrolled in its own box. Here it
 is told how small it may become; look.css does the rest, and lets it shrink further while presenting and on paper. */
 
-const READABLE = 9;
+const READABLE = 8.8;
 const SMALLEST = 14; // in a stored drawing; matplotlib says its own (lectures.show.picture)
 const PICTURES = `.jp-OutputArea-output :is(svg[viewBox][aria-label]:not(svg svg), img[data-letters]), .jp-RenderedMarkdown img[src*='.svg']`;
 
