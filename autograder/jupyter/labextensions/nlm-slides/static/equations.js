@@ -1,6 +1,6 @@
 /* An equation that is wider than its column is set smaller; below this share of its size it is scrolled instead. */
 
-const SMALLEST = 0.6;
+const SMALLEST = 0.75;
 
 function fit(equation) {
   const inside = equation.firstElementChild;
