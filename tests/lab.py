@@ -270,8 +270,10 @@ NARROW = """() => {
   const panel = document.querySelector('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-WindowedPanel-outer'), found = [];
   const name = e => (e.getAttribute('aria-label') ?? e.textContent).trim().slice(0, 60);
   for (const place of [panel, ...panel.querySelectorAll('.jp-RenderedMarkdown')]) {
-    const wider = place.scrollWidth - place.clientWidth;
-    if (place.clientWidth && wider > 1) found.push(`${wider} px to scroll sideways: ${name(place)}`);
+    const wider = place.scrollWidth - place.clientWidth, edge = place.getBoundingClientRect().left + place.clientWidth;
+    if (!place.clientWidth || wider <= 1) continue;
+    const widest = [...place.querySelectorAll('*')].findLast(e => e.getBoundingClientRect().right > edge + 1) ?? place;
+    found.push(`${wider} px to scroll sideways: ${widest.className?.baseVal ?? widest.className} ${name(widest)}`);
   }
   for (const words of panel.querySelectorAll('svg[aria-label] text')) {
     const { a, b, c, d } = words.getScreenCTM() ?? { a: 0, b: 0, c: 0, d: 0 };
