@@ -1,7 +1,7 @@
 /* The commands of the course in JupyterLab's palette: present, print the handout, show the lecturer's notes. */
 
 import { fitEquations } from './equations.js';
-import { limitPictures } from './pictures.js';
+import { keepReadable } from './narrow.js';
 import { Slides } from './slides.js';
 import { printHandout } from './handout.js';
 import { slideType } from './cells.js';
@@ -96,7 +96,7 @@ export function plugin(palette, wantsToStart) {
       });
       watchNotes(app);
       fitEquations();
-      limitPictures();
+      keepReadable();
       if (wantsToStart) whenReady(app);
     },
   };
