@@ -1,6 +1,5 @@
-/* In a narrow window a picture shrinks until its smallest letters have about nine pixels; then it is scrolled in its own box, as are
-printed columns. Here a picture is told how small it may become, and columns are recognised; look.css does the rest, and lets a
-picture shrink further while presenting and on paper. */
+/* In a narrow window a picture shrinks until its smallest letters have about nine pixels; then it is scrolled in its own box. Here
+it is told how small it may become; look.css does the rest, and lets it shrink further while presenting and on paper. */
 
 const READABLE = 8.8;
 const SMALLEST = 14; // in a stored drawing; matplotlib says its own (lectures.show.picture)
@@ -26,23 +25,12 @@ function limit(picture) {
   if (viewBox) style.setProperty('--nlm-least-height', `${Math.round(share * viewBox.baseVal.height)}px`);
 }
 
-const PRINTED = '.jp-OutputArea-output pre';
-const COLUMNS = /\S {3,}\S.*\n.*\S {3,}\S/;
-
-const all = (node, selector) => (node.matches(selector) ? [node] : [...node.querySelectorAll(selector)]);
-const recognise = printed => printed.classList.toggle('nlm-columns', COLUMNS.test(printed.textContent));
-
-/* In all notebooks, what is drawn, loaded or printed. */
+/* In all notebooks, what is drawn or loaded from now on. */
 export function keepReadable() {
   document.addEventListener('load', ({ target }) => target.matches && target.matches(PICTURES) && limit(target), true);
   new MutationObserver(changes => {
-    for (const { target, addedNodes } of changes) {
-      if (target.closest(PRINTED)) recognise(target.closest(PRINTED));
-      for (const node of addedNodes) {
-        if (node.nodeType !== 1) continue;
-        all(node, PICTURES).forEach(limit);
-        all(node, PRINTED).forEach(recognise);
-      }
-    }
+    for (const { addedNodes } of changes)
+      for (const node of addedNodes)
+        if (node.nodeType === 1) (node.matches(PICTURES) ? [node] : node.querySelectorAll(PICTURES)).forEach(limit);
   }).observe(document.body, { childList: true, subtree: true });
 }
