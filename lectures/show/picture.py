@@ -50,8 +50,8 @@ class Picture(Figure):
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         data = base64.b64encode(self.svg().encode()).decode()
-        letters = min((text.get_fontsize() for text in self.findobj(Text) if text.get_text()), default=15) * 4 / 3
-        look = f'src="data:image/svg+xml;base64,{data}" data-letters="{letters:.0f}" style="max-width:100%;background:#fff"'
+        points = min((float(text.get_fontsize()) for text in self.findobj(Text) if text.get_text()), default=15)
+        look = f'src="data:image/svg+xml;base64,{data}" data-letters="{points * 4 / 3:.0f}" style="max-width:100%;background:#fff"'
         return {"text/html": f'<img alt="{html.escape(self.alt)}" {look}>', "text/plain": f"[picture: {self.alt}]"}
 
 
