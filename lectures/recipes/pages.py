@@ -3,7 +3,8 @@
 Where no row of data describes a table, a function of the result makes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from statistics import mean, stdev
 from typing import Any
 
@@ -110,6 +111,43 @@ def bleu_by_seed(result: Result) -> str:
         rows.append([name, *(f"{mean(of):.0f} ({min(of):.0f} to {max(of):.0f})" for of in found)])
     lengths = list(next(iter(result["seeds"].values()))[0])
     return table(["BLEU over the seeds, source of … words", *lengths], rows)
+
+
+def leaks(result: Result) -> str:
+    rows = [
+        [
+            way,
+            *(
+                ", ".join(form.format(row[what]) for row in runs)
+                for what, form in (("loss", "{:.4f}"), ("exact", "{:.1%}"))
+            ),
+        ]
+        for way, runs in result["rows"].items()
+    ]
+    return table(["one value per seed", "training loss", "right in every word"], rows)
+
+
+def translators(result: Result) -> str:
+    """Quality and alignment at every length: the mean over the seeds, and their range."""
+
+    def over(seeds: list[dict[str, Any]], value: Callable[[dict[str, Any]], float]) -> str:
+        found = [100 * value(seed) for seed in seeds]
+        return f"{mean(found):.0f} ({min(found):.0f} to {max(found):.0f})"
+
+    baseline, parts = result["word_by_word"], []
+    lengths = list(baseline["by_length"])
+    for title, word_by_word, value in (
+        ("BLEU", lambda at: baseline["by_length"][at]["bleu"] / 100, lambda seed, at: seed["by_length"][at]["bleu"] / 100),
+        ("right in every word, %", lambda at: baseline["by_length"][at]["exact"], lambda seed, at: seed["by_length"][at]["exact"]),
+        ("words found, %", lambda at: baseline["aligned"][at], lambda seed, at: seed["aligned"][at]),
+    ):  # fmt: skip
+        rows = [["word by word", *(f"{100 * word_by_word(at):.0f}" for at in lengths)]]
+        rows += [
+            [name, *(over(seeds, partial(value, at=at)) for at in lengths)] for name, seeds in result["seeds"].items()
+        ]
+        parts.append(table([f"{title}, source of … words", *lengths], rows))
+    best = [f"{at} words {share:.0%}" for at, share in result["recurrent"]["aligned"].items()]
+    return "\n\n".join([*parts, f"Words found by {result['recurrent_is']}: {', '.join(best)}."])
 
 
 def positions(result: Result) -> str:
@@ -429,6 +467,8 @@ PAGES: dict[str, Page] = {
         "Costs: {costs_are}.",
         Table("costs", columns=COSTS),
     ),
+    "leaks": ("{how}.", leaks),
+    "translators": ("{task}. Seeds: {seeds_are}.", translators),
     "pronunciation_transformer": (
         "Split: {split}. Seconds: {seconds_are}.",
         Table(

@@ -10,6 +10,7 @@ from lectures.widgets.attention import *
 from lectures.widgets.backpropagation import *
 from lectures.widgets.decoding import *
 from lectures.widgets.efficient_attention import *
+from lectures.widgets.encoder_decoder_transformers import *
 from lectures.widgets.gates import *
 from lectures.widgets.language_models import *
 from lectures.widgets.positions import *

@@ -14,6 +14,7 @@ WRITTEN = (
     "training_a_generator",
     "sequence_to_sequence",
     "attention",
+    "encoder_decoder_transformers",
 )
 """The lectures whose notes are complete."""
 

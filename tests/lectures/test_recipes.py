@@ -55,6 +55,7 @@ DEAR = {
     "positions",
     "pronunciation",
     "thought_vector",
+    "translators",
 }
 """Two to a dozen seconds each, where the others take one."""
 

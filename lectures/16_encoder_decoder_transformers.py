@@ -1,0 +1,958 @@
+# %% [markdown] slideshow={"slide_type": "slide"}
+# # Encoder–decoder Transformers
+#
+# In 2017 the Transformer was not a language model but a *translator*: one stack of layers reads the source, a second one writes the target and
+# attends to the first. This lecture builds that translator, steps through its training and its decoding, looks into it, and compares it with
+# the recurrent translators of [lecture 11](11_sequence_to_sequence.ipynb) and [lecture 12](12_attention.ipynb) on the same sentences. Does it win?
+#
+# <img src="figures/units_before_tens.svg" width="400" alt="A table with a row for each German word of 465,721 and a column for each English word. Nearly all weight of each row is on the English word that it translates: fünf reads five, sechzig reads sixty, so the cells swap where German says units before tens.">
+#
+# *One head of a small Transformer reads English (columns) while it writes German (rows). An orange frame marks the English word that the German word translates. Nobody
+# told the network. In section 6 you explore all of its heads.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **After this lecture you can**
+# - name the three attentions of an encoder–decoder Transformer, and say for each where queries, keys and values come from and what is masked;
+# - write one from its parts, and load trained weights into it;
+# - step through a training step, and recognise the two leaks that make its loss look wonderful;
+# - say what runs once and what runs at every step of decoding;
+# - score attention against a reference alignment, and compare translators with a band over seeds and a simple baseline;
+# - say what $O(n + m)$ counts, and what it leaves out.
+#
+# **You need** sequence to sequence ([lecture 11](11_sequence_to_sequence.ipynb): source, target, teacher forcing, BLEU), attention over a recurrent encoder
+# ([lecture 12](12_attention.ipynb)), the causal mask ([lecture 13](13_self_attention.ipynb)), and blocks and the cache ([lecture 15](15_transformer_language_model.ipynb)). Vectors are rows.
+#
+# | section | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
+# |---|---|---|---|---|---|---|---|---|
+# | minutes | 6 | 9 | 8 | 13 | 9 | 11 | 10 | 6 |
+#
+# Every cell runs in a few seconds on a laptop, without a network connection. *Coming from other slides or a paper?* A table
+# at the end translates their notation.
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *If you are short of time, skip section 3 and the beams of section 5.*
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "skip"}
+from functools import lru_cache, partial
+from statistics import mean
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from nlmcore.attention import causal_mask
+from nlmcore.corpora import pad
+from nlmcore.decoding import beam_search, greedy
+from nlmcore.inspect import capture
+from nlmcore.training import fit
+from lectures import show, stored, widgets
+from lectures.recipes.alignment import cross_weights, reference_alignment
+from lectures.recipes.initial_weights import glorot
+from lectures.recipes.leaks import SIZES
+from lectures.recipes.numbers import pairs_to_train_on, tokenizers
+from lectures.recipes.pairs import BOS, EOS, PairBatches, as_source, as_target
+from lectures.recipes.pairs import english, german, translate
+from lectures.trained import checkpoint
+
+torch.set_num_threads(1)  # sums in one order: section 4 trains to the same values every time
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 1. One question left open
+#
+# You have seen two translators. The first passes *one vector* from a recurrent encoder to a recurrent decoder ([lecture 11](11_sequence_to_sequence.ipynb)). The second lets the
+# decoder *attend* to all encoder states ([lecture 12](12_attention.ipynb)). Attention shortened the way from the source to the target. But both halves are still
+# recurrent. The vector of an English word meets the vector of a word ten positions earlier only after ten steps, and none of these steps
+# can start before the previous one has ended.
+#
+# Since then self-attention has replaced recurrence inside one text ([lecture 13](13_self_attention.ipynb)). So why not in both halves? This is what Vaswani et al. (2017) did.
+
+# %% slideshow={"slide_type": "fragment"}
+n, m = len(english(465_721).split()), len(german(465_721).split())
+steps_between = {  # first source word to last target word, first to last source word
+    "recurrent, one vector": (n + m, n - 1),
+    "recurrent, attention": (1, n - 1),
+    "Transformer": (1, 1),
+}
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as between:
+    print(f"465,721: {n} English words, {m} German ones. Steps that information takes")
+    print(f"{'':24}{'source to target':>18}{'within the source':>20}")
+    for name, (across, within) in steps_between.items():
+        print(f"{name:24}{across:18}{within:20}")
+show.predict(
+    "465,721 has eleven words in English and eleven in German. Over how many steps does information travel from the first English word to the last German word, with *one vector*?",
+    choices={"1": 1, "about 11": 11, "about 22": 22},
+    answer=steps_between["recurrent, one vector"][0],
+    why="It passes through every state of the encoder, and then through every state of the decoder.",
+    reveals=between,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Attention cuts the path *across* to one step. The path *within* the source stays long as long as the encoder is recurrent.
+# - In a Transformer both are one step, in every layer.
+# - A short path is a possibility, not a result. Section 7 measures whether it helps.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Draw the two earlier translators on the board and let the room trace the path from the first English word to the last German word. What goes
+# wrong: they count attention's path as zero, because the weights are "everywhere". It is one weighted sum.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 2. Three attentions, one function
+#
+# An **encoder–decoder Transformer** uses the attention of [lecture 12](12_attention.ipynb) three times. Write $h$ for the encoder's vectors and $z$ for the decoder's, one row per
+# token:
+#
+# | | queries from | keys and values from | mask |
+# |---|---|---|---|
+# | encoder, to itself | $h$ | $h$ | none, only padding |
+# | decoder, to itself | $z$ | $z$ | causal, as in GPT |
+# | decoder, to the source: **cross-attention** | $z$ | $h$ | none, only padding of the source |
+#
+# Only the third is new. The decoder asks, and the encoder's last layer answers:
+#
+# $$q = z\,W^Q, \qquad k = h\,W^K, \qquad v = h\,W^V, \qquad z \leftarrow z + \mathrm{softmax}\!\left(\frac{q k^\top}{\sqrt{d}}\right) v\, W^O .$$
+#
+# The encoder may read in both directions, because the source is known from the start. The decoder reads only to its left, because the target is not. Every
+# decoder layer has its own $W^Q, W^K, W^V$, but all of them read the same $h$.
+
+# %% slideshow={"slide_type": "fragment"}
+translator, words, card = checkpoint("numbers_transformer_20")  # 2 + 2 layers, d = 64
+source = torch.tensor([as_source(words.source.encode(english(312)))])
+target = torch.tensor([as_target(words.target.encode(german(312)))])
+with torch.no_grad(), capture(translator) as tape:
+    translator(target[:, :-1], translator.encode(source))
+print("the decoder reads  <bos>", german(312), "  the encoder reads ", english(312), "<eos>")
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+shape = tuple(tape["decoder.layers.0.cross_attention"].shape[2:])
+with show.held_back() as shapes:
+    for name, weights in tape.items():
+        print(f"{name:34} (batch, head, query, key) = {tuple(weights.shape)}")
+show.predict(
+    "The decoder reads 4 tokens, the encoder reads 5. What is the shape of one head's matrix of cross-attention weights?",
+    choices=["(4, 4)", "(4, 5)", "(5, 4)", "(5, 5)"],
+    answer=str(shape),
+    why="There is a row for each query, and the decoder asks; a column for each key, and the encoder answers.",
+    reveals=shapes,
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Now the weights themselves, one layer and head at a time. Each row of the decoder reads the word to the left of the arrow and predicts the word to
+# the right of it. A grey cross is masked.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def pair_of(number):
+    told = english(number), german(number)
+    return widgets.Pair(
+        [*told[0].split(), "<eos>"],
+        torch.tensor(as_source(words.source.encode(told[0]))),
+        ["<bos>", *told[1].split(), "<eos>"],
+        torch.tensor(as_target(words.target.encode(told[1]))),
+    )
+
+
+widgets.source_and_target_player(
+    translator, [pair_of(number) for number in (365, 312, 48, 21)], layer=1, head=2
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The encoder's table is full, to the left and to the right. In the decoder's, position $i$ reads positions 1 to $i$, so 15 of the 36 weights of *drei hundert fünf und sechzig* are masked.
+# - Cross-attention has no causal mask. The first German word may read the last English word.
+# - In layer 1, head 2, the row that predicts *fünf* reads *five*, and the row that predicts *sechzig* reads *sixty*. In layer 0 the weights are spread more widely.
+# - One head is not the whole model. Section 6 scores all of them.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Write the table on the board with empty cells and let the room fill them in. What goes wrong: they give cross-attention a causal mask, "because
+# it is in the decoder", or take queries from the encoder. Ask who wants to know something.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 3. Built from parts
+#
+# A decoder layer is the block of [lecture 15](15_transformer_language_model.ipynb) with one more sublayer, and an encoder layer is that block without its causal mask. So one class serves
+# both:
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+class Layer(nn.Module):
+    """Attention to itself, then to the source if there is one, then a network; each adds to the pathway."""
+
+    def __init__(self, attention, network, norms, cross=None):
+        super().__init__()
+        self.attention, self.cross, self.network = attention, cross, network
+        self.norms = nn.ModuleList(norms)
+
+    def forward(self, x, mask, h=None, real=None):
+        x = x + self.attention(self.norms[0](x), mask=mask)
+        if h is not None:
+            x = x + self.cross(self.norms[1](x), h, mask=real)  # q from x; k and v from h
+        return x + self.network(self.norms[-1](x))
+
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+class Translator(nn.Module):
+    def __init__(self, embed, encoder, decoder, norms, output):
+        super().__init__()
+        self.embed_source, self.embed_target = embed  # embedding and positions
+        self.encoder, self.decoder = nn.ModuleList(encoder), nn.ModuleList(decoder)
+        self.norms, self.output = nn.ModuleList(norms), output
+
+    def encode(self, source, real):
+        """(batch, n) -> (batch, n, d): every word reads every other real one."""
+        h = self.embed_source(source)
+        for layer in self.encoder:
+            h = layer(h, real)
+        return self.norms[0](h)
+
+    def forward(self, tokens, h, real, mask):
+        """(batch, m) -> (batch, m, vocabulary): reads to the left, and the whole source."""
+        z = self.embed_target(tokens)
+        for layer in self.decoder:
+            z = layer(z, mask, h, real)
+        return self.output(self.norms[1](z))
+
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Fill it with the parts of a trained model of the library. Does it compute the same?
+
+
+# %% slideshow={"slide_type": "fragment"}
+def rebuilt(model):
+    """A model of the library as a Translator of this page: the same parts, our lines between them."""
+
+    def layers(trunk):
+        for layer in trunk.layers:
+            cross = getattr(layer, "cross_attention", None)
+            rules = (layer.residual_attention, getattr(layer, "residual_cross_attention", None))
+            norms = [rule.norm for rule in (*rules, layer.residual_feed_forward) if rule]
+            yield Layer(layer.attention, layer.feed_forward, norms, cross)
+
+    halves = model.encoder, model.decoder
+    return Translator(
+        [half.embed for half in halves],
+        *(layers(half) for half in halves),
+        [half.final_norm for half in halves],
+        model.output,
+    )
+
+
+by_hand, real = rebuilt(translator), torch.ones(1, 1, 1, source.shape[1], dtype=torch.bool)
+with torch.no_grad():
+    reads = target[:, :-1]
+    logits = by_hand(reads, by_hand.encode(source, real), real, causal_mask(reads.shape[1]))
+    same = torch.allclose(logits, translator(reads, translator.encode(source))[0], atol=1e-4)
+print("same logits as the library's:", same)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+sizes = {
+    name: sum(p.numel() for p in half.layers[0].parameters())
+    for name, half in (("encoder", translator.encoder), ("decoder", translator.decoder))
+}
+for name, size in sizes.items():
+    print(f"one {name} layer: {size:,} parameters")
+print(f"the whole model:   {card['parameters']:,}")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - A decoder layer has a third more parameters than an encoder layer: attention has $4d^2$, the network $8d^2$, and cross-attention adds another $4d^2$. So it is 16 against 12.
+# - The mask is an *argument* here, so nothing stops you from forgetting it. Section 4 does that on purpose.
+# - Encoder and decoder have different embedding tables, since English and German words differ. Vaswani et al. (2017) shared one vocabulary of subwords, and one
+#   table, between both languages.
+# - The norm is before each sublayer (pre-norm, [lecture 15](15_transformer_language_model.ipynb)). In 2017 it was after it.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *8 minutes. Let the room write `Layer.forward` before you show it; it differs from the block of the GPT by one line. What goes wrong: they normalise h again in each
+# layer. The encoder's final norm has done that once.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 4. One training step
+#
+# Training is teacher forcing, as in [lecture 11](11_sequence_to_sequence.ipynb). The decoder reads the target **shifted** to the right by one (the paper says *shifted outputs*): `<bos>`, $y_1, \dots, y_{m-1}$.
+# At each position it predicts the word that the target has there, $y_1, \dots, y_m$ with $y_m$ = `<eos>`. The loss is the mean of
+# $-\ln P(y_i \mid y_1, \dots, y_{i-1}, x)$ over all real words of the batch.
+#
+# A recurrent decoder computes these $m$ losses in $m$ steps, because state $i$ needs state $i - 1$. Here nothing waits. In each layer position $i$ reads the positions up to its own, which are
+# computed at the same time, and the causal mask hides the later ones.
+#
+# We train a small Transformer on numbers of up to six words, and stop it early, so that it still makes mistakes. Step through one training step.
+
+# %% slideshow={"slide_type": "fragment"} tags=["lesson"]
+source_words, target_words = tokenizers()
+pairs = pairs_to_train_on(2_000, 6, frozenset({312, 365, 148, 21_000}))
+
+
+def loss_of(model, batch, shifted=True, masked=True):
+    """Teacher forcing, by hand: what the decoder reads, what it predicts, and what counts."""
+    tokens, real = batch["tokens"], batch["source_mask"][:, None, None]
+    reads = tokens[:, :-1] if shifted else tokens[:, 1:]
+    mask = causal_mask(reads.shape[1]) if masked else None
+    logits = rebuilt(model)(reads, rebuilt(model).encode(batch["source"], real), real, mask)
+    counts = batch["mask"][:, 1:]
+    return F.cross_entropy(logits[counts], tokens[:, 1:][counts])
+
+
+def learn(steps, seed=0, **how):
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        sizes = {
+            "source_vocab_size": source_words.vocab_size,
+            "target_vocab_size": target_words.vocab_size,
+        }
+        model = glorot("EncoderDecoder", SIZES | sizes)
+    batches, loss = PairBatches(pairs, 32, seed), partial(loss_of, **how)
+    history = fit(model, batches, loss=loss, steps=steps, learning_rate=5e-3, progress=False)
+    return model.eval(), history.losses
+
+
+beginner, _ = learn(90)
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def rows_of(model, shifted=True, masked=True):
+    """The two pairs of a batch as the widget shows them."""
+    told = [(english(number), german(number)) for number in (365, 312)]
+    x, x_mask = pad([as_source(source_words.encode(one)) for one, _ in told])
+    y, _ = pad([as_target(target_words.encode(other)) for _, other in told])
+    reads, predicts = (y[:, :-1] if shifted else y[:, 1:]), y[:, 1:]
+    with torch.no_grad():
+        ours, real = rebuilt(model), x_mask[:, None, None]
+        mask = causal_mask(reads.shape[1]) if masked else None
+        p = (
+            ours(reads, ours.encode(x, real), real, mask)
+            .softmax(-1)
+            .gather(-1, predicts[:, :, None])[:, :, 0]
+        )
+
+    def name(tokenizer, ids):
+        special = {0: "<pad>", BOS: "<bos>", EOS: "<eos>"}
+        return [special.get(i) or tokenizer.decode([i]) for i in ids.tolist()]
+
+    return [
+        widgets.TrainingRow(
+            name(source_words, x[row]),
+            name(target_words, reads[row]),
+            name(target_words, predicts[row]),
+            p[row].clamp_min(1e-9).tolist(),
+            causal=masked,
+        )
+        for row in range(len(told))
+    ]
+
+
+passes = []
+hook = beginner.decoder.final_norm.register_forward_hook(lambda *_: passes.append(1))
+one_step = rows_of(beginner)
+hook.remove()
+show.predict(
+    "The pair has six target words, so six losses. How many times must the decoder run to compute all six?",
+    choices={"once": 1, "six times": 6, "21 times, once per word that is read": 21},
+    answer=len(passes),
+    why="All positions are computed in one pass. The mask makes position $i$ blind to later positions, so it is as if each ran alone.",
+    reveals=widgets.training_step_player({"shifted and masked": one_step}),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Two masks, two reasons. The *padding* mask hides what is not there, in the source. The *causal* mask hides what must be predicted, in the target.
+# - Rows `reads` and `predicts` are the same words, shifted by one. Position 1 reads only `<bos>` and must predict *drei* from the source.
+# - The second pair is shorter. Its padding is neither read nor counted.
+# - After 90 steps the model knows *hundert*, which is frequent, better than *fünf*.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# ### Two leaks
+#
+# Two mistakes are famous. You *forget to shift*, so each position reads the very word that it must predict. Or you *forget the mask*, so each position
+# sees the next one, which reads that word. We train the same model in the three ways, for 250 steps each.
+
+# %% slideshow={"slide_type": "fragment"}
+ways = {
+    "shifted and masked": {},
+    "not shifted": {"shifted": False},
+    "not masked": {"masked": False},
+}
+trained = {way: learn(250, **how) for way, how in ways.items()}
+at_the_end = {way: mean(losses[-20:]) for way, (_, losses) in trained.items()}
+measured = stored("leaks")["rows"]  # the same, 600 steps, five seeds each
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+with show.held_back() as leaks_told:
+    for way, loss in at_the_end.items():
+        five = [row["loss"] for row in measured[way]]
+        print(
+            f"{way:20} loss here {loss:.3f};   600 steps, five seeds: {min(five):.4f} to {max(five):.4f}"
+        )
+show.predict(
+    "Which of the three has the lowest training loss?",
+    choices=list(ways),
+    answer=min(at_the_end, key=at_the_end.get),
+    why="It only has to copy the word that it reads. A loss that falls too fast is the sign of a leak.",
+    reveals=[
+        leaks_told,
+        widgets.training_step_player(
+            {way: rows_of(model, **ways[way]) for way, (model, _) in trained.items()}, stage=3
+        ),
+    ],
+)
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+writes = {}
+with show.held_back() as writes_told:
+    for way, (model, _) in trained.items():
+        ids = translate(
+            model,
+            [source_words.encode(english(k)) for k in (365, 148)],
+            lambda length: length + 2,
+        )
+        writes[way] = [target_words.decode(one) for one in ids]
+        right = [100 * row["exact"] for row in measured[way]]
+        print(f"{way:20} writes {' | '.join(one or '(nothing)' for one in writes[way])}")
+        print(f"{'':20} five seeds, right in every word: {min(right):.1f} to {max(right):.1f} %")
+show.predict(
+    "Now each of them writes new numbers by itself, word by word. How many does the one that was *not masked* write right?",
+    choices={"none": 0.0, "about half": 0.5, "nearly all": 0.99},
+    answer=mean(row["exact"] for row in measured["not masked"]),
+    why="In training it read the answer one position to the right. When it writes, nothing is there yet.",
+    reveals=writes_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - Without the shift the loss after 600 steps is 0.0012 to 0.0013 over five seeds, where the right model has 0.0084 to 0.0147. Without the mask it is 0.0070 to 0.0078.
+#   Both leaks *lower* the loss.
+# - Of 200 new numbers the right model writes 98.5 to 99.0 % without an error; each leaking model writes none, with every seed. Here the unshifted one repeats `<bos>`, because it
+#   has learned to copy. The unmasked one ends at once.
+# - Nothing crashes, and no shape is wrong. Only the loss is too good. Test your own models by *changing a later target word*: the earlier logits must not move.
+# - [Lecture 13](13_self_attention.ipynb) showed the same leak in a language model. A translator has one more way to make it, the shift.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *13 minutes. Step through the stages slowly, and let the room say at each one which words the framed position has seen. Take a vote before each leak. What goes
+# wrong: they believe that the low loss is progress; ask what a loss near 0 means for a word that nobody could know.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 5. Decoding
+#
+# When the model writes, there is no reference to read. It writes a word, reads it, writes the next, in $m$ steps that do wait for each other. What does not wait is the source. It is
+# read **once**, and the keys and values $k = hW^K$ and $v = hW^V$ of every decoder layer are kept. So a decoder has two caches. One holds the keys and values of the source and never changes;
+# the other holds those of the target and grows by one position per step, as in [lecture 15](15_transformer_language_model.ipynb).
+
+
+# %% slideshow={"slide_type": "fragment"}
+def write(model, source, longest=40):
+    """Greedy decoding. `state` holds both caches; the encoder runs before the loop."""
+    state, token, written = model.encode(source), BOS, []
+    while len(written) < longest and token != EOS:
+        logits, state = model(torch.tensor([[token]]), state)
+        token = int(logits[0, -1].argmax())
+        written.append(token)
+    return written
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def decoding_of(number):
+    """The source and every step of `write`, with the attention of the last layer."""
+    x = torch.tensor([as_source(words.source.encode(english(number)))])
+    steps, token = [], BOS
+    with torch.no_grad():
+        state = translator.encode(x)
+        while token != EOS and len(steps) < 40:
+            with capture(translator.decoder) as tape:
+                logits, state = translator(torch.tensor([[token]]), state)
+            p, best = logits[0, -1].softmax(-1).topk(4)
+            weights = tape["layers.1.cross_attention"][0, :, 0].mean(0)
+            names = [words.target.decode([i]) or "<eos>" for i in best.tolist()]
+            steps.append(
+                widgets.Decoding(weights.tolist(), list(zip(names, p.tolist(), strict=True)))
+            )
+            token = int(best[0])
+    return [*english(number).split(), "<eos>"], steps
+
+
+encoder_runs = []
+hook = translator.encoder.final_norm.register_forward_hook(lambda *_: encoder_runs.append(1))
+with torch.no_grad():
+    written = write(translator, torch.tensor([as_source(words.source.encode(english(365)))]))
+hook.remove()
+show.predict(
+    "The model translates 365 into five German words and `<eos>`. How many times does the encoder run?",
+    choices={"once": 1, "six times": 6},
+    answer=len(encoder_runs),
+    why="The source does not change while the target is written, and neither do its keys and values.",
+    reveals=widgets.decoding_playback(
+        {f"{number:,}": decoding_of(number) for number in (365, 4_723, 21_648)}
+    ),
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The blue weight jumps to the right when German says the units first, and then back to the left.
+# - The model is nearly certain at every step, because numbers leave it no choice. A beam has nothing to search here, as long as the number is no longer than in
+#   training.
+# - Beam search keeps $b$ states. All of them share the encoder's work; only the target's cache is copied.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Beams** are of use where the model is unsure. English spelling is such a place. The Transformer `pronunciation_transformer` reads letters and writes phonemes. Greedy search gets the
+# word *doi* wrong (the dictionary has D OY). Step through a beam of 2 and see where the right word survives.
+
+# %% slideshow={"slide_type": "fragment"}
+speaker, sounds, speech_card = checkpoint("pronunciation_transformer")
+
+
+@lru_cache(maxsize=8)
+def tree_of(beam_size, word="doi"):
+    with torch.no_grad():
+        state = speaker.encode(torch.tensor([as_source(sounds.source.encode(word))]))
+    start = torch.tensor([[BOS]])
+    _, tree = beam_search(
+        speaker, start, 8, eos=EOS, state=state, beam_size=beam_size, trace=True
+    )
+    return tree
+
+
+widgets.beam_player(tree_of, lambda i: sounds.target.decode([i]) or "<eos>", prompt="doi:")
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - With $b = 1$ the search takes UW as the second sound, which is likelier than OY at that step. It ends with D UW IY, of probability 0.23.
+# - With $b = 2$ both survive. After OY the word is nearly finished, and D OY wins with 0.30.
+# - Is greedy search also what costs the translators of numbers their quality? Section 7 tests it.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *9 minutes. Ask before the player which tensors must be kept from one step to the next. What goes wrong: they call the encoder inside the loop. The result
+# is the same, only m times as slow, so no test of the output finds it.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 6. Inside the translators
+#
+# Numbers have something that most translations lack, a *known* alignment. English and German digit words have the same order but for tens and units, so we know for each German word which
+# English word it translates. (Only *und* has no fixed partner.) So we can score attention instead of admiring it. A head *finds* a word if its largest weight is on the reference's English word.
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# Left is the recurrent network with attention of [lecture 12](12_attention.ipynb), right the Transformer; head 1.3 is head 3 of layer 1. Both have about 238,000 parameters and were trained on the same pairs of up to 12 English words.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def reader_of(name):
+    """number -> what the heads of that translator attend to while it reads the reference."""
+    model, tokenizer, _ = checkpoint(name)
+
+    def read(number):
+        weights = cross_weights(model, tokenizer, [number])[0]
+        heads = [f"{i // 4}.{i % 4}" for i in range(len(weights))]
+        return widgets.Aligned(
+            [*german(number).split(), "<eos>"],
+            [*english(number).split(), "<eos>"],
+            weights.numpy(),
+            heads,
+            reference_alignment(number),
+        )
+
+    return read
+
+
+widgets.alignment_player(
+    {
+        "recurrent": reader_of("numbers_attention"),
+        "Transformer": reader_of("numbers_transformer"),
+    },
+    widgets.slider(465_721, 1, 999_999, 1, "number", "520px"),
+    head=7,
+)
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **Which word does a row look for?** A row of the decoder has just read one word and predicts the next one. It could look up the source of either word. We score every head for both, on 200
+# training numbers, for five seeds.
+#
+# As a baseline, **IBM Model 1** (Brown et al. 1993) learns from the same pairs which word translates which, with nothing but counts: it asks which source word could have made each target word, shares out the credit,
+# counts again, and repeats. It does not see positions.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+compared = stored("translators")  # python -m lectures.recipes translators
+five = compared["seeds"]
+looked_for = {
+    what: mean(max(seed["heads"][what]) for seed in five["Transformer, sinusoids"])
+    for what in ("the next word", "the word just read")
+}
+with show.held_back() as heads_told:
+    for kind, runs in (
+        five | {"recurrent, attention (one run)": [compared["recurrent"]]}
+    ).items():
+        print(kind)
+        for what in looked_for:
+            best = [100 * max(seed["heads"][what]) for seed in runs]
+            every = mean(100 * share for seed in runs for share in seed["heads"][what])
+            spread = f" ({min(best):.1f} to {max(best):.1f})" if len(runs) > 1 else ""
+            print(
+                f"   {what:20} best head {mean(best):5.1f} %{spread:18} mean of all {every:.1f} %"
+            )
+show.predict(
+    "The Transformer's best head of cross-attention: does it find the source word of the German word that it has *just read*, or of the one that it *writes next*?",
+    choices=list(looked_for),
+    answer=max(looked_for, key=looked_for.get),
+    why="The word just read is already known. The source is needed for the next one.",
+    reveals=heads_told,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The next word, clearly. The Transformer's best head finds the partner of 97.4 % of the next words (95.2 to 98.5 over five seeds), but of the words just read 13.6 % (9.1 to 17.4). The one head of the
+#   recurrent network finds all of them (one run).
+# - The mean over all eight heads is 86.4 %. IBM Model 1 finds 86 % in numbers of 9 to 11 words, because it cannot tell two equal digits apart. So the mean over all heads looks
+#   no better than counting.
+# - That a head *finds* the right word does not prove that the model *needs* this head ([lecture 13](13_self_attention.ipynb) ablates heads to test that). In the checkpoint of the widget all four heads of layer 1 find more than 91 %.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **From letters to sounds.** The same comparison without a reference, because no dictionary says which letter makes which sound. Both networks were trained on 112,397 words. Choose a word.
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def speller_of(name):
+    """word -> what the heads of that network attend to while it writes."""
+    model, tokenizer, _ = checkpoint(name)
+
+    def read(word):
+        x = torch.tensor([as_source(tokenizer.source.encode(word))])
+        with torch.no_grad():
+            state, start = model.encode(x), torch.tensor([[BOS]])
+            said = greedy(model, start, 2 * len(word) + 8, eos=EOS, state=state).tokens
+            with capture(model) as tape:
+                model(torch.cat([start, said[:, :-1]], 1), state)
+        last = [weights for at, weights in tape.items() if "cross" in at] or [
+            tape["decoder.attention"]
+        ]
+        weights = torch.cat(last, 1)[0]
+        heads = [f"{i // 4}.{i % 4}" for i in range(len(weights))]
+        spoken = [tokenizer.target.decode([i]) or "<eos>" for i in said[0].tolist()]
+        return widgets.Aligned(spoken, [*word, "<eos>"], weights.numpy(), heads)
+
+    return read
+
+
+widgets.alignment_player(
+    {
+        "recurrent": speller_of("pronunciation_attention"),
+        "Transformer": speller_of("pronunciation_transformer"),
+    },
+    widgets.menu(
+        ["box", "enough", "knight", "phoneme", "psychology", "shakespeare"], "word", "320px"
+    ),
+    head=4,
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - The recurrent network's weights walk along the diagonal. Among the Transformer's heads are some that do the same, and others that read a neighbour or `<eos>`.
+# - On 6,309 held-out words the recurrent network gets 32.91 % of the words wrong, and the Transformer, with as many parameters and less time, 32.35 %. A difference of 1.6
+#   points may be chance, and it is one run each, so this says nothing about which is better. With one vector instead of attention it is 40.88 %.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *11 minutes. Let the room choose a number with an "and" in two places. Ask for the reason why four heads do one job. What goes wrong: they read one head as "the"
+# attention of the model. There are eight, and the mean of all hides the best.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 7. Measured
+#
+# Five translators learned from the same 20,000 numbers of up to 12 English words, four networks and a baseline. All networks took 2,500 training steps of 64 pairs; three of them have nearly the same number of parameters.
+#
+# | | parameters | seconds to train, one core |
+# |---|---|---|
+# | recurrent, one vector | 122,013 | 32 |
+# | recurrent, attention | 236,829 | 60 |
+# | Transformer, sinusoids | 239,168 | 53 |
+# | Transformer, relative positions | 239,680 | 60 |
+#
+# **Word-by-word translation** is the baseline. Each English word becomes its likeliest German word by IBM Model 1, and the order stays.
+#
+# We test all of them on numbers of up to 29 words, twice as long as in training. Each network was trained with five seeds.
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+before = stored("quality_by_length")["seeds"]  # five seeds each
+quality = {
+    f"recurrent, {name}": [{"by_length": line} for line in lines]
+    for name, lines in before.items()
+} | five
+lengths = list(compared["word_by_word"]["by_length"])
+baseline = compared["word_by_word"]
+middle = [(int(low) + int(high)) / 2 for low, high in (at.split("-") for at in lengths)]
+measures = {
+    "BLEU": ("BLEU", lambda row, at: row["by_length"][at]["bleu"]),
+    "every word right": (
+        "right in every word, %",
+        lambda row, at: 100 * row["by_length"][at]["exact"],
+    ),
+    "words found": ("words found by the best head, %", lambda row, at: 100 * row["aligned"][at]),
+}
+
+
+def lines_of(measure):
+    """name -> (seed, length)"""
+    value = measures[measure][1]
+    known = (
+        {"recurrent, attention, one run": [compared["recurrent"]] * 2} | five
+        if measure == "words found"
+        else quality
+    )
+    found = {
+        name: [[value(row, at) for at in lengths] for row in rows] for name, rows in known.items()
+    }
+    return found | {"word by word": [[value(baseline, at) for at in lengths]] * 2}
+
+
+def by_length(measure):
+    lines = lines_of(measure)
+    told = "; ".join(
+        f"{name} {mean(row[0] for row in rows):.0f} at 3 to 5 words, {mean(row[5] for row in rows):.0f} at 18 to 20, {mean(row[-1] for row in rows):.0f} at 27 to 29"
+        for name, rows in lines.items()
+    )
+    return show.bands_svg(
+        middle, lines, x_title="English words in the number (training: up to 12)", y_title=measures[measure][0], low=0, high=100, columns=2,
+        alt=f"{measures[measure][0]} against length; mean and range of five seeds. {told}.",
+    )  # fmt: skip
+
+
+twice = lengths.index("24-26")
+bleu = {name: mean(row[twice] for row in rows) for name, rows in lines_of("BLEU").items()}
+asked = [
+    "recurrent, attention",
+    "Transformer, sinusoids",
+    "recurrent, one vector",
+    "word by word",
+]
+show.predict(
+    "Sort four of them by BLEU on numbers of 24 to 26 words, twice as long as in training, the best first.",
+    order=asked,
+    answer=sorted(asked, key=bleu.get, reverse=True),
+    why="Within the trained lengths attention and the Transformer are both perfect. Beyond them the Transformer of 2017 is not the better one, and one vector has forgotten so much that word by word is better.",
+    reveals=widgets.live(by_length, measure=widgets.choice(measures, "measure")),
+)
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def in_words(values):
+    """The mean of the seeds and their range, if they differ."""
+    low, high = round(min(values)), round(max(values))
+    return f"{mean(values):.0f}" + (f" ({low} to {high})" if low < high else "")
+
+
+shown = [lengths.index(at) for at in ("9-11", "12-14", "15-17", "24-26")]
+print("mean, and lowest to highest of five seeds")
+for measure in ("BLEU", "every word right"):
+    print(f"\n{measure:32}" + "".join(f"{lengths[i]:>16}" for i in shown))
+    for name, rows in lines_of(measure).items():
+        print(f"{name:32}" + "".join(f"{in_words([row[i] for row in rows]):>16}" for i in shown))
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - **Up to the trained length nothing separates them.** At 9 to 11 words attention and both Transformers have BLEU 100 with every seed. One vector has 92 (90 to 96), word by word 43.
+# - **Beyond it the Transformer of 2017 loses.** At 15 to 17 words it has 78 (75 to 82), where the recurrent network with attention has 90 (85 to 96); at 24 to 26 words 36 (31 to 40) against 52 (47 to 56).
+# - *Is it the positions?* Largely. With relative positions instead of sinusoids, and nothing else changed, BLEU is 91 (90 to 91) at 15 to 17 words, as with the recurrent network, and 48 (38 to 52) at 24 to 26.
+# - *Is it greedy search?* No. With a beam of 4 BLEU at 15 to 17 words changes from 78.3 to 77.9.
+# - *Words found*: on long sources all networks lose their place, although they read the reference. The best head with sinusoids finds 97 % of the words at 9 to 11 words and 45 % at 24 to 26; the recurrent
+#   network finds 100 % and 46 % (one run). IBM Model 1, which has no place to lose, finds 68 % at 24 to 26. So alignment does not explain which network has the higher BLEU there.
+# - The baseline is humbling. At 24 to 26 words, word by word has 25, and one vector 21 (19 to 24).
+# - Longer training sources help. The checkpoint trained on up to 20 words has 100 at 18 to 20 (one run; so does the recurrent one).
+# - Not tested: other learning rates, more layers, real sentences. On this task the Transformer's advantage is the time that it takes (section 8), not its quality.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *10 minutes. Let everybody sort before you show it; most put the Transformer first. Ask what a fair comparison holds equal. What goes wrong: they conclude that Transformers are worse
+# at translation. It is one task, two layers, and lengths that training never had.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## 8. The $O(n + m)$ picture
+#
+# Slides say that an encoder–decoder takes $O(n + m)$ steps, and $O(nm)$ with attention. For the Transformer both are true, of different things.
+#
+# - The *positions* to compute are $n + m$. Each takes about $14 d^2$ multiply-adds per layer: 12 for the block, and 2 for cross-attention, which makes keys and values at each source position, a query and an output
+#   at each target position.
+# - The *scores* of the three attentions are $n^2 + m^2 + nm$, with $2d$ multiply-adds each, half of them for the weighted sum.
+# - The steps that *wait for each other* are neither. In training there are as many as there are layers.
+#
+# For our networks of width 128 with one layer, counted by `python -m lectures.recipes source_and_target`:
+
+# %% slideshow={"slide_type": "fragment"}
+cost = stored("source_and_target")
+kinds = {"initial": "recurrent, one vector", "attention": "recurrent, attention"}
+kinds["transformer"] = "Transformer"
+for kind, formula in cost["written"].items():
+    print(f"{kinds[kind]:24} {formula}")
+
+
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
+def products(kind):
+    terms = {
+        "n": lambda n, m: n,
+        "m": lambda n, m: m,
+        "nm": lambda n, m: n * m,
+        "n²": lambda n, m: n * n,
+        "m²": lambda n, m: m * m,
+    }
+    return lambda n, m: sum(
+        c * terms[term](n, m) for term, c in cost["multiply_adds"][kind].items()
+    )
+
+
+networks = {
+    "recurrent, one vector": widgets.Network(
+        products("initial"), lambda n, m: n + m, lambda n, m: n - 1, lambda n, m: n + m
+    ),
+    "recurrent, attention": widgets.Network(
+        products("attention"), lambda n, m: n + m, lambda n, m: n - 1, lambda n, m: 1
+    ),
+    "Transformer": widgets.Network(
+        products("transformer"), lambda n, m: 2, lambda n, m: 1, lambda n, m: 1
+    ),
+}
+seconds = {kinds[kind]: of["256"] for kind, of in cost["seconds"].items()}
+with show.held_back() as seconds_told:
+    some = ("64", "256", "1024", "4096")
+    print(f"{'milliseconds at n = m =':24}" + "".join(f"{at:>10}" for at in some))
+    for kind, of in cost["seconds"].items():
+        print(f"{kinds[kind]:24}" + "".join(f"{1000 * of[at]:10.1f}" for at in some))
+show.predict(
+    "One forward pass over 256 source and 256 target tokens, on one core. Which of the three takes the least time?",
+    choices=list(seconds),
+    answer=min(seconds, key=seconds.get),
+    why="It multiplies most, but its positions do not wait for each other, so they are one large matrix product.",
+    reveals=[seconds_told, widgets.pair_cost_playground(networks)],
+)
+
+# %% [markdown] slideshow={"slide_type": "fragment"}
+# <details><summary><b>What to notice</b></summary>
+#
+# - At 256 tokens the Transformer multiplies 3.2 times as much as the recurrent network without attention, and takes less time (4.7 against 7.4 ms). At 4,096 tokens its $n^2$, $m^2$ and $nm$ have
+#   caught up, and the recurrent network without attention is fastest (0.12 against 0.34 s).
+# - When the model *writes*, all three take $m$ steps in sequence. The advantage is one of training, and of reading the source.
+# - A GPT that reads source and target as one text of $n + m$ tokens computes about $(n + m)^2 / 2$ scores under its causal mask. At $n = m$ that is $2n^2$, against $n^2 + m^2/2 + nm = 2.5\,n^2$ here.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "subslide"}
+# **What is it still used for?** Most language models today are **decoder-only**, like GPT. They read the source as the beginning of the target, with one stack and a causal mask. An encoder–decoder keeps two things.
+# Its encoder reads in *both* directions, and it reads something of a *different kind* than the decoder writes: sound in speech recognition, an image in captioning, another language in translation. Its source is read
+# once, at a fixed cost, however long the target becomes. T5 is an encoder–decoder for text; it and the other two families come in a later lecture.
+#
+# > **Ask yourself.** Which of the two would you take for subtitles of a live broadcast, and which for a chat?
+#
+# <details><summary><b>Answer</b></summary>
+#
+# For subtitles the source is sound, and each stretch of it is read once, so an encoder–decoder fits. In a chat every answer becomes part of the next source. A decoder-only model keeps its cache; an
+# encoder that reads in both directions must read the whole conversation again, because every new word changes the vectors of all earlier ones.
+# </details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *6 minutes. Collect on the board what "O(n + m)" could count: positions, steps in sequence, products. What goes wrong: they say that the Transformer is O(1) because
+# it is parallel. It has as much to compute; it only need not wait.*
+
+# %% [markdown] slideshow={"slide_type": "slide"}
+# ## Now you
+#
+# Write your own `loss_of`, and find a third leak. For example, let the decoder read the target *backwards*, count the padding in the loss, or let the encoder read the target. Then train it, and see what it
+# writes. The code below is correct.
+
+
+# %% slideshow={"slide_type": "skip"} tags=["lesson"]
+def my_loss(model, batch):
+    """Change this, then run the cell."""
+    tokens, real = batch["tokens"], batch["source_mask"][:, None, None]
+    reads, predicts = tokens[:, :-1], tokens[:, 1:]
+    ours = rebuilt(model)
+    logits = ours(reads, ours.encode(batch["source"], real), real, causal_mask(reads.shape[1]))
+    counts = batch["mask"][:, 1:]
+    return F.cross_entropy(logits[counts], predicts[counts])
+
+
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    mine = glorot(
+        "EncoderDecoder",
+        {
+            **SIZES,
+            "source_vocab_size": source_words.vocab_size,
+            "target_vocab_size": target_words.vocab_size,
+        },
+    )
+losses = fit(
+    mine, PairBatches(pairs, 32, 0), loss=my_loss, steps=250, learning_rate=5e-3, progress=False
+).losses
+ids = translate(mine.eval(), [source_words.encode(english(365))], lambda length: length + 2)[0]
+print(f"loss {mean(losses[-20:]):.3f}; 365 becomes: {target_words.decode(ids)}")
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *5 minutes, or homework. Let each row of the room break a different line, and compare the losses. What goes wrong: a change that makes the loss lower is
+# called an improvement before anybody has looked at the German.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Check yourself
+#
+# 1. A source of 40 tokens, a target of 30, 8 heads, 6 layers. How many cross-attention weights are there?
+# <details><summary>Answer</summary>$30 \cdot 40 \cdot 8 \cdot 6 = 57{,}600$.</details>
+#
+# 2. Your translator's training loss is 0.0002 after 100 steps. What do you check first?
+# <details><summary>Answer</summary>Whether the target is shifted and the causal mask is there. Change a later target word; no earlier logit may move.</details>
+#
+# 3. Why does the encoder have no causal mask?
+# <details><summary>Answer</summary>The whole source is known before anything is predicted, and none of it is predicted. So no word of it can leak an answer.</details>
+#
+# 4. You swap $h$ and $z$ in cross-attention, so that the encoder's vectors ask. What is the shape of the output, and what is wrong?
+# <details><summary>Answer</summary>It has one row per *source* word, so it does not fit the decoder's pathway. And the source would read the target, also its future.</details>
+#
+# 5. A friend's decoder is right but slow, and slower with longer *sources*. What is likely?
+# <details><summary>Answer</summary>It runs the encoder, or projects the source to keys and values, at every step.</details>
+#
+# 6. A head puts 0.99 of its weight on the right source word. Does the model need this head?
+# <details><summary>Answer</summary>The weight does not tell you. Other heads may do the same. Ablate the head and measure BLEU.</details>
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The questions are not projected. If 3 minutes are left, ask numbers 2 and 4. What goes wrong: in number 3 they answer "because it is faster".*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ## Notation, words, sources
+#
+# | here | elsewhere | what it is |
+# |---|---|---|
+# | $k = hW^K$, $v = hW^V$, $q = zW^Q$ | $k_i = K h_i$, $v_i = V h_i$, $q_i = Q z_i$ | cross-attention, vectors as rows and as columns |
+# | $h$ | $h_1 \dots h_n$, memory, encoder output | the vectors of the encoder's last layer |
+# | $z$ | $z_i$, decoder states | the vectors on the decoder's pathway |
+# | shifted | outputs (shifted right), `decoder_input_ids` | what the decoder reads in training |
+# | $n$, $m$ | $T_x$, $T_y$; source and target length | lengths |
+# | `source_mask` | `src_key_padding_mask` (True = *hidden*) | True = a real token, may be read |
+
+# %% [markdown] slideshow={"slide_type": "notes"}
+# *The notation is not projected; a minute suffices. What goes wrong: PyTorch's `src_key_padding_mask` has the opposite sign, so a mask from a tutorial hides the text and
+# shows the padding.*
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# ### Words of this lecture
+#
+# - **encoder–decoder Transformer**: a stack that reads the source in both directions, and a stack with a causal mask that writes the target and attends to the first.
+# - **cross-attention**: attention whose queries come from one text and whose keys and values come from another.
+# - **shifted (target)**: moved to the right by one, `<bos>` first, so that each position reads the previous word and predicts its own.
+# - **word-by-word translation**: each source word is replaced by its likeliest translation, and the order stays.
+# - **IBM Model 1**: a model of word translation that is learned from pairs of sentences by counting, and does not see word order.
+# - **decoder-only**: made of one causal stack, which reads the source as the beginning of the target.
+
+# %% [markdown] slideshow={"slide_type": "skip"}
+# **Sources.** Vaswani et al. (2017), Attention Is All You Need, sections 3.1 and 3.2.3. Bahdanau, Cho & Bengio (2015), Neural Machine Translation by Jointly Learning to Align and Translate. Brown et al. (1993), The
+# Mathematics of Statistical Machine Translation, section 4.1. Raffel et al. (2020), T5, section 2.1. Papineni et al. (2002), BLEU. Wu, Cotterell & Hulden (2021), Applying the Transformer to Character-level Transduction. Mausam, Neural Language Models (IIT Delhi).
+# Wang, slides on Transformers (CUHK-Shenzhen). McAllester, Deep Learning (TTIC 31230).

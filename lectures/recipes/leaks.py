@@ -1,0 +1,70 @@
+"""Figures: an encoder-decoder whose decoder may see the word that it must predict, in two ways; five seeds each.
+
+    shifted and masked    reads <bos> y_1 … y_m through a causal mask, predicts y_1 … y_m <eos>
+    not shifted           reads y_1 … y_m <eos> through the mask: each position reads the very word that it must predict
+    not masked            reads <bos> y_1 … y_m without a mask: each position sees the next one, which holds the word
+
+Small Transformers on numbers of up to 6 words. The loss is that of the training; then each writes German word by word,
+with the mask, since a word that is not yet written cannot be seen.
+"""
+
+from functools import partial
+from typing import Any
+
+from nlmcore.attention import causal_mask
+from nlmcore.training import next_token_loss
+from torch import Tensor
+
+from lectures.recipes.initial_weights import glorot
+from lectures.recipes.numbers import TEST_SEED, pairs_to_train_on, quality, tokenizers
+from lectures.recipes.pairs import PairBatches, draw_many
+from lectures.recipes.run import Run, table
+from lectures.trained import SourceAndTarget
+
+WAYS = {"shifted and masked": (True, True), "not shifted": (False, True), "not masked": (True, False)}
+"""Name -> (the target is shifted, the mask is causal)."""
+SIZES = {"d_model": 32, "n_heads": 4, "n_layers": 1, "max_length": 64, "positions": "sinusoidal", "scale_embeddings": True}  # fmt: skip
+SEEDS, STEPS, BATCH, WORDS, RATE, WARM_UP = 5, 600, 32, 6, 5e-3, 40
+
+
+def loss_of(model: Any, batch: dict[str, Tensor], shifted: bool, masked: bool) -> Tensor:
+    """Nats per word that is predicted; the batch is that of `PairBatches`."""
+    tokens, real = batch["tokens"], batch["source_mask"]
+    read = tokens[:, :-1] if shifted else tokens[:, 1:]
+    z, h = model.decoder.embed(read), model.encoder(batch["source"], real)
+    mask = causal_mask(read.shape[1]) if masked else None
+    for layer in model.decoder.layers:
+        z = z + layer.attention(layer.residual_attention.pre(z), mask=mask)
+        z = z + layer.cross_attention(layer.residual_cross_attention.pre(z), h, real[:, None, None])
+        z = z + layer.feed_forward(layer.residual_feed_forward.pre(z))
+    return next_token_loss(model.output(model.decoder.final_norm(z)), tokens[:, 1:], batch["mask"][:, 1:])
+
+
+def cook(run: Run) -> None:
+    source, target = tokenizers()
+    numbers = draw_many(TEST_SEED, run.size(200, 4), 3, WORDS)
+    pairs = pairs_to_train_on(run.size(4000, 60), WORDS, frozenset(numbers))
+    config = {**SIZES, "source_vocab_size": source.vocab_size, "target_vocab_size": target.vocab_size}
+    steps, rows = run.size(STEPS, 2), dict[str, list[dict[str, float]]]()
+    for way, (shifted, masked) in WAYS.items():
+        rows[way] = []
+        for seed in range(run.size(SEEDS, 2)):
+            model: Any = run.build(str(seed), partial(glorot, "EncoderDecoder", config))
+            history = run.fit(
+                f"{way}-{seed}", model, PairBatches(pairs, BATCH, seed), {**config, "way": way, "steps": steps},
+                loss=partial(loss_of, shifted=shifted, masked=masked), steps=steps, learning_rate=RATE, warm_up=WARM_UP,
+            )  # fmt: skip
+            last = history.losses[-20:]
+            found = quality(model.eval(), SourceAndTarget(source, target), numbers)
+            rows[way].append({"loss": round(sum(last) / len(last), 4), **found})
+    run.say("\n" + table(["", "loss", "exact"], [[way, *([str([r[what] for r in runs]) for what in ("loss", "exact")])] for way, runs in rows.items()]))  # fmt: skip
+    run.save_result(
+        "leaks",
+        {
+            "question": "What does a decoder learn that may see the word that it must predict?",
+            "how": f"{STEPS} steps of {BATCH} numbers of up to {WORDS} English words, one value per seed; loss: nats per"
+            " word over the last 20 steps; bleu and exact: greedy decoding with the causal mask, 200 numbers of 3 to"
+            f" {WORDS} words",
+            "rows": rows,
+        },
+    )
