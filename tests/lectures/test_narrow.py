@@ -26,6 +26,7 @@ def draw_yours(wide):
 )
 LIVE = "show.live(lambda f, wide: f(wide), draw, yours=draw_yours, wide=show.slider(700, 500, 2000, 100, 'wide'))"
 ASKED = "show.predict('Which?', choices=['a', 'b'], answer='a', why='So.', reveals=draw(1800))"
+PLAIN = "__import__('IPython').display.HTML(draw(1700))"
 ENDS = ((0, "bottom"), (1, "top"))
 SCROLLS = "box => getComputedStyle(box).overflowX === 'auto' && box.scrollWidth > box.clientWidth + 1"
 
@@ -36,7 +37,7 @@ SCROLLS = "box => getComputedStyle(box).overflowX === 'auto' && box.scrollWidth 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_nothing_is_cut_or_too_small_to_read(desk: Desk) -> None:
     texts = [nbformat.v4.new_markdown_cell(f"A text.\n\n{wide}") for wide in (TABLE, EQUATION, FIGURE)]
-    code = [nbformat.v4.new_code_cell(source) for source in (DRAWN, LIVE, ASKED)]
+    code = [nbformat.v4.new_code_cell(source) for source in (DRAWN, LIVE, ASKED, PLAIN)]
     code[0].metadata["jupyter"] = {"source_hidden": True}
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook = nbformat.v4.new_notebook(cells=[*texts, *code], metadata={"kernelspec": kernel})
