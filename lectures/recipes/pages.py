@@ -10,6 +10,7 @@ from typing import Any
 
 from nlmcore.metrics import mean_interval
 
+from lectures.recipes.narang import THEIRS
 from lectures.recipes.tables import Page, Result, Table, table
 
 # --- tables that no row of data describes -------------------------------------------------------------------------
@@ -200,6 +201,34 @@ def cache_cost(result: Result) -> str:
 def changes_of_2017(result: Result) -> str:
     rows = [[name, f"{row['parameters']:,}", _interval(row["dev"])] for name, row in result["rows"].items()]
     return table(["", "parameters", "dev: mean and its 95 % interval"], rows)
+
+
+def modifications(result: Result) -> str:
+    """Every row, theirs beside ours; rows that no seed has been trained on yet are left out."""
+
+    def figure(values: list[float]) -> str:
+        return _interval(list(values)) if len(values) > 1 else ", ".join(f"{value:.3f}" for value in values)
+
+    def difference(name: str) -> str:
+        found = result["against_vanilla"].get("final", {}).get(name)
+        return f"{found['difference']:+.3f} (p = {found['p']:.2g})" if found else ""
+
+    rows = [
+        [
+            name,
+            f"{row['parameters']:,}",
+            f"{row['multiply_adds'] / 1e6:.0f}",
+            f"{row['steps_per_second']:.1f}",
+            f"{THEIRS[name]['final']:.3f}" if name in THEIRS else "",
+            *(figure(row[column]) for column in ("early", "final")),
+            difference(name),
+            *(figure(row[column]) for column in ("phonemes", "numbers")),
+        ]
+        for name, row in result["rows"].items()
+        if row["final"]
+    ]
+    ours = ["early", "final", "final, less vanilla's", "phonemes", "numbers"]
+    return table(["", "parameters", "10⁶ multiply-adds", "steps per second", "final, theirs", *ours], rows)
 
 
 def _law(law: dict[str, float]) -> str:
@@ -537,6 +566,10 @@ PAGES: dict[str, Page] = {
     "why_transformer": ("{how}.", why_transformer, SHOWN),
     "cache_cost": ("{how}.", cache_cost, SHOWN),
     "changes_of_2017": ("{how}.", changes_of_2017, SHOWN),
+    "modifications": (
+        "{settings}. {progress}. Losses: {rows_are}. Less vanilla's: {against_vanilla_is}.",
+        modifications,
+    ),
     "free_running": (
         "{task}. Held out: {held_out_is}. Known triples: {known_triples_is}. Scheduled sampling: {scheduled}."
         " Norm: {gradient_norm_is}.",
