@@ -683,7 +683,7 @@ widgets.cache_player(
 #   head of queries, would take three times as much.
 # - Without the cache the 256th token takes 256 times as many products and 24 times as much time.
 # - The cache trades memory for time. It grows with every token, whereas an LSTM's state has one size forever. For long texts the
-#   cache is what fills the memory, and a later lecture, *Cheaper attention*, is about that.
+#   cache is what fills the memory, and [lecture 18](18_cheaper_attention.ipynb) is about that.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}

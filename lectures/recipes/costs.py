@@ -46,8 +46,8 @@ class PowerLaw(NamedTuple):
 
 
 @torch.no_grad()
-def seconds(work: Mapping[Any, Work], repeats: int) -> dict[Any, float]:
-    """Seconds of each one's fastest run, taking turns; one turn before them is not counted."""
+def seconds(work: Mapping[Any, Work], repeats: int, of: Callable[[list[float]], float] = min) -> dict[Any, float]:
+    """Seconds of each one's fastest run (or `of` all its runs), taking turns; one turn before them is not counted."""
     taken: dict[Any, list[float]] = {name: [] for name in work}
     for turn in range(repeats + 1):
         for name, run in work.items():
@@ -55,7 +55,7 @@ def seconds(work: Mapping[Any, Work], repeats: int) -> dict[Any, float]:
             run()
             if turn:
                 taken[name].append(time.process_time() - start)
-    return {name: min(times) for name, times in taken.items()}
+    return {name: of(times) for name, times in taken.items()}
 
 
 @torch.no_grad()

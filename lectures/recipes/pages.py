@@ -3,7 +3,7 @@
 Where no row of data describes a table, a function of the result makes it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import mean, stdev
 from typing import Any
@@ -233,6 +233,61 @@ def modifications(result: Result) -> str:
 
 def _law(law: dict[str, float]) -> str:
     return f"{law['exponent']:.2f} ({law['low']:.2f}–{law['high']:.2f})"
+
+
+def sparse_cost(result: Result) -> str:
+    lengths = list(result["seconds"]["full, fused"])
+    rows = [
+        [
+            name,
+            _law(result["law"][name]) if name in result["law"] else "",
+            *(f"{1e3 * by[n]:.0f} ms, {result['bytes'][name][n] / 1e6:.0f} MB" if n in by else "" for n in lengths),
+        ]
+        for name, by in result["seconds"].items()
+    ]
+    return f"{result['law_is']}.\n\n" + table(["", "time: exponent of n", *(f"n = {n}" for n in lengths)], rows)
+
+
+def attention_rank(result: Result) -> str:
+    def told(values: list[list[int]]) -> str:
+        flat = [value for passage in values for value in passage]
+        return f"{mean(flat):.0f} ({min(flat)} to {max(flat)})"
+
+    rows = [
+        [f"{model}, {row}", told(by[row]["sum"]), told(by[row]["squares"])]
+        for model, by in result["models"].items()
+        for row in ("real", "shuffled", "mask")
+    ]
+    cosines = [
+        [rank, f"{mean(by):.3f} ({min(by):.3f} to {max(by):.3f})"] for rank, by in result["cosine_at_rank"].items()
+    ]
+    head = f"singular values of {result['n']} for {result['held']:.0%} of"
+    return (
+        table([f"mean over heads (range); {head}", "their sum", "the sum of squares"], rows)
+        + "\n\n"
+        + table(["rank of every matrix of MiniLM", "cosine with the true vector"], cosines)
+    )
+
+
+def windows(result: Result) -> str:
+    rows = [
+        [way, *(f"{mean(losses):.2f} ({min(losses):.2f} to {max(losses):.2f})" for losses in by.values())]
+        for way, by in result["ways"].items()
+    ]
+    return table(["nats per token, window of", *result["ways"]["window"]], rows)
+
+
+def needle(result: Result) -> str:
+    def told(shares: Sequence[float | None]) -> str:
+        known = [share for share in shares if share is not None]
+        return f"{mean(known):.0%} ({min(known):.0%} to {max(known):.0%})" if known else ""
+
+    ways = [f"{i + 1} layer{'s' * (i > 0)}" for i in range(result["layers"])] + ["no way"]
+    rows = [
+        [name, f"{row['keys']:.0f}", told(row["right"]), *map(told, zip(*row["by_layers"], strict=True))]
+        for name, row in result["rows"].items()
+    ]
+    return table(["five seeds: mean (range)", "keys", "right", *ways], rows)
 
 
 def _powers_of_two(lengths: Mapping[str, Any], count: int) -> list[str]:
@@ -522,6 +577,15 @@ PAGES: dict[str, Page] = {
     "looking_back": (looking_back,),
     "source_and_target": (source_and_target,),
     "attention_cost": (attention_cost,),
+    **{
+        name: ("{how}.", page, SHOWN)
+        for name, page in (
+            ("sparse_cost", sparse_cost),
+            ("attention_rank", attention_rank),
+            ("needle", needle),
+            ("windows", windows),
+        )
+    },
     "few_shot": (
         "{model}, examples in the form `{form}`. {curves_are}.",
         Table("tasks", "task", {"what it asks for": "{0}"}),

@@ -2,6 +2,7 @@
 
 from lectures.recipes import (
     attention_cost,
+    attention_rank,
     cache_cost,
     capacity,
     changes_of_2017,
@@ -23,6 +24,7 @@ from lectures.recipes import (
     memory,
     modifications,
     names_window,
+    needle,
     numbers,
     numbers_transformer,
     old_spelling,
@@ -35,11 +37,13 @@ from lectures.recipes import (
     restore,
     small_gpt,
     source_and_target,
+    sparse_cost,
     thought_vector,
     translators,
     unseen_contexts,
     warmup,
     why_transformer,
+    windows,
     word_vectors,
 )
 from lectures.recipes.run import Recipe
@@ -274,6 +278,34 @@ RECIPES: dict[str, Recipe] = {
             "time and memory of the next token with a cache of keys and values, and without",
             "result:cache_cost",
             cache_cost.cook,
+        ),
+        Recipe(
+            "sparse_cost",
+            4,
+            "time and memory of Longformer, BigBird and Linformer to 16,384 tokens, beside full attention's kernel",
+            "result:sparse_cost",
+            sparse_cost.cook,
+        ),
+        Recipe(
+            "attention_rank",
+            3,
+            "singular values of the attention matrices of SmolLM2 and MiniLM, and of rivals without structure",
+            "result:attention_rank",
+            attention_rank.cook,
+        ),
+        Recipe(
+            "windows",
+            4,
+            "SmolLM2 reads through a window, with and without its first tokens",
+            "result:windows",
+            windows.cook,
+        ),
+        Recipe(
+            "needle",
+            10,
+            "cards hidden in a text, found by full, sparse and low-rank attention, by distance; five seeds",
+            "result:needle",
+            needle.cook,
         ),
         Recipe(
             "few_shot",

@@ -10,7 +10,7 @@ sentence begins there, or the word is capitalised in the middle of lines more of
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,6 +37,12 @@ def plays(limit: int | None = None) -> Plays:
     works = None if limit is None else 2
     parts = {part: [text[:limit] for text in corpus.texts(part)[:works]] for part in ("train", "valid", "test")}
     return Plays(parts["train"], parts["valid"], parts["test"], corpus.split_rule, f"{corpus.source}; {corpus.licence}")
+
+
+def passages(texts: Sequence[str], encode: Callable[[str], list[int]], count: int, n: int) -> Tensor:
+    """(count, n): so many passages of n tokens, play by play in turn, every 20,000 characters of a play."""
+    starts = [(texts[i % len(texts)], 20_000 * (1 + i // len(texts))) for i in range(count)]
+    return torch.tensor([encode(text[start : start + 8 * n])[:n] for text, start in starts])
 
 
 _SPEAKER = re.compile(r"(?:[A-Z][\w ,'&-]{1,30}\.|[A-Z][A-Z ,'&-]{2,30}\.?)(?: ?\[[^\]]*\])?\n")

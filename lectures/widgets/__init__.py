@@ -1,15 +1,15 @@
 """Widgets that answer every key press: one module per lecture, over `lectures.show` and `nlmcore`.
 
-A module has the lecture's widgets, and above or below each the picture that only it draws. `transformers` and
-`efficient_attention` have those that several lectures on Transformers share.
+A module has the lecture's widgets, and above or below each the picture that only it draws. `transformers` has those
+that several lectures on Transformers share.
 """
 
 # ruff: noqa: F403
 from lectures.show.controls import *
 from lectures.widgets.attention import *
 from lectures.widgets.backpropagation import *
+from lectures.widgets.cheaper_attention import *
 from lectures.widgets.decoding import *
-from lectures.widgets.efficient_attention import *
 from lectures.widgets.encoder_decoder_transformers import *
 from lectures.widgets.gates import *
 from lectures.widgets.language_models import *

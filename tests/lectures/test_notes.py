@@ -15,6 +15,7 @@ WRITTEN = (
     "sequence_to_sequence",
     "attention",
     "encoder_decoder_transformers",
+    "cheaper_attention",
 )
 """The lectures whose notes are complete."""
 

@@ -42,6 +42,7 @@ def place(tmp_path_factory):
 
 
 DEAR = {
+    "attention_rank",
     "dullness",
     "edit",
     "few_shot",
@@ -50,12 +51,14 @@ DEAR = {
     "guessing",
     "looking_back",
     "modifications",
+    "needle",
     "numbers",
     "numbers_transformer",
     "positions",
     "pronunciation",
     "thought_vector",
     "translators",
+    "windows",
 }
 """Two to a dozen seconds each, where the others take one."""
 

@@ -1,8 +1,10 @@
-"""The widgets of the lecture `transformer_language_model`: what layers add, norms, sizes, depth, a live training, runs.
+"""The widgets of the lecture `transformer_language_model`: what layers add, norms, sizes, depth, the
+cache, a live training, runs.
 
-`lens_player` (`lectures.widgets.transformers`) and `cache_player` (`lectures.widgets.efficient_attention`) are its too.
+`lens_player` (`lectures.widgets.transformers`) is its too.
 """
 
+from lectures.widgets.transformer_language_model.cache import cache_player
 from lectures.widgets.transformer_language_model.parts import depth_playground, norm_playground, size_playground
 from lectures.widgets.transformer_language_model.pathway import Added, added_player
 from lectures.widgets.transformer_language_model.runs import race_explorer, removed_explorer
@@ -13,6 +15,7 @@ __all__ = [
     "Learner",
     "TrainingPlayer",
     "added_player",
+    "cache_player",
     "depth_playground",
     "norm_playground",
     "race_explorer",

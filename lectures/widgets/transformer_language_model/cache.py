@@ -1,6 +1,6 @@
-"""Attention that saves: keys and values kept in a cache, and pairs of words that are left out."""
+"""A cache of keys and values, read word by word: what each head keeps, and how many products it saves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,9 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from lectures.show import Canvas, Live, beside, choice, lines_svg, live, slider
-from lectures.show.svg import BLUE, FAINT, ORANGE, diverging
+from lectures.show.svg import BLUE, FAINT, ORANGE
 from nlmcore.inspect import capture
 from nlmcore.language_model import State, evaluation_mode
-
-__all__ = ["Pattern", "cache_player", "pattern_playground"]
-
-# --- a cache of keys and values ------------------------------------------------------------------
 
 _UNITS = {1: "products", 10**3: "thousand products", 10**6: "million products", 10**9: "billion products"}
 
@@ -220,103 +216,3 @@ def cache_svg(
         f" forgotten. {words[-1]!r} reads most from {words[len(words) - seen + best]!r} ({alpha[best]:.2f})."
         f" {' '.join(lines)}"
     )
-
-
-# --- pairs that are left out ---------------------------------------------------------------------
-
-Pattern = Callable[[int, int], Tensor]
-"""(length, size) -> mask (query, key), True = may attend, like `nlmcore.attention.window_mask`."""
-
-
-def pattern_playground(
-    patterns: Mapping[str, Pattern],
-    length: int = 48,
-    *,
-    size: int = 6,
-    layers: int = 8,
-    yours: Mapping[str, Pattern] | None = None,
-) -> Live:
-    """Any mask, by name, over `length` positions; a slider for its size (a window, a stride), one for the layers.
-
-    Query i has news of key j after L layers if at most L allowed steps lead from i to j: a layer also keeps what it had
-    (the residual pathway). So a window of w carries news L · (w − 1) places far.
-
-    Raises ValueError, in the picture's place, for a pattern that does not return a boolean (length, length).
-    """
-
-    def draw(patterns: Mapping[str, Pattern], pattern: str, size: int, layers: int, query: int) -> str:
-        mask = patterns[pattern](length, size)
-        if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (length, length):
-            got = f"{mask.dtype} {tuple(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
-            raise ValueError(f"{pattern} must return a boolean tensor ({length}, {length}), got {got}")
-        needed = layers_needed(mask, layers)
-        return pattern_svg(mask.numpy(), needed, query, layers=layers, title=f"{pattern}, size {size}")
-
-    return live(
-        draw,
-        patterns,
-        yours=yours,
-        rows=[["pattern"], ["size", "layers", "query"]],
-        pattern=choice(patterns, "pattern"),
-        size=slider(min(size, length), 1, length, 1, "size", "300px"),
-        layers=slider(1, 1, layers, 1, "layers", "260px"),
-        query=slider(length - 1, 0, length - 1, 1, "look from", "340px"),
-    )
-
-
-def layers_needed(mask: Tensor, layers: int) -> np.ndarray:
-    """The fewest layers after which query i has news of key j, (query, key); NaN if more than `layers`."""
-    step, keeps = mask.float(), torch.eye(len(mask), dtype=torch.bool)
-    reached, needed = mask, torch.full(mask.shape, torch.nan).masked_fill(mask, 1.0)
-    for layer in range(2, layers + 1):
-        further = (step @ (reached | keeps).float() > 0) & ~reached
-        needed[further] = layer
-        reached = reached | further
-    return needed.numpy()
-
-
-def pattern_svg(
-    mask: ArrayLike, layers_needed: ArrayLike, query: int, *, layers: int, title: str = "", notes: Sequence[str] = ()
-) -> str:
-    """Left a mask (query, key), blue where a query may read a key; right after how many layers it has news of it.
-
-    layers_needed (query, key): 1, 2, … up to `layers`, the darker the fewer; NaN, or more than `layers`, is grey: not
-    yet. Row `query` is framed in both.
-
-    Raises ValueError if the two are not square and of one size, there is no such row, or layers is below 1.
-    """
-    allowed, needed = np.asarray(mask, dtype=bool), np.asarray(layers_needed, dtype=float)
-    n = len(allowed)
-    if allowed.shape != (n, n) or needed.shape != (n, n) or not 0 <= query < n or layers < 1:
-        raise ValueError(
-            "pattern_svg needs two matrices (position, position) of one size, one of their rows and at least one layer,"
-            f" got {allowed.shape} and {needed.shape}, query={query}, layers={layers}"
-        )
-    shade = -1 + 0.65 * (np.arange(layers) / max(1, layers - 1))  # −1 is the darkest blue
-    arrived = np.where(needed <= layers, needed, np.nan)
-    late = np.where(np.isnan(arrived), np.nan, shade[np.nan_to_num(arrived, nan=1.0).astype(int) - 1])
-    after = f"after {layers} layer{'s' * (layers > 1)}"
-    canvas, side, top = Canvas(title), 320.0, 62.0
-    cell = side / n
-    panels = {"one layer reads": np.where(allowed, -1.0, np.nan), f"{after}: has news of": late}
-    for i, (name, matrix) in enumerate(panels.items()):
-        left = 26 + i * (side + 96)
-        canvas.text(left, top - 12, name, 16)
-        canvas.image(matrix, left, top, side, side)
-        canvas.rect(left - 3, top + cell * query - 2, side + 6, cell + 4, stroke=ORANGE, wide=3)
-        for place in sorted({0, n - 1}):
-            canvas.text(left - 5, top + cell * (place + 0.5) + 5, str(place), 14, "end")
-            canvas.text(left + cell * (place + 0.5), top + side + 18, str(place), 14, "middle")
-    for i, value in enumerate([*shade, np.nan]):
-        x, y = 2 * side + 140, top + 6 + 26 * i
-        canvas.rect(x, y, 20, 18, diverging(value), FAINT)
-        canvas.text(x + 27, y + 15, "not yet" if i == layers else f"{i + 1} layer{'s' * (i > 0)}")
-    reads, knows = int(allowed[query].sum()), int(np.isfinite(arrived[query]).sum())
-    pairs = f"{int(allowed.sum()):,} of {n * n:,} pairs"
-    lines = [
-        f"rows: who reads; columns: who is read. One layer scores {pairs}",
-        f"position {query} reads {reads} of {n}; {after} it has news of {knows}",
-        *notes,
-    ]
-    canvas.notes(lines)
-    return canvas.svg(f"{title}. {'. '.join(lines)}.")
