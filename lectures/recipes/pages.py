@@ -143,12 +143,13 @@ def translators(result: Result) -> str:
         ("words found, %", lambda at: baseline["aligned"][at], lambda seed, at: seed["aligned"][at]),
     ):  # fmt: skip
         rows = [["word by word", *(f"{100 * word_by_word(at):.0f}" for at in lengths)]]
+        before = {"recurrent, attention": result["recurrent"]} if title.startswith("words") else {}
         rows += [
-            [name, *(over(seeds, partial(value, at=at)) for at in lengths)] for name, seeds in result["seeds"].items()
+            [name, *(over(seeds, partial(value, at=at)) for at in lengths)]
+            for name, seeds in {**result["seeds"], **before}.items()
         ]
         parts.append(table([f"{title}, source of … words", *lengths], rows))
-    best = [f"{at} words {share:.0%}" for at, share in result["recurrent"]["aligned"].items()]
-    return "\n\n".join([*parts, f"Words found by {result['recurrent_is']}: {', '.join(best)}."])
+    return "\n\n".join(parts)
 
 
 def positions(result: Result) -> str:

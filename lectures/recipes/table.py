@@ -195,7 +195,7 @@ RECIPES: dict[str, Recipe] = {
         ),
         Recipe(
             "translators",
-            12,
+            17,
             "numbers into German word by word and by Transformers: five seeds, alignments, beams",
             "result:translators",
             translators.cook,

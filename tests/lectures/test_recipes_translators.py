@@ -131,6 +131,13 @@ def test_beams_of_one_are_greedy():
     assert translators.with_beams(model, tokenizer, numbers, size=1) == greedy
 
 
+def test_the_recurrent_networks_are_those_of_the_other_recipe():
+    ours, theirs = stored("translators")["recurrent"], stored("quality_by_length")["seeds"]["attention"]
+    assert len(ours) == len(theirs) == translators.SEEDS
+    for again, row in zip(ours, theirs, strict=True):
+        assert again["by_length"][translators.AGAIN] == row[translators.AGAIN]
+
+
 def test_the_first_seeds_are_the_checkpoints():
     lines = stored("numbers_transformer")["lines"]
     for name, rows in stored("translators")["seeds"].items():
