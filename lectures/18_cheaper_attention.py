@@ -142,7 +142,8 @@ writer, bytepairs = smollm2()
 reader, wordpieces = minilm()
 text = (
     "The young doctor opened the door of the old house and called the name of the man who lived there. "
-    "Nobody answered. She waited for a while, then she walked through the dark hall to the kitchen, where a lamp was still burning."
+    "Nobody answered. She waited for a while, then she walked through the dark hall to the kitchen, "
+    "where a lamp was still burning."
 )
 
 
@@ -411,12 +412,12 @@ show.predict(
 # - **Where ours lose memory: everywhere.** At 16,384 tokens the full kernel holds 139 MB, Longformer 429 and BigBird 907, because each key is copied to every block that sees it. The promise of less memory was
 #   made against attention as written. A special kernel avoids the copies; ours is made of PyTorch's operations.
 # - Multiply-adds promise more than time gives: at 16,384 tokens BigBird has 12.2 times fewer than the full layer and is 6.6 times as fast.
-# - One core, one text, no mask, one machine that was shared. Other machines move the crossings, not the slopes.
+# - One core, one text, no mask, one machine that was shared. Other machines have other crossings.
 # </details>
 
 # %% [markdown] slideshow={"slide_type": "notes"}
 # *8 minutes. Switch the explorer from time to memory to multiply-adds at 16,384 tokens. Ask why a ratio of multiply-adds is not a ratio of times. What goes wrong: they compare the
-# cheap layer with "full, as written", as most papers before 2022 did.*
+# cheap layer with "full, as written", as papers before the kernel had to.*
 
 # %% [markdown] slideshow={"slide_type": "slide"}
 # ## 6. What is lost? Cards in a text
@@ -532,6 +533,7 @@ ways = {
     "wider by 4": "four more in the window",
     "and 4 others": "tokens 5 to 8",
     "and the first 4": "the first four",
+    "and a stranger's 4": "a different text's first four",
 }
 sinks = HTML(
     show.bands_svg(
@@ -544,7 +546,7 @@ sinks = HTML(
         level=mean(through["full"]),
         columns=2,
         width=720,
-        height=320,
+        height=300,
         title="SmolLM2 through a window; the thin line: full attention",
         alt="Loss against the window; lines are means over passages, bands reach from the lowest to the highest. "
         + "; ".join(
@@ -567,8 +569,8 @@ show.predict(
 #
 # - With a window of 64 the loss is 5.78. Four more tokens in the window make it 5.67, tokens 5 to 8 of the text 5.54, and the first four **3.96**: they repair 91 % of the rise. This holds in each of the five
 #   passages and for each window, and a window of 8 with the first four (4.98) is better than a window of 64 without them.
-# - The first tokens of a passage say nothing about its end. Their *content* is not needed, but SmolLM2's heads park their weight there (0.58 of it, [lecture 13](13_self_attention.ipynb)). Without a sink the softmax
-#   must spread this weight over tokens that mean something.
+# - **It is not what they say.** With the first four tokens of a *different* passage in their place the loss is 3.95, the same. SmolLM2's heads park their weight there (0.58 of it, [lecture 13](13_self_attention.ipynb)),
+#   whatever the tokens are. Without this sink the softmax must spread the weight over tokens that mean something.
 # - So the damage has two parts. 1.8 nats are the missing sink, and only 0.2 nats are the missing text. Caches that slide therefore keep the first tokens (Xiao et al. 2024).
 # - One model and texts of 256 tokens; text that depends on something further back would lose more.
 # </details>
@@ -639,8 +641,8 @@ show.predict(
 #
 # 1. **True for width, false for length.** At 2,048 tokens the scores are 32 % of the multiply-adds with SmolLM2's width and 3 % with GPT-3's. At 131,072 tokens they are 97 % and 64 %. Time says more than
 #    products: with 2,048 tokens an attention layer of SmolLM2's sizes has 1.2 times the multiply-adds of its feed-forward network and takes 2.5 times as long (section 5).
-# 2. **Mostly true.** SmolLM2 and MiniLM are quadratic in every layer. But GPT-3 itself alternates full layers with banded ones (Brown et al. 2020, section 2.1), and Mistral 7B and Gemma 2 have windows. What
-#    nearly all models adopted is the fused kernel, which removes the memory and leaves the time.
+# 2. **Mostly true.** SmolLM2 and MiniLM are quadratic in every layer. But GPT-3 itself alternates full layers with banded ones (Brown et al. 2020, section 2.1), and Mistral 7B and Gemma 2 have windows. The fused kernel
+#    needs no new model, removes the memory, and leaves the time.
 # 3. **It depends on the question.** In our card test full attention finds 100 % after 500 steps, BigBird's pattern 99 %, a window 33 % and Linformer 13 %; Linformer finds 93 % after 2,500 (five seeds, 64 tokens). On the papers' classification tasks the gap is small (sections 3 and 4).
 # 4. **Open.** By the fitted laws, 131,072 tokens would take our core 379 s per layer with the full kernel and 14 s with Longformer; this extrapolates eight times beyond the longest measured text. The cache of
 #    SmolLM2 would hold 3.0 GB. The cost is real. Whether models become *better* with such texts cannot be tested at our scale.

@@ -1,10 +1,11 @@
 """Figure: SmolLM2 reads through a window; what do its first tokens do for it?
 
 SmolLM2 was trained with full attention. At inference we let every query see only its last w tokens, in all layers, as
-a cache of w tokens would, and compare three ways of seeing four tokens more:
+a cache of w tokens would, and compare four ways of seeing four tokens more:
 
     window              the last w
     and the first 4     the last w and the first four tokens of the text ("attention sinks", Xiao et al. 2024)
+    and a stranger's 4  the same, but these four are the first of a different passage: is it what they say?
     and 4 others        the last w and tokens 4 to 7: the rival explanation that any four early tokens help
     wider by 4          the last w + 4: that any four tokens help
 
@@ -25,16 +26,23 @@ from lectures.recipes.texts import passages, plays
 
 KEPT = 4
 WINDOWS = (8, 16, 32, 64)
-WAYS = ("window", "and the first 4", "and 4 others", "wider by 4")
+STRANGER = "and a stranger's 4"
+WAYS = ("window", "and the first 4", STRANGER, "and 4 others", "wider by 4")
 
 
 def mask_of(way: str, n: int, window: int) -> Tensor:
     """(query, key), True = may attend."""
     mask = window_mask(n, window + KEPT * (way == "wider by 4"))
-    early = {"and the first 4": slice(0, KEPT), "and 4 others": slice(KEPT, 2 * KEPT)}.get(way)
+    first, others = slice(0, KEPT), slice(KEPT, 2 * KEPT)
+    early = {"and the first 4": first, STRANGER: first, "and 4 others": others}.get(way)
     if early is not None:
         mask[:, early] = window_mask(n, None)[:, early]
     return mask
+
+
+def with_first_of_another(texts: Tensor) -> Tensor:
+    """Every text begins with the first tokens of the previous one."""
+    return torch.cat([texts.roll(1, 0)[:, :KEPT], texts[:, KEPT:]], 1)
 
 
 def losses(model: Any, texts: Tensor, mask: Tensor) -> dict[str, list[float]]:
@@ -58,9 +66,9 @@ def cook(run: Run) -> None:
     for w in windows:
         for way, by in ways.items():
             settings = {"n": n, "count": count, "kept": KEPT}
-            found = run.kept(
-                f"{way}-{w}".replace(" ", "_"), settings, partial(losses, model, texts, mask_of(way, n, w))
-            )
+            read = with_first_of_another(texts) if way == STRANGER else texts
+            measure = partial(losses, model, read, mask_of(way, n, w))
+            found = run.kept(f"{way}-{w}".replace(" ", "_"), settings, measure)
             by[str(w)] = found["loss"]
         run.say(f"window {w}: " + ", ".join(f"{way} {mean(by[str(w)]):.2f}" for way, by in ways.items()))
     rows = [[way, *(mean(losses) for losses in by.values())] for way, by in ways.items()]

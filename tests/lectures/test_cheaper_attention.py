@@ -124,6 +124,9 @@ def test_windows_and_sinks(ran: dict, prose: str) -> None:
         f" tokens 5 to 8 of the text {at['and 4 others']:.2f}, and the first four **{at['and the first 4']:.2f}**"
     ) in prose
     repaired = (at["window"] - at["and the first 4"]) / (at["window"] - full)
+    stranger = at["and a stranger's 4"]
+    assert f"in their place the loss is {stranger:.2f}, the same" in prose
+    assert stranger == pytest.approx(at["and the first 4"], abs=0.02)
     assert f"they repair {100 * repaired:.0f} % of the rise" in prose
     for way in ("window", "wider by 4", "and 4 others"):
         for w, losses in through["ways"][way].items():

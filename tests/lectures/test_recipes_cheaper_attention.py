@@ -91,10 +91,18 @@ def test_four_more_keys_in_three_ways():
     seen = {way: windows.mask_of(way, 20, 5)[15].nonzero().flatten().tolist() for way in windows.WAYS}
     assert seen["window"] == [11, 12, 13, 14, 15]
     assert seen["and the first 4"] == [0, 1, 2, 3, *seen["window"]]
+    assert seen[windows.STRANGER] == seen["and the first 4"]
     assert seen["and 4 others"] == [4, 5, 6, 7, *seen["window"]]
     assert seen["wider by 4"] == [7, 8, 9, 10, *seen["window"]]
     for way in windows.WAYS:
         assert not (windows.mask_of(way, 20, 5) & ~causal_mask(20)).any(), "nobody sees the future"
+
+
+def test_a_stranger_begins_every_text():
+    texts = torch.arange(30).view(3, 10)
+    other = windows.with_first_of_another(texts)
+    assert torch.equal(other[:, 4:], texts[:, 4:])
+    assert other[:, 0].tolist() == [20, 0, 10]
 
 
 def test_a_full_mask_gives_the_models_own_loss():
