@@ -11,6 +11,7 @@ needs neither the gradebook nor the course's folders. No kernel is started.
 """
 
 import atexit
+import gc
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,10 +41,14 @@ _boxes: dict[str, Box] = {}
 
 
 def shared_box(isolation: Isolation) -> Box:
-    """The sandbox of this process: started when it is first needed, ended with the process."""
+    """The sandbox of this process: started when it is first needed, ended with the process.
+
+    What is loaded by then stays, so the garbage collector need not look at it after every submission."""
     if isolation not in _boxes:
         _boxes[isolation] = Box(isolation=isolation)
         atexit.register(_boxes[isolation].close)
+        gc.collect()
+        gc.freeze()
     return _boxes[isolation]
 
 
