@@ -223,7 +223,7 @@ class Translator(nn.Module):
 # Fill it with the parts of a trained model of the library. Does it compute the same?
 
 
-# %% slideshow={"slide_type": "fragment"}
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def rebuilt(model):
     """A model of the library as a Translator of this page: the same parts, our lines between them."""
 
@@ -243,6 +243,7 @@ def rebuilt(model):
     )
 
 
+# %% slideshow={"slide_type": "fragment"}
 by_hand, real = rebuilt(translator), torch.ones(1, 1, 1, source.shape[1], dtype=torch.bool)
 with torch.no_grad():
     reads = target[:, :-1]

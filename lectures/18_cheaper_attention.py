@@ -603,6 +603,7 @@ for name in ("full, fused", "Longformer"):
     print(f"131,072 tokens, one layer, extrapolated: {name:12} {at(name, 131_072):4.0f} s")
 
 
+# %% jupyter={"source_hidden": true} slideshow={"slide_type": "fragment"}
 def count(d_model, layers, vocab_size, n):
     """Parameters, and multiply-adds per token in a text of n tokens; d_ff = 4 d."""
     parts = {
