@@ -51,10 +51,9 @@ def test_nothing_is_cut_or_too_small_to_read(desk: Desk) -> None:
         drawing.nth(2).wait_for(timeout=30_000 * PATIENCE)
         text.locator("mjx-container[display] mjx-math").wait_for(timeout=30_000 * PATIENCE)
         page.wait_for_function("() => document.querySelector('.jp-RenderedMarkdown img[style]')")
-        assert page.evaluate(NARROW) == []
-        for box in ("table", "mjx-container[display]", "p:has(img)"):
-            assert text.locator(box).evaluate(SCROLLS), f"{box} does not scroll in its own box"
         own_boxes = drawing.locator("xpath=ancestor::*[contains(@class, 'widget-html-content')]")
-        assert own_boxes.last.evaluate(SCROLLS), "the picture of 1,800 pixels"
+        for box in (*map(text.locator, ("table", "mjx-container[display]", "p:has(img)")), own_boxes.last):
+            page.wait_for_function(SCROLLS, arg=box.element_handle(), timeout=30_000 * PATIENCE)  # in its own box
+        assert page.evaluate(NARROW) == []
         end, begin = (drawing.nth(i).evaluate(f"e => e.getBoundingClientRect().{side}") for i, side in ENDS)
         assert begin > end, "two that are too wide together: one below the other"
