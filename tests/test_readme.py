@@ -133,6 +133,7 @@ def test_make_alone_says_what_there_is() -> None:
     assert subprocess.run(["make", "doctor", "PYTHON="], cwd=ROOT, capture_output=True).returncode != 0
 
 
+@pytest.mark.everything
 @pytest.mark.skipif(not shutil.which("make"), reason="no make here")
 def test_make_and_the_door_say_the_same() -> None:
     through_make = subprocess.run(["make", "doctor"], cwd=ROOT, capture_output=True, text=True).stdout

@@ -100,6 +100,7 @@ def finish(root: Path) -> None:
     assert {line.record.student for line in lines if not line.new} == done
 
 
+@pytest.mark.everything
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_at_twenty_random_moments(fresh, undisturbed):
     rng, killed, longest = random.Random(5), 0, 0.3
@@ -120,6 +121,7 @@ def test_killed_at_twenty_random_moments(fresh, undisturbed):
     assert everything(fresh) == undisturbed
 
 
+@pytest.mark.everything
 @pytest.mark.skipif(bubblewrap_fault() is not None, reason=f"no sandbox here: {bubblewrap_fault()}")
 def test_killed_with_notebooks_in_the_real_box(fresh, tmp_path, monkeypatch):
     monkeypatch.setattr(run_module, "work", real_work)

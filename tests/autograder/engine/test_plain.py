@@ -11,7 +11,7 @@ from autograder.engine.course import Course
 from autograder.engine.run import grade
 from tests.autograder.courses import ANSWERS, hand_in, nothing, snapshot, writes
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.everything, pytest.mark.filterwarnings("ignore")]
 
 FORMATTER = """
 def triple(x):
