@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,27 +34,54 @@ def worst_slice(got: Tensor, expected: Tensor) -> tuple[int, ...]:
 
 
 def grid(tensor: Tensor, other: Tensor | None = None, leading: tuple[int, ...] | None = None) -> Grid:
-    """The array as a table; where it differs from `other` (of the same shape) is marked.
+    """The array as a table; where it differs from `other` (of the same shape, or a longer or shorter list) is marked.
 
-    An array with more than two axes is shown as one matrix: the one at the indices `leading`, by default the first. A
-    long row or column is cut to its first six entries.
+    An array with more than two axes is shown as one matrix: the one at the indices `leading`, by default the first. Of
+    a long row or column six entries are shown: the first ones, or those around the first difference.
     """
     leading = (0,) * max(tensor.ndim - 2, 0) if leading is None else leading
     if tensor.numel() == 0:
         return Grid("", [["(empty)"]], [[False]])
-    matrix = torch.atleast_2d(tensor[leading])
-    differs = torch.zeros(matrix.shape, dtype=torch.bool)
-    if other is not None and other.shape == tensor.shape:
-        twin = torch.atleast_2d(other[leading]).double()
-        differs = ~torch.isclose(matrix.double(), twin, rtol=1e-4, atol=1e-4)
-    rows = [[_number(value) for value in row[:_LIMIT].tolist()] for row in matrix[:_LIMIT]]
-    marked = [[bool(value) for value in row[:_LIMIT].tolist()] for row in differs[:_LIMIT]]
-    if matrix.shape[1] > _LIMIT:
+    matrix, axes = tensor[leading], tensor.ndim - len(leading)
+    comparable = other is not None and (other.shape == tensor.shape or other.ndim == axes)
+    twin = other[leading] if other is not None and comparable else matrix
+    differs, theirs = differences(matrix, twin), differences(twin, matrix)
+    top, left = _window(differs if differs.numel() >= theirs.numel() else theirs, _LIMIT)
+    matrix, differs = torch.atleast_2d(matrix), torch.atleast_2d(differs)
+    size = matrix.shape
+    shown = (slice(top, top + _LIMIT), slice(left, left + _LIMIT))
+    rows = [[_number(value) for value in row] for row in matrix[shown].tolist()]
+    marked = [[bool(value) for value in row] for row in differs[shown].tolist()]
+    if left:
+        rows, marked = [["…", *row] for row in rows], [[False, *row] for row in marked]
+    if size[1] > left + _LIMIT:
         rows, marked = [[*row, "…"] for row in rows], [[*row, False] for row in marked]
-    if matrix.shape[0] > _LIMIT:
-        rows.append(["…"])
-        marked.append([False])
-    return Grid(f"[{', '.join(map(str, leading))}]" if leading else "", rows, marked)
+    if top:
+        rows, marked = [["…"], *rows], [[False], *marked]
+    if size[0] > top + _LIMIT:
+        rows, marked = [*rows, ["…"]], [*marked, [False]]
+    where = [str(index) for index in leading]
+    if top or left:
+        where += [f"{s.start}:{min(s.stop, n)}" for s, n in zip(shown, size, strict=True)][2 - axes :]
+    return Grid(f"[{', '.join(where)}]" if where else "", rows, marked)
+
+
+def differences(got: Tensor, expected: Tensor) -> Tensor:
+    """Where two arrays of equal shape differ, in the shape of the first. Of two lists of different length, what is
+    after the end of the shorter differs as well. Of other shapes nothing can be said: nowhere."""
+    if got.ndim != expected.ndim or got.shape[1:] != expected.shape[1:]:
+        return torch.zeros(got.shape, dtype=torch.bool)
+    found = torch.ones(got.shape, dtype=torch.bool)
+    both = slice(min(len(got), len(expected))) if got.ndim else ()
+    found[both] = ~torch.isclose(got[both].double(), expected[both].double(), rtol=1e-4, atol=1e-4)
+    return found
+
+
+def _window(differs: Tensor, limit: int) -> tuple[int, int]:
+    """Where a part of a matrix begins, of at most `limit` rows and columns, that contains the first difference."""
+    first = torch.atleast_2d(differs).nonzero()[:1].tolist() or [[0, 0]]
+    top, left = (at - limit // 3 if at >= limit else 0 for at in first[0])
+    return top, left
 
 
 def as_text(table: Grid) -> list[str]:
@@ -95,15 +122,15 @@ def text_of_output(name: str, got: Tensor, expected: Tensor) -> Iterator[str]:
     height = max(len(left), len(ours))
     left += [""] * (height - len(left))
     ours += [""] * (height - len(ours))
-    yield f"  {name}{right.title}{'   (* differs)' if got.shape == expected.shape else ''}"
+    yield f"  {name}{right.title}{'   (* differs)' if any(map(any, mine.marked)) else ''}"
     yield from (f"      {a:<{width}}   |   {b}".rstrip() for a, b in zip(left, ours, strict=True))
 
 
 def pair(got: Tensor, expected: Tensor) -> tuple[Grid, Grid]:
-    if got.shape != expected.shape:
-        return grid(got), grid(expected)
-    leading = worst_slice(got, expected)
-    return grid(got, expected, leading), grid(expected, None, leading)
+    """Both as tables that show the same part."""
+    leading = worst_slice(got, expected) if got.shape == expected.shape else None
+    mine, right = grid(got, expected, leading), grid(expected, got, leading)
+    return mine, replace(right, marked=[[False] * len(row) for row in right.marked])
 
 
 def difference(got: Tensor, expected: Tensor) -> list[list[float | None]] | None:
@@ -112,7 +139,9 @@ def difference(got: Tensor, expected: Tensor) -> list[list[float | None]] | None
     if got.shape != expected.shape or got.ndim < 2 or got.numel() == 0:
         return None
     leading = worst_slice(got, expected)
-    matrix = (got[leading].double() - expected[leading].double())[:_LARGEST_PICTURE, :_LARGEST_PICTURE]
+    top, left = _window(differences(got[leading], expected[leading]), _LARGEST_PICTURE)
+    matrix = (got[leading].double() - expected[leading].double())[top:, left:]
+    matrix = matrix[:_LARGEST_PICTURE, :_LARGEST_PICTURE]
     if min(matrix.shape) < 2 or not (matrix.isfinite() & (matrix.abs() > 1e-4)).any():
         return None
     return [[round(v, 4) if math.isfinite(v) else None for v in row] for row in matrix.tolist()]

@@ -6,7 +6,7 @@ import torch
 from autograder.check import examine
 from autograder.checks.attention import EXERCISES
 from autograder.checks.self_attention.attention import GROUPED_ATTENTION
-from autograder.exercise.arrays import as_text, describe, grid, worst_slice
+from autograder.exercise.arrays import as_text, describe, difference, grid, pair, text_of_output, worst_slice
 from autograder.exercise.audit import verdict_on
 from autograder.exercise.report import MACHINE, Report, coded
 from tests.autograder.test_specification import doubling
@@ -164,6 +164,26 @@ def test_of_a_large_array_the_matrix_that_differs_most_is_shown_and_of_that_a_co
     assert table.rows[0][-1] == "…"
     assert table.rows[-1] == ["…"]
     assert grid(torch.zeros(0, 3)).rows == [["(empty)"]]
+
+
+def test_a_large_array_is_cropped_around_the_first_difference():
+    got, expected = torch.zeros(12, 20), torch.zeros(12, 20)
+    got[8, 15:] = 7
+    mine, right = pair(got, expected)
+    assert mine.title == right.title == "[6:12, 13:19]"
+    assert mine.rows[3] == ["…", "0.000", "0.000", "7.000", "7.000", "7.000", "7.000", "…"]
+    assert [row.count(True) for row in mine.marked] == [0, 0, 0, 4, 0, 0, 0]
+    assert not any(map(any, right.marked))
+    assert difference(got, expected)[-4][-5:] == [7.0] * 5
+
+
+def test_lists_of_different_length_are_shown_where_they_part():
+    mine, right = pair(torch.tensor([5, 6, 7, 8, 9, 10, 12, 13]), torch.tensor([5, 6, 7, 8, 9, 10, 11, 12, 13, 14]))
+    assert (mine.title, right.title) == ("[4:8]", "[4:10]")
+    assert mine.rows == [["…", "9", "10", "12", "13"]]
+    assert mine.marked == [[False, False, False, True, True]]
+    assert right.rows == [["…", "9", "10", "11", "12", "13", "14"]]
+    assert "differs" in "\n".join(text_of_output("ids", torch.tensor([1, 2]), torch.tensor([1, 3, 2])))
 
 
 @pytest.mark.parametrize(
