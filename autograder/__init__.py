@@ -10,7 +10,7 @@
     box           the sandbox: the grader's side, and the student's (`inside`), which contains no answers
     exercise      an exercise: its parts, its verdict, its report, its form for students; `checks` declares them
     pages         all HTML templates, and how the two small servers serve them
-    check         what students import: from autograder.check import check, passes
+    check         what students import: from autograder.check import check, failing, passes
 
 Importing `autograder` imports nothing else: the launcher runs before anything is installed.
 """

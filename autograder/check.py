@@ -7,24 +7,31 @@ In a test cell's hidden region, `check(..., hidden=True)` does the same on fresh
 Its value is the mark: nbgrader reads a number that a test cell displays as partial credit. While nbgrader grades (it
 sets NBGRADER_EXECUTION=autograde), the visible check does not stop the cell, so that the hidden one is reached.
 
+`failing` returns the input that the visible check shows, the smallest known on which the function fails.
+
 A student's copy of the course has exercises as data (`autograder.exercise.public`) instead of their declarations
 (`autograder.checks`): enough for the visible check, not for the hidden one.
 """
 
 import contextlib
+import copy
 import io
 import os
 import secrets
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.exercise.find import find
 from autograder.exercise.interview import heard_answers, questions
 from autograder.exercise.report import Report
+from autograder.exercise.smaller import smallest
 from autograder.exercise.specification import Exercise
-from autograder.exercise.verdict import GraderFault, Verdict, judge
+from autograder.exercise.verdict import Finding, GraderFault, Verdict, judge
 
-__all__ = ["CheckFailed", "GraderFault", "Mark", "check", "passes"]
+__all__ = ["CheckFailed", "Failing", "GraderFault", "Mark", "check", "failing", "passes"]
+
+_failed: dict[str, Finding | None] = {}
+"""What the latest visible check of each exercise showed as its example."""
 
 INSTRUCTOR = {"nlm-course": {"audience": "instructor"}}  # metadata of an output that feedback to students leaves out
 
@@ -68,7 +75,10 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
     exercise = find(name)
     grading = os.environ.get("NBGRADER_EXECUTION", "")
     verdict = examine(exercise, function, hidden_seed(secrets.randbits(32)) if hidden else None)
-    report = Report(verdict)
+    if not hidden:
+        looked_for = not verdict.unwritten and not verdict.closed
+        _failed[name] = smallest(exercise, verdict, function) if looked_for else None
+    report = Report(verdict, None if hidden else _failed[name])
     if hidden:
         _show(report)
         if not verdict.passed:
@@ -82,6 +92,36 @@ def check(name: str, function: Callable[..., Any], *, hidden: bool = False) -> M
         _show(report)
         return None
     raise CheckFailed(report, shown=grading != "validate" and _in_notebook() and _show(report))
+
+
+class Failing(NamedTuple):
+    """An input on which a function fails."""
+
+    inputs: tuple[Any, ...]
+    expected: Any
+    """The right result: a tensor or a number, or, of several results, a tuple of them."""
+
+
+def failing(name: str) -> Failing:
+    """The input that the latest check of the exercise `name` showed, and the right result for it, for looking for the
+    mistake:
+
+        inputs, expected = failing("ngrams.count_bigrams")
+        count_bigrams(*inputs)
+
+    Raises ValueError if that check found nothing, or was not run.
+    """
+    exercise, finding = find(name), _failed.get(name)
+    if finding is None or finding.case is None:
+        raise ValueError(
+            f"the latest check of {name} showed no failing input"
+            if name in _failed
+            else f"run the check of {name} first: it finds the input"
+        )
+    index = finding.telling_call
+    right = finding.expected[index].outputs
+    results = tuple(tensor.clone() if tensor.ndim else tensor.item() for tensor in right)
+    return Failing(copy.deepcopy(finding.case.calls[index]), results if len(exercise.returns) > 1 else results[0])
 
 
 def passes(name: str, function: Callable[..., Any]) -> bool:

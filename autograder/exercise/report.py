@@ -47,8 +47,9 @@ class Example:
 class Report:
     """The report of a check. Jupyter shows it as HTML, everything else as text."""
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: Verdict, smallest: Finding | None = None) -> None:
         self.verdict = verdict
+        self.smallest = smallest  # the failing case to show, where it was looked for
         self.hidden = verdict.seed is not None
 
     def __str__(self) -> str:
@@ -150,24 +151,17 @@ class Report:
 
     @functools.cached_property
     def _example(self) -> Example | None:
-        """The first failed public case that has values to show."""
+        """The smallest failed public case that has values to show, or the first."""
         if self.hidden or self.verdict.unwritten:
             return None
-        for finding in self.verdict.findings:
+        for finding in (*([] if self.smallest is None else [self.smallest]), *self.verdict.findings):
             shown = [o for o in finding.got if o.fault is None]
             if finding.case is not None and shown and not any(o.changed for o in shown):
                 return self._example_of(finding, finding.case)
         return None
 
     def _example_of(self, finding: Finding, case: Case) -> Example:
-        """Of several calls, the first whose outputs are not the reference's."""
-        exercise = self.verdict.exercise
-        index = 0
-        for i, (mine, right) in enumerate(zip(finding.got, finding.expected, strict=True)):
-            pairs = zip(mine.outputs, right.outputs, strict=False)
-            if mine.fault is None and any(a.shape != b.shape or not a.double().allclose(b.double()) for a, b in pairs):
-                index = i
-                break
+        exercise, index = self.verdict.exercise, finding.telling_call
         outputs = zip(exercise.returns, finding.got[index].outputs, finding.expected[index].outputs, strict=False)
         return Example(
             title=_place(finding.about.name, case.label),
@@ -191,6 +185,14 @@ class Report:
                 yield from text_of_input(name, value)
             for name, got, expected in self._example.outputs:
                 yield from text_of_output(name, got, expected)
+        if self._debugging:
+            yield f"To look for the mistake: {self._debugging}"
+
+    @property
+    def _debugging(self) -> str:
+        """The line that fetches the failing input; "" if it was not looked for."""
+        e = self.verdict.exercise
+        return "" if self.smallest is None else f'inputs, expected = failing("{e.name}"); {e.function}(*inputs)'
 
     # --- HTML ---------------------------------------------------------------------------------------------
 
@@ -203,6 +205,7 @@ class Report:
             listed=self._listed(),
             explanations=self.explanations,
             example=self._example_data,
+            debugging=self._debugging,
             coded=lambda sentence: coded(escape(sentence)),
         )
 

@@ -62,6 +62,10 @@ Judge = Callable[[Case, Sequence[Outcome], Sequence[Outcome]], str | None]
 returned outputs. A complaint reveals no value of the input."""
 
 
+Small = tuple[Case, tuple[Outcome, ...]]
+"""A case that is only looked at when a larger one has failed, and the right answers to it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Property:
     """One thing that is checked."""
@@ -73,6 +77,8 @@ class Property:
     outputs: tuple[int, ...] | None = None
     """The indices of the results that it is about; None means all, and the state of the arguments. A mistake is then
     recognised by these results, whatever is wrong with the rest."""
+    smaller: tuple[Small, ...] = ()
+    """Where the exercise is data: smaller cases than the public ones (`autograder.exercise.smaller`)."""
 
 
 @dataclass(frozen=True, kw_only=True)

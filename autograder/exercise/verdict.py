@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autograder.exercise.interview import Answers, Question, answers, questions, right_answers
-from autograder.exercise.judges import implausible, same
+from autograder.exercise.judges import close, implausible, same
 from autograder.exercise.mistakes import name_mistakes
 from autograder.exercise.specification import Case, Exercise, Misconception, Property
 
@@ -34,6 +34,15 @@ class Finding:
     @property
     def holds(self) -> bool:
         return self.complaint is None
+
+    @property
+    def telling_call(self) -> int:
+        """Of the case's calls, the first whose results are not the reference's; if there is none, the first without
+        results."""
+        for number, (mine, right) in enumerate(zip(self.got, self.expected, strict=True)):
+            if mine.fault is None and not all(map(close, mine.outputs, right.outputs)):
+                return number
+        return next((number for number, mine in enumerate(self.got) if mine.fault is not None), 0)
 
 
 @dataclass(frozen=True, kw_only=True)

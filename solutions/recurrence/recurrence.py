@@ -7,9 +7,9 @@
 # [[questions]]
 #
 # **How it works.** Replace `raise NotImplementedError()` with your code and run the cell, then run the check below it. The
-# check tells you what is right and what is not, and names your mistake if it is a common one. Run it as often as you like.
-# A question that you have not started says so and stops nothing. Your mark comes from the same checks with fresh inputs,
-# property by property, so half a solution earns its half.
+# check tells you what is right and what is not, names your mistake if it is a common one, and shows a small input on which your function fails. With
+# `failing` you get that input for debugging. Run it as often as you like. A question that you have not started says so and stops nothing. Your mark
+# comes from the same checks with fresh inputs, property by property, so half a solution earns its half.
 #
 # [[closed]]
 # Everything else is open. If you need a function from an earlier question, call yours. (To *look* for a mistake,
@@ -25,7 +25,7 @@
 import torch
 from IPython.display import HTML
 
-from autograder.check import check, passes
+from autograder.check import check, failing, passes
 from lectures import show
 
 torch.set_printoptions(precision=3, sci_mode=False)

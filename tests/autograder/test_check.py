@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from autograder.check import CheckFailed, check, passes
+from autograder.check import CheckFailed, check, failing, passes
 from autograder.exercise.find import find
 
 
@@ -71,6 +71,31 @@ def test_a_seed_can_be_repeated_and_is_told_when_something_fails(capsys, monkeyp
     monkeypatch.setenv("NLM_HIDDEN_SEED", "many")
     with pytest.raises(ValueError, match="NLM_HIDDEN_SEED must be an integer"):
         check(NAME, right, hidden=True)
+
+
+def test_the_input_that_a_check_showed_can_be_had_with_the_right_result():
+    with pytest.raises(ValueError, match=r"run the check of attention\.bilinear_score first"):
+        failing("attention.bilinear_score")
+    with pytest.raises(CheckFailed, match=r'inputs, expected = failing\("attention.dot_score"\); dot_score\(\*inputs'):
+        check(NAME, lambda query, keys: keys @ query + 1)
+    inputs, expected = failing(NAME)
+    assert torch.equal(right(*inputs), expected)
+    inputs[0].zero_()
+    assert torch.equal(right(*failing(NAME).inputs), expected), "every time as it was"
+    with pytest.raises(CheckFailed, match="AttributeError"):
+        check(NAME, lambda query, keys: query.nothing)
+    inputs, expected = failing(NAME)
+    assert torch.equal(right(*inputs), expected)
+    assert check(NAME, right) is None
+    with pytest.raises(ValueError, match="showed no failing input"):
+        failing(NAME)
+
+
+def test_of_a_number_the_right_one_is_a_number_and_of_several_results_a_tuple():
+    for name, kind in (("sequences.clipped_precision", float), ("attention.attend", tuple)):
+        with pytest.raises(CheckFailed):
+            check(name, lambda *arguments: 0.5)
+        assert isinstance(failing(name).expected, kind)
 
 
 def test_passes_says_nothing(capsys):

@@ -1,7 +1,7 @@
 """The form of the data: one JSON document and one safetensors file per assignment."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ from torch import Tensor
 
 from autograder.exercise.interview import Answers, Recording, answers, questions
 from autograder.exercise.outcome import Fault, Outcome
-from autograder.exercise.specification import Case, Exercise, Misconception, Property
+from autograder.exercise.smaller import smaller
+from autograder.exercise.specification import Case, Exercise, Misconception, Property, Small
 from autograder.exercise.travel import CannotTravel, make, recipe
 
 FOLDER = Path(__file__).resolve().parent
-VERSION = 1
+VERSION = 2
 PLAIN = ("name", "title", "signature", "minutes", "difficulty", "tolerance")
 LISTS = ("arguments", "returns", "closed")
 
@@ -105,7 +106,10 @@ def _write(exercise: Exercise, store: _Store) -> dict[str, Any]:
         return {
             **{key: getattr(exercise, key) for key in PLAIN},
             **{key: list(getattr(exercise, key)) for key in LISTS},
-            "properties": [_property(p, [q.case for q in asked if q.about is p], store) for p in exercise.properties],
+            "properties": [
+                _property(prop, [q.case for q in asked if q.about is prop], small, store)
+                for prop, small in zip(exercise.properties, smaller(exercise), strict=True)
+            ],
             "reference": recorded(exercise.reference),
             "misconceptions": [
                 {
@@ -121,24 +125,26 @@ def _write(exercise: Exercise, store: _Store) -> dict[str, Any]:
         raise CannotTravel(f"{exercise.name}: {error}") from None
 
 
-def _property(prop: Property, cases: list[Case], store: _Store) -> dict[str, Any]:
+def _property(prop: Property, cases: list[Case], small: Sequence[Small], store: _Store) -> dict[str, Any]:
     try:
         return {
             "name": prop.name,
             "points": prop.points,
             "outputs": None if prop.outputs is None else list(prop.outputs),
             "judge": recipe(prop.judge),
-            "cases": [
-                {
-                    "label": case.label,
-                    "calls": [[_value(argument, store) for argument in call] for call in case.calls],
-                    "known": [store.put(tensor) for tensor in case.known],
-                }
-                for case in cases
-            ],
+            "cases": [_case(case, store) for case in cases],
+            "smaller": [[_case(case, store), [_outcome(outcome, store) for outcome in row]] for case, row in small],
         }
     except CannotTravel as error:
         raise CannotTravel(f"“{prop.name}”: {error}") from None
+
+
+def _case(case: Case, store: _Store) -> dict[str, Any]:
+    return {
+        "label": case.label,
+        "calls": [[_value(argument, store) for argument in call] for call in case.calls],
+        "known": [store.put(tensor) for tensor in case.known],
+    }
 
 
 def _outcome(outcome: Outcome, store: _Store) -> dict[str, Any]:
@@ -173,20 +179,22 @@ def _read(row: Mapping[str, Any], store: Mapping[str, Tensor]) -> Exercise:
 
 
 def _read_property(row: Mapping[str, Any], store: Mapping[str, Tensor]) -> Property:
-    cases = [
-        Case(
-            label=case["label"],
-            calls=tuple(tuple(_back(argument, store) for argument in call) for call in case["calls"]),
-            known=tuple(_back(tensor, store) for tensor in case["known"]),
-        )
-        for case in row["cases"]
-    ]
+    cases = [_read_case(case, store) for case in row["cases"]]
     return Property(
         name=row["name"],
         points=row["points"],
         outputs=None if row["outputs"] is None else tuple(row["outputs"]),
         judge=make(row["judge"]),
         cases=lambda draw: cases,
+        smaller=tuple((_read_case(case, store), _answers(right, store)) for case, right in row["smaller"]),
+    )
+
+
+def _read_case(row: Any, store: Mapping[str, Tensor]) -> Case:
+    return Case(
+        label=row["label"],
+        calls=tuple(tuple(_back(argument, store) for argument in call) for call in row["calls"]),
+        known=tuple(_back(tensor, store) for tensor in row["known"]),
     )
 
 
