@@ -39,8 +39,7 @@ from torch import Tensor, nn
 
 from nlmcore.checks import described
 
-State = Any
-"""None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch."""
+State = Any  # None, a tensor, or a nested tuple or frozen dataclass of tensors; the first dimension is the batch
 
 
 @runtime_checkable

@@ -11,18 +11,13 @@ from dataclasses import dataclass
 class Node:
     """One number of the computation, with the name that it was given, or ""."""
 
-    id: int
-    """Its position in the forward order, from 0."""
-    op: str
-    """What made it, as short as on the board ("+", "×", "exp", "1/x"); "" for an input."""
-    formula: str
-    """The same with a slot for each operand: "{} + {}", "exp({})"; "" for an input."""
+    id: int  # its position in the forward order, from 0
+    op: str  # what made it, as short as on the board ("+", "×", "exp", "1/x"); "" for an input
+    formula: str  # the same with a slot for each operand: "{} + {}", "exp({})"; "" for an input
     label: str
     value: float
-    grad: float
-    """Gradient of the output with respect to it: the sum of the messages on the edges that leave it."""
-    layer: int
-    """The length of the longest path to it from an input: columns for a drawing from left to right."""
+    grad: float  # gradient of the output with respect to it: the sum of the messages on the edges that leave it
+    layer: int  # the length of the longest path to it from an input: columns for a drawing from left to right
 
     @property
     def name(self) -> str:
@@ -36,10 +31,8 @@ class Edge:
 
     source: int
     target: int
-    local: float
-    """∂target/∂source, this operand's own slot alone."""
-    message: float
-    """What the backward pass sends down this edge: upstream × local, upstream being `target`'s gradient."""
+    local: float  # ∂target/∂source, this operand's own slot alone
+    message: float  # what the backward pass sends down this edge: upstream × local, upstream being `target`'s gradient
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,7 @@ from torch import Tensor, nn
 from nlmcore.checks import Rate, Size, check_tokens, door
 from nlmcore.convolutional.gated import GatedConvolution, causal_inputs
 
-HALF = math.sqrt(0.5)
-"""√½: the sum of two independent values of variance 1, times this, has variance 1."""
+HALF = math.sqrt(0.5)  # √½: the sum of two independent values of variance 1, times this, has variance 1
 
 
 class ConvEncoder(nn.Module):
@@ -116,10 +115,8 @@ class ConvSeq2SeqState:
     keys: Float[Tensor, "batch source d_model"]
     values: Float[Tensor, "batch source d_model"]
     mask: Bool[Tensor, "batch source"]
-    length: Int[Tensor, " batch"]
-    """How many target tokens have been read."""
-    past: tuple[Float[Tensor, "batch past d_model"], ...]
-    """Each layer's last kernel_size-1 inputs."""
+    length: Int[Tensor, " batch"]  # how many target tokens have been read
+    past: tuple[Float[Tensor, "batch past d_model"], ...]  # each layer's last kernel_size-1 inputs
 
 
 class ConvDecoderLayer(nn.Module):

@@ -84,15 +84,11 @@ class PairBatch(NamedTuple):
     The names are those that `nlmcore.training.fit` understands, so you can pass it these batches directly.
     """
 
-    source: Tensor
-    """The source and `<eos>`."""
+    source: Tensor  # the source and `<eos>`
     source_mask: Tensor
-    tokens: Tensor
-    """`<bos>` and the target: what the decoder reads."""
-    targets: Tensor
-    """The target and `<eos>`: what the decoder should predict."""
-    mask: Tensor
-    """Of tokens and targets."""
+    tokens: Tensor  # `<bos>` and the target: what the decoder reads
+    targets: Tensor  # the target and `<eos>`: what the decoder should predict
+    mask: Tensor  # of tokens and targets
 
 
 class PairBatches:

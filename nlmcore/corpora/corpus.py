@@ -26,17 +26,12 @@ class Encoder(Protocol):
 class Document:
     """One example."""
 
-    text: str
-    """The input: a play, a word's letters, the source sentence."""
-    target: str | None = None
-    """The expected output, in a corpus of pairs."""
-    alternatives: tuple[str, ...] = ()
-    """Further correct targets, such as other pronunciations of a word."""
-    label: str | None = None
-    """Its class, in a corpus that has classes."""
+    text: str  # the input: a play, a word's letters, the source sentence
+    target: str | None = None  # the expected output, in a corpus of pairs
+    alternatives: tuple[str, ...] = ()  # further correct targets, such as other pronunciations of a word
+    label: str | None = None  # its class, in a corpus that has classes
     title: str = ""
-    image: Tensor | None = field(default=None, compare=False, repr=False)
-    """Brightness from 0 to 1, (row, column), in a corpus of images."""
+    image: Tensor | None = field(default=None, compare=False, repr=False)  # (row, column), brightness from 0 to 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +41,8 @@ class Corpus:
     name: str
     about: str
     licence: str
-    source: str
-    """The package and the files that it comes from, and where those come from."""
-    split_rule: str
-    """How the documents were split; never by chance."""
+    source: str  # the package and the files that it comes from, and where those come from
+    split_rule: str  # how the documents were split; never by chance
     splits: Mapping[str, tuple[Document, ...]]
 
     def __post_init__(self) -> None:

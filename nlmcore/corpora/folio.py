@@ -46,8 +46,7 @@ _RUN = 3
 class LinePair(NamedTuple):
     folio: str
     modern: str
-    words: list[tuple[str, str]]
-    """The words that answer each other one to one."""
+    words: list[tuple[str, str]]  # the words that answer each other one to one
 
 
 @door

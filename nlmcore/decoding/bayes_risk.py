@@ -24,8 +24,7 @@ from nlmcore.decoding.sampling import sample
 from nlmcore.language_model import LanguageModel, State
 
 Text = tuple[int, ...]
-Utility = Callable[[list[int], list[int]], float]
-"""(hypothesis, reference) -> how good the hypothesis is if the reference is right; higher is better."""
+Utility = Callable[[list[int], list[int]], float]  # (hypothesis, reference) -> how good it is; higher is better
 
 
 def shared_words(hypothesis: Sequence[int], reference: Sequence[int]) -> float:

@@ -137,8 +137,7 @@ class Complete:
     size: int
     length_penalty: float | int
     max_length: int
-    ranked: list[Hypothesis] = field(default_factory=list)
-    """Best first."""
+    ranked: list[Hypothesis] = field(default_factory=list)  # best first
 
     def add(self, tokens: list[int], log_prob: float) -> None:
         """Set a complete text aside, unless `size` are better."""

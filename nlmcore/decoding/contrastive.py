@@ -34,8 +34,8 @@ from nlmcore.decoding.results import Generation, SearchTree
 from nlmcore.decoding.sampling import Step, Watcher, collect
 from nlmcore.language_model import LanguageModel, State, check_logits, select, shows_hidden
 
+# (tokens (batch, time), state) -> logits (batch, time, vocab), vectors (batch, time, d_model), state
 Hidden = Callable[[Tensor, State], tuple[Tensor, Tensor, State]]
-"""(tokens (batch, time), state) -> logits (batch, time, vocab), vectors (batch, time, d_model), state"""
 
 
 @door

@@ -22,8 +22,7 @@ from torch import Tensor
 
 from nlmcore.checks import Amount, Probability, Size, check_for, door
 
-ROUNDING = 1e-6
-"""Masses that are equal on paper (0.5 + 0.4 and 0.9) count as equal."""
+ROUNDING = 1e-6  # masses that are equal on paper (0.5 + 0.4 and 0.9) count as equal
 
 
 @door
@@ -145,9 +144,9 @@ def sample_index(weights: Float[Tensor, "row vocab"], generator: torch.Generator
 
 # --- the table, and what is made of it ----------------------------------------------------------------------------
 
+# (logits (row, vocab), the argument's value) -> logits. The annotation of the value says what is allowed.
 Filter = Callable[[Tensor, Any], Tensor]
-"""(logits (row, vocab), the argument's value) -> logits. The annotation of the value says what is allowed."""
-
+# the arguments of sampling, in the order in which they apply
 FILTERS: dict[str, Filter] = {
     "temperature": divide_by_temperature,
     "top_k": keep_top_k,
@@ -155,7 +154,6 @@ FILTERS: dict[str, Filter] = {
     "min_p": keep_min_p,
     "typical_p": keep_typical,
 }
-"""The arguments of sampling, in the order in which they apply."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -15,8 +15,7 @@ class Generation:
     tokens: Int[Tensor, "batch new"]
     log_probs: Float[Tensor, "batch new"]
     """The model's own ln P(token | everything before), before any temperature or filter; 0 after <eos>."""
-    finished: Bool[Tensor, " batch"]
-    """True where <eos> was written, False where max_new_tokens ended the text."""
+    finished: Bool[Tensor, " batch"]  # True where <eos> was written, False where max_new_tokens ended the text
 
     @property
     def log_prob(self) -> Float[Tensor, " batch"]:
@@ -28,12 +27,9 @@ class Generation:
 class Hypothesis:
     """One candidate text of a search. Lists of these are best first: highest `score` first."""
 
-    tokens: list[int]
-    """Only the new tokens, <eos> included if it was reached."""
-    log_prob: float
-    """ln P(tokens | prompt) under the model."""
-    score: float
-    """What the search ranks by; each algorithm says what that is."""
+    tokens: list[int]  # only the new tokens, <eos> included if it was reached
+    log_prob: float  # ln P(tokens | prompt) under the model
+    score: float  # what the search ranks by; each algorithm says what that is
 
 
 def score(log_prob: float, length: int, length_penalty: float) -> float:
@@ -62,15 +58,12 @@ class Node:
     prompt: int
     step: int
     token: int | None
-    token_log_prob: float
-    """ln P(token | its text so far) under the model."""
-    log_prob: float
-    """ln P(its whole text | prompt) under the model."""
+    token_log_prob: float  # ln P(token | its text so far) under the model
+    log_prob: float  # ln P(its whole text | prompt) under the model
     score: float | None
     """What the search ranked it by, where that differs from `log_prob`; of a sampler, ln of the token's probability
     after temperature and filters."""
-    status: Status
-    """kept: extended further; finished: a complete text; pruned: considered and dropped."""
+    status: Status  # kept: extended further; finished: a complete text; pruned: considered and dropped
 
 
 Ids = list[list[int]]

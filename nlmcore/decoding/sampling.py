@@ -103,11 +103,9 @@ def stream(
 
 # --- writing one token after the other ----------------------------------------------------------------------------
 
-Choose = Callable[[Tensor], Tensor]
-"""A rule: log-probabilities (row, vocab) -> the tokens that are written (row)."""
+Choose = Callable[[Tensor], Tensor]  # a rule: log-probabilities (row, vocab) -> the tokens that are written (row)
 
-ALTERNATIVES = 5
-"""How many of the most probable tokens a trace shows alongside the chosen one."""
+ALTERNATIVES = 5  # how many of the most probable tokens a trace shows alongside the chosen one
 
 
 def write(

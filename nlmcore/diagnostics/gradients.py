@@ -27,20 +27,16 @@ from torch import Tensor, nn
 from nlmcore.checks import check_tokens, door
 from nlmcore.language_model import LanguageModel, State, evaluation_mode, leaves, map_leaves
 
-Step = Callable[[Tensor, State], State]
-"""state_t = step(x_t, state_{t-1}), x_t of shape (batch, features): a recurrent cell."""
+Step = Callable[[Tensor, State], State]  # state_t = step(x_t, state_{t-1}), x_t (batch, features): a recurrent cell
 
 
 @dataclass(frozen=True)
 class GradientNorms:
     """Norms per text and time; column t is time t, the last column is the nearest to the loss."""
 
-    state: Float[Tensor, "batch state_time"]
-    """‖∂L_T/∂state_t‖, the state after input t."""
-    input: Float[Tensor, "batch input_time"] | None
-    """‖∂L_T/∂x_t‖; None where the model has no embedding whose output could be watched."""
-    parts: tuple[Float[Tensor, "batch state_time"], ...]
-    """The same for each tensor of the state alone: for an LSTM h, then c."""
+    state: Float[Tensor, "batch state_time"]  # ‖∂L_T/∂state_t‖, the state after input t
+    input: Float[Tensor, "batch input_time"] | None  # ‖∂L_T/∂x_t‖; None where the model has no nn.Embedding to watch
+    parts: tuple[Float[Tensor, "batch state_time"], ...]  # `state` for each of its tensors alone: an LSTM's h, then c
 
 
 @door
@@ -118,10 +114,8 @@ def _norms(loss: Tensor, states: list[State], inputs: list[Tensor] | None) -> Gr
 class JacobianNorms:
     """Spectral norms per text and time."""
 
-    steps: Float[Tensor, "batch time"]
-    """‖∂s_t/∂s_{t-1}‖. The first column is the step into time 1: times 1 … T − 1."""
-    products: Float[Tensor, "batch time"]
-    """‖∂s_T/∂s_t‖ for t = 0 … T − 1 of the T inputs' states, the last one T − 1 itself left out."""
+    steps: Float[Tensor, "batch time"]  # ‖∂s_t/∂s_{t-1}‖. The first column is the step into time 1: times 1 … T − 1
+    products: Float[Tensor, "batch time"]  # ‖∂s_T/∂s_t‖, T the last of the inputs' states, for every t before it
 
 
 @door

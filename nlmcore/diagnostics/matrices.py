@@ -22,12 +22,9 @@ from nlmcore.checks import door
 class Spectrum:
     """What repeated multiplication with a square matrix does."""
 
-    eigenvalues: Complex[Tensor, " n"]
-    """Largest magnitude first."""
-    singular_values: Float[Tensor, " n"]
-    """Largest first: how much one multiplication can stretch a vector."""
-    radius: float
-    """The largest |λ|: the growth per step in the long run."""
+    eigenvalues: Complex[Tensor, " n"]  # largest magnitude first
+    singular_values: Float[Tensor, " n"]  # largest first: how much one multiplication can stretch a vector
+    radius: float  # the largest |λ|: the growth per step in the long run
 
 
 @door

@@ -29,8 +29,7 @@ from nlmcore.checks import Probability
 from nlmcore.ngram.counts import Ngrams
 from nlmcore.ngram.smoothing import Estimate, Smoothing, leave_one_out_discount
 
-KATZ_CUT = 5
-"""k: counts above it are trusted as they are (Katz 1987)."""
+KATZ_CUT = 5  # k: counts above it are trusted as they are (Katz 1987)
 
 
 @dataclass(frozen=True, kw_only=True)

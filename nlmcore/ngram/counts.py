@@ -34,16 +34,11 @@ class Ngrams:
 
     order: int
     vocab_size: int
-    keys: ndarray
-    """(ngrams,) id(prefix) · V + word, ascending; the position in this array is the n-gram's id."""
-    counts: ndarray
-    """(ngrams,) how often each occurs; at least 1."""
-    suffix: ndarray
-    """(ngrams,) the id, one order lower, of the n-gram without its first word: (h, w) -> (h', w)."""
-    contexts: int
-    """How many n-grams there are one order lower: every one of them may be a context here."""
-    context_suffix: ndarray
-    """(contexts,) `suffix` of the level below: h -> h'."""
+    keys: ndarray  # (ngrams,) id(prefix) · V + word, ascending; the position in this array is the n-gram's id
+    counts: ndarray  # (ngrams,) how often each occurs; at least 1
+    suffix: ndarray  # (ngrams,) the id, one order lower, of the n-gram without its first word: (h, w) -> (h', w)
+    contexts: int  # how many n-grams there are one order lower: every one of them may be a context here
+    context_suffix: ndarray  # (contexts,) `suffix` of the level below: h -> h'
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -44,14 +44,10 @@ class Estimate:
     P(w | h) = probability(h, w) where (h, w) was seen, else backoff(h) P(w | h').
     """
 
-    probability: ndarray
-    """(ngrams,)"""
-    backoff: ndarray
-    """(contexts,)"""
-    normaliser: ndarray
-    """(contexts,) what scores were divided by to sum to 1 (stupid backoff; 1 elsewhere)."""
-    support: int
-    """How many words have a probability above 0 after a context that was never seen."""
+    probability: ndarray  # (ngrams,)
+    backoff: ndarray  # (contexts,)
+    normaliser: ndarray  # (contexts,) what scores were divided by to sum to 1 (stupid backoff; 1 elsewhere)
+    support: int  # how many words have a probability above 0 after a context that was never seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +57,7 @@ class Smoothing(ABC):
     base: Literal["uniform", "unigram"] = "uniform"
     """What the lowest order falls back to; "unigram": nothing, it stays the maximum-likelihood unigram (as in nltk)."""
 
-    chained: ClassVar[bool] = True
-    """Whether P(w | h') is the next shorter context's distribution; if not, it is uniform."""
+    chained: ClassVar[bool] = True  # whether P(w | h') is the next shorter context's distribution; else it is uniform
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -181,8 +176,7 @@ class Interpolation(Interpolated):
 class AbsoluteDiscounting(Interpolated):
     """Every count is lowered by D; what that frees is shared out by the shorter context."""
 
-    discount: Probability | None = None
-    """D for all orders; None: n₁ / (n₁ + 2 n₂), order by order."""
+    discount: Probability | None = None  # D for all orders; None: n₁ / (n₁ + 2 n₂), order by order
 
     def alpha_gamma(self, level: Ngrams, c: ndarray, N: ndarray, T: ndarray) -> tuple[ndarray, ndarray | float]:
         D = self.discount if self.discount is not None else leave_one_out_discount(c)

@@ -12,8 +12,7 @@ from numpy import ndarray
 from nlmcore.ngram.counts import Ngrams, walk
 from nlmcore.ngram.smoothing import Smoothing
 
-CHUNK = 1 << 18
-"""Dense probabilities filled in at a time: they should stay in the cache."""
+CHUNK = 1 << 18  # dense probabilities filled in at a time: they should stay in the cache
 
 
 class BackoffTable:

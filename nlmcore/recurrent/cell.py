@@ -38,14 +38,11 @@ class LSTMState(NamedTuple):
     c: Tensor
 
 
-CellState = Tensor | LSTMState
-"""h of shape (batch, hidden), or the LSTM's pair of them."""
+CellState = Tensor | LSTMState  # h of shape (batch, hidden), or the LSTM's pair of them
 
-AnyState = CellState | tuple[Tensor, ...]
-"""What is accepted as a state: a plain pair (h, c) will do for an LSTM."""
+AnyState = CellState | tuple[Tensor, ...]  # what is accepted as a state: a plain pair (h, c) will do for an LSTM
 
-Gates = dict[str, Tensor]
-"""What the step computed on its way, by name, each (batch, hidden)."""
+Gates = dict[str, Tensor]  # what the step computed on its way, by name, each (batch, hidden)
 
 
 class Unrolled(NamedTuple):
@@ -58,12 +55,9 @@ class Unrolled(NamedTuple):
 class Cell(nn.Module, ABC):
     """One time step: `cell(x, state) -> state`. Subclasses give the equations in `step`."""
 
-    blocks: ClassVar[tuple[str, ...]]
-    """The blocks of rows of weight_ih and weight_hh, in order."""
-    parts: ClassVar[tuple[str, ...]] = ("h",)
-    """The vectors of the state: ("h",), or the LSTM's ("h", "c")."""
-    kernel: str | None = None
-    """The name in `nlmcore.fast.recurrent` of PyTorch's loop over time for this very cell, if there is one."""
+    blocks: ClassVar[tuple[str, ...]]  # the blocks of rows of weight_ih and weight_hh, in order
+    parts: ClassVar[tuple[str, ...]] = ("h",)  # the vectors of the state: ("h",), or the LSTM's ("h", "c")
+    kernel: str | None = None  # the name in `nlmcore.fast.recurrent` of PyTorch's own loop over time, if there is one
 
     @door
     def __init__(self, input_size: Size, d_hidden: Size, two_biases: bool = True) -> None:
@@ -190,8 +184,7 @@ def each(function: Callable[..., Tensor], *states: CellState) -> CellState:
     return function(*states)
 
 
-unroll = Cell.unroll
-"""unroll(cell, x, state, reverse): as the method."""
+unroll = Cell.unroll  # unroll(cell, x, state, reverse): as the method
 
 
 def stack_gates(gates: list[Gates]) -> Gates:

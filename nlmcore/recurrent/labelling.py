@@ -56,8 +56,8 @@ class SequenceTagger(nn.Module):
         return self.output(F.dropout(hidden, self.dropout, self.training))
 
 
+# (outputs, state, mask, directions) to one vector per text, (batch, directions · hidden)
 Pool = Callable[[Tensor, RecurrentState, Tensor, int], Tensor]
-"""(outputs, state, mask, directions) to one vector per text, (batch, directions · hidden)."""
 
 
 def last_state(outputs: Tensor, state: RecurrentState, mask: Tensor, directions: int) -> Tensor:

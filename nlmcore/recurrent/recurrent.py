@@ -32,12 +32,8 @@ from nlmcore.recurrent.rnn import RNNCell
 from nlmcore.recurrent.ugrnn import UGRNNCell
 
 CELLS: dict[str, Callable[[int, int], Cell]] = {"rnn": RNNCell, "ugrnn": UGRNNCell, "gru": GRUCell, "lstm": LSTMCell}
-
-CellName = str | Callable[[int, int], Cell]
-"""A name in CELLS, or anything that builds a cell from (input_size, d_hidden)."""
-
-RecurrentState = CellState
-"""What `Recurrent` remembers: as a cell's state, but each tensor (batch, layers · directions, hidden)."""
+CellName = str | Callable[[int, int], Cell]  # a name in CELLS, or anything that builds a cell of these two sizes
+RecurrentState = CellState  # as a cell's state, but each tensor (batch, layers · directions, hidden)
 
 
 def build_cell(cell: CellName, input_size: int, d_hidden: int) -> Cell:

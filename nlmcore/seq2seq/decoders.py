@@ -34,16 +34,11 @@ from nlmcore.seq2seq.attention import Attention, Score
 class Seq2SeqState:
     """A state of `Seq2Seq`; every tensor's first dimension is the batch, so `select` works on it."""
 
-    recurrent: RecurrentState
-    """The decoder's own state, each tensor (batch, layers, hidden)."""
-    constant: Float[Tensor, "batch constant"] | None = None
-    """What is fed to the decoder at every step with the token's embedding."""
-    keys: Float[Tensor, "batch source d_key"] | None = None
-    """The encoder states as the score compares them; this and the following two for attention."""
-    values: Float[Tensor, "batch source hidden"] | None = None
-    """The encoder states h_1 … h_n."""
-    mask: Bool[Tensor, "batch source"] | None = None
-    """True where the source has a real token."""
+    recurrent: RecurrentState  # the decoder's own state, each tensor (batch, layers, hidden)
+    constant: Float[Tensor, "batch constant"] | None = None  # fed at every step with the token's embedding
+    keys: Float[Tensor, "batch source d_key"] | None = None  # for attention: the encoder states as the score compares them
+    values: Float[Tensor, "batch source hidden"] | None = None  # for attention: the encoder states h_1 … h_n
+    mask: Bool[Tensor, "batch source"] | None = None  # True where the source has a real token
 
     def batches(self) -> set[int]:
         """The first dimensions of all its tensors: one number, unless parts of two batches were put together."""

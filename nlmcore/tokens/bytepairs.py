@@ -36,8 +36,8 @@ from nlmcore.tokens.tokenizer import Tokenizer, check_texts, encode_around
 SPLIT = regex.compile(r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
 _PRINTABLE = (*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1))
+# All bytes in the order of GPT-2's alphabet: those that Latin-1 can print, then the others.
 BYTE_ORDER = bytes((*_PRINTABLE, *(b for b in range(256) if b not in _PRINTABLE)))
-"""All bytes in the order of GPT-2's alphabet: those that Latin-1 can print, then the others."""
 _RANK = bytes(BYTE_ORDER.index(b) for b in range(256))
 _CACHE_SIZE = 1 << 16
 
@@ -131,8 +131,7 @@ class BPETokenizer(Tokenizer):
     special = ("<pad>", "<bos>", "<eos>")
 
     def __init__(self, merges: Iterable[tuple[bytes, bytes]]):
-        self.merges: list[tuple[bytes, bytes]] = []
-        """The merges, first learnt first: what this tokenizer is."""
+        self.merges: list[tuple[bytes, bytes]] = []  # the merges, first learnt first: what this tokenizer is
         self.vocabulary = [name.encode() for name in self.special] + [bytes([b]) for b in BYTE_ORDER]
         first_byte = len(self.special)
         ids = {token: i for i, token in enumerate(self.vocabulary) if i >= first_byte}

@@ -24,11 +24,9 @@ T = TypeVar("T", bound="Tokenizer")
 class Tokenizer(ABC):
     """The part that all tokenizers share. A subclass says how plain text becomes ids and ids become text."""
 
-    special: ClassVar[tuple[str, ...]] = SPECIAL
-    """The first entries of the vocabulary."""
+    special: ClassVar[tuple[str, ...]] = SPECIAL  # the first entries of the vocabulary
     pad, bos, eos = PAD, BOS, EOS
-    vocabulary: Sequence[Any]
-    """What each id stands for, special tokens included: strings, or bytes."""
+    vocabulary: Sequence[Any]  # what each id stands for, special tokens included: strings, or bytes
 
     @abstractmethod
     def _encode(self, text: str, allow_special: bool) -> list[int]: ...

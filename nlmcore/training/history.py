@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-Stopped = Literal["steps", "epochs", "patience", "interrupted"]
-"""Why training ended: steps or epochs were done, patience was out, or somebody pressed Ctrl-C."""
+Stopped = Literal["steps", "epochs", "patience", "interrupted"]  # why training ended; interrupted: by Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -20,8 +19,7 @@ class Record:
     loss: float
     learning_rate: float
     gradient_norm: float
-    seconds: float
-    """Since training began, interruptions not counted."""
+    seconds: float  # since training began, interruptions not counted
     validation: float | None
 
 
@@ -32,10 +30,8 @@ class History:
     losses: list[float] = field(default_factory=list)
     learning_rates: list[float] = field(default_factory=list)
     gradient_norms: list[float] = field(default_factory=list)
-    validation: dict[int, float] = field(default_factory=dict)
-    """step -> held-out loss"""
-    best_step: int | None = None
-    """The step with the lowest held-out loss."""
+    validation: dict[int, float] = field(default_factory=dict)  # step -> held-out loss
+    best_step: int | None = None  # the step with the lowest held-out loss
     seconds: float = 0.0
     stopped: Stopped | None = None
 

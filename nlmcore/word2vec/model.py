@@ -47,10 +47,8 @@ class Word2Vec(ABC):
     """
 
     shared_negatives: ClassVar[int]
-    tables: ClassVar[tuple[str, str]]
-    """Whose vectors the word in the middle and the words around it have."""
-    loss: ClassVar[Callable[..., Tensor]]
-    """Of (centre, context, negatives, window, n_negatives): see nlmcore.word2vec.objective."""
+    tables: ClassVar[tuple[str, str]]  # whose vectors the word in the middle and the words around it have
+    loss: ClassVar[Callable[..., Tensor]]  # of (centre, context, negatives, window, n_negatives): see `objective`
 
     @door
     def __init__(

@@ -53,10 +53,8 @@ def sample(distribution: Float[Tensor, " vocab"], shape: tuple[int, ...], genera
 class Blocks:
     """A text cut into blocks of `c` words, each in a span that reaches `margin` words further on both sides."""
 
-    tokens: Int[Tensor, "blocks span"]
-    """The words of each span; the block itself is tokens[:, margin : margin + c]."""
-    seen: Bool[Tensor, "blocks c distance"]
-    """Whether a word of the block sees the word at distance −margin, …, margin from it; never itself."""
+    tokens: Int[Tensor, "blocks span"]  # the words of each span; the block itself is tokens[:, margin : margin + c]
+    seen: Bool[Tensor, "blocks c distance"]  # whether a word sees that at distance −margin, …, margin; never itself
 
     def __len__(self) -> int:
         return len(self.tokens)
