@@ -26,7 +26,7 @@ from nlmcore.attention.masks import window_mask
 from nlmcore.attention.scores import masked_softmax
 from nlmcore.checks import Rate, Size, door
 from nlmcore.fast import Linear, fused_attention
-from nlmcore.fast.rows import view_of_rows
+from nlmcore.fast.attention import view_of_rows
 
 ADVICE = "a projected source goes to cross_attend(query, memory), and a mask is given by name, mask=…"
 

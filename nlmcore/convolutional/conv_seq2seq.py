@@ -39,7 +39,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from nlmcore.checks import Rate, Size, check_tokens, door
-from nlmcore.convolutional.gated import GatedConvolution, causal_inputs
+from nlmcore.convolutional.conv_lm import GatedConvolution, causal_inputs
 
 HALF = math.sqrt(0.5)  # √½: the sum of two independent values of variance 1, times this, has variance 1
 

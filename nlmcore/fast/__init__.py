@@ -3,6 +3,5 @@
 A reader of a model may skip this room. Each module says what it replaces, and what that was measured to gain.
 """
 
-from nlmcore.fast.attention import fused_attention
+from nlmcore.fast.attention import Rows, fused_attention
 from nlmcore.fast.linear import Linear
-from nlmcore.fast.rows import Rows

@@ -1,17 +1,21 @@
-"""softmax(q kᵀ / √d_head + bias) v by PyTorch's fused kernel, which keeps no (query, key) matrix.
+"""Multi-head attention by few calls: PyTorch's fused kernel, and W^Q, W^K and W^V in one matrix.
 
-The same results as the equation that `MultiHeadAttention` computes while its weights are recorded.
+The kernel keeps no (query, key) matrix, and gives the results of the equation that `MultiHeadAttention` computes while
+its weights are recorded. Self-attention multiplies by the three matrices at once. A lecture, a test or a converter that
+needs one of them gets a view of its rows; writing into the view's `weight` writes into the matrix.
 """
+
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, dropout: float, causal: bool
 ) -> Tensor:
-    """q (batch, head, query, d_head), k and v with as many heads or a divisor of it; mask True = may attend."""
+    """softmax(q kᵀ / √d_head + bias) v; q (batch, head, query, d_head), k and v with as many heads or a divisor."""
     grouped = k.shape[1] < q.shape[1]
     if bias is not None:
         mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
@@ -19,3 +23,25 @@ def fused_attention(
         queries = q.reshape(len(q), k.shape[1], -1, q.shape[3])
         return F.scaled_dot_product_attention(queries, k, v, None, dropout).reshape(q.shape)
     return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, enable_gqa=grouped)
+
+
+class Rows:
+    """y = x Wᵀ + b, with W and b the rows begin to end of `whole`."""
+
+    def __init__(self, whole: nn.Linear, begin: int, end: int) -> None:
+        self.weight: Tensor = whole.weight[begin:end]
+        self.bias: Tensor | None = None if whole.bias is None else whole.bias[begin:end]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+
+def view_of_rows(part: int) -> Any:
+    """A property of multi-head attention: the rows of W^Q (part 0), W^K (1) or W^V (2) in its `projection`."""
+
+    def view(attention: Any) -> Rows:
+        own, shared = attention.n_heads * attention.d_head, attention.n_kv_heads * attention.d_head
+        edges = (0, own, own + shared, own + 2 * shared)
+        return Rows(attention.projection, edges[part], edges[part + 1])
+
+    return property(view)

@@ -23,15 +23,16 @@ from nlmcore.positions.relative import BiasedScores, K, Q, relative_shift
 from nlmcore.positions.sinusoids import frequencies, waves
 
 
-class DistanceWaves(BiasedScores):
-    """The base of both: the equation, for frequencies (d_head / 2) in radians per position."""
+class SinusoidalDistances(BiasedScores):
+    """`bias(q, k)`: q_i · PE(i − j) / √d_head. Nothing is learned. Raises ValueError for an odd d_head."""
 
-    frequency: Tensor
+    frequency: Tensor  # (d_head / 2,), radians per position
 
     @door
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
         super().__init__(n_heads, d_head, max_length, causal)
         check_waves("d_head", d_head)
+        self.register_buffer("frequency", frequencies(d_head, 10_000.0), persistent=False)
 
     def scores(self, q: Q, k: K) -> Tensor:
         """Angles are computed in float32 at least: half precision does not tell distance 257 from 256."""
@@ -43,17 +44,11 @@ class DistanceWaves(BiasedScores):
         return relative_shift(q / math.sqrt(self.d_head) @ PE.T, key_length)
 
 
-class SinusoidalDistances(DistanceWaves):
-    """`bias(q, k)`: q_i · PE(i − j) / √d_head. Nothing is learned. Raises ValueError for an odd d_head."""
+class LearnableSinusoidalDistances(SinusoidalDistances):
+    """The same with learned frequencies."""
 
     def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
         super().__init__(n_heads, d_head, max_length, causal)
-        self.register_buffer("frequency", frequencies(d_head, 10_000.0), persistent=False)
-
-
-class LearnableSinusoidalDistances(DistanceWaves):
-    """The same with learned frequencies. Raises ValueError for an odd d_head."""
-
-    def __init__(self, n_heads: Size, d_head: Size, max_length: Size, causal: bool) -> None:
-        super().__init__(n_heads, d_head, max_length, causal)
-        self.frequency = nn.Parameter(frequencies(d_head, 10_000.0).float())
+        start = self.frequency.float()
+        del self.frequency  # a buffer
+        self.frequency = nn.Parameter(start)

@@ -59,7 +59,7 @@ class BytePairTokenizer:
         digits = pre_tokenizers.Digits(individual_digits=True)
         self._tokenizer = Tokenizer(models.BPE(dict(vocabulary), list(merges)))
         self._tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, words] if split_digits else [words])
-        self.special = {name: vocabulary[name] for name in sorted(special, key=len, reverse=True)}  # longest found first
+        self.special = {name: vocabulary[name] for name in sorted(special, key=len, reverse=True)}  # longest first
         self.bos, self.eos, self.pad = bos, eos, pad
         self.system = system  # what `chat` tells the model about itself if no message does; None: it cannot chat
         byte_of = dict(zip(sorted(pre_tokenizers.ByteLevel.alphabet()), BYTE_ORDER, strict=True))

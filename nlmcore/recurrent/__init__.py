@@ -8,10 +8,7 @@ logits = classifier(tokens, mask)                    SequenceClassifier: one ans
 """
 
 from nlmcore.recurrent.cell import Cell, CellState, Gates, LSTMState, Unrolled, unroll
-from nlmcore.recurrent.gru import GRUCell
+from nlmcore.recurrent.cells import GRUCell, LSTMCell, RNNCell, UGRNNCell
 from nlmcore.recurrent.labelling import SequenceClassifier, SequenceTagger, last_state, mean_output
 from nlmcore.recurrent.language_model import RecurrentLM
-from nlmcore.recurrent.lstm import LSTMCell
 from nlmcore.recurrent.recurrent import CELLS, Recurrent, RecurrentState
-from nlmcore.recurrent.rnn import RNNCell
-from nlmcore.recurrent.ugrnn import UGRNNCell

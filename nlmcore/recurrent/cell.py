@@ -13,7 +13,7 @@ the equations is `step`. `cell(x, state)` is the two together.
 Initialisation: weights are uniform in ±1/√hidden, as in torch.nn; biases are 0, except that some cells open the gate
 that keeps the memory with a bias of 1.
 
-Departs from the papers: nothing here; each cell's file says where it does.
+Departs from the papers: nothing here; each cell of `cells` says where it does.
 """
 
 import math

@@ -26,10 +26,7 @@ from nlmcore.checks import Rate, Size, check_sizes, door
 from nlmcore.fast.lstm import run_lstm
 from nlmcore.fast.recurrent import flatten_weights, run_kernel
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, Unrolled, as_state, check_not_empty, each, hidden_of
-from nlmcore.recurrent.gru import GRUCell
-from nlmcore.recurrent.lstm import LSTMCell
-from nlmcore.recurrent.rnn import RNNCell
-from nlmcore.recurrent.ugrnn import UGRNNCell
+from nlmcore.recurrent.cells import GRUCell, LSTMCell, RNNCell, UGRNNCell
 
 CELLS: dict[str, Callable[[int, int], Cell]] = {"rnn": RNNCell, "ugrnn": UGRNNCell, "gru": GRUCell, "lstm": LSTMCell}
 CellName = str | Callable[[int, int], Cell]  # a name in CELLS, or anything that builds a cell of these two sizes

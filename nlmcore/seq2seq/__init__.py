@@ -8,6 +8,5 @@ and retrieve-and-edit: `Retriever` finds a prototype, `NeuralEditor` rewrites it
 
 from nlmcore.seq2seq.attention import SCORES, AdditiveScore, Attention, BilinearScore, DotScore
 from nlmcore.seq2seq.decoders import AttentionDecoder, Decoder, EveryStepDecoder, InitialStateDecoder, Seq2SeqState
-from nlmcore.seq2seq.edit import NeuralEditor, edited_words
+from nlmcore.seq2seq.edit import NeuralEditor, Retriever, edit_pairs, edited_words, jaccard
 from nlmcore.seq2seq.model import Encoder, Seq2Seq
-from nlmcore.seq2seq.retrieve import Retriever, edit_pairs, jaccard

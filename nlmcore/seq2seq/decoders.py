@@ -36,7 +36,7 @@ class Seq2SeqState:
 
     recurrent: RecurrentState  # the decoder's own state, each tensor (batch, layers, hidden)
     constant: Float[Tensor, "batch constant"] | None = None  # fed at every step with the token's embedding
-    keys: Float[Tensor, "batch source d_key"] | None = None  # for attention: the encoder states as the score compares them
+    keys: Float[Tensor, "batch source d_key"] | None = None  # for attention: what the score compares
     values: Float[Tensor, "batch source hidden"] | None = None  # for attention: the encoder states h_1 … h_n
     mask: Bool[Tensor, "batch source"] | None = None  # True where the source has a real token
 

@@ -92,35 +92,35 @@ class GatedFeedForward(FeedForward):
         return self.outer(self.activation(gate) * content)
 
 
-class Block(nn.Module):
-    """The sublayers of a TransformerConfig `c`, with cross-attention if `cross`; `causal` if it is going to `step`."""
+class AttentionLayer(nn.Module):
+    """The attention sublayers of a TransformerConfig `c`, to a source too if `cross`; `causal` if it has to `step`."""
 
     def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
         super().__init__()
         self.attention, self.residual_attention = self_attention(c, causal), c.residual(c)
         if cross:
             self.cross_attention, self.residual_cross_attention = c.cross_attention(c), c.residual(c)
-        self.feed_forward, self.residual_feed_forward = c.feed_forward(c.d_model, c.hidden_size), c.residual(c)
-        self.branches = 3 if cross else 2  # how many sublayers add to the residual pathway
+        self.branches = 2 if cross else 1  # how many sublayers add to the residual pathway
 
     def forward(self, x: X, mask: Bool[Tensor, "..."] | None = None) -> X:
         """mask broadcasts to (batch, head, query, key), True = may attend."""
-        return self._sublayers(x, self.attention(self.residual_attention.pre(x), mask=mask))
+        y = self.attention(self.residual_attention.pre(x), mask=mask)
+        return self.transform(self.residual_attention.post(x, y))
 
     def step(
         self, x: X, state: Any = None, memory: Memory | None = None, memory_mask: Bool[Tensor, "..."] | None = None
     ) -> tuple[X, Any]:
         """Continue from `state`, attending to `memory`, the source as `project_source` gave it, if there is one."""
         y, state = self.attention.step(self.residual_attention.pre(x), state)
-        return self._sublayers(x, y, memory, memory_mask), state
-
-    def _sublayers(self, x: X, y: X, memory: Memory | None = None, memory_mask: Tensor | None = None) -> X:
-        """y: what self-attention gave."""
         x = self.residual_attention.post(x, y)
         if memory is not None:
             y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), memory, memory_mask)
             x = self.residual_cross_attention.post(x, y)
-        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
+        return self.transform(x), state
+
+    def transform(self, x: X) -> X:
+        """What follows attention in this layer: nothing."""
+        return x
 
     def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
         """Keys and values of the encoder's output, computed once."""
@@ -128,7 +128,23 @@ class Block(nn.Module):
 
     def last_matrices(self) -> list[nn.Linear]:
         """The linear maps that end each branch; first weights scale them by the depth."""
-        return last_matrices(self.attention, getattr(self, "cross_attention", None), self.feed_forward)
+        attentions = (self.attention, getattr(self, "cross_attention", None))
+        return last_matrices(*(getattr(part, "output", part) for part in attentions))
+
+
+class Block(AttentionLayer):
+    """One layer: attention, then the feed-forward network."""
+
+    def __init__(self, c: Any, causal: bool = False, cross: bool = False) -> None:
+        super().__init__(c, causal, cross)
+        self.feed_forward, self.residual_feed_forward = c.feed_forward(c.d_model, c.hidden_size), c.residual(c)
+        self.branches += 1
+
+    def transform(self, x: X) -> X:
+        return self.residual_feed_forward.post(x, self.feed_forward(self.residual_feed_forward.pre(x)))
+
+    def last_matrices(self) -> list[nn.Linear]:
+        return [*super().last_matrices(), *last_matrices(self.feed_forward)]
 
 
 def last_matrices(*parts: Any) -> list[nn.Linear]:

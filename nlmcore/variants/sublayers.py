@@ -33,43 +33,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from nlmcore.attention import Memory
 from nlmcore.fast import Linear
 from nlmcore.transformer import Stack
-from nlmcore.transformer.block import last_matrices
-from nlmcore.transformer.checks import self_attention
+from nlmcore.transformer.block import AttentionLayer, last_matrices
 from nlmcore.variants.shapes import Mask, Vectors
-
-
-class AttentionLayer(nn.Module):
-    """s, or s c: the attention of a block, with the state of self-attention. A part `block`."""
-
-    def __init__(self, c: Any, causal: bool, cross: bool) -> None:
-        super().__init__()
-        self.attention, self.residual_attention = self_attention(c, causal), c.residual(c)
-        if cross:
-            self.cross_attention, self.residual_cross_attention = c.cross_attention(c), c.residual(c)
-        self.branches = 2 if cross else 1
-
-    def forward(self, x: Vectors, mask: Mask = None) -> Vectors:
-        return self.residual_attention.post(x, self.attention(self.residual_attention.pre(x), mask=mask))
-
-    def step(
-        self, x: Vectors, state: Any = None, memory: Memory | None = None, memory_mask: Mask = None
-    ) -> tuple[Vectors, Any]:
-        y, state = self.attention.step(self.residual_attention.pre(x), state)
-        x = self.residual_attention.post(x, y)
-        if memory is not None:
-            y = self.cross_attention.cross_attend(self.residual_cross_attention.pre(x), memory, memory_mask)
-            x = self.residual_cross_attention.post(x, y)
-        return x, state
-
-    def project_source(self, source: Float[Tensor, "batch source d_model"]) -> Memory:
-        return self.cross_attention.project_source(source)
-
-    def last_matrices(self) -> list[nn.Linear]:
-        attentions = (self.attention, getattr(self, "cross_attention", None))
-        return last_matrices(*(getattr(part, "output", part) for part in attentions))  # `Branches` has its own
 
 
 class FeedForwardLayer(nn.Module):

@@ -11,7 +11,7 @@ from nlmcore.convolutional import ConvEncoder, ConvSeq2Seq, ConvSeq2SeqState, Mu
 from nlmcore.inspect import capture
 from nlmcore.language_model import select
 from tests.laws import assert_close, assert_every_parameter_gets_a_gradient, assert_language_model
-from tests.nlmcore.convolutional.test_gated import kernel
+from tests.nlmcore.convolutional.test_conv_lm import kernel
 
 GENERATOR = torch.Generator().manual_seed(5)
 SOURCE = torch.randint(0, 13, (3, 6), generator=GENERATOR)
