@@ -1,4 +1,4 @@
-"""Counting every n-gram of a text, up to an order, by sorting instead of by hashing; and a file of such counts.
+"""Counting every n-gram of a text, up to an order, by sorting instead of by hashing.
 
 An n-gram (h, w) is its prefix h and its last word w. Prefixes of one order are numbered 0, 1, 2, ..., so an
 n-gram of the next order is one integer,
@@ -12,20 +12,13 @@ order (as in Heafield 2011's KenLM), in which the children of a prefix lie next 
 Symbols: h context (prefix) of order-1 words, h' the same without its first word (suffix), w word, c(h, w) count.
 """
 
-import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 from torch import Tensor
-
-FORMAT, ARRAYS = "nlmcore.ngram 1", ("keys", "counts", "suffix")
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,49 +157,3 @@ def sort_with_positions(keys: ndarray) -> tuple[ndarray, ndarray]:
         return keys[position], position
     packed = np.sort(keys << bits | np.arange(len(keys)))
     return packed >> bits, packed & ((1 << bits) - 1)
-
-
-# --- to a file and back; one that is cut short or was tampered with is refused ---
-
-
-def save_counts(path: str | os.PathLike[str], settings: dict[str, Any], levels: list[Ngrams]) -> None:
-    """Per order m the arrays keys.m, counts.m and suffix.m; the settings as JSON in the header."""
-    arrays = {}
-    for level in levels:
-        for name in ARRAYS:
-            arrays[f"{name}.{level.order}"] = np.ascontiguousarray(getattr(level, name), dtype=np.int64)
-    save_file(arrays, os.fspath(path), metadata={"format": FORMAT, "settings": json.dumps(settings)})
-
-
-def load_counts(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Ngrams]]:
-    """What `save_counts` wrote. Raises ValueError for anything else, FileNotFoundError for no file."""
-    try:
-        with safe_open(os.fspath(path), framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file, no dictionary)
-    except SafetensorError as error:
-        raise ValueError(f"path must be a whole safetensors file, got {os.fspath(path)!r}: {error}") from error
-    if metadata.get("format") != FORMAT:
-        raise ValueError(f"path must be a file of format {FORMAT!r}, got {metadata.get('format')!r} in {path!r}")
-    settings = json.loads(metadata["settings"])
-    levels: list[Ngrams] = []
-    contexts, context_suffix = 1, np.zeros(1, dtype=np.int64)
-    for m in range(1, settings["order"] + 1):
-        names = [f"{name}.{m}" for name in ARRAYS]
-        if not all(name in arrays for name in names):
-            raise ValueError(f"path must hold {', '.join(names)}, got only {sorted(arrays)} in {path!r}")
-        keys, counts, suffix = (arrays[name] for name in names)
-        level = Ngrams(m, settings["vocab_size"], keys, counts, suffix, contexts, context_suffix)
-        if not _consistent(level):
-            raise ValueError(f"path must hold consistent counts, got order {m} of {path!r} out of order or range")
-        levels.append(level)
-        contexts, context_suffix = len(level), suffix
-    return settings, levels
-
-
-def _consistent(level: Ngrams) -> bool:
-    keys, counts, suffix = level.keys, level.counts, level.suffix
-    if not keys.shape == counts.shape == suffix.shape or (level.order == 1 and not len(level)):
-        return False
-    in_range = (keys >= 0) & (keys < level.contexts * level.vocab_size) & (suffix >= 0) & (suffix < level.contexts)
-    return bool((np.diff(keys) > 0).all() and in_range.all() and (counts > 0).all())

@@ -13,7 +13,6 @@ and take the lower order's distribution; for P(w | beginning), put <bos> in fron
 """
 
 import operator
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any, SupportsIndex
@@ -26,7 +25,7 @@ from torch import Tensor
 
 from nlmcore.checks import check_tokens, described
 from nlmcore.ngram.backoff import KatzBackoff, StupidBackoff
-from nlmcore.ngram.counts import as_sequences, count_ngrams, load_counts, save_counts
+from nlmcore.ngram.counts import as_sequences, count_ngrams
 from nlmcore.ngram.smoothing import MLE, AbsoluteDiscounting, Additive, Interpolation, KneserNey, Smoothing, WittenBell
 from nlmcore.ngram.table import BackoffTable
 from nlmcore.ngram.weights import fit_weights, held_out_components, leave_one_out_components
@@ -158,23 +157,6 @@ class NGramLM:
         if state.numel():
             check_tokens(state, self.vocab_size, "state")
         return np.concatenate([state.cpu().numpy().astype(np.int64), new], axis=1), state.shape[1]
-
-    # --- to a file and back ---
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Counts and settings as safetensors; the probabilities follow from them."""
-        given = {field.name: getattr(self.rule, field.name) for field in fields(self.rule)}
-        settings = {"order": self.order, "vocab_size": self.vocab_size, "smoothing": self.smoothing, "options": given}
-        save_counts(path, {**settings, "weights_given": self._weights_given}, self.table.levels)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "NGramLM":
-        """What `save` wrote; raises ValueError for a file that is cut short or holds something else."""
-        settings, levels = load_counts(path)
-        model = cls(settings["order"], settings["vocab_size"], settings["smoothing"], **settings["options"])
-        model._weights_given = settings["weights_given"]
-        model._table = BackoffTable(levels, model.rule)
-        return model
 
 
 def _as_integer(name: str, value: object, low: int, high: int) -> int:

@@ -9,17 +9,13 @@ Departs from the papers: all pairs of a batch see the vectors from before the ba
 order within an epoch.
 """
 
-import json
 import math
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, ClassVar
 
 import torch
 from jaxtyping import Float
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.functional import embedding
 from tqdm import tqdm
@@ -33,7 +29,6 @@ from nlmcore.word2vec.vectors import analogy, nearest
 Word = int | str
 LearningRate = Annotated[float | int, Range(0, 1, above=True, closed=True)]
 
-FORMAT = "nlmcore.word2vec "
 MAX_BATCH = 1024
 MAX_STEP = 3.0
 """Learning rate times pairs that one word may have in a batch; 10 and more diverge on a vocabulary of 28 words."""
@@ -73,11 +68,6 @@ class Word2Vec(ABC):
         shape = (self.vocab_size, d_model)
         self.input: Float[Tensor, "vocab d_model"] = (torch.rand(shape, generator=generator) - 0.5) / d_model
         self.output: Float[Tensor, "vocab d_model"] = torch.zeros(shape)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The options that it was made with."""
-        return {"window": self.window, "n_negatives": self.n_negatives, "subsample": self.subsample}
 
     @property
     def vectors(self) -> Float[Tensor, "vocab d_model"]:
@@ -182,34 +172,6 @@ class Word2Vec(ABC):
     def _spell(self, answers: list[tuple[int, float]]) -> list[tuple[Word, float]]:
         return [(self.words[i] if self.words else i, cosine) for i, cosine in answers]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Both tables as safetensors; the kind of model, its settings and its words in the header."""
-        kind, settings, words = FORMAT + type(self).__name__, json.dumps(self.settings), json.dumps(self.words)
-        header = {"format": kind, "settings": settings, "words": words}
-        save_file({"input": self.input, "output": self.output}, os.fspath(path), metadata=header)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Word2Vec":
-        """What `save` of the same class wrote; raises ValueError for a file cut short or of something else."""
-        path = os.fspath(path)
-        try:
-            with safe_open(path, framework="pt") as file:
-                header = file.metadata() or {}
-                tables = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a file, no dictionary)
-        except SafetensorError as error:
-            raise ValueError(f"path must be a whole safetensors file, got {path!r}: {error}") from error
-        wanted, found = FORMAT + cls.__name__, header.get("format")
-        if found != wanted or set(tables) != {"input", "output"}:
-            raise ValueError(f"path must be a file of format {wanted!r}, got {found!r} in {path!r}")
-        words = json.loads(header["words"])
-        shapes = [tuple(table.shape) for table in tables.values()]
-        if shapes[0] != shapes[1] or len(shapes[0]) != 2 or (words is not None and len(words) != shapes[0][0]):
-            found = f"{shapes} for {words and len(words)} words"
-            raise ValueError(f"path must hold two tables with a row per word, got {found}")
-        model = cls(shapes[0][0] if words is None else words, shapes[0][1], **json.loads(header["settings"]))
-        model.input, model.output = tables["input"], tables["output"]
-        return model
-
 
 class SkipGram(Word2Vec):
     """A word predicts each of its neighbours: v of the word against u of the neighbour."""
@@ -234,10 +196,6 @@ class CBOW(Word2Vec):
     ) -> None:
         super().__init__(vocabulary, d_model, **options)
         self.corrected = corrected
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "corrected": self.corrected}
 
     def gradient(self, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
         return cbow_gradient(*arguments, self.corrected)  # type: ignore[call-arg]

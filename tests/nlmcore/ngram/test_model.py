@@ -166,42 +166,6 @@ def test_bad_questions_are_named() -> None:
         NGramLM(2, V).probability(1, [2])
 
 
-@pytest.mark.parametrize("smoothing", SMOOTHINGS)
-def test_a_file_and_back(smoothing: str, tmp_path) -> None:
-    model = NGramLM(3, V, smoothing, base="unigram").fit(TRAIN)
-    model.save(tmp_path / "model.safetensors")
-    again = NGramLM.load(tmp_path / "model.safetensors")
-    assert torch.equal(again(TOKENS)[0], model(TOKENS)[0])
-    assert (again.order, again.vocab_size, again.smoothing, again.rule.base) == (3, V, smoothing, "unigram")
-    assert again.weights == model.weights
-
-
-def test_a_damaged_file_is_refused(tmp_path) -> None:
-    from safetensors.numpy import load_file, save_file
-
-    whole = tmp_path / "whole.safetensors"
-    NGramLM(3, V).fit(TRAIN).save(whole)
-    data = whole.read_bytes()
-    for length in (0, 5, 100, len(data) // 2, len(data) - 1):
-        (tmp_path / "cut").write_bytes(data[:length])
-        with pytest.raises(ValueError, match="path must be a whole"):
-            NGramLM.load(tmp_path / "cut")
-    arrays = load_file(whole)
-    save_file(arrays, tmp_path / "foreign")
-    with pytest.raises(ValueError, match="format"):
-        NGramLM.load(tmp_path / "foreign")
-    arrays["keys.2"] = arrays["keys.2"][::-1].copy()
-    from safetensors import safe_open
-
-    with safe_open(whole, framework="numpy") as file:
-        metadata = file.metadata()
-    save_file(arrays, tmp_path / "shuffled", metadata=metadata)
-    with pytest.raises(ValueError, match="order 2"):
-        NGramLM.load(tmp_path / "shuffled")
-    with pytest.raises(FileNotFoundError):
-        NGramLM.load(tmp_path / "nothing")
-
-
 def test_repr_names_the_rule() -> None:
     assert "KneserNey" in repr(NGramLM(2, V).fit(TRAIN))
     assert "not fitted" in repr(NGramLM(2, V))

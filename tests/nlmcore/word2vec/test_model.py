@@ -93,25 +93,6 @@ def _ids(model: SkipGram) -> SkipGram:
     return other
 
 
-@pytest.mark.parametrize("model_class", MODELS)
-def test_a_file_and_back(model_class, tmp_path, text) -> None:
-    model = model_class(VOCABULARY, 5, window=3, n_negatives=2, subsample=0.01)
-    model.train(text[:20], 1, progress=False)
-    model.save(tmp_path / "m")
-    again = model_class.load(tmp_path / "m")
-    assert torch.equal(again.input, model.input)
-    assert torch.equal(again.output, model.output)
-    assert (again.words, again.settings) == (model.words, model.settings)
-    data = (tmp_path / "m").read_bytes()
-    for length in (0, 7, len(data) // 2, len(data) - 1):
-        (tmp_path / "cut").write_bytes(data[:length])
-        with pytest.raises(ValueError, match="whole safetensors"):
-            model_class.load(tmp_path / "cut")
-    other = next(m for m in MODELS if m is not model_class)
-    with pytest.raises(ValueError, match="format"):
-        other.load(tmp_path / "m")
-
-
 def test_progress_shows_a_bar_or_nothing(capsys) -> None:
     SkipGram(3, 2).train([[0, 1, 2]], 1, progress=False)
     assert capsys.readouterr().err == ""
