@@ -14,57 +14,30 @@ import re
 from nlmcore.corpora.corpus import Corpus, Document, in_splits
 from nlmcore.corpora.packaged import data_file
 
-COMEDIES = {
-    "alls_well_that_ends_well": "All's Well That Ends Well",
-    "as_you_like_it": "As You Like It",
-    "comedy_of_errors": "The Comedy of Errors",
-    "loves_labours_lost": "Love's Labour's Lost",
-    "measure_for_measure": "Measure for Measure",
-    "merchant_of_venice": "The Merchant of Venice",
-    "merry_wives_of_windsor": "The Merry Wives of Windsor",
-    "midsummer_nights_dream": "A Midsummer Night's Dream",
-    "much_ado_about_nothing": "Much Ado About Nothing",
-    "pericles": "Pericles",
-    "taming_of_the_shrew": "The Taming of the Shrew",
-    "tempest": "The Tempest",
-    "twelfth_night": "Twelfth Night",
-    "two_gentlemen_of_verona": "The Two Gentlemen of Verona",
-    "winters_tale": "The Winter's Tale",
+# Titles by genre; a file is named like its title, without article and marks, except for those in FILES.
+TITLES = {
+    "comedy": """All's Well That Ends Well; As You Like It; The Comedy of Errors; Love's Labour's Lost;
+        Measure for Measure; The Merchant of Venice; The Merry Wives of Windsor; A Midsummer Night's Dream;
+        Much Ado About Nothing; Pericles; The Taming of the Shrew; The Tempest; Twelfth Night;
+        The Two Gentlemen of Verona; The Winter's Tale""",
+    "history": """Henry IV, Part 1; Henry IV, Part 2; Henry V; Henry VI, Part 1; Henry VI, Part 2; Henry VI, Part 3;
+        Henry VIII; King John; Richard II; Richard III""",
+    "tragedy": """Antony and Cleopatra; Coriolanus; Cymbeline; Hamlet; Julius Caesar; King Lear; Macbeth; Othello;
+        Romeo and Juliet; Timon of Athens; Titus Andronicus; Troilus and Cressida""",
+    "poem": """A Lover's Complaint; The Passionate Pilgrim; The Phoenix and the Turtle; The Rape of Lucrece;
+        The Sonnets""",
 }
-HISTORIES = {
-    "henry_iv_part_1": "Henry IV, Part 1",
-    "henry_iv_part_2": "Henry IV, Part 2",
-    "henry_v": "Henry V",
-    "henry_vi_part_1": "Henry VI, Part 1",
-    "henry_vi_part_2": "Henry VI, Part 2",
-    "henry_vi_part_3": "Henry VI, Part 3",
-    "henry_viii": "Henry VIII",
-    "john": "King John",
-    "richard_ii": "Richard II",
-    "richard_iii": "Richard III",
-}
-TRAGEDIES = {
-    "antony_and_cleopatra": "Antony and Cleopatra",
-    "coriolanus": "Coriolanus",
-    "cymbeline": "Cymbeline",
-    "hamlet": "Hamlet",
-    "julius_caesar": "Julius Caesar",
-    "lear": "King Lear",
-    "macbeth": "Macbeth",
-    "othello": "Othello",
-    "romeo_and_juliet": "Romeo and Juliet",
-    "timon_of_athens": "Timon of Athens",
-    "tragedy_of_titus_andronicus": "Titus Andronicus",
-    "troilus_and_cressida": "Troilus and Cressida",
-}
-POEMS = {
-    "lovers_complaint": "A Lover's Complaint",
-    "passionate_pilgrim": "The Passionate Pilgrim",
-    "phoenix_and_the_turtle": "The Phoenix and the Turtle",
-    "rape_of_lucrece": "The Rape of Lucrece",
-    "sonnets": "The Sonnets",
-}
-GENRES = {"comedy": COMEDIES, "history": HISTORIES, "tragedy": TRAGEDIES, "poem": POEMS}
+FILES = {"King John": "john", "King Lear": "lear", "Titus Andronicus": "tragedy_of_titus_andronicus"}
+
+
+def file_of(title: str) -> str:
+    """ "The Winter's Tale" is in winters_tale."""
+    return FILES.get(title) or re.sub(r"^(the|a) |[',]", "", title.lower()).replace(" ", "_")
+
+
+GENRES = {
+    genre: {file_of(title): title for title in re.split(r";\s+", titles)} for genre, titles in TITLES.items()
+}  # genre -> file -> title
 
 # Whole works, so that no scene is on both sides; one of each of the three genres.
 VALID = ("As You Like It", "Richard II", "Julius Caesar")
