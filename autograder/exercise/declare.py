@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.exercise.edits import Edit, EditError, Master, edited, master_of
-from autograder.exercise.judges import TOLERANCE, and_inputs_unchanged, law, same_shapes, same_values
+from autograder.exercise.judges import TOLERANCE, and_inputs_unchanged, in_any_order, law, same_shapes, same_values
 from autograder.exercise.rooms import with_what_is_built_on
 from autograder.exercise.specification import Cases, Exercise, Judge, Misconception, Property
 from autograder.exercise.travel import made_of
@@ -66,6 +66,17 @@ def values(name: str, points: float, cases: Cases, *results: str, tolerance: flo
     def row(names: tuple[str, ...]) -> Property:
         which = tuple(names.index(result) for result in results) or None
         return judged(name, points, cases, same_values(names, which, tolerance), *results)(names)
+
+    return row
+
+
+def any_order(name: str, points: float, cases: Cases, *results: str) -> Row:
+    """The named results contain the reference's numbers (all results if none is named), wherever they stand: who sorts
+    them differently keeps these points."""
+
+    def row(names: tuple[str, ...]) -> Property:
+        which = tuple(names.index(result) for result in results) or None
+        return judged(name, points, cases, in_any_order(names, which), *results)(names)
 
     return row
 

@@ -101,6 +101,19 @@ def same_values(
     return None
 
 
+@travels
+def in_any_order(
+    case: Case, got: Outcomes, expected: Outcomes, names: Sequence[str], which: Sequence[int] | None = None
+) -> str | None:
+    """Each of the lists with the indices `which` (all by default) contains the reference's numbers, in any order."""
+    for mine, right in zip(got, expected, strict=True):
+        for index in range(len(names)) if which is None else which:
+            output, wanted = (outcome.outputs[index].double().reshape(-1) for outcome in (mine, right))
+            if not close(output.sort().values, wanted.sort().values):
+                return f"{names[index]} does not contain the expected numbers, in whatever order"
+    return None
+
+
 def inputs_unchanged(case: Case, got: Outcomes, expected: Outcomes) -> str | None:
     """The caller's tensors are unchanged."""
     changed = sorted({name for outcome in got for name in outcome.changed})

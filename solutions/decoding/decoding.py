@@ -91,8 +91,8 @@ def greedy(log_probs, start, eos, longest):
 # By hand: $e^z = (4, 3, 2, 1)$, $k = 2$, $T = 1$ gives $(4/7, 3/7, 0, 0)$. With $T = \tfrac12$ the exponentials are squared, which gives
 # $(16/25, 9/25, 0, 0)$.
 #
-# **Checked:** the shape; $k$ words that share the probability; temperatures; $k = 1$, all words, $k$ larger than the vocabulary, and logits above a
-# hundred. No two logits are equal.
+# **Checked:** the shape; the $k$ probabilities, in any order; that each word has its own; temperatures; $k = 1$, all words, $k$ larger than the
+# vocabulary, and logits above a hundred. No two logits are equal.
 #
 # <details><summary>A hint</summary>
 #
@@ -129,7 +129,8 @@ def top_k(logits, k, temperature):
 #
 # The word that takes the sum to $p$ or beyond belongs to the nucleus. So at least one word is always kept.
 #
-# **Checked:** the shape; typical $p$; one word that has more than $p$; $p = 1$, a very small one, and logits above a hundred.
+# **Checked:** the shape; typical $p$, first the probabilities in any order, then that each word has its own; one word that has more than
+# $p$; $p = 1$, a very small one, and logits above a hundred.
 #
 # <details><summary>A hint on the sum</summary>
 #
@@ -177,7 +178,8 @@ def nucleus(logits, p):
 #
 # Parents [0, 1], words [1, 2]. With a beam of 3 the next one is 0.15, and parent 0 has two children. In logarithms the products become sums.
 #
-# **Checked:** three lists of the size of the beam; the scores, best first; the parents and the words; the first step, with a single hypothesis.
+# **Checked:** three lists of the size of the beam; the scores, in any order, then best first; the parents and the words in the same way; the first
+# step, with a single hypothesis.
 #
 # <details><summary>A hint</summary>
 #
@@ -266,7 +268,7 @@ def beam_search(log_probs, start, eos, beam, longest):
 #
 # By hand: $\ln P = (-2, -3)$ with lengths $(1, 4)$. With $\alpha = 0$ the first wins; with $\alpha = 1$ the scores are $(-2, -0.75)$ and the second wins.
 #
-# **Checked:** $\alpha = 1$; other $\alpha$; $\alpha = 0$.
+# **Checked:** the scores for $\alpha = 1$ and for other $\alpha$; the best hypothesis; $\alpha = 0$.
 #
 # <details><summary>A hint</summary>
 #

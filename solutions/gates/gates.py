@@ -99,8 +99,8 @@ HTML(
 # %% [markdown]
 # Return the gate and the candidate as well, `(new, G, R)`, so that they can be checked separately, and a wrong gate does not cost you the mixture.
 #
-# **Checked:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs, float64, one
-# text, one unit.
+# **Checked:** the shapes; the gate; the candidate; that the new state follows from *your* gate and candidate; the new state itself; as many units as
+# inputs, float64, one text, one unit.
 #
 # <details><summary>A hint</summary>
 #
@@ -161,8 +161,8 @@ HTML(
 # > **Before you write it:** with one unit it makes no difference whether the reset comes before or after the product with $U^n$. Why
 # > does it with two? And what if $d$ is not 0?
 #
-# **Checked:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; as many units as inputs, float64, one
-# text, one unit.
+# **Checked:** the shapes; the gates; the candidate; that the new state follows from *your* gate and candidate; the new state itself; as many units as
+# inputs, float64, one text, one unit.
 #
 # <details><summary>A hint</summary>
 #
@@ -224,8 +224,8 @@ HTML(
 
 
 # %% [markdown]
-# **Checked:** the shapes; the gates; that the memory follows from *your* gates, and the output from *your* memory; as many units as inputs, float64,
-# one text, one unit.
+# **Checked:** the shapes; the gates; that the memory follows from *your* gates, and the output from *your* memory; both states themselves; as many
+# units as inputs, float64, one text, one unit.
 #
 # <details><summary>A hint</summary>
 #

@@ -228,7 +228,7 @@ def pair_gradients(centre, context, noise):
 #
 # Return the $k$ words with the largest cosine, nearest first, without the word itself.
 #
-# **Checked:** the right words, nearest first, among vectors of very different lengths; one neighbour, and all of them.
+# **Checked:** the right words, in any order; nearest first, among vectors of very different lengths; one neighbour, and all of them.
 #
 # <details><summary>A hint</summary>
 #

@@ -4,6 +4,7 @@ The answers that are tried are `tests/autograder/answers/<assignment>.txt`. `pyt
 """
 
 import pkgutil
+import re
 
 import pytest
 
@@ -60,6 +61,15 @@ def test_a_misconception_fails_visibly_and_is_named(mistake: tuple[Exercise, Mis
     verdict = verdict_on(exercise, misconception.implementation, seed)
     assert any(not finding.holds and not finding.fresh for finding in verdict.findings), "a student sees it, too"
     assert [m.id for m in verdict.misconceptions] == [misconception.id]
+
+
+RIGHT = re.compile(r"(?:^|[.:] )(?:The|Your|Both|This|Gate|the)\b[^.:]* (?:is|are|look) right\b")
+
+
+def test_what_a_message_calls_right_has_points(mistake: tuple[Exercise, Misconception]) -> None:
+    exercise, misconception = mistake
+    if RIGHT.search(misconception.sentence):
+        assert verdict_on(exercise, misconception.implementation, 3).points >= 0.5, misconception.sentence
 
 
 def test_misconceptions_are_said_in_sentences(exercise: Exercise) -> None:

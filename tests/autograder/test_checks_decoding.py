@@ -76,7 +76,7 @@ def test_an_answer_that_is_no_path_is_a_complaint_and_no_fault_of_the_grader(tok
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda p, n, penalty: (p * n**penalty, (p * n**penalty).argmin()), ["smallest-score"]),
+        (lambda p, n, penalty: (p * n**penalty, (p * n**penalty).argmin()), ["multiplied", "smallest-score"]),
         (lambda p, n, penalty: (p / n**penalty, p.argmin()), ["smallest-score"]),
         (lambda p, n, penalty: (p / n**penalty, n.argmin()), []),
         (lambda p, n, penalty: (p - penalty * n, (p - penalty * n).argmax()), []),
@@ -84,7 +84,8 @@ def test_an_answer_that_is_no_path_is_a_complaint_and_no_fault_of_the_grader(tok
     ids=["multiplied and smallest", "smallest of all", "shortest", "subtracted"],
 )
 def test_a_wrong_length_is_not_told_what_it_is_not(wrong, said):
-    """The first two do choose the smallest score where nothing else is wrong: without a penalty."""
+    """The first makes two mistakes and is told of both; the second does choose the smallest score where nothing else
+    is wrong: without a penalty."""
     verdict = examine(EXERCISES["decoding.length_penalty"], wrong, 5)
     assert verdict.points <= 1.5
     assert [m.id for m in verdict.misconceptions] == said

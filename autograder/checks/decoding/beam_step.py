@@ -3,7 +3,7 @@
 import torch
 
 from autograder.checks.decoding.common import CLOSED
-from autograder.exercise.declare import question, shapes, values
+from autograder.exercise.declare import any_order, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -33,8 +33,10 @@ BEAM_STEP = question(
     returns=("scores", "parents", "tokens"),
     properties=[
         shapes(0.25, _usual_steps, "three lists of the beam's size"),
-        values("the scores", 1.25, _usual_steps, "scores"),
-        values("the parents and the words", 2, _usual_steps, "parents", "tokens"),
+        any_order("the scores, in any order", 0.75, _usual_steps, "scores"),
+        values("the scores, best first", 0.5, _usual_steps, "scores"),
+        any_order("the parents and the words, in any order", 1, _usual_steps, "parents", "tokens"),
+        values("the parents and the words of each", 1, _usual_steps, "parents", "tokens"),
         values("the first step", 0.5, _first_step),
     ],
     closed=CLOSED,

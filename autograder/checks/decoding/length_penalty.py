@@ -1,13 +1,15 @@
 """Question 2c: the effect of length."""
 
 from autograder.checks.decoding.common import CLOSED
-from autograder.exercise.declare import question, values
+from autograder.exercise.declare import judged, question, values
 from autograder.exercise.draw import Draw
-from autograder.exercise.specification import Case, case
+from autograder.exercise.judges import same_values
+from autograder.exercise.specification import Both, Case, case
 
 
 def _choices(draw: Draw, penalty: float, label: str) -> Case:
-    """Hypotheses for which the penalty changes the winner; neither winner is the shortest or the worst."""
+    """Hypotheses for which the penalty changes the winner; neither winner is the shortest or the worst, nor the least
+    probable."""
     while True:
         number = draw.largest + 1
         lengths = draw.integers(1, 12, number)
@@ -15,7 +17,8 @@ def _choices(draw: Draw, penalty: float, label: str) -> Case:
         scores, best = LENGTH_PENALTY.reference(log_probs, lengths, penalty)
         gap, first = scores.sort(descending=True).values, int(log_probs.argmax())
         others = {int(best), int(scores.argmin()), int(lengths.argmin())}
-        if first not in others and len(others) == 3 and float(gap[0] - gap[1]) > 0.01:
+        improbable = int(best) == int(log_probs.argmin())
+        if first not in others and len(others) == 3 and not improbable and float(gap[0] - gap[1]) > 0.01:
             return case(label, log_probs, lengths, penalty)
 
 
@@ -38,8 +41,9 @@ LENGTH_PENALTY = question(
     difficulty="easy",
     returns=("scores", "best"),
     properties=[
-        values("a mean per word: penalty 1", 0.75, _means),
-        values("other penalties", 1, _between),
+        values("the scores: a mean per word", 0.5, _means, "scores"),
+        values("the scores for other penalties", 0.75, _between, "scores"),
+        judged("the best hypothesis", 0.5, Both((_means, _between)), same_values(("scores", "best"), (1,))),
         values("no penalty", 0.25, _none),
     ],
     closed=CLOSED,

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.decoding.common import CLOSED, different_logits
-from autograder.exercise.declare import question, shapes, values
+from autograder.exercise.declare import any_order, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -43,7 +43,8 @@ NUCLEUS = question(
     returns=("probabilities",),
     properties=[
         shapes(0.25, _usual, "one probability per word"),
-        values("typical p", 2, _usual),
+        any_order("typical p: the probabilities, in any order", 1, _usual),
+        values("typical p: each word has its own", 1, _usual),
         values("one word has more than p", 1, _sharp),
         values("p = 1, tiny p, large logits", 0.75, _extremes),
     ],

@@ -1,7 +1,7 @@
 """Question 1b: the k most probable words, at a temperature."""
 
 from autograder.checks.decoding.common import CLOSED, different_logits
-from autograder.exercise.declare import question, shapes, values
+from autograder.exercise.declare import any_order, question, shapes, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -37,7 +37,8 @@ TOP_K = question(
     returns=("probabilities",),
     properties=[
         shapes(0.25, _k_words, "one probability per word"),
-        values("k words share the probability", 1.25, _k_words),
+        any_order("k probabilities that are right, in any order", 0.75, _k_words),
+        values("each of the k words has its own", 0.5, _k_words),
         values("temperatures", 1, _temperatures),
         values("one word, all, large logits", 0.5, _extremes),
     ],

@@ -23,9 +23,10 @@ GRU_STEP = question(
     properties=[
         shapes(0.25, _cells),
         values("the two gates", 1, _cells, "r", "z"),
-        values("the candidate", 1.25, _cells, "n"),
+        values("the candidate", 1, _cells, "n"),
         holds("mixed with your own gate", 0.75, _cells, mixes(2, 3)),
-        values("the new state, odd sizes", 0.75, _odd),
+        values("the new state", 0.5, _cells, "new"),
+        values("everything, odd sizes", 0.5, _odd),
     ],
     closed=CLOSED,
     mistakes="""

@@ -22,10 +22,11 @@ LSTM_STEP = question(
     returns=("new_h", "new_c", "gates"),
     properties=[
         shapes(0.25, _cells),
-        values("the gates", 1.25, _cells, "gates"),
-        holds("the memory, from your own gates", 1, _cells, remembers),
+        values("the gates", 1, _cells, "gates"),
+        holds("the memory, from your own gates", 0.75, _cells, remembers),
         holds("the output, from your own memory", 0.75, _cells, shows),
-        values("both states, odd sizes", 0.75, _odd),
+        values("both states", 0.75, _cells, "new_h", "new_c"),
+        values("everything, odd sizes", 0.5, _odd),
     ],
     closed=CLOSED,
     mistakes="""

@@ -24,9 +24,10 @@ UGRNN_STEP = question(
     properties=[
         shapes(0.25, _cells),
         values("the gate", 0.75, _cells, "G"),
-        values("the candidate", 0.75, _cells, "R"),
-        holds("mixed with your own gate", 0.75, _cells, mixes(1, 2)),
-        values("the new state, odd sizes", 0.5, _odd),
+        values("the candidate", 0.5, _cells, "R"),
+        holds("mixed with your own gate", 0.5, _cells, mixes(1, 2)),
+        values("the new state", 0.5, _cells, "new"),
+        values("everything, odd sizes", 0.5, _odd),
     ],
     closed=CLOSED,
     mistakes="""

@@ -1,7 +1,7 @@
 """Question 3a: neighbours by direction."""
 
 from autograder.checks.vectors.common import CLOSED
-from autograder.exercise.declare import question, values
+from autograder.exercise.declare import any_order, question, values
 from autograder.exercise.draw import Draw
 from autograder.exercise.specification import Case, case
 
@@ -31,7 +31,11 @@ NEAREST = question(
     minutes=15,
     difficulty="easy",
     returns=("neighbours",),
-    properties=[values("the right ones, nearest first", 1.75, _space), values("one neighbour, and all", 1.25, _alike)],
+    properties=[
+        any_order("the right ones, in any order", 0.75, _space),
+        values("nearest first", 1, _space),
+        values("one neighbour, and all", 1.25, _alike),
+    ],
     closed=[*CLOSED, "torch.nn.functional.cosine_similarity"],
     mistakes="""
 dot-product: You compared plain dot products, so long vectors win, which frequent words have. The cosine depends only on
