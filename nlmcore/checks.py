@@ -69,6 +69,11 @@ the value does not fit."""
 
 INSTANCES = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
 KINDS = {"Float": "floating-point numbers", "Int": "integers", "Bool": "booleans (True = may attend)"}
+HOLDS: dict[str, Callable[[Tensor], bool]] = {
+    "Float": Tensor.is_floating_point,
+    "Bool": lambda x: x.dtype is torch.bool,
+    "Int": lambda x: not (x.is_floating_point() or x.is_complex() or x.dtype is torch.bool),
+}
 
 
 def described(value: object) -> str:
@@ -224,7 +229,7 @@ def _tensor(kind: str, dimensions: str) -> Check:
     after = 0 if rest is None else len(wanted) - rest - 1
     labels = [axis.strip("{}").removeprefix("self.") for axis in wanted]
     shape = f"({', '.join(labels)}{',' * (len(labels) == 1)})"
-    fits = {"Float": Tensor.is_floating_point, "Bool": lambda x: x.dtype is torch.bool}.get(kind, _holds_integers)
+    fits = HOLDS.get(kind, HOLDS["Int"])
     is_tensor = check_for(Tensor)
 
     def fixed(axis: str, me: Any) -> tuple[Any, str] | None:
@@ -255,7 +260,3 @@ def _tensor(kind: str, dimensions: str) -> Check:
                 raise refused(name, sizes, [f"{label} = {allowed}"], source)
 
     return check
-
-
-def _holds_integers(x: Tensor) -> bool:
-    return not (x.is_floating_point() or x.is_complex() or x.dtype is torch.bool)

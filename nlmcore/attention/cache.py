@@ -4,9 +4,8 @@
 
 With them a Transformer reads the next token for the price of one token, not of the whole text (Vaswani et al. 2017 do
 not say so; every implementation does). Appending gives [old; new], and no state changes when you continue from it.
-`nlmcore.fast.growing` does this with one copy per doubling; here you may read `grow` as torch.cat.
-
-Departs from the literature: nothing is changed in what is computed.
+`nlmcore.fast.growing` does this with one copy per doubling; here you may read `grow` as torch.cat. Departs from the
+literature: nothing in what is computed.
 """
 
 from dataclasses import dataclass, field

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from nlmcore.corpora import folio, generated, packaged, shakespeare
-from nlmcore.corpora.batches import PairBatch, PairBatches, StreamBatches, WindowBatches, pad, passages
+from nlmcore.corpora.batches import PairBatch, PairBatches, StreamBatches, pad, passages
 from nlmcore.corpora.corpus import Corpus, Document, from_file
 from nlmcore.corpora.packaged import MissingPackageError
 

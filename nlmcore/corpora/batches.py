@@ -1,11 +1,11 @@
-"""What models are trained on: contiguous streams, windows, and padded, masked pairs.
+"""What models are trained on: contiguous streams, and padded, masked pairs.
 
     abcdefghijklmnop   as a stream in 2 rows, 3 at a time:   inputs  abc  def  g     targets  bcd  efg  h
                                                                      hij  klm  n              ijk  lmn  o
 
-Row r of a stream's next batch goes on where row r of this one ends, so a state can be carried from one batch to
-the next. Windows start anywhere. Pairs are put in batches with others of about their length, padded with 0, with
-masks that are True where a token is real.
+Row r of a stream's next batch continues where row r of this one ends, so a state can be carried from one batch to the
+next. Pairs are put in batches with others of about their length, padded with 0, with masks that are True where a token
+is real.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,35 +47,6 @@ class StreamBatches:
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         return (self[i] for i in range(len(self)))
-
-
-class WindowBatches:
-    """(inputs, targets) of shape (batch, length), each row a window that starts anywhere; `steps` of them.
-
-    For models that carry no state. Each iteration draws new windows from the generator.
-    """
-
-    @door
-    def __init__(
-        self,
-        tokens: Tensor | Sequence[int],
-        batch_size: Size,
-        length: Size,
-        steps: Size,
-        generator: torch.Generator | None = None,
-    ):
-        self._tokens = _stream(tokens, length + 1)
-        self.batch_size, self.length, self.steps, self.generator = batch_size, length, steps, generator
-
-    def __len__(self) -> int:
-        return self.steps
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        windows = self._tokens.unfold(0, self.length + 1, 1)  # (start, length + 1), a view
-        for _ in range(self.steps):
-            starts = torch.randint(len(windows), (self.batch_size,), generator=self.generator)
-            drawn = windows[starts]
-            yield drawn[:, :-1], drawn[:, 1:]
 
 
 class PairBatch(NamedTuple):

@@ -7,9 +7,8 @@
 Any module with an attribute `gate_recorder` takes part: while it is not None, it is called with the gates by name.
 
 Karpathy, Johnson & Fei-Fei (2015), "Visualizing and understanding recurrent networks", section 4.2, read gates
-by how often they are saturated: right (> 0.9, an open gate) and left (< 0.1, a closed one).
-
-Departs from the paper: nothing.
+by how often they are saturated: right (> 0.9, an open gate) and left (< 0.1, a closed one). Departs from the paper:
+nothing.
 """
 
 from collections.abc import Iterator, Mapping

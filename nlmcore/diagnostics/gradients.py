@@ -9,9 +9,8 @@ vanishes or explodes exponentially in T − t. Autograd measures the gradient an
 input, for a language model the embedding of token t. A state of several tensors (an LSTM's h and c) is one vector.
 
 Norms of Jacobians are spectral: the largest singular value, how much the most favoured direction is stretched. For a
-vanilla network J_j = diag(1 − h_j²) U: with ‖U‖ < 1 the gradient must vanish; with ‖U‖ > 1 it may explode.
-
-Departs from the paper: nothing.
+vanilla network J_j = diag(1 − h_j²) U: with ‖U‖ < 1 the gradient must vanish; with ‖U‖ > 1 it may explode. Departs
+from the paper: nothing.
 """
 
 from collections.abc import Callable

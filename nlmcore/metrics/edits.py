@@ -55,9 +55,8 @@ def error_rate(hypotheses: Sequence[Any], references: Sequence[Any], *, alternat
 def sequence_error_rate(hypotheses: Sequence[Any], references: Sequence[Any], *, alternatives: bool = False) -> float:
     """The fraction of the hypotheses that are not exactly right (the "word error rate" of letters to phonemes)."""
     pairs = _paired(hypotheses, references, alternatives)
-    return sum(all(edit_distance(hypothesis, choice) for choice in choices) for hypothesis, choices in pairs) / len(
-        pairs
-    )
+    wrong = sum(all(edit_distance(hypothesis, choice) for choice in choices) for hypothesis, choices in pairs)
+    return wrong / len(pairs)
 
 
 def _paired(hypotheses: Sequence[Any], references: Sequence[Any], alternatives: bool) -> list[tuple[Any, list[Any]]]:

@@ -1,9 +1,7 @@
 """Learned positions: one free vector per position, added to the embedding. And none at all.
 
-    y_t = x_t + p_t, p = weight (max_length, d_model)      Gehring et al. (2017), section 3.1; Devlin et al. (2019), 3
-    y_t = x_t                                              Haviv et al. (2022)
-
-Departs from the papers: nothing.
+y_t = x_t + p_t, p = weight (max_length, d_model)      Gehring et al. (2017), section 3.1; Devlin et al. (2019), 3
+y_t = x_t                                              Haviv et al. (2022). Departs from the papers: nothing
 """
 
 import torch

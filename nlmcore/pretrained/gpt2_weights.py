@@ -10,9 +10,7 @@ only numbers, and pytorch_model.bin, which may hold a program, is not read.
 Source: Radford et al. (2019), "Language models are unsupervised multitask learners", section 2.3: pre-norm, learned
 positions, GELU, output tied to the embedding. The files keep each matrix as (in, out), the transpose of what nn.Linear
 takes: GPT-2 was written with convolutions of width 1. Transposed, they lie in memory as decoding wants them
-(`nlmcore.fast.weights`).
-
-Departs from the paper: nothing.
+(`nlmcore.fast.weights`). Departs from the paper: nothing.
 """
 
 import json

@@ -27,6 +27,7 @@ could not be read in it or in its published settings, `unknown` says which.
 
 from fractions import Fraction
 from functools import partial
+from itertools import starmap
 from typing import Any
 
 import torch
@@ -217,11 +218,7 @@ ROWS = (
 CATALOGUE: dict[str, Variant] = Catalogue({row.name: row for row in ROWS})
 
 ABSOLUTE = {"learned": LearnedPositions, "sinusoids": SinusoidalPositions, "learnable sinusoids": LearnableSinusoidal}
-RELATIVE = {
-    "learned": ShawPositions,
-    "sinusoids": SinusoidalDistances,
-    "learnable sinusoids": LearnableSinusoidalDistances,
-}
+RELATIVE = dict(zip(ABSOLUTE, (ShawPositions, SinusoidalDistances, LearnableSinusoidalDistances), strict=True))
 
 
 def by_positions(absolute: str = "", relative: str = "") -> Variant:
@@ -233,19 +230,7 @@ def by_positions(absolute: str = "", relative: str = "") -> Variant:
 
 
 PAIRS = "which six pairs the table has; only learned with relative learnable sinusoids is confirmed"
-POSITIONS: dict[str, Variant] = Catalogue(
-    {
-        row.name: row
-        for row in (
-            by_positions(),
-            *(by_positions(absolute=how) for how in ABSOLUTE),
-            *(by_positions(relative=how) for how in RELATIVE),
-            *(
-                by_positions(absolute, relative)
-                for absolute in ("learned", "learnable sinusoids")
-                for relative in RELATIVE
-            ),
-        )
-    }
-)
-"""The 13 rows of Wang et al. (2021), table 3: "none", "absolute learned", "absolute learned, relative sinusoids", …"""
+SINGLE = [("", ""), *((how, "") for how in ABSOLUTE), *(("", how) for how in RELATIVE)]
+DOUBLE = [(absolute, relative) for absolute in ("learned", "learnable sinusoids") for relative in RELATIVE]
+# the 13 rows of the table: "none", "absolute learned", "absolute learned, relative sinusoids", …
+POSITIONS: dict[str, Variant] = Catalogue({row.name: row for row in starmap(by_positions, SINGLE + DOUBLE)})

@@ -169,13 +169,11 @@ class AdaptiveOutput(nn.Module):
         return torch.cat([self.embedding.scores(hidden, i) for i in range(len(self.embedding.sizes))], -1)
 
 
-class AdaptiveSoftmax(nn.Module):
+class AdaptiveSoftmax(AdaptiveOutput):
     """ln P of every token, with the matrices of the embedding and one more row for each cluster after the first."""
 
-    @door
     def __init__(self, c: Any, embedding: AdaptiveEmbedding) -> None:
-        super().__init__()
-        self.embedding = embedding
+        super().__init__(c, embedding)
         self.doors = nn.Linear(c.d_model, len(embedding.sizes) - 1, bias=False)
 
     def forward(self, hidden: Vectors) -> Logits:

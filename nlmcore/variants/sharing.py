@@ -7,7 +7,6 @@
 The operations of the whole stack, the parameters of one layer: at the sizes of Narang et al. (2021), table 1, 65 M
 instead of 223 M, most of them in the embeddings. There, encoder and decoder have a layer each; two rows share on one
 side only; the softmax has its own matrix (section 2.5) unless the row says "shared". Every depth has its own cache.
-
 Departs from the papers: nothing.
 
 **Universal Transformer.** The block is told where and when it is, and each position chooses how often it is applied.

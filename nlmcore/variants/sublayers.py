@@ -8,7 +8,6 @@ s is self-attention, f a feed-forward network, each around the residual pathway;
 In the paper's language model of n = 16 layers, k = 6 was best: 3/8 of n, the rule here. The paper reports gains in
 language modelling, but none in translation. Cross-attention c follows self-attention: (s c)^k (s c f)^(n − k) f^k.
 Section 3 shuffles s and f at random: `stack=partial(build_order, letters="sffsfs")` has any order and number of them.
-
 Departs from the paper: nothing.
 
 **Weighted**: heads are branches with learned weights, each followed by the feed-forward network.

@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlmcore.corpora import Document, PairBatches, StreamBatches, WindowBatches, pad, passages
+from nlmcore.corpora import Document, PairBatches, StreamBatches, pad, passages
 
 
 def generator(seed: int = 5) -> torch.Generator:
@@ -38,23 +38,6 @@ def test_any_batch_of_a_stream_can_be_had_at_once():
         assert torch.equal(batches[i - len(batches)][1], targets)
     with pytest.raises(IndexError, match="there are 4 batches, got index 4"):
         batches[4]
-
-
-def test_windows_are_pieces_of_the_text_drawn_anew():
-    tokens = torch.arange(50, 73)
-    batches = WindowBatches(tokens, batch_size=5, length=7, steps=40, generator=generator())
-    first = list(batches)
-    assert len(first) == len(batches) == 40
-    for inputs, targets in first:
-        assert inputs.shape == targets.shape == (5, 7)
-        assert torch.equal(inputs, inputs[:, :1] + torch.arange(7))
-        assert torch.equal(targets, inputs + 1)
-    starts = torch.cat([inputs[:, 0] for inputs, _ in first])
-    assert set(starts.tolist()) == set(range(50, 66))  # every start there is, and no other
-    second = list(batches)
-    assert not all(torch.equal(a, b) for (a, _), (b, _) in zip(first, second, strict=True))
-    again = list(WindowBatches(tokens, 5, 7, 40, generator()))
-    assert all(torch.equal(a, b) for (a, _), (b, _) in zip(first, again, strict=True))
 
 
 sequences = st.lists(st.integers(4, 99), max_size=7)
@@ -126,15 +109,11 @@ def test_bad_input():
     for name, arguments in (("batch_size", (0, 3)), ("length", (2, 0))):
         with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
             StreamBatches(tokens, *arguments)
-        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
-            WindowBatches(tokens, *arguments, steps=2)
     with pytest.raises(TypeError, match="tokens"):
         StreamBatches(torch.rand(20), 2, 3)
     for bad in (tokens[None], tokens[:2], tokens[:0]):
         with pytest.raises(ValueError, match="tokens must be one row of at least 3"):
             StreamBatches(bad, 2, 3)
-    with pytest.raises(ValueError, match="at least 21"):
-        WindowBatches(tokens, 2, 20, steps=1)
     with pytest.raises(ValueError, match="pairs must hold at least one"):
         PairBatches([], 2)
     with pytest.raises(TypeError, match="batch_size"):
@@ -149,7 +128,6 @@ def test_bad_input():
     [
         ("sequences", lambda ids: pad([[4], ids])),
         ("tokens", lambda ids: StreamBatches(ids, 1, 1)),
-        ("tokens", lambda ids: WindowBatches(ids, 1, 1, 1)),
         ("pairs", lambda ids: PairBatches([([4], [5]), (ids, [6])], 2)),
         ("pairs", lambda ids: PairBatches([([4], [5]), ([6], ids)], 2)),
     ],
