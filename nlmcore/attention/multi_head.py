@@ -43,9 +43,7 @@ class MultiHeadAttention(nn.Module):
 
     n_kv_heads: fewer than n_heads let groups of query heads share keys and values; 1 is multi-query attention. d_head:
     d_model / n_heads unless given. window: in `step`, how many positions a query sees, itself included; None: all.
-
-    While `nlmcore.inspect.capture` listens, the weights are computed explicitly and passed to it; otherwise PyTorch's
-    fused kernel runs and no (query, key) matrix is kept. Same numbers.
+    While `nlmcore.inspect.capture` listens, the weights are computed explicitly; otherwise a fused kernel runs.
 
     Raises ValueError if d_model is not divisible by n_heads (and d_head is not given), or n_heads by n_kv_heads;
     TypeError for positions that have none of the three methods.

@@ -169,12 +169,11 @@ class Alignment(NamedTuple):
 
 
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> Alignment:
-    """Align two sequences of words (or of keys that stand for words), when both are versions of one text.
+    """Align two versions of one text, as sequences of words or of keys that stand for words.
 
-    `difflib.SequenceMatcher` (Ratcliff & Obershelp 1988) finds longest common runs, but takes quadratic time; a play
-    has 25,000 words. So the texts are first pinned together at runs of three words that occur just once in each
-    (the idea of Bram Cohen's patience diff), taking the longest chain of such runs that runs forward in both; and
-    `difflib` aligns what is left between the pins, a few words at a time.
+    `difflib.SequenceMatcher` (Ratcliff & Obershelp 1988) takes quadratic time, and a play has 25,000 words. So first the
+    texts are pinned together at runs of three words that occur just once in each (Bram Cohen's patience diff), in the
+    longest chain that runs forward in both; `difflib` aligns the few words between the pins.
     """
     matches = {i + k: j + k for i, j in _pins(a, b) for k in range(_RUN)}
     replaced = []

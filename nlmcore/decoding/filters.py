@@ -81,10 +81,8 @@ def keep_typical(logits: Float[Tensor, "row vocab"], p: Probability) -> Float[Te
 
 
 def _nucleus(probabilities: Tensor, p: float | int, considered: int) -> Tensor:
-    """True at the tokens of the nucleus, first sought among the `considered` most probable.
-
-    Sorting a vocabulary of 50,000 costs more than a small model's step, and the nucleus is nearly always in the first
-    few hundred; only rows where it is not are searched further.
+    """True at the tokens of the nucleus, first sought among the `considered` most probable: sorting 50,000 words costs
+    more than a small model's step. Only rows whose nucleus is larger are searched further.
     """
     order = highest(probabilities, considered)
     found = probabilities.gather(-1, order)
@@ -100,8 +98,7 @@ def _nucleus(probabilities: Tensor, p: float | int, considered: int) -> Tensor:
 def highest(values: Float[Tensor, "row candidate"], k: int) -> Int[Tensor, "row k"]:
     """Indices of the min(k, all) highest of each row, best first; equal values by lower index.
 
-    `torch.topk` leaves ties to the device. Smoothed n-gram models give exact ties all the time, and without a rule
-    for them a beam of 1 would not be greedy search, nor a batch the same as each prompt by itself.
+    `torch.topk` leaves ties to the device, but smoothed n-gram models tie all the time, and a beam of 1 must be greedy.
     """
     k = min(k, values.shape[-1])
     if k == 1:
@@ -133,8 +130,7 @@ def sample_index(weights: Float[Tensor, "row vocab"], generator: torch.Generator
 
         u ~ U[0, 1),   w = the first word whose cumulative probability exceeds u
 
-    One random number per row: `torch.multinomial` draws one for every word of the vocabulary, and with 50,000 words
-    that is most of the time of a sampling step. What has probability 0 is never sampled.
+    `torch.multinomial` takes a random number for every word of the vocabulary: most of the time of a sampling step.
     """
     cumulative = weights.cumsum(dim=-1, dtype=torch.float64)
     u = torch.rand(len(weights), 1, generator=generator, dtype=torch.float64, device=weights.device)

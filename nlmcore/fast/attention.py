@@ -1,8 +1,7 @@
 """Multi-head attention by few calls: PyTorch's fused kernel, and W^Q, W^K and W^V in one matrix.
 
 The kernel keeps no (query, key) matrix, and gives the results of the equation that `MultiHeadAttention` computes while
-its weights are recorded. Self-attention multiplies by the three matrices at once. A lecture, a test or a converter that
-needs one of them gets a view of its rows; writing into the view's `weight` writes into the matrix.
+its weights are recorded. Code that needs one of the three matrices gets a view of its rows, which may be written to.
 """
 
 from typing import Any

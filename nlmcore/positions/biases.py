@@ -43,7 +43,7 @@ from nlmcore.positions.relative import BiasedScores, K, Q, offsets
 
 @door
 def alibi_slopes(n_heads: Size) -> Float[Tensor, " head"]:
-    """m_h = 2^{−8h/n_heads}, a geometric sequence; completed from the one of twice as many heads."""
+    """m_h for h = 1 … n_heads."""
     power = 2 ** int(math.log2(n_heads))
     slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
     between = [2 ** (-4 * h / power) for h in range(1, 2 * power, 2)]
@@ -79,10 +79,9 @@ class ALiBi(BiasedScores):
 def relative_buckets(
     offset: Int[Tensor, "*shape"], n_buckets: Size = 32, bidirectional: bool = True, max_distance: Size = 128
 ) -> Int[Tensor, "*shape"]:
-    """The bucket, 0 … n_buckets − 1, of each offset j − i; negative: the key lies before the query.
+    """The bucket, 0 … n_buckets − 1, of each offset j − i. If not bidirectional, all keys ahead are in bucket 0.
 
-    If not bidirectional, all keys ahead are in the bucket of distance 0 (they are masked anyway). Raises ValueError for
-    too few buckets, an odd number of them for two directions, or a max_distance within the near ones.
+    Raises ValueError for too few buckets, an odd number for two directions, or a max_distance within the near ones.
     """
     _check_buckets(n_buckets, bidirectional, max_distance)
     n = n_buckets // 2 if bidirectional else n_buckets

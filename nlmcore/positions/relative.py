@@ -72,11 +72,10 @@ K = Float[Tensor, "batch kv_head key d_head"]
 def relative_shift(
     x: Float[Tensor, "*batch query distance"], key_length: Size | None = None
 ) -> Float[Tensor, "*batch query key"]:
-    """y[i, j] = x[i, j + query_length − 1 − i], or 0 where x has no such column.
+    """The equation above; 0 where x has no such column. The queries are the last of the keys.
 
     x holds one column per distance, from the farthest, key_length − 1, down to 0 (causal; `key_length` may be left
-    out), or down to −(query_length − 1) (both directions). The queries are the last of the keys. Raises ValueError if
-    there are fewer keys than queries, or another number of columns.
+    out), or down to −(query_length − 1) (both directions). Raises ValueError for fewer keys, or other columns.
     """
     query_length, columns = x.shape[-2:]
     key_length = columns if key_length is None else key_length

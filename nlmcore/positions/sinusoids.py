@@ -13,10 +13,9 @@ cosine next to it says which way it is moving.
 Adding is the special case W_x = W_p = I of the concatenation, which can learn to add or to keep the two apart, at the
 price of one matrix. A linear layer of a sum, A (x + p) = A x + A p, is a concatenation whose halves share A.
 
-Departs from the papers: nothing. (The authors' own code of 2017 lays all sines before all cosines; we
-interleave them, as their equations print it.) From the lecture: e(w); pos(t) itself is wider than e(w); we mix it back
-to d_model, so that the blocks keep their width. The lowest bit of the counter is on the left, like the fastest
-sinusoid; `binary_counter(length).flip(1)` is the usual notation.
+Departs from the papers: nothing (the authors' own code of 2017 lays all sines before all cosines). From the lecture:
+e(w); pos(t) itself is wider than e(w); we mix it back to d_model, so that the blocks keep their width. The lowest bit
+of the counter is on the left, like the fastest sinusoid; `binary_counter(length).flip(1)` is the usual notation.
 """
 
 import torch
@@ -35,11 +34,10 @@ def frequencies(d_model: int, base: float | int) -> Float[Tensor, " pair"]:
 
 @door
 def sinusoidal(length: Size, d_model: Size, base: float | int = 10_000.0) -> Float[Tensor, "length d_model"]:
-    """PE(pos, 2i) = sin(pos · base^{−2i/d_model}), PE(pos, 2i+1) = cos of the same angle.
+    """PE(0), …, PE(length − 1). The first pair of columns turns once in 2π positions, the last in nearly 2π · base.
 
-    Column pairs are clock hands that turn ever more slowly: the first pair once in 2π positions, the last once in
-    nearly 2π · base. A shift by k positions rotates every hand by a fixed angle, so PE(pos + k) is a linear function of
-    PE(pos) (section 3.5). Raises ValueError for an odd d_model, or a base that is not a finite number above 1.
+    A shift by k positions rotates every pair by a fixed angle, so PE(pos + k) is a linear function of PE(pos) (section
+    3.5). Raises ValueError for an odd d_model, or a base that is not a finite number above 1.
     """
     check_waves("d_model", d_model, base)
     position = torch.arange(length, dtype=torch.float64).unsqueeze(1)  # (length, 1)
@@ -54,8 +52,7 @@ def waves(angle: Float[Tensor, "length pair"]) -> Float[Tensor, "length d_model"
 class PositionsByTable(nn.Module):
     """The base of these three: `forward(x, first)`, with `first` tokens read before x (batch, time, d_model).
 
-    Raises ValueError for a text longer than max_length. There are sinusoids for every position, and a larger max_length
-    changes no other vector; but the model was not trained that far.
+    Raises ValueError for a text longer than max_length: the model was not trained that far.
     """
 
     @door
@@ -129,8 +126,7 @@ class ConcatenatedPositions(PositionsByTable):
 def binary_counter(length: Size, bits: Size | None = None) -> Int[Tensor, "length bits"]:
     """The numbers 0 … length − 1 in binary, one per row, lowest bit first; bits: None, as many as the largest needs.
 
-    Column i returns every 2^{i+1} positions, columns 2i and 2i + 1 of `sinusoidal` every 2π · base^{2i/d_model}: both
-    get slower by a constant factor from left to right. Raises ValueError if `bits` are too few for length − 1.
+    Column i returns every 2^{i+1} positions. Raises ValueError if `bits` are too few for length − 1.
     """
     needed = max(1, (length - 1).bit_length())
     bits = needed if bits is None else bits

@@ -2,8 +2,8 @@
 
     L = - 1/N * sum over real targets of  ln P(w_{t+1} | w_1 ... w_t)            in nats
 
-The loss of one sentence is the sum over its predictions; dividing by their number N makes learning rates
-comparable. All positions are read in one call. Source: Williams & Zipser (1989) name it.
+Dividing by the number N of predictions makes learning rates comparable. All positions are read in one call. Source:
+Williams & Zipser (1989) name it.
 
 A text without a real token (its row of the mask is all False) adds nothing to the sum and nothing to N, here and in
 `nlmcore.metrics`. A mean over no target at all is not a number, so it is refused with ValueError.
@@ -45,9 +45,8 @@ def teacher_forcing_loss(
 
     Without `targets`, every token of `tokens` but the first is predicted from those before it. With `targets`,
     `targets[b, t]` is what should follow `tokens[b, :t+1]`. `mask` has the shape of `tokens` (or of `targets`),
-    True = a real token; padding must come after the real tokens.
-    For a sequence-to-sequence model give `source`: the state is then `model.encode(source, source_mask)`, and
-    `tokens` is the target sentence from <bos> to <eos>.
+    True = a real token; padding must come after the real tokens. For a sequence-to-sequence model give `source`: the
+    state is then `model.encode(source, source_mask)`, and `tokens` is the target from <bos> to <eos>.
     """
     return read(model, *prepare(model, tokens, targets, mask, state, source, source_mask)).loss
 
