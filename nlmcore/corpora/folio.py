@@ -171,8 +171,8 @@ class Alignment(NamedTuple):
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> Alignment:
     """Align two versions of one text, as sequences of words or of keys that stand for words.
 
-    `difflib.SequenceMatcher` (Ratcliff & Obershelp 1988) takes quadratic time, and a play has 25,000 words. So first the
-    texts are pinned together at runs of three words that occur just once in each (Bram Cohen's patience diff), in the
+    `difflib.SequenceMatcher` (Ratcliff & Obershelp 1988) takes quadratic time, and a play has 25,000 words. So they
+    are first pinned together at runs of three words that occur just once in each (Bram Cohen's patience diff), in the
     longest chain that runs forward in both; `difflib` aligns the few words between the pins.
     """
     matches = {i + k: j + k for i, j in _pins(a, b) for k in range(_RUN)}

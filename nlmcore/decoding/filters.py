@@ -92,9 +92,6 @@ def _nucleus(probabilities: Tensor, p: float | int, considered: int) -> Tensor:
     return kept
 
 
-# --- helpers ----------------------------------------------------------------------------------------------------------
-
-
 def highest(values: Float[Tensor, "row candidate"], k: int) -> Int[Tensor, "row k"]:
     """Indices of the min(k, all) highest of each row, best first; equal values by lower index.
 
@@ -137,8 +134,6 @@ def sample_index(weights: Float[Tensor, "row vocab"], generator: torch.Generator
     found = torch.searchsorted(cumulative, u * cumulative[:, -1:], right=True)[:, 0]
     return found.clamp_(max=weights.shape[1] - 1)  # only if rounding made u exactly 1
 
-
-# --- the table, and what is made of it ----------------------------------------------------------------------------
 
 # (logits (row, vocab), the argument's value) -> logits. The annotation of the value says what is allowed.
 Filter = Callable[[Tensor, Any], Tensor]

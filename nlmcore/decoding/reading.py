@@ -51,9 +51,6 @@ def check_length_penalty(length_penalty: float | int, max_new_tokens: int) -> No
         )
 
 
-# --- asking -------------------------------------------------------------------------------------------------------
-
-
 def next_log_probs(
     model: LanguageModel, tokens: Int[Tensor, "batch time"], state: State
 ) -> tuple[Float[Tensor, "batch vocab"], State]:

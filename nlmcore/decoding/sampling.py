@@ -101,8 +101,6 @@ def stream(
     return write(model, prompt, max_new_tokens, chooser(filters, generator), eos=end, state=state)
 
 
-# --- writing one token after the other ----------------------------------------------------------------------------
-
 Choose = Callable[[Tensor], Tensor]  # a rule: log-probabilities (row, vocab) -> the tokens that are written (row)
 
 ALTERNATIVES = 5  # how many of the most probable tokens a trace shows alongside the chosen one

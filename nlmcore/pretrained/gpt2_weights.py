@@ -140,9 +140,6 @@ def convert(theirs: dict[str, Tensor], config: TransformerConfig) -> dict[str, T
     return ours
 
 
-# --- the folder ---
-
-
 def read_weights(folder: Path) -> dict[str, Tensor]:
     """Everything in model.safetensors; where that is missing, in the files that model.safetensors.index.json names."""
     index = folder / "model.safetensors.index.json"

@@ -23,8 +23,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from nlmcore.checks import Rate, Size, check_sizes, door
-from nlmcore.fast.lstm import run_lstm
-from nlmcore.fast.recurrent import flatten_weights, run_kernel
+from nlmcore.fast.recurrent import flatten_weights, run_kernel, run_lstm
 from nlmcore.recurrent.cell import AnyState, Cell, CellState, Unrolled, as_state, check_not_empty, each, hidden_of
 from nlmcore.recurrent.cells import GRUCell, LSTMCell, RNNCell, UGRNNCell
 

@@ -126,8 +126,6 @@ def check_any(mask: Tensor | None) -> None:
         raise ValueError("mask must be True for at least one target, got none")
 
 
-# --- batches of any kind ------------------------------------------------------------------------------------------
-
 Score = Callable[[nn.Module, Any, State], Piece]
 """(model, batch, state carried from the previous batch) -> loss, how many predictions it is the mean of, state"""
 

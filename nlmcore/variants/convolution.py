@@ -8,13 +8,11 @@
     dynamic        w_t = W^Q v_t: each token makes its own kernel
 
 In an encoder the kernel is centred: v_{t − k + j} is v_{t − ⌈(k + 1) / 2⌉ + j}. Padding, and anything beyond the ends
-of a text, is zero. As in attention, this is a weighted mean, but the operations grow with the length of a text and not
-with its square. In training some weights are dropped after the softmax (the paper's DropConnect).
+of a text, is zero. In training some weights are dropped after the softmax (the paper's DropConnect).
 
 Symbols: W^I and W^O are `inner` and `output`; w, or W^Q, is `kernel`.
 
-Departs from the paper: all layers have one k (theirs widens with depth). Kernels start at N(0, 1), so that heads differ
-from the start.
+Departs from the paper: all layers have one k (theirs widens with depth). Kernels start at N(0, 1): heads differ.
 
 **Per channel**: the rows of Narang et al. (2021), as their code has them (`LocalConvAttnBlock` of Mesh TensorFlow).
 

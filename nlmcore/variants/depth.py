@@ -4,9 +4,8 @@
 
     x ← x + α · f(norm(x)),   α = 0 at the start          Bachlechner et al. (2021), equation 2 and section 3
 
-A new network of any depth is the identity: signals and gradients pass unchanged, so deep stacks train without a warm-up
-of the learning rate. The first gradient reaches only the α; the branches follow once α ≠ 0. The paper has no norm, so
-the row "Rezero" has nn.Identity; the rows "Rezero + …" of Narang et al. (2021) keep both.
+A new network of any depth is the identity, so deep stacks train without a warm-up of the learning rate. The paper has
+no norm, so the row "Rezero" has nn.Identity; the rows "Rezero + …" of Narang et al. (2021) keep both.
 
 Departs from the paper: each branch has its own α, as in Narang's code; the paper has one per layer (section 5).
 
@@ -21,8 +20,7 @@ Departs from the paper: each branch has its own α, as in Narang's code; the pap
 L is the number of branches in the whole model, m how many matrices multiply one another in a branch: 2 in the
 feed-forward branch, 4 in attention, whose input passes W^Q, W^K, W^V (once each, to first order) and W^O. One step of
 gradient descent then changes the output by the same amount at every depth, which is what a norm was for. "As usual" is
-Glorot & Bengio (2010) in attention and He et al. (2015) before φ, both uniform: the defaults in the code of Narang et
-al. (2021). (The runs of their table use He's rule in both, from a truncated normal distribution.)
+Glorot & Bengio (2010) in attention and He et al. (2015) before φ, both uniform, as in the code of Narang et al. (2021).
 
 Departs from the paper: the softmax's matrix starts at 0 only where it is not tied to the embedding, which must tell
 tokens apart; there is no scalar before W^O. Narang's code also shifts and scales the output of each stack.
@@ -39,8 +37,8 @@ tokens apart; there is no scalar before W^O. Narang's code also shifts and scale
     encoder of N, beside a decoder of M        0.81 (N⁴ M)^(1/16)   0.87 (N⁴ M)^(−1/16)
     decoder of M                               (3 M)^(1/4)          (12 M)^(−1/4)
 
-One step of gradient descent then changes the output by an amount that does not grow with the depth (section 4), which
-is what a warm-up was for. α and β need the depth of both sides, so they are set with the first weights.
+A step of gradient descent then changes the output by an amount that does not grow with the depth (section 4). α and β
+need the depth of both sides, so they are set with the first weights.
 
 Departs from the paper: embeddings start from N(0, 0.02²), as everywhere here.
 """

@@ -5,11 +5,10 @@
     E = A B,   A (vocab, inner),  B (inner, d_model),  inner « d_model      Lan et al. (2020), section 3.1
     logits = (h Bᵀ) Aᵀ                                                      "shared": the softmax has the same A and B
 
-The meaning of a token takes fewer dimensions than that of a context, they argue. Narang et al. (2021), appendix B, have
-inner = 128 at d_model = 768: a sixth, which is the rule here.
+The rule here is d_model / 6, since Narang et al. (2021), appendix B, have inner = 128 at d_model = 768.
 
 Departs from the papers: first weights of both factors are N(0, s²) with s⁴ · inner = 0.02², so that E starts with the
-usual variance (two factors of 0.02 would make vectors ten times too short). Narang's code does so for a variance of 1.
+usual variance (two factors of 0.02 would make vectors ten times too short).
 
 **Adaptive**: the vocabulary is cut into clusters V_1, V_2, …, the most frequent tokens first. Rare tokens have narrow
 vectors, and are scored only where they may occur.
@@ -22,10 +21,9 @@ vectors, and are scored only where they may occur.
     tail_i = softmax of h B_iᵀ A_iᵀ over V_i
 
 Where d_i = d_model there is no B_i; "without projection" has none at all. The adaptive softmax saves operations in
-training, which needs one P per position: `adaptive_loss` scores V_i only where a token of V_i follows. Narang et al.
-(2021) have clusters of 2,500, 6,000 and 23,628 tokens, the first of which covers about 80 % of their texts (their
-code), and d_i = d_model, d_model / 3, d_model / 12: these fractions are the rule here. Ids must run from frequent to
-rare, as those of a `WordTokenizer` do after its special tokens.
+training, which needs one P per position: `adaptive_loss` scores V_i only where a token of V_i follows. The rule here is
+that of Narang et al. (2021): clusters of 2,500, 6,000 and 23,628 tokens in 32,128, and d_i = d_model, d_model / 3,
+d_model / 12. Ids must run from frequent to rare, as those of a `WordTokenizer` do after its special tokens.
 
 Departs from the papers: Baevski & Auli have d_model, d_model / 4, d_model / 16 (`narrowing=(1, 4, 16)`) and a B_1; in
 Grave et al. the embedding has separate matrices; Narang's code has a fourth cluster for T5's 128 sentinels.
@@ -36,9 +34,8 @@ Grave et al. the embedding has separate matrices; Narang's code has a fourth clu
     h_k = tanh(W_k h),   π = softmax(V h)
 
 ln P of one softmax is E h minus a constant for each context: for N contexts, a matrix (N, vocab) of rank d_model + 1 at
-most, whatever h is. If language needs a higher rank, one softmax cannot be right: "the softmax bottleneck". The
-logarithm of a mean of several has no such bound. All have the same E, tied or not; each costs d_model² + d_model
-parameters and another product with all of E. There are 15, as in the paper on its smaller corpora and in Narang's row.
+most, whatever h is ("the softmax bottleneck"). The logarithm of a mean of several has no such bound. All have the same
+E, tied or not; each costs d_model² + d_model parameters and another product with E. There are 15, as in Narang's row.
 
 Departs from the paper: W_k has a bias in the authors' code, but not in the equations or here.
 

@@ -5,8 +5,7 @@
     z^j = Σ_i s_ij h^i,     s_ij = exp w_ij / Σ_k exp w_kj            Bapna et al. (2018)
 
 h^0 is the encoder's embeddings, h^1 … h^N are its layers; layer j of the decoder attends to z^j instead of h^N. The
-gradient reaches every layer of the encoder in one step: it was proposed for training deep encoders. The encoder returns
-all its vectors side by side; they are mixed once per source, where the decoder computes its keys and values.
+encoder returns all its vectors side by side; they are mixed once per source, with the decoder's keys and values.
 
 Departs from the paper: w starts at 0, so that every z is the mean; the final norm of the encoder, which pre-norm needs,
 is applied to each of its layers, so that they are mixed at one length.

@@ -3,8 +3,8 @@
     p = softmax(W x)                                      one number per expert
     y = Σ p_e · FFN_e(x)  over the k experts with the largest p       Riquelme et al. (2021), section 2
 
-As many parameters as there are experts, at the operations of k. An expert that the router prefers improves and is
-preferred even more, so a second loss asks for balance (Shazeer et al. 2017, section 4; Fedus et al. 2022, equation 4):
+An expert that the router prefers improves and is preferred even more, so a second loss asks for balance (Shazeer et al.
+2017, section 4; Fedus et al. 2022, equation 4):
 
     balance = n Σ_e f_e P_e,   f_e the share of tokens whose first choice is e, P_e the mean of p_e; 1 if all are equal
 

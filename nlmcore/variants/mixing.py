@@ -10,9 +10,8 @@ the matrix softmax(Q Kᵀ) is nearly of low rank (section 3), so k may be small 
 of 512, a quarter, which is the rule here. All heads of a layer share E and F ("headwise", section 4), which start at
 N(0, 1 / n), so that a mixed key is as long as a key.
 
-FNet and MLP-Mixer do not compare what they mix: the weights depend on positions, whatever the words are. FNet has no
-parameters and takes N log N operations by the fast transform; MLP-Mixer has 2 · positions · hidden, with hidden =
-d_model / 2 as in the paper's table 1.
+The weights of FNet and MLP-Mixer depend on positions, whatever the words are. FNet has no parameters and takes N log N
+operations; MLP-Mixer has 2 · positions · hidden, with hidden = d_model / 2 as in the paper's table 1.
 
 The weights belong to positions, so a text has at most max_length tokens; and they cannot hide the future, so a decoder
 keeps its attention. There are no scores of pairs for a bias by distance, so rows that need positions add sinusoids to

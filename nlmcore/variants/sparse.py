@@ -17,9 +17,8 @@ token; blocks of max_length / 64 (theirs 64 tokens), of which each sees two glob
 keys of c blocks and the g global tokens, and its queries score them all: g + c · block scores each, c = 3 for
 Longformer and 6 for BigBird (2 and 5 if causal), and n for a global query of an encoder. `scores(n)` is their sum;
 `pattern(n).sum()` counts the pairs of the equations, for Longformer two thirds of it, because the corners of three
-blocks lie outside the window. Gathering copies each key c times, which a kernel like Longformer's own avoids. On one
-core, d_model 96, six heads, n = max_length = 4096, a layer takes 84 ms (Longformer) or 49 ms (BigBird), causal 41 ms
-(either), full attention 160 ms; at n = 1024 all take 5 to 13 ms.
+blocks lie outside the window. On one core, d_model 96, six heads, n = max_length = 4096, a layer takes 84 ms
+(Longformer) or 49 ms (BigBird), causal 41 ms (either), full attention 160 ms; at n = 1024 all take 5 to 13 ms.
 
 A language model has the causal pattern, and its state is all keys and values, since a random block may lie far back. In
 the papers' encoder-decoders the decoder keeps its full attention, and so it does here; `attention_positions` act only

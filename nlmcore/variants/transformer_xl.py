@@ -4,9 +4,8 @@
     score_ij = (q_i · k_j + q_i · r_{i−j} + u · k_j + v · r_{i−j}) / √d_head          section 3.3
 
 SG stops the gradient. Their memory is this course's state: the keys and values of the last positions of every layer,
-which `nlmcore.training.fit(…, carry_state=True)` passes, detached, to the next segment. Distances do not confuse
-position 0 of two segments, and no text is too long. A query sees `window` positions, itself included, so n layers see
-n (window − 1) positions back. All layers share u and v; each has its own W_R, which makes r from sinusoids of distance.
+which `nlmcore.training.fit(…, carry_state=True)` passes, detached, to the next segment. No text is too long. A query
+sees `window` positions, itself included. All layers share u and v; each has its own W_R.
 
 Departs from the paper: every query sees equally far, where theirs sees the whole memory and its own segment, so later
 ones see more; here a segment read in pieces gives the same. Keys and values are kept, not h, so an optimiser's step
