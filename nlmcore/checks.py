@@ -68,11 +68,10 @@ Check = Callable[[str, Any, dict[str, tuple[Any, str]], Any], None]
 the value does not fit."""
 
 INSTANCES = {bool: "True or False", str: "a string", Tensor: "a tensor", torch.Generator: "a torch.Generator"}
-KINDS = {"Float": "floating-point numbers", "Int": "integers", "Bool": "booleans (True = may attend)"}
-HOLDS: dict[str, Callable[[Tensor], bool]] = {
-    "Float": Tensor.is_floating_point,
-    "Bool": lambda x: x.dtype is torch.bool,
-    "Int": lambda x: not (x.is_floating_point() or x.is_complex() or x.dtype is torch.bool),
+KINDS: dict[str, tuple[str, Callable[[Tensor], bool]]] = {
+    "Float": ("floating-point numbers", Tensor.is_floating_point),
+    "Int": ("integers", lambda x: not (x.is_floating_point() or x.is_complex() or x.dtype is torch.bool)),
+    "Bool": ("booleans (True = may attend)", lambda x: x.dtype is torch.bool),
 }
 
 
@@ -229,7 +228,7 @@ def _tensor(kind: str, dimensions: str) -> Check:
     after = 0 if rest is None else len(wanted) - rest - 1
     labels = [axis.strip("{}").removeprefix("self.") for axis in wanted]
     shape = f"({', '.join(labels)}{',' * (len(labels) == 1)})"
-    fits = HOLDS.get(kind, HOLDS["Int"])
+    numbers, fits = KINDS[kind]
     is_tensor = check_for(Tensor)
 
     def fixed(axis: str, me: Any) -> tuple[Any, str] | None:
@@ -245,7 +244,7 @@ def _tensor(kind: str, dimensions: str) -> Check:
     def check(name: str, value: Any, axes: dict[str, tuple[Any, str]], me: Any) -> None:
         is_tensor(name, value, axes, me)  # type: ignore[misc]
         if not fits(value):
-            raise TypeError(f"{name} must hold {KINDS.get(kind, kind)}, got {value.dtype}")
+            raise TypeError(f"{name} must hold {numbers}, got {value.dtype}")
         sizes: tuple[Any, ...] = tuple(value.shape)
         if len(sizes) != len(wanted) if rest is None else len(sizes) < len(wanted) - 1:
             sides = [(label, fixed(axis, me)) for axis, label in zip(wanted, labels, strict=True) if "{" in axis]

@@ -5,8 +5,8 @@
 
 Greedy search finds the most probable next token, not the most probable text: it never begins with an improbable word,
 and it prefers many common words to one rare one. Sampling without any filter gives exact samples of the model;
-`filters` has the reshaping and its sources. `write` is the loop for every rule that chooses from one distribution at a
-time: it reads the prompt once and every new token once, and continues with only the unfinished rows.
+`write` is the loop for every rule that chooses from one distribution at a time: it reads the prompt once and every new
+token once, and continues with only the unfinished rows.
 Source: folklore; Jurafsky & Martin (2024, section 10.2). Departs from the literature: nothing.
 """
 

@@ -6,9 +6,6 @@ with LSTM cells and dropout: Zaremba, Sutskever & Vinyals (2014); tied weights: 
 
 Symbols: e is `embedding`, V and b are `output`. U and W are in the cells.
 
-    logits, state = model(tokens, state)                  the one function
-    hidden, state = model.hidden_states(tokens, state)    the vectors behind the logits = model.output(hidden)
-
 Initialisation: embeddings N(0, 0.1²), small because with tied weights they are also V; b is 0.
 
 Departs from the papers: where tied embeddings differ in width from h_t, a linear map V' joins them

@@ -1,8 +1,6 @@
 """Encoder and decoder together: P(y | x) = Π_i P(y_i | y_1 … y_{i-1}, x).
 
-    state = model.encode(source, source_mask)               h_1 … h_n = encoder(x)
-    logits, state = model(tokens, state)                    P(y_{i+1} | y_1 … y_i, x) = softmax(V s_i + b)
-    hidden, state = model.hidden_states(tokens, state)      only s_i: logits = model.output(hidden)
+    h_1 … h_n = encoder(x),   s_i = decoder(y_1 … y_i, h),   P(y_{i+1} | y_1 … y_i, x) = softmax(V s_i + b)
 
 Sutskever, Vinyals & Le (2014), "Sequence to sequence learning with neural networks"; Cho et al. (2014),
 "Learning phrase representations using RNN encoder-decoder"; Bahdanau, Cho & Bengio (2015), "Neural machine

@@ -1,7 +1,9 @@
 """Published variants of the Transformer: a line each in `catalogue`, and a file for each new part.
 
     CATALOGUE["SwiGLU"].build(vocab_size)        a model, small enough for a laptop
-    print(CATALOGUE["SwiGLU"])                   what the row changes in `vanilla`, the baseline, and its paper
+    CATALOGUE["SwiGLU"].config(vocab_size)       its TransformerConfig; compare with `vanilla`, that of the baseline
+    CATALOGUE["Switch Transformer"].own_sizes    sizes of its parts that the baseline does not have: experts, rank, …
+    print(CATALOGUE["SwiGLU"])                   what the row changes in the baseline, and its paper
     CATALOGUE["SwiGLU"].unknown                  which choice of the paper could not be recovered; here "", none
     print(CATALOGUE)                             all rows, one per line
     POSITIONS["absolute learned"]                ways to tell positions, the 13 rows of Wang et al. (2021), table 3

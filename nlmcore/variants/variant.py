@@ -1,12 +1,5 @@
 """One row of a table of Transformers: which fields of the configuration it replaces, and who proposed it.
 
-    row = CATALOGUE["SwiGLU"]
-    print(row)                      what it changes: feed_forward = partial(GatedFeedForward, …), d_ff × 2/3; the paper
-    model = row.build(vocab_size)   ready to train
-    row.config(vocab_size)          its TransformerConfig; compare with vanilla(vocab_size)
-    row.own_sizes                   sizes of its parts that the baseline does not have: experts, rank, window, …
-    row.build(vocab_size, d_model=64, n_experts=4)
-
 A row builds `family(config)`: a language model, or an encoder-decoder where the row is about the encoder or about which
 embeddings are shared. `dataclasses.replace(row, family=EncoderDecoder)` gives any row as the paper ran it.
 

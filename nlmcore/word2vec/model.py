@@ -1,8 +1,7 @@
 """Word vectors by prediction: skip-gram and CBOW with negative sampling.
 
-`objective` has the losses and gradients, `sampling` everything random. This file holds the two tables of vectors and
-descends the gradient: stochastic gradient descent with a rate that falls linearly, summed (not averaged) over the pairs
-of a batch, as if each pair had taken its own step.
+The two tables of vectors, and stochastic gradient descent with a rate that falls linearly, summed (not averaged) over
+the pairs of a batch, as if each pair had taken its own step.
 
 Source: Mikolov et al. 2013a (arXiv 1301.3781), Mikolov et al. 2013b (arXiv 1310.4546).
 Departs from the papers: all pairs of a batch see the vectors from before the batch; blocks of text are read in random
