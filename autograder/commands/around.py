@@ -2,18 +2,13 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograder.commands import shared
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher import lab
 from autograder.launcher.environment import Environment
 from autograder.launcher.say import count
-
-if TYPE_CHECKING:
-    from autograder.engine.course import Course
 
 FILES = option("--json", action="store_true", help="the files that were written, for a program")
 
@@ -29,16 +24,16 @@ FILES = option("--json", action="store_true", help="the files that were written,
         option("--json", action="store_true", help="everything that was found, for a program"),
     ],
 )
-def preflight(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
+def preflight(course: "shared.Course", given: Given) -> int:
     from dataclasses import asdict
 
     from autograder.preflight import check_folder, report
 
-    found = check_folder(course, assignment, students)
+    found = check_folder(course, given.assignment, given.students)
     blocked = sum(prepared.blocked for _, prepared in found)
-    if json:
+    if given.json:
         rows = {student: [asdict(finding) for finding in prepared.findings] for student, prepared in found}
-        shared.as_json({"assignment": assignment, "students": rows})
+        shared.as_json({"assignment": given.assignment, "students": rows})
         return 1 if blocked else 0
     for student, prepared in found:
         if prepared.findings:
@@ -59,16 +54,14 @@ def preflight(course: "Course", *, assignment: str, students: Sequence[str] | No
     "feedback attention --student ada",
     options=[shared.STUDENTS, FILES],
 )
-def feedback(course: "Course", *, assignment: str, students: Sequence[str] | None = None, json: bool = False) -> int:
+def feedback(course: "shared.Course", given: Given) -> int:
     from autograder.feedback import write_feedback
     from autograder.feedback.deliver import for_moodle
     from autograder.intake.collect import moodles_numbers
 
-    unknown = sorted(set(students or ()) - set(course.students(assignment)))
-    if unknown:
-        raise shared.Misuse(f"nothing was handed in for {assignment} by {', '.join(unknown)}")
-    written = write_feedback(course, assignment, students)
-    if json:
+    assignment = given.assignment
+    written = write_feedback(course, assignment, course.chosen(assignment, given.students))
+    if given.json:
         shared.as_json([str(path) for path in written])
     elif written:
         print(f"{count(len(written), 'page')} written: {written[0]}{', …' if len(written) > 1 else ''}")
@@ -90,16 +83,18 @@ def feedback(course: "Course", *, assignment: str, students: Sequence[str] | Non
     "release --to /srv/course",
     options=[
         option("assignments", nargs="*", metavar="ASSIGNMENT", help="which exercises (default: all)"),
-        option("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)"),
+        option(
+            "--to", metavar="FOLDER", type=shared.here, help="where to write it (default: release/ in the checkout)"
+        ),
     ],
     on_a_course=False,
 )
-def release(place: Environment, *, assignments: Sequence[str] = (), to: str | None = None) -> int:
+def release(place: Environment, given: Given) -> int:
     """The zip that students unpack; returns 1 if it is not fit to be released, and then nothing is written."""
     from autograder.release.student_zip import write_zip
 
     try:
-        path = write_zip(place.root, shared.here(to) if to else Path(place.root) / "release", assignments)
+        path = write_zip(place.root, given.to or Path(place.root) / "release", given.assignments)
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -121,8 +116,8 @@ def release(place: Environment, *, assignments: Sequence[str] = (), to: str | No
     ],
     on_a_course=False,
 )
-def worker(place: Environment, *, scheduler: str, cores: int) -> int:
-    line = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
-    line += ["--nworkers", str(cores), "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
+def worker(place: Environment, given: Given) -> int:
+    line = [sys.executable, "-m", "distributed.cli.dask_worker", given.scheduler]
+    line += ["--nworkers", str(given.cores), "--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
     variables = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     return lab.become(line, variables, place.root)

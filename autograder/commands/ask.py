@@ -6,11 +6,10 @@ import secrets
 import sys
 import urllib.error
 import urllib.request
-from pathlib import Path
 from typing import Any
 
 from autograder.commands import shared
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.environment import Environment
 
 
@@ -20,7 +19,7 @@ from autograder.launcher.environment import Environment
     "Save the notebook first. Exit code 0: it holds; 1: not yet, or nobody answered.",
     "ask exercises/attention/attention.ipynb attention.attend --desk https://desk.example.org --token 1f2e…",
     options=[
-        option("notebook", metavar="NOTEBOOK", type=Path),
+        option("notebook", metavar="NOTEBOOK", type=shared.here),
         option("question", metavar="QUESTION", help="such as attention.attend"),
         option("--desk", metavar="ADDRESS", help="the desk's address (default: NLM_DESK in the environment)"),
         option("--token", help="yours (default: NLM_DESK_TOKEN, on a JupyterHub that of your server)"),
@@ -28,26 +27,17 @@ from autograder.launcher.environment import Environment
     ],
     on_a_course=False,
 )
-def ask(
-    place: Environment,
-    *,
-    notebook: Path,
-    question: str,
-    desk: str | None = None,
-    token: str | None = None,
-    json: bool = False,
-) -> int:
-    path = shared.here(notebook)
-    desk = desk or os.environ.get("NLM_DESK", "")
-    token = token or os.environ.get("NLM_DESK_TOKEN") or os.environ.get("JUPYTERHUB_API_TOKEN") or ""
-    missing = [] if path.is_file() else [f"there is no notebook {notebook}"]
+def ask(place: Environment, given: Given) -> int:
+    path, desk = given.notebook, given.desk or os.environ.get("NLM_DESK", "")
+    token = given.token or os.environ.get("NLM_DESK_TOKEN") or os.environ.get("JUPYTERHUB_API_TOKEN") or ""
+    missing = [] if path.is_file() else [f"there is no notebook {path}"]
     missing += [] if desk.startswith(("http://", "https://")) else ["say where the desk is: --desk https://…"]
     missing += [] if token else ["say your token: --token"]
     if missing:
         print("; ".join(missing).capitalize() + ".", file=sys.stderr)
         return 2
-    answer = _sent(f"{desk.rstrip('/')}/check", path.read_bytes(), question, token)
-    if json:
+    answer = _sent(f"{desk.rstrip('/')}/check", path.read_bytes(), given.question, token)
+    if given.json:
         shared.as_json(answer)
     elif "error" in answer:
         print(answer["error"], file=sys.stderr)

@@ -19,7 +19,7 @@ from typing import Any
 
 from autograder import temporary
 from autograder.commands import shared
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.environment import Environment
 from autograder.launcher.say import count
 
@@ -33,23 +33,22 @@ STATES = {True: "holds", False: "NOT YET"}
     "check exercises/attention/attention.ipynb",
     "check exercises/attention/attention.ipynb --json",
     options=[
-        option("notebook", metavar="NOTEBOOK", type=Path),
+        option("notebook", metavar="NOTEBOOK", type=shared.here),
         option("--seconds", type=float, default=300, metavar="S", help="stop it after so long (default: 300)"),
         option("--show", action="store_true", help="let the cells print what they print"),
         option("--json", action="store_true", help="the result for a program"),
     ],
     on_a_course=False,
 )
-def check(place: Environment, *, notebook: Path, seconds: float = 300, show: bool = False, json: bool = False) -> int:
-    path = shared.here(notebook)
-    if not path.is_file():
-        print(f"There is no notebook {notebook}.", file=sys.stderr)
+def check(place: Environment, given: Given) -> int:
+    if not given.notebook.is_file():
+        print(f"There is no notebook {given.notebook}.", file=sys.stderr)
         return 2
-    found = run(path.resolve(), seconds, show)
+    found = run(given.notebook.resolve(), given.seconds, given.show)
     if "misuse" in found:
         print(found["misuse"], file=sys.stderr)
         return 2
-    if json:
+    if given.json:
         shared.as_json(found)
     else:
         _tell(found)

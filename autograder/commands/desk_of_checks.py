@@ -1,17 +1,11 @@
 """`desk ASSIGNMENT…`: hidden checks for students, a few a day."""
 
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
-
-if TYPE_CHECKING:
-    from autograder.box.tiers import Isolation
-    from autograder.engine.course import Course
 
 
 @shared.command(
@@ -31,16 +25,7 @@ if TYPE_CHECKING:
     ],
     with_assignment=False,
 )
-def desk(
-    course: "Course",
-    *,
-    assignments: Sequence[str],
-    per_day: int = 3,
-    tokens: bool = False,
-    host: str = "127.0.0.1",
-    port: int = 8790,
-    isolation: "Isolation" = "auto",
-) -> int:
+def desk(course: "shared.Course", given: Given) -> int:
     import asyncio
     import os
 
@@ -48,20 +33,21 @@ def desk(
     from autograder.rations import window as service
     from autograder.rations.ledger import Ledger
 
+    per_day, assignments = given.per_day, given.assignments
     if per_day < 1:
         raise shared.Misuse(f"--per-day must be 1 or more, got {per_day}")
     for name in assignments:
         course.masters(name)
     students = service.roster(course, assignments)
-    if tokens:
+    if given.tokens:
         path = service.write_tokens(course, students)
         print(f"{path}: a token for each of {count(len(students), 'student')}. Send everybody theirs, and only that.")
         return 0
-    tier = choose(isolation)
+    tier = choose(given.isolation)
     if not students:
         print("! Nobody is in the gradebook yet: python -m autograder roster FILE")
     hub = service.Hub.around(os.environ)
-    made = service.Window(course, assignments, Ledger(course.root, per_day), hub, isolation)
+    made = service.Window(course, assignments, Ledger(course.root, per_day), hub, given.isolation)
 
     def ready(address: str) -> None:
         print(f"Hidden checks of {', '.join(assignments)}, {per_day} a day for each question:\n  {address}")
@@ -69,5 +55,5 @@ def desk(
         print("To stop: Ctrl-C.", flush=True)
 
     with suppress(KeyboardInterrupt):
-        asyncio.run(service.serve(made, host, port, ready))
+        asyncio.run(service.serve(made, given.host, given.port, ready))
     return 0

@@ -2,20 +2,20 @@
 
 import argparse
 import contextlib
+import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION, JOBS, SCHEDULER, Pace, Told
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
-    from autograder.box.tiers import Isolation
-    from autograder.engine.course import Course
     from autograder.engine.run import Line
     from autograder.intake.naming import Person
 
@@ -54,72 +54,45 @@ def _again(made: argparse.ArgumentParser) -> None:
         option("--json", action="store_true", help="one JSON object per submission, and one at the end"),
     ],
 )
-def grade(
-    course: "Course",
-    *,
-    assignment: str,
-    students: Sequence[str] | None = None,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    again: bool = False,
-    isolation: "Isolation" = "auto",
-    pictures: bool = False,
-    json: bool = False,
-) -> int:
+def grade(course: "shared.Course", given: Given) -> int:
     began = time.monotonic()
     from autograder.engine.run import grade as run_grade
+    from autograder.intake.roster import class_without
 
-    told = Told(assignment, again, json)
-    pace = Pace(jobs if scheduler is None else 0, began)
+    assignment, told = given.assignment, Told(given.again)
+    pace = Pace(given.jobs if given.scheduler is None else 0, began)
     told.listen()
+    how = {name: vars(given)[name] for name in ("jobs", "scheduler", "isolation", "again", "pictures")}
     try:
-        if not json:
-            _begin(scheduler, isolation)
-        run = run_grade(
-            course,
-            assignment,
-            students,
-            jobs=jobs,
-            scheduler=scheduler,
-            isolation=isolation,
-            again=again,
-            pictures=pictures,
-        )
-        try:
-            kept = _kept(run, told.lines)
-            for line in kept if json else _with_bar(kept, pace):
-                if json:
-                    _as_json(line)
-        finally:
-            with contextlib.suppress(KeyboardInterrupt):  # a second one, while workers are sent home
-                run.close()  # type: ignore[attr-defined]
+        if not given.json:
+            _begin(given)
+        with contextlib.closing(run_grade(course, assignment, given.students, **how)) as run:
+            for line in run if given.json else _with_bar(run, pace):
+                told.lines.append(line)
+                if given.json:
+                    print(json.dumps({**asdict(line.record), "new": line.new}, ensure_ascii=False), flush=True)
     except KeyboardInterrupt:
         told.stopped()
         return shared.STOPPED
-    if not json and pace.in_the_end():
+    if not given.json and pace.in_the_end():
         print(f"\n{pace.in_the_end()}")
     by_hand = any(cell.task or cell.solution for one in course.masters(assignment) for cell in one.cells if cell.points)
-    return _summary(told, _absent(course, assignment) if students is None else [], by_hand)
+    absent = class_without(course, assignment) if given.students is None else []
+    return _summary(given, told.lines, absent, by_hand)
 
 
-def _kept(run: "Iterator[Line]", lines: "list[Line]") -> "Iterator[Line]":
-    for line in run:
-        lines.append(line)
-        yield line
-
-
-def _begin(scheduler: str | None, isolation: "Isolation") -> None:
+def _begin(given: Given) -> None:
     """Print the sandbox's tier and limits before anything runs."""
     from autograder.box import Limits
     from autograder.box.tiers import choose
 
-    if scheduler is None:
-        tier = choose(isolation)
+    if given.scheduler is None:
+        tier = choose(given.isolation)
         print(f"Students' code runs {tier.words}.")
         for missing in tier.missing:
             print(f"  {missing}")
     else:
-        print(f"Students' code runs on the workers of {scheduler}, isolation: {isolation}.")
+        print(f"Students' code runs on the workers of {given.scheduler}, isolation: {given.isolation}.")
     limits = Limits()
     print(
         f"Limits per notebook: {limits.wall:g} s, a cell {limits.cell_wall:g} s, a call {limits.call_wall:g} s,"
@@ -132,7 +105,7 @@ def _size(number: int) -> str:
     return f"{number >> 20} MB" if number >= 1 << 20 else f"{number >> 10} KB"
 
 
-def _with_bar(run: "Iterator[Line]", pace: Pace) -> "Iterator[Line]":
+def _with_bar(run: "Iterable[Line]", pace: Pace) -> "Iterator[Line]":
     """One line for each new submission, above a bar with the time left."""
     from tqdm import tqdm
 
@@ -161,38 +134,18 @@ def _with_bar(run: "Iterator[Line]", pace: Pace) -> "Iterator[Line]":
             bar.close()
 
 
-def _as_json(line: "Line") -> None:
-    import json
-    from dataclasses import asdict
+def _summary(given: Given, lines: "Sequence[Line]", absent: "Sequence[Person]", by_hand: bool) -> int:
+    def who(state: str) -> list[str]:
+        return sorted(line.record.student for line in lines if line.record.state == state)
 
-    print(json.dumps({**asdict(line.record), "new": line.new}, ensure_ascii=False), flush=True)
-
-
-def _absent(course: "Course", assignment: str) -> "list[Person]":
-    from autograder.intake.roster import class_without
-
-    return class_without(course, assignment)
-
-
-def _summary(told: Told, absent: "Sequence[Person]", by_hand: bool) -> int:
-    from autograder.preflight.finding import listed
-
-    def who(state: str) -> str:
-        return listed(sorted(line.record.student for line in lines if line.record.state == state), 12)
-
-    lines, name = told.lines, told.assignment
+    name = given.assignment
     states = Counter(line.record.state for line in lines)
-    looking = [line.record.student for line in lines if line.record.incidents and line.record.state == "graded"]
+    looking = sorted(line.record.student for line in lines if line.record.incidents and line.record.state == "graded")
     loose = sum(line.record.isolation == "none" for line in lines)
     new = sum(line.new for line in lines)
-    if told.json:
-        about = {
-            "new": new,
-            "to look at": len(looking),
-            "not isolated": loose,
-            "nothing handed in": [one.id for one in absent],
-        }
-        shared.as_json({"summary": {**states, **about}})
+    if given.json:
+        about = {"new": new, "to look at": len(looking), "not isolated": loose}
+        shared.as_json({"summary": {**states, **about, "nothing handed in": [one.id for one in absent]}})
         return 1 if states["fault"] or states["blocked"] else 0
     if not lines:
         print(f"Nothing was handed in for {name}: submitted/STUDENT/{name}/ is where submissions should be.")
@@ -201,15 +154,14 @@ def _summary(told: Told, absent: "Sequence[Person]", by_hand: bool) -> int:
         f"\n{count(len(lines), 'submission')}: {states['graded']} graded, {states['blocked']} not gradable,"
         f" {states['fault']} failed through the grader's fault; {new} of them in this run."
     )
-    if absent:
-        print(f"  Nothing handed in, which is not a zero: {len(absent)}: {listed((one.shown for one in absent), 40)}.")
-    if states["blocked"]:
-        print(f"  Not gradable, which is not a zero: {who('blocked')}. Why: python -m autograder preflight {name}")
-    if states["fault"]:
-        print(f"  The grader's fault, and no mark: {who('fault')}. Fix it, and the same command grades them as well.")
-    if looking:
-        looks = listed(sorted(looking), 12)
-        print(f"  Needs your attention: {looks}. All of it: python -m autograder report {name}")
+    nobody = f"  Nothing handed in, which is not a zero: {len(absent)}: {{}}."
+    shared.names(nobody, (one.shown for one in absent), 40)
+    blocked = f"  Not gradable, which is not a zero: {{}}. Why: python -m autograder preflight {name}"
+    shared.names(blocked, who("blocked"), 12)
+    fault = "  The grader's fault, and no mark: {}. Fix it, and the same command grades them as well."
+    shared.names(fault, who("fault"), 12)
+    look = f"  Needs your attention: {{}}. All of it: python -m autograder report {name}"
+    shared.names(look, looking, 12)
     if loose:
         print(f"  {loose} ran WITHOUT ISOLATION: that code could read and write whatever you can.")
     if by_hand:

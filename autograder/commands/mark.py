@@ -7,14 +7,10 @@ import sys
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograder.commands import shared
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
-
-if TYPE_CHECKING:
-    from autograder.engine.course import Course
 
 
 def _port(text: str) -> int:
@@ -37,7 +33,7 @@ def _port(text: str) -> int:
         option("--no-browser", action="store_true", help="open no browser"),
     ],
 )
-def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 0, no_browser: bool = False) -> int:
+def mark(course: "shared.Course", given: Given) -> int:
     import asyncio
 
     from tqdm import tqdm
@@ -46,6 +42,7 @@ def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 
     from autograder.instructor.marking_page import MarkingPage, serve
     from autograder.instructor.written import Class
 
+    assignment, port = given.assignment, given.port
     with Guard(seconds=10, wall=60) as guard:
         answers = Class(course, assignment, guard)
         if not answers.questions:
@@ -55,9 +52,9 @@ def mark(course: "Course", *, assignment: str, names: bool = False, port: int = 
         for _ in tqdm(answers.read(), total=everybody, unit=" submissions", leave=False, delay=1):
             pass
         with course.gradebook() as gradebook:
-            page = MarkingPage(answers, gradebook, names=names)
+            page = MarkingPage(answers, gradebook, names=given.names)
             try:
-                asyncio.run(serve(page, port, lambda address: _open(address, assignment, no_browser)))
+                asyncio.run(serve(page, port, lambda address: _open(address, assignment, given.no_browser)))
             except OSError as error:
                 raise shared.Misuse(f"port {port} cannot be had ({error.strerror}): give another --port") from None
             except KeyboardInterrupt:

@@ -2,15 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.commands import shared
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
-    from autograder.engine.course import Course
     from autograder.instructor.lms import Filled
     from autograder.instructor.rows import Row
 
@@ -31,121 +29,85 @@ MOST = 40  # names in a line
         option("--automatic", action="store_true", help="automatic points alone, before late penalties"),
         option("--lms", choices=("canvas", "moodle", "gradescope"), help="a new file with columns as this system's"),
         option(
-            "--into", metavar="EXPORT", help="a copy of a file exported from Canvas or Moodle, with the marks filled in"
+            "--into",
+            metavar="EXPORT",
+            type=shared.here,
+            help="a copy of a file exported from Canvas or Moodle, with the marks filled in",
         ),
         option("--column", metavar="NAME", help="what the assignment is called there (default: ASSIGNMENT)"),
         option("--out-of", type=float, metavar="POINTS", help="scale the marks to this maximum"),
-        option("--out", metavar="FILE", help="where to, if not grading/ASSIGNMENT/"),
+        option("--out", metavar="FILE", type=shared.out_file, help="where to, if not grading/ASSIGNMENT/"),
         option("--json", action="store_true", help="the files that were written, for a program"),
     ],
 )
-def report(
-    course: "Course",
-    *,
-    assignment: str,
-    format: str = "csv",
-    automatic: bool = False,
-    lms: str | None = None,
-    into: str | None = None,
-    column: str | None = None,
-    out_of: float | None = None,
-    out: str | None = None,
-    json: bool = False,
-) -> int:
+def report(course: "shared.Course", given: Given) -> int:
     from autograder.instructor import write_overview, write_report
+    from autograder.instructor.rows import rows_asked_for
 
-    leaves = lms is not None or into is not None
-    if leaves and format != "csv":
-        raise shared.Misuse(f"other systems take CSV, and not {format}")
-    if (column or out_of) and not leaves:
+    leaves = given.lms or given.into
+    if leaves and given.format != "csv":
+        raise shared.Misuse(f"other systems take CSV, and not {given.format}")
+    if (given.column or given.out_of) and not leaves:
         raise shared.Misuse("--column and --out-of are for a file of another system: --lms or --into")
-    if out_of is not None and not 0 < out_of < float("inf"):
-        raise shared.Misuse(f"--out-of must be more than 0, got {out_of:g}")
-    target = shared.out_file(out)
+    if given.out_of is not None and not 0 < given.out_of < float("inf"):
+        raise shared.Misuse(f"--out-of must be more than 0, got {given.out_of:g}")
     if leaves:
-        return _for_lms(course, assignment, lms, into, column, out_of, automatic, target, json)
-    table = write_report(course, assignment, format, target, automatic=automatic)
+        return _for_lms(course, given)
+    assignment, automatic = given.assignment, given.automatic
+    table = write_report(course, assignment, given.format, given.out, automatic=automatic)
     overview = write_overview(course, assignment)
-    if json:
+    if given.json:
         shared.as_json({"table": str(table), "overview": str(overview)})
         return 0
     print(f"The {'automatic points' if automatic else 'marks'}: {table}")
     print(f"What to teach again, and whom to look at: {overview}")
-    rows = _rows(course, assignment, automatic)
+    _, rows = rows_asked_for(course, assignment, automatic)
     words = {"waiting": "waiting for a person", "blocked": "not gradable"}
     states = Counter(words.get(row.state, row.state) for row in rows).most_common()
     told = ", ".join(f"{number} {state}" for state, number in states) or "nobody"
     print(f"{count(len(rows), 'student')}: {told}.")
     if automatic:
         print(f"  Automatic points alone, out of {rows[0].of if rows else 0:g}: no final marks.")
-    _absent(rows)
+    shared.names("  Nothing handed in: {}.", _absent(rows), MOST)
     if any(row.state == "waiting" for row in rows):
         print(f"  Who waits needs a person: python -m autograder mark {assignment} (for marks on code: Formgrader).")
     return 0
 
 
-def _rows(course: "Course", assignment: str, automatic: bool) -> "list[Row]":
-    from autograder.instructor.rows import automatic_alone, questions_asked, report_rows
-
-    rows = report_rows(course, assignment)
-    return automatic_alone(questions_asked(course, assignment), rows)[1] if automatic else rows
+def _absent(rows: "Sequence[Row]") -> list[str]:
+    return [row.shown for row in rows if row.state == "nothing handed in"]
 
 
-def _absent(rows: "Sequence[Row]") -> None:
-    from autograder.preflight.finding import listed
-
-    absent = [row.shown for row in rows if row.state == "nothing handed in"]
-    if absent:
-        print(f"  Nothing handed in: {listed(absent, MOST)}.")
-
-
-def _for_lms(
-    course: "Course",
-    assignment: str,
-    lms: str | None,
-    into: str | None,
-    column: str | None,
-    out_of: float | None,
-    automatic: bool,
-    target: Path | None,
-    json: bool,
-) -> int:
+def _for_lms(course: "shared.Course", given: Given) -> int:
     from autograder.instructor.lms import fill, write_new
-    from autograder.instructor.rows import automatic_alone, questions_asked, report_rows
+    from autograder.instructor.rows import rows_asked_for
 
-    asked, rows = questions_asked(course, assignment), report_rows(course, assignment)
-    if automatic:
-        asked, rows = automatic_alone(asked, rows)
+    assignment, automatic = given.assignment, given.automatic
+    asked, rows = rows_asked_for(course, assignment, automatic)
     of = sum(question.of for question in asked)
-    name = f"{lms or 'filled-in'}{'-automatic' if automatic else ''}.csv"
-    path = target or course.root / "grading" / assignment / name
-    if into is not None:
-        exported = shared.here(into)
-        if path.exists() and path.samefile(exported):
+    name = f"{given.lms or 'filled-in'}{'-automatic' if automatic else ''}.csv"
+    path = given.out or course.root / "grading" / assignment / name
+    if given.into is not None:
+        if path.exists() and path.samefile(given.into):
             raise shared.Misuse(f"{path} is the file that was exported: give another --out")
-        made = fill(course, exported, path, [column or assignment], of, rows, out_of)
+        made = fill(course, given.into, path, given.column or assignment, of, rows, given.out_of)
     else:
-        title = column or (f"{assignment} (automatic points)" if automatic else assignment)
-        made = write_new(path, str(lms), title, asked, rows, out_of)
-    if json:
-        shared.as_json({**vars(made), "path": str(made.path), "out of": out_of or of})
+        title = given.column or (f"{assignment} (automatic points)" if automatic else assignment)
+        made = write_new(path, given.lms, title, asked, rows, given.out_of)
+    if given.json:
+        shared.as_json({**vars(made), "path": str(made.path), "out of": given.out_of or of})
         return 0
-    _say(made, out_of or of, automatic)
-    _absent(rows)
+    _say(made, given.out_of or of, automatic)
+    shared.names("  Nothing handed in: {}.", _absent(rows), MOST)
     return 0
 
 
 def _say(made: "Filled", of: float, automatic: bool) -> None:
-    from autograder.preflight.finding import listed
-
     what = count(made.marks, "mark") + " of automatic points alone" if automatic else count(made.marks, "final mark")
     print(f"{made.path}: {what} in the column {made.title!r}, out of {of:g}.")
-    if made.without:
-        print(f"  Without a mark, which is not a zero: {listed(made.without, MOST)}. Nothing is written for them.")
-    if made.replaced:
-        print(f"  Replaced a different mark: {listed(made.replaced, MOST)}.")
-    if made.absent:
-        print(f"  WITH A MARK, AND NOT IN THE FILE: {listed(made.absent, MOST)}.")
+    shared.names("  Without a mark, which is not a zero: {}. Nothing is written for them.", made.without, MOST)
+    shared.names("  Replaced a different mark: {}.", made.replaced, MOST)
+    shared.names("  WITH A MARK, AND NOT IN THE FILE: {}.", made.absent, MOST)
     for words in made.left[:MOST]:
         print(f"  Unchanged: {words}.")
     if len(made.left) > MOST:

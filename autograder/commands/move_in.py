@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands import shared
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.environment import Environment
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
-    from autograder.engine.course import Course
-    from autograder.imported.rivals import Row, Table
+    from autograder.imported.rivals import Table
 
 
 @shared.command(
@@ -21,20 +20,20 @@ if TYPE_CHECKING:
     "import ~/otter/hw01/hw01.ipynb --name shapes",
     "import ~/otter/hw01/dist/autograder --name shapes",
     options=[
-        option("path", metavar="FOLDER-or-NOTEBOOK", type=Path),
+        option("path", metavar="FOLDER-or-NOTEBOOK", type=shared.here),
         option("--name", help="what it is to be called here: small letters, digits and _ (default: from the folder)"),
         option("--no-attacks", action="store_false", dest="attacks", help="do not try known attacks on it"),
     ],
     on_a_course=False,
 )
-def bring(place: Environment, *, path: Path, name: str | None = None, attacks: bool = True) -> int:
-    return shared.run(lambda: _bring(place, shared.here(path), name, attacks))
+def bring(place: Environment, given: Given) -> int:
+    return shared.run(lambda: _bring(place.root, given))
 
 
-def _bring(place: Environment, path: Path, name: str | None, attacks: bool) -> int:
+def _bring(root: Path, given: Given) -> int:
     from autograder.imported.bring import bring as bring_in
 
-    brought = bring_in(place.root, path, name)
+    brought = bring_in(root, given.path, given.name)
     hand = f" and {brought.by_hand:g} for a person" if brought.by_hand else ""
     print(
         f"solutions/{brought.name}: {count(len(brought.notebooks), 'notebook')} of {brought.kind}, {brought.points:g}"
@@ -44,11 +43,11 @@ def _bring(place: Environment, path: Path, name: str | None, attacks: bool) -> i
         print("Not carried over:")
     for what, do in brought.notes.rows:
         print(f"  - {what}\n      {do}")
-    if attacks:
+    if given.attacks:
         print(
             "\nTrying known attacks on it, where it came from and here (in the sandbox, some seconds) ...", flush=True
         )
-        _attack(place.root, brought.name, brought.kind)
+        _attack(root, brought.name, brought.kind)
     print(f"Now: python -m autograder build, then look at exercises/{brought.name}/")
     return 0
 
@@ -64,10 +63,10 @@ def _bring(place: Environment, path: Path, name: str | None, attacks: bool) -> i
         option("--json", action="store_true", help="the table for a program"),
     ],
 )
-def attacks(course: "Course", *, assignment: str, kind: Any = "nbgrader", json: bool = False) -> int:
-    if not (course.root / "solutions" / assignment).is_dir():
-        raise shared.Misuse(f"there is no solutions/{assignment}")
-    _attack(course.root, assignment, kind, json)
+def attacks(course: "shared.Course", given: Given) -> int:
+    if not (course.root / "solutions" / given.assignment).is_dir():
+        raise shared.Misuse(f"there is no solutions/{given.assignment}")
+    _attack(course.root, given.assignment, given.kind, given.json)
     return 0
 
 
@@ -80,15 +79,17 @@ def _attack(root: Path, assignment: str, kind: Any, json: bool = False) -> None:
     if json:
         shared.as_json(asdict(table))
         return
-    for line in lines(assignment, table):
-        print(line)
+    print("\n".join(lines(assignment, table)))
 
 
 def lines(assignment: str, table: "Table") -> list[str]:
     """The table in words: how much more each attack earns than an unwritten notebook."""
     there, here = table.solved
     said = [f"Points of {table.of:g} that an attack gains", f"{'':42}{table.kind:>10}{'here':>8}"]
-    said += [f"  {row.name:40}{_shown(row.there):>10}{_shown(row.here):>8}  {_why(row)}" for row in table.rows]
+    said += [
+        f"  {row.name:40}{_shown(row.there):>10}{_shown(row.here):>8}  {'; '.join(filter(None, (row.how, row.words)))}"
+        for row in table.rows
+    ]
     nothing = [_shown(points) for points in table.nothing]
     said.append(f"  {'(nothing written)':40}{nothing[0]:>10}{nothing[1]:>8}")
     said.append(f"  {'(the master, solved)':40}{_shown(there):>10}{_shown(here):>8}")
@@ -109,7 +110,3 @@ def lines(assignment: str, table: "Table") -> list[str]:
 
 def _shown(points: float | None) -> str:
     return "no mark" if points is None else f"{points:g}"
-
-
-def _why(row: "Row") -> str:
-    return f"{row.how}{f'; {row.words}' if row.words else ''}"

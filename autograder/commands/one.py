@@ -3,16 +3,11 @@ there."""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.environment import Environment
-
-if TYPE_CHECKING:
-    from autograder.box.tiers import Isolation
-    from autograder.engine.course import Course
 
 
 @shared.command(
@@ -22,23 +17,19 @@ if TYPE_CHECKING:
     "grade-one attention submitted/ada/attention",
     "grade-one attention attention.ipynb --student ada --to results.json",
     options=[
-        option("submission", metavar="SUBMISSION", help="a folder, a notebook or an archive"),
-        option("--to", metavar="FILE", help="where the results go (default: they are printed)"),
+        option("submission", metavar="SUBMISSION", type=shared.here, help="a folder, a notebook or an archive"),
+        option("--to", metavar="FILE", type=shared.out_file, help="where the results go (default: they are printed)"),
         option("--student", metavar="NAME", help="whose hidden inputs (default: whose folder it lies in)"),
-        option("--metadata", metavar="FILE", help="Gradescope's submission_metadata.json, which names the student"),
+        option(
+            "--metadata",
+            metavar="FILE",
+            type=shared.here,
+            help="Gradescope's submission_metadata.json, which names the student",
+        ),
         ISOLATION,
     ],
 )
-def grade_one(
-    course: "Course",
-    *,
-    assignment: str,
-    submission: str,
-    to: str | None = None,
-    student: str | None = None,
-    metadata: str | None = None,
-    isolation: "Isolation" = "auto",
-) -> int:
+def grade_one(course: "shared.Course", given: Given) -> int:
     """Exit code 1: it could not be graded as it is (the results say why), or the grader failed."""
     import json
 
@@ -47,10 +38,9 @@ def grade_one(
     from autograder.guard import Guard, NotRead
     from autograder.instructor.results import automatic_maximum, results
 
-    path, target = shared.here(submission), shared.out_file(to)
-    who = student or single.student_of(course, assignment, path, shared.here(metadata) if metadata else None)
+    who = given.student or single.student_of(course, given.assignment, given.submission, given.metadata)
     with Guard() as guard:
-        made = single.grade_one(course, assignment, path, who, isolation, guard)
+        made = single.grade_one(course, given.assignment, given.submission, who, given.isolation, guard)
         record = made.record
         if record.state == "fault":
             print(f"{record.words}. There are no results, and no mark.", file=sys.stderr)
@@ -60,10 +50,10 @@ def grade_one(
         except NotRead:
             facts = results(made, told=False)
     text = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
-    if target is None:
+    if given.to is None:
         print(text, end="")
     else:
-        write_whole(target, text)
+        write_whole(given.to, text)
         print(f"{who}: {record.words}\nThe autograder's points: {automatic_maximum(made):g}.")
         print(f"Isolation: {record.isolation or 'nothing was run'}.")
         for words in record.incidents:
@@ -78,24 +68,26 @@ def grade_one(
     "gradescope attention",
     "gradescope attention --to /srv/course",
     options=[
-        option("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT"),
-        option("--to", metavar="FOLDER", help="where to write it (default: release/ in the checkout)"),
+        shared.ASSIGNMENT,
+        option(
+            "--to", metavar="FOLDER", type=shared.here, help="where to write it (default: release/ in the checkout)"
+        ),
         ISOLATION,
     ],
     on_a_course=False,
 )
-def gradescope(place: Environment, *, assignment: str, to: str | None = None, isolation: str = "auto") -> int:
+def gradescope(place: Environment, given: Given) -> int:
     from autograder.engine.seeds import course_secret
     from autograder.release.container import write_container
 
-    folder = shared.here(to) if to else Path(place.root) / "release"
+    folder = given.to or Path(place.root) / "release"
     try:
-        path = write_container(place.root, assignment, folder, course_secret(place.root), isolation)
+        path = write_container(place.root, given.assignment, folder, course_secret(place.root), given.isolation)
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
     print(f"{path}  ({path.stat().st_size / 1e6:.1f} MB). It holds solutions and the secret: for Gradescope alone.")
-    if isolation == "none":
+    if given.isolation == "none":
         print("  WITHOUT ISOLATION: a submission could read the solutions in it, and write its own results.")
     print("In Gradescope: Programming Assignment, Configure Autograder, upload it; then test it with one submission.")
     return 0

@@ -1,20 +1,19 @@
 """`regrade`: a check was wrong. Everybody is graded again, and you review the changes before any mark is written."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder.commands import shared
 from autograder.commands.running import ISOLATION, JOBS, SCHEDULER, Told
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
 
 if TYPE_CHECKING:
-    from autograder.box.tiers import Isolation
-    from autograder.engine.course import Course
     from autograder.engine.drafts import Draft
+    from autograder.engine.run import Line
     from autograder.instructor.changed import Change
 
 MOST = 30  # students of an assignment whose changes are printed; the CSV has all
@@ -34,35 +33,27 @@ MOST = 30  # students of an assignment whose changes are printed; the CSV has al
         JOBS,
         SCHEDULER,
         ISOLATION,
-        option("--out", metavar="FILE", help="where the list of changes goes, if not into grading/"),
+        option(
+            "--out", metavar="FILE", type=shared.out_file, help="where the list of changes goes, if not into grading/"
+        ),
         option("--json", action="store_true", help="every change, for a program"),
     ],
     with_assignment=False,
 )
-def regrade(
-    course: "Course",
-    *,
-    assignments: Sequence[str] = (),
-    apply: bool = False,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    isolation: "Isolation" = "auto",
-    out: str | None = None,
-    json: bool = False,
-) -> int:
+def regrade(course: "shared.Course", given: Given) -> int:
     from autograder.engine.drafts import Drafts
     from autograder.engine.drafts import apply as write
     from autograder.instructor.changed import Change, changes_of
 
-    told = Told("", False, json)
+    told = Told()
     told.listen()
-    names = list(dict.fromkeys(assignments)) or graded_assignments(course)
+    names = list(dict.fromkeys(given.assignments)) or graded_assignments(course)
     found: list[Change] = []
     faults = stale = 0
     try:
         for name in names:
-            told.assignment, told.lines = name, []
-            drafts, new = _graded_again(course, told, jobs, scheduler, isolation)
+            told.lines = []
+            drafts, new = _graded_again(course, name, told, given)
             faults += sum(draft.fault for draft in drafts)
             whole = [draft for draft in drafts if not draft.fault]
             for draft, changes in zip(whole, changes_of(course, name, whole), strict=True):
@@ -70,22 +61,22 @@ def regrade(
                     draft.changes = [vars(change) for change in changes]
             made = [Change(**change) for draft in whole for change in draft.changes or ()]
             found += made
-            if not json:
+            if not given.json:
                 _say(name, len(drafts), made, new)
-            if apply:
+            if given.apply:
                 done = sum(1 for _ in write(course, name, whole))
                 stale += len(whole) - done
     except KeyboardInterrupt:
         told.stopped()
         return shared.STOPPED
-    path = _record(course, found, apply, shared.out_file(out))
-    if apply:
+    path = _record(course, found, given)
+    if given.apply:
         for name in names:
             Drafts(course, name).forget()
-    return _summary(found, faults, stale, path, apply, json, assignments)
+    return _summary(found, faults, stale, path, given)
 
 
-def graded_assignments(course: "Course") -> list[str]:
+def graded_assignments(course: "shared.Course") -> list[str]:
     with course.gradebook() as gradebook:
         known = sorted(each.name for each in gradebook.assignments)
     from autograder.engine.drafts import graded_before
@@ -96,36 +87,30 @@ def graded_assignments(course: "Course") -> list[str]:
     return names
 
 
-def _graded_again(
-    course: "Course", told: Told, jobs: int, scheduler: str | None, isolation: "Isolation"
-) -> "tuple[list[Draft], list[str]]":
+def _graded_again(course: "shared.Course", name: str, told: Told, given: Given) -> "tuple[list[Draft], list[str]]":
     """The drafts of everybody who had been graded, and the students who had not and are left alone."""
     from autograder.engine.drafts import Draft, Drafts, graded_before
     from autograder.engine.run import grade
 
-    name = told.assignment
     course.masters(name)  # before anything else: whether there is such an assignment
     students, new = graded_before(course, name)
-    run = grade(course, name, students, jobs=jobs, scheduler=scheduler, isolation=isolation, keeps=Drafts)
-    try:
-        for line in run if told.json else _with_bar(run, name, len(students)):
+    how = {"jobs": given.jobs, "scheduler": given.scheduler, "isolation": given.isolation}
+    with contextlib.closing(grade(course, name, students, **how, keeps=Drafts)) as run:
+        for line in run if given.json else _with_bar(run, name, len(students)):
             told.lines.append(line)
-    finally:
-        with contextlib.suppress(KeyboardInterrupt):
-            run.close()  # type: ignore[attr-defined]
     kept = Drafts(course, name)
     drafts = (draft for student in students if (draft := kept.load(student)) is not None)
     return [Draft(draft.record, changes=draft.changes) for draft in drafts], new  # without what was displayed
 
 
-def _with_bar(run: Iterator[Any], name: str, of: int) -> Iterator[Any]:
+def _with_bar(run: "Iterable[Line]", name: str, of: int) -> "Iterator[Line]":
     from tqdm import tqdm
 
     yield from tqdm(run, total=of, desc=name, unit=" submissions", dynamic_ncols=True, leave=False)
 
 
 def _say(name: str, graded: int, changes: "Sequence[Change]", new: Sequence[str]) -> None:
-    from autograder.preflight.finding import listed, shown
+    from autograder.preflight.finding import shown
 
     moved = {change.student: change for change in changes if change.moves}
     print(f"{name}: {count(graded, 'submission')} graded again; {_change(len(moved), 'mark')}.")
@@ -139,10 +124,8 @@ def _say(name: str, graded: int, changes: "Sequence[Change]", new: Sequence[str]
     if len(moved) > MOST:
         print(f"  And {len(moved) - MOST} more: all of them are in the list.")
     below = sorted({change.student for change in changes} - set(moved))
-    if below:
-        print(f"  By hand, and so as they were, though the automatic mark below changes: {listed(below, 12)}.")
-    if new:
-        print(f"  Not graded before, and so left alone (python -m autograder grade {name}): {listed(new, 12)}.")
+    shared.names("  By hand, and so as they were, though the automatic mark below changes: {}.", below, 12)
+    shared.names(f"  Not graded before, and so left alone (python -m autograder grade {name}): {{}}.", new, 12)
 
 
 def _change(number: int, what: str) -> str:
@@ -153,36 +136,28 @@ def _mark(mark: float | None) -> str:
     return "no mark" if mark is None else f"{round(mark, 4):g}"
 
 
-def _record(course: "Course", changes: "Sequence[Change]", applied: bool, out: Path | None) -> Path:
+def _record(course: "shared.Course", changes: "Sequence[Change]", given: Given) -> Path:
     """The list as CSV. Planned changes are always written to the same file, applied changes to a new one each time."""
     from autograder.engine.records import write_whole
     from autograder.instructor.changed import changes_table
     from autograder.instructor.table import as_csv
 
-    name = f"regraded-{datetime.now():%Y-%m-%d-%H%M%S}.csv" if applied else "regrade.csv"
-    path = out or course.root / "grading" / name
+    name = f"regraded-{datetime.now():%Y-%m-%d-%H%M%S}.csv" if given.apply else "regrade.csv"
+    path: Path = given.out or course.root / "grading" / name
     write_whole(path, as_csv(changes_table(changes)))
     return path
 
 
-def _summary(
-    changes: "Sequence[Change]",
-    faults: int,
-    stale: int,
-    path: Path,
-    applied: bool,
-    json: bool,
-    asked: Sequence[str],
-) -> int:
+def _summary(changes: "Sequence[Change]", faults: int, stale: int, path: Path, given: Given) -> int:
     moved = {(change.assignment, change.student): change for change in changes if change.moves}
     differences = [(c.new_total or 0.0) - (c.old_total or 0.0) for c in moved.values()]
     up, down = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
     code = 1 if faults or stale else 0
-    if json:
-        facts = {"applied": applied, "changes": [vars(change) for change in changes], "list": str(path)}
+    if given.json:
+        facts = {"applied": given.apply, "changes": [vars(change) for change in changes], "list": str(path)}
         shared.as_json({**facts, "up": up, "down": down, "grader's fault": faults, "changed meanwhile": stale})
         return code
-    print(f"\n{'Changed' if applied else 'Would change'}: {count(len(moved), 'mark')}, {up} up and {down} down.")
+    print(f"\n{'Changed' if given.apply else 'Would change'}: {count(len(moved), 'mark')}, {up} up and {down} down.")
     if differences:
         print(f"  By {min(differences):+g} to {max(differences):+g} points, {sum(differences):+g} in all.")
     if faults:
@@ -190,10 +165,10 @@ def _summary(
     if stale:
         print(f"  {count(stale, 'submission')} changed meanwhile, and kept the old marks: the same command again.")
     print(f"The list: {path}")
-    names = "".join(f" {name}" for name in asked)
-    if not applied and not changes:
+    names = "".join(f" {name}" for name in given.assignments)
+    if not given.apply and not changes:
         print("There is nothing to write.")
-    elif not applied:
+    elif not given.apply:
         print(f"Nothing has been written into the gradebook. To write it: python -m autograder regrade{names} --apply")
     elif moved:
         print("Then feedback and report again, for every assignment in the list.")

@@ -36,11 +36,9 @@ ISOLATION = option(
 
 @dataclass
 class Told:
-    """The report of a run: the options, and the lines so far."""
+    """The lines of a run so far, and what is said if it is stopped."""
 
-    assignment: str
-    again: bool
-    json: bool
+    again: bool = False
     lines: "list[Line]" = field(default_factory=list)
 
     def stopped(self) -> None:
@@ -53,10 +51,9 @@ class Told:
         """Ctrl-C ends a process of our own in the middle of a submission, and its workers with it: what is done is on
         the disk, and what is half done is done again. Elsewhere it is heard between two submissions."""
         if shared.own_process():
-            signal.signal(signal.SIGINT, lambda number, frame: self.leave())
+            signal.signal(signal.SIGINT, self._leave)
 
-    def leave(self) -> NoReturn:
-        """End this process and its workers in the middle of their work."""
+    def _leave(self, *signalled: object) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             self.stopped()

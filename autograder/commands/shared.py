@@ -5,7 +5,7 @@ import errno
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,28 @@ from autograder.launcher.environment import Environment
 from autograder.launcher.lab import FROM
 
 if TYPE_CHECKING:
-    from autograder.engine.course import Course
+    from autograder.engine.course import Course as Course
 
+Given = argparse.Namespace
+"""The command line as the parser has read it, an attribute for each option."""
 STOPPED = 130  # the exit code after Ctrl-C, as shells have it
 
 
 class Misuse(Exception):  # noqa: N818 - said to the user
     """Exit code 2."""
+
+
+def here(path: str) -> Path:
+    """A path as the user meant it: from the folder in which the command was given. The `type` of options."""
+    return Path(os.environ.get(FROM) or Path.cwd()) / path
+
+
+def out_file(path: str) -> Path:
+    """A file with marks that the user wants somewhere else; git is made to ignore it there."""
+    from autograder.commands.private import keep
+
+    keep(here(path))
+    return here(path)
 
 
 Option = Callable[[argparse.ArgumentParser], object]
@@ -33,7 +48,7 @@ def option(*names: str, **about: Any) -> Option:
 
 ASSIGNMENT = option("assignment", metavar="ASSIGNMENT", help="its name, as in solutions/ASSIGNMENT")
 OF_A_COURSE = (
-    option("--course", metavar="FOLDER", help="the course's folder (where nbgrader_config.py lies)"),
+    option("--course", metavar="FOLDER", type=here, help="the course's folder (where nbgrader_config.py lies)"),
     option("--db", metavar="URL", help="the gradebook, if it is not the course's own: postgresql://…"),
 )
 STUDENTS = option(
@@ -43,10 +58,10 @@ STUDENTS = option(
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its name and help, its options, and a function that gets them as keyword arguments.
+    """A command: its name and help, its options, and the function that does it.
 
-    The launcher calls it with (place, words). The first argument of the function is the place. If the command is
-    `on_a_course`, that is the named course, or the one of this checkout, and errors are reported as messages.
+    The launcher calls it with (place, words), and the function gets (place, what the parser has read). If the command
+    is `on_a_course`, the place is the named course, or the one of this checkout, and errors are reported as messages.
     """
 
     verb: str
@@ -72,10 +87,10 @@ class Command:
         return made
 
     def __call__(self, place: Environment, words: Sequence[str]) -> int:
-        given = vars(self.parser().parse_args(words))
+        given = self.parser().parse_args(words)
         if not self.on_a_course:
-            return self.main(place, **given)
-        return run(lambda: self.main(course(place, given.pop("course"), given.pop("db")), **given))
+            return self.main(place, given)
+        return run(lambda: self.main(course(place, given.course, given.db), given))
 
 
 WIDTH = 79  # of a terminal in which no line of --help is broken
@@ -105,28 +120,13 @@ def command(
     return lambda main: Command(verb, does, examples, options, on_a_course, main, with_assignment)
 
 
-def course(place: Environment, folder: str | None, db: str | None) -> "Course":
+def course(place: Environment, folder: Path | None, db: str | None) -> "Course":
     from autograder.commands.private import keep_course
     from autograder.engine.course import Course
 
-    found = Course.load(here(folder) if folder else place.root, db)
+    found = Course.load(folder or place.root, db)
     keep_course(found)
     return found
-
-
-def out_file(path: str | None) -> Path | None:
-    """A file with marks that the user wants somewhere else; git is made to ignore it there."""
-    if path is None:
-        return None
-    from autograder.commands.private import keep
-
-    keep(here(path))
-    return here(path)
-
-
-def here(path: str | Path) -> Path:
-    """A path as the user meant it: from the folder in which the command was given."""
-    return Path(os.environ.get(FROM) or Path.cwd()) / path
 
 
 def run(work: Callable[[], int]) -> int:
@@ -163,6 +163,14 @@ def _say(error: Exception) -> None:
     if first.rstrip(",:").isalpha():  # not a file's name
         words = words[:1].upper() + words[1:]
     print(words if words.endswith((".", "?")) else f"{words}.", file=sys.stderr)
+
+
+def names(words: str, found: Iterable[str], most: int) -> None:
+    """Print a line with the names in the place of {}, if there are any."""
+    from autograder.preflight.finding import listed
+
+    if there := list(found):
+        print(words.replace("{}", listed(there, most)))
 
 
 def own_process() -> bool:

@@ -1,16 +1,10 @@
 """Commands for the class and its submissions: roster, collect, exchange, hub."""
 
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograder.commands import shared
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 from autograder.launcher.say import count
-
-if TYPE_CHECKING:
-    from autograder.engine.course import Course
 
 DRY = option("--dry-run", action="store_true", help="say what would be done, and change nothing")
 MOST = 20  # names in a line
@@ -30,37 +24,33 @@ STATES = {
     "roster participants.csv --id 'Email address'",
     "roster 2026_Grades.csv --dry-run",
     options=[
-        option("file", metavar="FILE", help="the list, as CSV"),
+        option("file", metavar="FILE", type=shared.here, help="the list, as CSV"),
         option("--id", metavar="COLUMN", dest="id_column", help="the column that ids are taken from"),
         DRY,
         option("--json", action="store_true", help="everything that was found, for a program"),
     ],
     with_assignment=False,
 )
-def roster(
-    course: "Course", *, file: str, id_column: str | None = None, dry_run: bool = False, json: bool = False
-) -> int:
+def roster(course: "shared.Course", given: Given) -> int:
     from autograder.intake.roster import enrol, read_roster
-    from autograder.preflight.finding import listed
 
-    people, made = read_roster(shared.here(file), id_column)
-    enrol(course, people, made, write=not dry_run)
-    if json:
+    people, made = read_roster(given.file, given.id_column)
+    enrol(course, people, made, write=not given.dry_run)
+    if given.json:
         shared.as_json(vars(made))
         return 0
     print(
-        f"{count(len(people), 'student')} in {Path(file).name}; {made.way}.\n"
-        f"{'Would be added' if dry_run else 'Added'}: {len(made.added)}. Changed: {len(made.changed)}."
+        f"{count(len(people), 'student')} in {given.file.name}; {made.way}.\n"
+        f"{'Would be added' if given.dry_run else 'Added'}: {len(made.added)}. Changed: {len(made.changed)}."
         f" Unchanged: {made.same}."
     )
-    if made.added:
-        print(f"  {listed(made.added, MOST)}")
+    shared.names("  {}", made.added, MOST)
     for student, what in made.changed:
         print(f"  {student}: {what}")
     for who, why in made.left_out:
         print(f"  Left out: {who}: {why}.")
+    shared.names("In the gradebook and not in this list, and kept: {}.", made.absent, MOST)
     if made.absent:
-        print(f"In the gradebook and not in this list, and kept: {listed(made.absent, MOST)}.")
         print("  To take one out, with all marks: .venv/bin/nbgrader db student remove ID --force")
     return 0
 
@@ -73,10 +63,17 @@ def roster(
     "collect attention moodle.zip --match Grades-worksheet.csv",
     "collect attention ~/Downloads/submissions/ --dry-run",
     options=[
-        option("downloads", nargs="+", metavar="DOWNLOAD", help="a zip or a folder; later ones count as newer"),
+        option(
+            "downloads",
+            nargs="+",
+            metavar="DOWNLOAD",
+            type=shared.here,
+            help="a zip or a folder; later ones count as newer",
+        ),
         option(
             "--match",
             metavar="FILE",
+            type=shared.here,
             action="append",
             default=[],
             help="who is who: Moodle's grading worksheet (it has the times, too), or lines NAME,STUDENT[,TIME]",
@@ -85,23 +82,14 @@ def roster(
         option("--json", action="store_true", help="everything that was found, for a program"),
     ],
 )
-def collect(
-    course: "Course",
-    *,
-    assignment: str,
-    downloads: Sequence[str],
-    match: Sequence[str] = (),
-    dry_run: bool = False,
-    json: bool = False,
-) -> int:
+def collect(course: "shared.Course", given: Given) -> int:
     from dataclasses import asdict
 
     from autograder.intake.collect import collect as take
-    from autograder.preflight.finding import listed, shown
+    from autograder.preflight.finding import shown
 
-    paths, lists = ([shared.here(path) for path in given] for given in (downloads, match))
-    made = take(course, assignment, paths, lists, write=not dry_run)
-    if json:
+    made = take(course, given.assignment, given.downloads, given.match, write=not given.dry_run)
+    if given.json:
         facts = asdict(made)
         for download, read in zip(facts["downloads"], made.downloads, strict=True):
             download["pieces"] = [piece.label for piece in read.pieces]
@@ -115,24 +103,19 @@ def collect(
             print(f"  And {len(read.left) - MOST} more.")
     states = Counter(made.states.values())
     said = ", ".join(f"{states[name]} {words}" for name, words in STATES.items() if states[name]) or "nothing"
-    print(f"{'Would be taken' if dry_run else 'Taken'}: {said}.")
+    print(f"{'Would be taken' if given.dry_run else 'Taken'}: {said}.")
     if states["newer"] or states["kept"]:
-        print(f"  Of several the newest is graded; the others are in submitted/STUDENT/.earlier/{assignment}/.")
+        print(f"  Of several the newest is graded; the others are in submitted/STUDENT/.earlier/{given.assignment}/.")
     for words in made.trouble:
         print(f"  {words}.")
-    if made.late:
-        print(f"Late, by the system's own mark, which does not say when: {listed(sorted(made.late), MOST)}.")
-    if made.timeless:
-        print(f"Without a time, and so not late: {listed(sorted(made.timeless), 5)}.")
-        if not match and any(read.system == "Moodle" for read in made.downloads):
-            print("  Moodle's grading worksheet has the times: --match WORKSHEET.csv")
-    if made.missing:
-        perhaps = " (or below)" if made.unmatched else ""
-        print(f"Handed in nothing{perhaps}: {listed(made.missing, MOST)}.")
-    if made.ignored:
-        print(f"Left out, as --match says: {listed(map(shown, made.ignored), MOST)}.")
+    shared.names("Late, by the system's own mark, which does not say when: {}.", sorted(made.late), MOST)
+    shared.names("Without a time, and so not late: {}.", sorted(made.timeless), 5)
+    if made.timeless and not given.match and any(read.system == "Moodle" for read in made.downloads):
+        print("  Moodle's grading worksheet has the times: --match WORKSHEET.csv")
+    shared.names(f"Handed in nothing{' (or below)' if made.unmatched else ''}: {{}}.", made.missing, MOST)
+    shared.names("Left out, as --match says: {}.", map(shown, made.ignored), MOST)
     if not made.unmatched:
-        print(f"Next: python -m autograder preflight {assignment}")
+        print(f"Next: python -m autograder preflight {given.assignment}")
         return 0
     print(f"NOT COLLECTED, because it is not certain whose they are: {len(made.unmatched)}.")
     for one in made.unmatched:
@@ -152,21 +135,26 @@ def collect(
     "exchange --root /srv/nbgrader",
     "exchange --root /srv/nbgrader --students /etc/jupyter/nbgrader_config.py",
     options=[
-        option("--root", metavar="FOLDER", required=True, help="where every user of the machine can go"),
-        option("--students", metavar="FILE", help="write students' settings there (default: into grading/)"),
+        option(
+            "--root", metavar="FOLDER", type=shared.here, required=True, help="where every user of the machine can go"
+        ),
+        option(
+            "--students",
+            metavar="FILE",
+            type=shared.here,
+            help="write students' settings there (default: into grading/)",
+        ),
     ],
     with_assignment=False,
 )
-def exchange(course: "Course", *, root: str, students: str | None = None) -> int:
+def exchange(course: "shared.Course", given: Given) -> int:
     from autograder.intake.exchange import set_up
 
-    place = shared.here(root)
-    written, trouble = set_up(course, place, shared.here(students) if students else None)
-    print(
-        f"The exchange is {place.resolve()}, and this course uses it: .venv/bin/nbgrader release_assignment ASSIGNMENT"
-    )
+    written, trouble = set_up(course, given.root, given.students)
+    used = "and this course uses it: .venv/bin/nbgrader release_assignment ASSIGNMENT"
+    print(f"The exchange is {given.root.resolve()}, {used}")
     print(f"Students' nbgrader needs two settings: {written}")
-    if students is None:
+    if given.students is None:
         print("For everybody on this machine, once, by its administrator:")
         print(f"  sudo install -D -m 644 {written} /etc/jupyter/nbgrader_config.py")
     print("They then say: nbgrader fetch_assignment, submit, fetch_feedback, each with the ASSIGNMENT.")
@@ -183,15 +171,25 @@ def exchange(course: "Course", *, root: str, students: str | None = None) -> int
     "hub /srv/nlm",
     "hub /srv/nlm --grader bob --grader eve",
     options=[
-        option("folder", metavar="FOLDER", help="where every user of the machine can go; made if it is not there"),
         option(
-            "--grader", metavar="ACCOUNT", action="append", dest="graders", help="who may open the course's server too"
+            "folder",
+            metavar="FOLDER",
+            type=shared.here,
+            help="where every user of the machine can go; made if it is not there",
+        ),
+        option(
+            "--grader",
+            metavar="ACCOUNT",
+            action="append",
+            dest="graders",
+            default=[],
+            help="who may open the course's server too",
         ),
         option("--port", type=int, default=8000, metavar="N", help="of the hub, on this machine only (default: 8000)"),
     ],
     with_assignment=False,
 )
-def hub(course: "Course", *, folder: str, graders: Sequence[str] | None = None, port: int = 8000) -> int:
+def hub(course: "shared.Course", given: Given) -> int:
     import os
 
     if os.name == "nt":
@@ -199,7 +197,7 @@ def hub(course: "Course", *, folder: str, graders: Sequence[str] | None = None, 
     from autograder.hub import set_up
 
     print("Making the students' copy of the course (a minute) ...", flush=True)
-    page, done, trouble = set_up(course, shared.here(folder), graders=graders or (), port=port)
+    page, done, trouble = set_up(course, given.folder, graders=given.graders, port=given.port)
     for words in done:
         print(words)
     print(f"Written: {page.parent / 'jupyterhub_config.py'}, the exchange, and the students' copy.")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +74,14 @@ class Course:
                     " hold: rename it"
                 )
         return found
+
+    def chosen(self, assignment: str, students: Sequence[str] | None = None) -> list[str]:
+        """Those of `students` (by default all) who have handed in something. Raises ValueError for one who has not."""
+        there = self.students(assignment)
+        unknown = sorted(set(students or ()) - set(there))
+        if unknown:
+            raise ValueError(f"nothing was handed in for {assignment} by {', '.join(unknown)}")
+        return [student for student in there if students is None or student in students]
 
     def files(self, assignment: str) -> dict[str, bytes]:
         """The files that the instructor has put next to the source notebooks; nbgrader copies them over the

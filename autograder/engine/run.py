@@ -10,7 +10,7 @@ import hashlib
 import importlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -80,7 +80,7 @@ def grade(
     again: bool = False,
     pictures: bool = False,
     keeps: type[Keeps] = Writer,
-) -> Iterator[Line]:
+) -> Generator[Line, None, None]:
     """Grade all submissions that are not graded yet (`again`: all), and yield a line for every submission. `pictures`:
     draw the course's own pictures into the graded notebooks, instead of their alternative text. `keeps`: where the
     results go.
@@ -92,11 +92,7 @@ def grade(
     if scheduler is None:
         choose(isolation)
     masters = course.masters(assignment)
-    there = course.students(assignment)
-    unknown = sorted(set(students or ()) - set(there))
-    if unknown:
-        raise ValueError(f"nothing was handed in for {assignment} by {', '.join(unknown)}")
-    chosen = [student for student in there if students is None or student in students]
+    chosen = course.chosen(assignment, students)
     with Guard() as guard, only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
         records.sweep(course.root / "grading" / assignment, deep=True)
         files = course.files(assignment)

@@ -124,18 +124,17 @@ def fill(
     course: Course,
     exported: Path,
     path: Path,
-    titles: Sequence[str],
+    title: str,
     of: float,
     rows: Sequence[Row],
     out_of: float | None = None,
 ) -> Filled:
-    """Write a copy of an exported file with the marks in it. titles: possible titles of the column, the most certain
-    first. out_of: the maximum to which marks are scaled. Raises ValueError, with a message, if the column or its
-    maximum does not fit."""
+    """Write a copy of an exported file with the marks in it. title: of the column. out_of: the maximum to which marks
+    are scaled. Raises ValueError, with a message, if the column or its maximum does not fit."""
     sheet = read_sheet(exported)
     raw, form = read_as_written(exported)
     lines = {number: row for number, row in raw}
-    place = _column(exported.name, sheet, titles)
+    place = _column(exported.name, sheet, title)
     made = Filled(path, sheet.headings[place])
     owners, made.left = _owners(course, sheet)
     _check_maximum(exported.name, sheet, place, of, out_of)
@@ -166,20 +165,18 @@ def fill(
     return made
 
 
-def _column(name: str, sheet: Sheet, titles: Sequence[str]) -> int:
+def _column(name: str, sheet: Sheet, title: str) -> int:
     if any(heading(each).startswith(WORKSHEET) for each in sheet.headings):
         place = sheet.column(*SCORE)
         if place is not None:
             return place
-    for title in titles:
-        wanted = _bare(title)
-        found = [n for n, each in enumerate(sheet.headings) if wanted in (_bare(each), heading(each))]
-        if len(found) == 1:
-            return found[0]
+    found = [n for n, each in enumerate(sheet.headings) if _bare(title) in (_bare(each), heading(each))]
+    if len(found) == 1:
+        return found[0]
     fixed = set(columns_of(sheet).values())
     others = ", ".join(repr(each) for n, each in enumerate(sheet.headings) if each and n not in fixed)
     raise ValueError(
-        f"{name} has no column that is certainly {titles[0]!r}. Say which: --column NAME, one of {others or 'none'}"
+        f"{name} has no column that is certainly {title!r}. Say which: --column NAME, one of {others or 'none'}"
     )
 
 

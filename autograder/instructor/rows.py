@@ -86,6 +86,12 @@ def automatic_alone(asked: Sequence[Asked], rows: Iterable[Row]) -> tuple[list[A
     return kept, made
 
 
+def rows_asked_for(course: Course, assignment: str, automatic: bool = False) -> tuple[list[Asked], list[Row]]:
+    """The questions and the rows of a report, with `automatic` those of the automatically marked questions only."""
+    asked, rows = questions_asked(course, assignment), report_rows(course, assignment)
+    return automatic_alone(asked, rows) if automatic else (asked, rows)
+
+
 def report_rows(course: Course, assignment: str) -> list[Row]:
     """A row for everybody whom the gradebook knows or who has handed something in, by the student's name. Raises
     NotACourse for an assignment that the gradebook does not know."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.engine.course import Course
 from autograder.engine.records import write_whole
-from autograder.instructor.rows import Asked, Row, automatic_alone, questions_asked, report_rows
+from autograder.instructor.rows import Asked, Row, rows_asked_for
 
 Table = list[list[Any]]
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -27,9 +27,7 @@ def write_report(
     `automatic.csv`. Raises ValueError for an unknown format, NotACourse for an unknown assignment."""
     if format not in ("csv", "json"):
         raise ValueError(f"format must be csv or json, got {format!r}")
-    asked, rows = questions_asked(course, assignment), report_rows(course, assignment)
-    if automatic:
-        asked, rows = automatic_alone(asked, rows)
+    asked, rows = rows_asked_for(course, assignment, automatic)
     make = as_json if format == "json" else lambda *about: as_csv(own(*about))
     target = path or course.root / "grading" / assignment / f"{'automatic' if automatic else 'report'}.{format}"
     write_whole(target, make(assignment, asked, rows, automatic))

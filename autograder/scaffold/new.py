@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.commands import shared
-from autograder.commands.shared import option
+from autograder.commands.shared import Given, option
 
 if TYPE_CHECKING:
     from autograder.launcher.environment import Environment
@@ -44,10 +44,10 @@ FILES = {
     ],
     on_a_course=False,
 )
-def main(place: "Environment", *, name: str, title: str | None = None) -> int:
+def main(place: "Environment", given: Given) -> int:
     """Exit codes: 0 written, 2 the name cannot be used (nothing is written)."""
     try:
-        written = scaffold(place.root, name, title)
+        written = scaffold(place.root, given.name, given.title)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -56,7 +56,7 @@ def main(place: "Environment", *, name: str, title: str | None = None) -> int:
     print(
         "Now:\n"
         f"  1. change the question in {written[0]} and its declaration in {written[2]}\n"
-        f"  2. python -m autograder test -- tests/autograder/test_checks.py -k {name}\n"
+        f"  2. python -m autograder test -- tests/autograder/test_checks.py -k {given.name}\n"
         "  3. python -m autograder build, then work through the exercise as a student would\n"
         "The guide: INSTRUCTORS.md"
     )

@@ -10,8 +10,8 @@ from autograder.commands.around import feedback, preflight
 from autograder.commands.grade import grade
 from autograder.commands.marks import report
 from autograder.engine import records
-from autograder.engine.course import Course
 from autograder.guard import Guard, NotRead
+from autograder.launcher.environment import Environment
 from tests.autograder import odd
 from tests.autograder.courses import ANSWERS, copy, hand_in, writes
 from tests.autograder.engine import fake
@@ -25,9 +25,9 @@ def test_a_class_of_odd_submissions_goes_through_every_verb(plain_template, tmp_
     root = copy(plain_template, tmp_path / "course")
     odd_ones = odd.hand_in_all(root, "plain", "one")
     hand_in(root, "plain", "zoe", writes(ANSWERS))
-    course = Course.load(root)
-    assert preflight.main(course, assignment="plain") == 1
-    assert grade.main(course, assignment="plain", json=True) == 1
+    place = Environment(root, root, root, root)
+    assert preflight(place, ["plain"]) == 1
+    assert grade(place, ["plain", "--json"]) == 1
     known = {student: records.load(root, "plain", student) for student in [*odd_ones, "zoe"]}
     assert known["zoe"].words.startswith("5 of 10")
     for student, record in known.items():
@@ -35,8 +35,8 @@ def test_a_class_of_odd_submissions_goes_through_every_verb(plain_template, tmp_
         assert "report this" not in record.words, (student, record.words)
         assert len(record.words) < 500
         assert record.words.isprintable()
-    assert report.main(course, assignment="plain") == 0
-    assert feedback.main(course, assignment="plain") == 0
+    assert report(place, ["plain"]) == 0
+    assert feedback(place, ["plain"]) == 0
     pages = sorted((root / "feedback").glob("*/plain/one.html"))
     assert len(pages) == len(known)
     assert "Traceback" not in capsys.readouterr().err
