@@ -11,8 +11,8 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
-from autograder.imported.cases import examples_of
-from autograder.imported.tricks import TRICKS, Trick
+from autograder.imported.needs import trees
+from autograder.imported.tricks import TRICKS, Trick, is_test
 
 NOTHING, SOLVED = "nothing", "solved"
 
@@ -23,8 +23,8 @@ def read(folder: Path) -> dict[str, Any]:
 
 def automatic(notebook: Any) -> Iterator[tuple[str, float]]:
     for cell in notebook.cells:
-        about = cell.metadata.get("nbgrader", {})
-        if about.get("grade") and not about.get("solution"):
+        if is_test(cell):
+            about = cell.metadata["nbgrader"]
             yield about["grade_id"], float(about.get("points") or 0)
 
 
@@ -53,8 +53,8 @@ def _attacked(cells: list[Any], master: list[Any], trick: Trick) -> list[Any]:
     used = _names_of_tests(master)
     done = False
     for cell in cells:
-        about = cell.metadata.get("nbgrader", {})
-        if about.get("grade") and not about.get("solution") and not (done and trick.first):
+        if is_test(cell) and not (done and trick.first):
+            about = cell.metadata["nbgrader"]
             text = trick.cell.replace("NAMES", repr(used.get(about["grade_id"], [])))
             made.append(new_code_cell(text.replace("POINTS", f"{about.get('points', 1)}")))
             done = True
@@ -69,30 +69,18 @@ def _names_of_tests(master: list[Any]) -> dict[str, list[str]]:
     for cell in master:
         if cell.cell_type != "code":
             continue
-        about = cell.metadata.get("nbgrader", {})
-        if about.get("grade") and not about.get("solution"):
-            nodes = [n for text in (cell.source, examples_of(cell.source)) for n in _nodes(text)]
+        if is_test(cell):
+            nodes = [node for tree in trees([cell]) for node in ast.walk(tree)]
             used = {n.id for n in nodes if isinstance(n, ast.Name)} | {n.arg for n in nodes if isinstance(n, ast.arg)}
             used |= {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-            found[about["grade_id"]] = sorted((used & defined) - set(dir(builtins)))
+            found[cell.metadata["nbgrader"]["grade_id"]] = sorted((used & defined) - set(dir(builtins)))
         else:
-            for node in _tree(cell.source):
+            for node in (statement for tree in trees([cell])[:1] for statement in tree.body):
                 if isinstance(node, ast.FunctionDef | ast.ClassDef):
                     defined.add(node.name)
                 elif isinstance(node, ast.Assign):
                     defined |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
     return found
-
-
-def _tree(text: str) -> list[ast.stmt]:
-    try:
-        return ast.parse("\n".join(line for line in text.split("\n") if not line.lstrip().startswith(("%", "!")))).body
-    except SyntaxError:
-        return []
-
-
-def _nodes(text: str) -> list[ast.AST]:
-    return [node for statement in _tree(text) for node in ast.walk(statement)]
 
 
 def hand_in(folder: Path, made: dict[str, Any]) -> None:

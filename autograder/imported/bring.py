@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.exercise.questions import OPENS
 from autograder.imported import needs, otter, stock
@@ -96,20 +96,12 @@ def _all(origin: Origin, notes: Notes, everything: bool) -> tuple[dict[Path, lis
     files = needs.carried(origin.folder, named, whole, notes, origin.folder)
     if origin.kind == "otter":
         files = {name: content for name, content in files.items() if not needs.OTTERS_OWN.search(name)}
-    codes = [
-        ast_of for name, content in files.items() if name.endswith(".py") for ast_of in needs.trees([_code(content)])
-    ]
-    needs.packages([*found, *codes], files, listed, notes)
+    modules = [content.decode("utf-8", "replace") for name, content in files.items() if name.endswith(".py")]
+    needs.packages([*found, *needs.trees(map(new_code_cell, modules))], files, listed, notes)
     for each in cells.values():
         needs.magics(each, notes)
     texts = re.compile(rb"^# %%", re.M)  # would pass for a master's text
     return cells, {n: texts.sub(b"#%%", c) if n.endswith(".py") else c for n, c in files.items()}
-
-
-def _code(content: bytes) -> Any:
-    from nbformat.v4 import new_code_cell
-
-    return new_code_cell(content.decode("utf-8", "replace"))
 
 
 def _requirements(given: Any, folder: Path, notes: Notes) -> Iterable[str]:

@@ -32,6 +32,16 @@ class Test:
     all_or_nothing: bool = False
 
 
+def _about(given: Mapping[str, Any], hidden: bool) -> dict[str, Any]:
+    """The fields of a case that otter gives in the same words everywhere; hidden: where it does not say."""
+    return {
+        "hidden": bool(given.get("hidden", hidden)),
+        "points": given.get("points"),
+        "success": str(given.get("success_message") or ""),
+        "failure": str(given.get("failure_message") or ""),
+    }
+
+
 def resolved(test: Test) -> list[Case]:
     """The cases with their points, by otter's rules. Raises ValueError if otter would refuse them as well."""
     cases, total = list(test.cases), test.points
@@ -63,9 +73,8 @@ def from_cell(cell: Any, examples: bool) -> Case:
     hidden = lines[0].lstrip().startswith("#") and bool(re.search(r"\bhidden\b", lines[0], re.I))
     start = 1 if hidden else 0
     if re.match(r'(?:.\s*=\s*)?""?"?\s*#\s*BEGIN\s*TEST\s*CONFIG', lines[0], re.I):
-        end = next(
-            (n for n, line in enumerate(lines) if re.match(r'""?"?\s*#\s*END\s*TEST\s*CONFIG', line, re.I)), None
-        )
+        ends = (n for n, line in enumerate(lines) if re.match(r'""?"?\s*#\s*END\s*TEST\s*CONFIG', line, re.I))
+        end = next(ends, None)
         if end is None:
             raise ValueError("a test cell has BEGIN TEST CONFIG without an end")
         about = yaml.safe_load("\n".join(lines[1:end])) or {}
@@ -75,12 +84,7 @@ def from_cell(cell: Any, examples: bool) -> Case:
         tree = ast.parse(body)
     except SyntaxError as error:
         raise ValueError(f"a test cell is no Python: {error.msg}") from None
-    known: dict[str, Any] = {
-        "hidden": bool(about.get("hidden", hidden)),
-        "points": about.get("points"),
-        "success": str(about.get("success_message") or ""),
-        "failure": str(about.get("failure_message") or ""),
-    }
+    known = _about(about, hidden)
     if examples:
         return Case(code=_as_examples(_bare(tree), _stored(cell)), **known)
     if not tree.body or not isinstance(tree.body[0], ast.FunctionDef):
@@ -157,24 +161,18 @@ def from_text(text: str) -> Test:
         node.decorator_list = []
         code = "\n".join([*before, ast.unparse(node)])
         cases.append(Case(code=code, function=node.name, **about))
-    return Test(
-        name=str(named["name"]),
-        cases=tuple(cases),
-        points=named.get("points"),
-        all_or_nothing=bool(named.get("all_or_nothing")),
-    )
+    return _test(named, cases)
+
+
+def _test(given: Mapping[str, Any], cases: Sequence[Case]) -> Test:
+    whole = bool(given.get("all_or_nothing"))
+    return Test(name=str(given["name"]), cases=tuple(cases), points=given.get("points"), all_or_nothing=whole)
 
 
 def _decorated(node: ast.FunctionDef) -> dict[str, Any] | None:
     for mark in node.decorator_list:
         if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("test_case"):
-            given = {word.arg: ast.literal_eval(word.value) for word in mark.keywords}
-            return {
-                "hidden": bool(given.get("hidden", False)),
-                "points": given.get("points"),
-                "success": str(given.get("success_message") or ""),
-                "failure": str(given.get("failure_message") or ""),
-            }
+            return _about({str(word.arg): ast.literal_eval(word.value) for word in mark.keywords}, False)
     return None
 
 
@@ -186,22 +184,8 @@ def from_spec(spec: Any) -> Test:
             raise ValueError("it has several suites, or one that is no doctest: otter does not run those either")
         if suites[0].get("setup") or suites[0].get("teardown"):
             raise ValueError("it has set-up or tear-down code, which otter does not run either: put it into a case")
-        cases = tuple(
-            Case(
-                code=dedent(case["code"]),
-                hidden=bool(case.get("hidden", True)),
-                points=case.get("points"),
-                success=str(case.get("success_message") or ""),
-                failure=str(case.get("failure_message") or ""),
-            )
-            for case in suites[0]["cases"]
-        )
-        return Test(
-            name=str(spec["name"]),
-            cases=cases,
-            points=spec.get("points"),
-            all_or_nothing=bool(spec.get("all_or_nothing")),
-        )
+        cases = [Case(code=dedent(case["code"]), **_about(case, True)) for case in suites[0]["cases"]]
+        return _test(spec, cases)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"it is not of the form that otter reads ({type(error).__name__}: {error})") from None
 
@@ -231,7 +215,8 @@ def _text(name: str, case: Case) -> str:
     message = case.failure or f"{name}: the examples do not hold"
     if case.function:
         call = _call(case)
-        text = f"{case.code}\n\n{call}" if not case.failure else f"{case.code}\n\n{_told(call, case.failure)}"
+        told = f"try:\n    {call}\nexcept Exception:\n    print({case.failure!r})\n    raise"
+        text = f"{case.code}\n\n{told if case.failure else call}"
     else:
         text = (
             "import doctest as _doctest\n\n"
@@ -241,10 +226,6 @@ def _text(name: str, case: Case) -> str:
     if case.success and not case.hidden:
         text += f"\nprint({case.success!r})"
     return f"### BEGIN HIDDEN TESTS\n{text}\n### END HIDDEN TESTS" if case.hidden else text
-
-
-def _told(call: str, failure: str) -> str:
-    return f"try:\n    {call}\nexcept Exception:\n    print({failure!r})\n    raise"
 
 
 def _call(case: Case) -> str:

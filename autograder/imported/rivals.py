@@ -6,6 +6,7 @@ here       this course's own way, `grade`
 """
 
 import json
+import logging
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -24,13 +25,12 @@ from traitlets.config import Config
 from autograder.box import Cell, Job
 from autograder.engine.course import Course, master_files
 from autograder.engine.execute import shared_box
-from autograder.engine.gradebook import scores_of
+from autograder.engine.gradebook import Scores, scores_of
 from autograder.engine.run import grade
 from autograder.imported.attacked import NOTHING, SOLVED, automatic, hand_in, read, submissions
 from autograder.imported.origin import Kind
 from autograder.imported.tricks import TRICKS, Trick
-from autograder.launcher import notebooks
-from autograder.release.build import build_exercises
+from autograder.release.build import build_copy
 
 BESIDE = "import sys; sys.path.insert(0, '')"  # as where a kernel starts
 Points = Mapping[str, float | None]  # by test cell; None: there is no mark
@@ -62,12 +62,7 @@ def compare(root: Path, assignment: str, kind: Kind) -> Table:
     """Try every attack on an assignment of the course at `root`, in copies; nothing of the course is written."""
     with tempfile.TemporaryDirectory(prefix="rivals-") as folder:
         base = Path(folder) / "course"
-        source = root / "solutions" / assignment
-        shutil.copytree(source, base / "solutions" / assignment, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
-        for name in ("pyproject.toml", "nbgrader_config.py"):
-            shutil.copy(root / name, base / name)
-        notebooks.build(base)
-        build_exercises(base)
+        build_copy(root, [assignment], base)
         masters = read(base / "solutions" / assignment)
         handed = dict(submissions(read(base / "exercises" / assignment), masters))
         for student, made in handed.items():
@@ -78,16 +73,13 @@ def compare(root: Path, assignment: str, kind: Kind) -> Table:
         )
     tests = {f"{stem}/{n}": p for stem, nb in masters.items() for n, p in automatic(nb)}
     nothing = (there.get(NOTHING, {}), here.get(NOTHING, {}))
-    rows = [_row(trick, there, here, nothing, stopped.get(trick.key, "")) for trick in TRICKS]
-    of = sum(tests.values())
-    failing = tuple(cell for cell, points in tests.items() if (here[SOLVED].get(cell) or 0) < points)
     return Table(
         kind=kind,
-        of=of,
-        rows=rows,
+        of=sum(tests.values()),
+        rows=[_row(trick, there, here, nothing, stopped.get(trick.key, "")) for trick in TRICKS],
         nothing=(_sum(nothing[0]), _sum(nothing[1])),
         solved=(_sum(there.get(SOLVED)), _sum(here.get(SOLVED))),
-        failing=failing,
+        failing=tuple(cell for cell, points in tests.items() if (here[SOLVED].get(cell) or 0) < points),
     )
 
 
@@ -112,15 +104,16 @@ def _sum(points: Points | None) -> float | None:
 
 
 def _here(root: Path, assignment: str) -> dict[str, Points]:
-    course = Course.load(root)
-    states = {line.record.student: line.record for line in grade(course, assignment)}
-    faults = [record.words for record in states.values() if record.state == "fault"]
-    if faults:
-        raise RuntimeError(faults[0])
-    return {
-        student: {f"{name}/{cell}": points for name, cells in record.scores.items() for cell, points in cells.items()}
-        for student, record in states.items()
-    }
+    found = {}
+    for line in grade(Course.load(root), assignment):
+        if line.record.state == "fault":
+            raise RuntimeError(line.record.words)
+        found[line.record.student] = _by_cell(line.record.scores)
+    return found
+
+
+def _by_cell(scores: Scores) -> Points:
+    return {f"{name}/{cell}": points for name, cells in scores.items() for cell, points in cells.items()}
 
 
 class Kernel(NbGraderPreprocessor):  # type: ignore[misc]
@@ -161,20 +154,13 @@ def _stock(root: Path, base: Path, assignment: str) -> tuple[dict[str, Points], 
         answer = _quietly(lambda name=student: api.autograde(assignment, name, force=True))
         with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
             if answer["success"]:
-                found[student] = scores(book, assignment, student)
+                found[student] = _by_cell(scores_of(book, assignment).get(student, {}))
             else:
                 words[student] = "nbgrader stopped with an error: no mark, and `nbgrader autograde` ends there"
     return found, words
 
 
-def scores(book: Any, assignment: str, student: str) -> Points:
-    cells = scores_of(book, assignment).get(student, {})
-    return {f"{name}/{cell}": points for name, marks in cells.items() for cell, points in marks.items()}
-
-
 def _quietly(work: Any) -> Any:
-    import logging
-
     level = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

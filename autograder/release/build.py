@@ -7,6 +7,7 @@ that they must not get.
 """
 
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,15 @@ from autograder.exercise.audit import notebook_faults
 from autograder.exercise.audited import faults
 from autograder.exercise.find import exercises_of
 from autograder.exercise.questions import read_master
+from autograder.launcher import notebooks
 from autograder.nbgrader_config import RELEASE, SOURCE, configure
 
+CONFIG = """\
+from pathlib import Path
+from autograder.nbgrader_config import configure
+configure(get_config(), Path(__file__).resolve().parent)
+"""
+"""The settings of a course with nothing of its own."""
 REGIONS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")
 
 
@@ -52,6 +60,19 @@ def build_exercises(root: Path, gradebook: str = "") -> list[Path]:
     if why:
         raise NotReleasedError(why)
     return made
+
+
+def build_copy(root: Path, assignments: Iterable[str], copy: Path) -> None:
+    """Build assignments of the course at `root` anew in the folder `copy`, without work of students and marks."""
+    for name in assignments:
+        left = shutil.ignore_patterns(".*", "__pycache__")
+        shutil.copytree(root / SOURCE / name, copy / SOURCE / name, ignore=left)
+    for pair in notebooks.pairs(copy):
+        pair.notebook.unlink(missing_ok=True)
+    shutil.copy(root / "pyproject.toml", copy)
+    (copy / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
+    notebooks.build(copy)
+    build_exercises(copy)
 
 
 def _release(root: Path, folder: Path, gradebook: str) -> list[Path]:

@@ -7,7 +7,6 @@ name, and works without them.
 
 import ast
 import re
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from autograder.launcher import notebooks
 from autograder.launcher.exercises import HANDED_OUT
 from autograder.launcher.verbs import FOR_STUDENTS, VERBS
 from autograder.nbgrader_config import RELEASE, SOURCE
-from autograder.release.build import build_exercises
+from autograder.release.build import build_copy
 
 HANDED = Path(__file__).resolve().parent / "handout"
 WHOLE: tuple[str, ...] = (
@@ -123,11 +122,6 @@ def _exercises(root: Path, assignments: Sequence[str]) -> dict[str, bytes]:
     into the archive, and no gradebook is changed."""
     with tempfile.TemporaryDirectory(prefix="release-", dir=temporary.home()) as folder:
         copy = Path(folder)
-        for name in assignments:
-            shutil.copytree(root / SOURCE / name, copy / SOURCE / name, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
-        for name in ("pyproject.toml", "nbgrader_config.py"):
-            shutil.copy(root / name, copy / name)
-        notebooks.build(copy)
-        build_exercises(copy)
+        build_copy(root, assignments, copy)
         made = (path for path in sorted((copy / RELEASE).glob("*/**/*")) if path.is_file())
         return {f"{HANDED_OUT}/{path.relative_to(copy / RELEASE).as_posix()}": path.read_bytes() for path in made}

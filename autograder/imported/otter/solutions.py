@@ -1,8 +1,7 @@
 """A solution's code: what otter removes from it goes between nbgrader's markers."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from itertools import groupby
 
 _ASSIGNED = re.compile(r"(\s*(?:[\w.]+(?:\[[^\]]*\])*(?:,\s*)?)+\s*=)[^=]")
 _ONE = re.compile(r"\s*# ?SOLUTION( NO PROMPT)?\s*$")
@@ -47,28 +46,11 @@ def stripped(source: str) -> str:
         else:
             rows.append(("open", line))
     lines: list[str] = []
-    for kind, group in _runs(rows):
-        if kind == "open":
-            lines += group
-            continue
-        prompts = [line for k, line in group if k == "prompt"]
-        solution = [line for k, line in group if k == "solution"]
+    for _, run in groupby(rows, key=lambda row: row[0] == "open"):
+        group = list(run)
+        solution = [line for kind, line in group if kind == "solution"]
         indent = min((line[: len(line) - len(line.lstrip())] for line in solution if line.strip()), key=len, default="")
-        lines += prompts
+        lines += [line for kind, line in group if kind != "solution"]
         if solution:
             lines += [f"{indent}### BEGIN SOLUTION", *solution, f"{indent}### END SOLUTION"]
     return "\n".join(lines)
-
-
-def _runs(rows: list[tuple[str, str]]) -> Iterator[tuple[str, list[Any]]]:
-    """Lines that stay, and groups of those that do not."""
-    run: list[Any] = []
-    closed = False
-    for kind, line in rows:
-        if (kind != "open") != closed and run:
-            yield ("closed" if closed else "open"), run
-            run = []
-        closed = kind != "open"
-        run.append((kind, line) if closed else line)
-    if run:
-        yield ("closed" if closed else "open"), run

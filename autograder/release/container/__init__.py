@@ -4,13 +4,11 @@ At its top are `setup.sh` and `run_autograder`, which Gradescope requires, and a
 the grader, this one assignment with its solutions, and a gradebook with its cells but no marks.
 """
 
-import shutil
 import tempfile
 from pathlib import Path
 
-from autograder.launcher import notebooks
 from autograder.nbgrader_config import RELEASE, SOURCE
-from autograder.release.build import build_exercises
+from autograder.release.build import CONFIG, build_copy
 from autograder.release.student_zip import pack
 
 HERE = Path(__file__).resolve().parent
@@ -18,11 +16,6 @@ SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
 WHOLE = ("pyproject.toml", "README.md", "LICENSE", "autograder/**/*", "nlmcore/**/*", "lectures/__init__.py",
          "lectures/predictions.py", "lectures/show/**/*")  # fmt: skip
 LEFT = ("autograder/notes/", "autograder/jupyter/", "autograder/scaffold/")
-CONFIG = """\
-from pathlib import Path
-from autograder.nbgrader_config import configure
-configure(get_config(), Path(__file__).resolve().parent)
-"""
 
 
 def write_container(root: Path, assignment: str, folder: Path, secret: bytes, isolation: str) -> Path:
@@ -60,14 +53,10 @@ def _released(root: Path, assignment: str) -> dict[str, bytes]:
     """The assignment's solutions, release and gradebook, newly made, without any student."""
     with tempfile.TemporaryDirectory(prefix="release-") as made:
         copy = Path(made)
-        source = copy / SOURCE / assignment
-        built = shutil.ignore_patterns(".*", "__pycache__")
-        shutil.copytree(root / SOURCE / assignment, source, ignore=built)
-        shutil.copy(root / "pyproject.toml", copy)
-        (copy / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
-        for pair in notebooks.pairs(copy):
-            pair.notebook.unlink(missing_ok=True)
-        notebooks.build(copy)
-        build_exercises(copy)
-        there = [*source.rglob("*"), *(copy / RELEASE / assignment).rglob("*"), copy / "gradebook.db"]
+        build_copy(root, [assignment], copy)
+        there = [
+            *(copy / SOURCE / assignment).rglob("*"),
+            *(copy / RELEASE / assignment).rglob("*"),
+            copy / "gradebook.db",
+        ]
         return {path.relative_to(copy).as_posix(): path.read_bytes() for path in there if path.is_file()}
