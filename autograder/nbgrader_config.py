@@ -17,8 +17,7 @@ def configure(c: Any, root: Path) -> None:
     from nbgrader.converters import Autograde, GenerateAssignment
     from nbgrader.preprocessors import Execute, GetGrades, SaveAutoGrades
 
-    from autograder.engine.execute import CourseExecute, CourseMarks
-    from autograder.engine.opening import OpenQuestions
+    from autograder.engine.execute import CourseExecute, CourseMarks, OpenQuestions
     from autograder.feedback import formgrader
     from autograder.feedback.deliver import FeedbackExporter
     from autograder.feedback.hide import HideFromStudents

@@ -34,7 +34,7 @@ def grade_one(course: "shared.Course", given: Given) -> int:
     import json
 
     from autograder.engine import single
-    from autograder.engine.records import write_whole
+    from autograder.files import write_whole
     from autograder.guard import Guard, NotRead
     from autograder.instructor.results import automatic_maximum, results
 

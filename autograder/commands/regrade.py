@@ -138,7 +138,7 @@ def _mark(mark: float | None) -> str:
 
 def _record(course: "shared.Course", changes: "Sequence[Change]", given: Given) -> Path:
     """The list as CSV. Planned changes are always written to the same file, applied changes to a new one each time."""
-    from autograder.engine.records import write_whole
+    from autograder.files import write_whole
     from autograder.instructor.changed import changes_table
     from autograder.instructor.table import as_csv
 

@@ -14,7 +14,7 @@ from typing import Any
 from nbgrader import utils
 
 from autograder.engine.beside import MARKED_LATE_FILE, SECRET_FILE
-from autograder.engine.records import write_whole
+from autograder.files import write_whole
 
 NOT_WRITTEN = ("timestamp.txt", SECRET_FILE, MARKED_LATE_FILE)  # by a student: the way it was handed in leaves them
 Digests = dict[str, dict[str, str]]  # by notebook and graded cell

@@ -28,7 +28,6 @@ class Attempt:
     stopped: Mapping[str, str]  # why, by cell at which the box stopped the notebook or that was not reached
     unsure: frozenset[str]  # those of them at which it ended in a way that may not be the student's fault
     incidents: tuple[str, ...]
-    ended: str  # how the last run ended
     seconds: float  # of all runs together
     isolation: str  # the tier that it ran in
 
@@ -61,7 +60,6 @@ def attempt(box: Runs, job: Job) -> Attempt:
         stopped=stopped,
         unsure=frozenset(unsure),
         incidents=tuple(incidents),
-        ended=result.ended,
         seconds=seconds,
         isolation=result.isolation,
     )

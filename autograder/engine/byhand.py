@@ -7,10 +7,11 @@ overwritten (the condition is part of the SQL's UPDATE), and the code waits whil
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from nbgrader.api import Assignment, BaseCell, Comment, Grade, Notebook, Student, SubmittedAssignment, SubmittedNotebook
-from sqlalchemy import func, select, update
+from nbgrader.api import BaseCell, Comment, Grade, Notebook, Student, SubmittedAssignment
+from sqlalchemy import func, update
 
 from autograder.engine.database import patiently
+from autograder.engine.gradebook import all_of
 
 
 class Answer(NamedTuple):
@@ -33,42 +34,16 @@ class ChangedMeanwhile(Exception):  # noqa: N818 - said to the instructor
 def answers_to(gradebook: Any, assignment: str, notebook: str, cell: str) -> list[Answer]:
     """Everybody's mark for one question, two queries for a class."""
 
-    def of(table: Any, *columns: Any, kinds: tuple[str, ...]) -> Any:
-        return gradebook.db.execute(
-            select(*columns)
-            .select_from(table)
-            .join(BaseCell, table.cell_id == BaseCell.id)
-            .join(SubmittedNotebook, table.notebook_id == SubmittedNotebook.id)
-            .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
-            .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-            .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
-            .join(Student, SubmittedAssignment.student_id == Student.id)
-            .where(Assignment.name == assignment, Notebook.name == notebook, BaseCell.name == cell)
-            .where(BaseCell.type.in_(kinds))
-        )
+    def of(table: Any, kind: str, *columns: Any) -> Any:
+        asked = all_of(table, assignment, table.notebook_id, table.id, *columns)
+        asked = asked.join(Student, SubmittedAssignment.student_id == Student.id)
+        here = asked.where(Notebook.name == notebook, BaseCell.name == cell, BaseCell.type.in_((kind, "TaskCell")))
+        return gradebook.db.execute(here)
 
-    said = {
-        where: (key, words or "")
-        for where, key, words in of(
-            Comment,
-            Comment.notebook_id,
-            Comment.id,
-            Comment.manual_comment,
-            kinds=("SolutionCell", "TaskCell"),
-        )
-    }
-    found = of(
-        Grade,
-        Grade.notebook_id,
-        Grade.id,
-        Student.id,
-        Student.first_name,
-        Student.last_name,
-        Grade.auto_score,
-        Grade.manual_score,
-        Grade.needs_manual_grade,
-        kinds=("GradeCell", "TaskCell"),
-    )
+    comments = of(Comment, "SolutionCell", Comment.manual_comment)
+    said = {where: (key, words or "") for where, key, words in comments}
+    columns = (Student.id, Student.first_name, Student.last_name)
+    found = of(Grade, "GradeCell", *columns, Grade.auto_score, Grade.manual_score, Grade.needs_manual_grade)
     made = []
     for where, key, student, first, last, auto, manual, waiting in found:
         comment, words = said.get(where, (None, ""))

@@ -18,11 +18,12 @@ import nlmcore
 from autograder.engine import records
 from autograder.engine.beside import timestamp_of
 from autograder.engine.course import Course
-from autograder.engine.execute import Done, show
+from autograder.engine.execute import Done
 from autograder.engine.gradebook import automatic_marks, scores_of
-from autograder.engine.records import Record, from_json, write_whole
+from autograder.engine.records import Record
 from autograder.engine.run import basis_of, only_one
-from autograder.engine.write import Writer, record_of
+from autograder.engine.write import Writer, record_of, shown_results
+from autograder.files import write_whole
 from autograder.guard import Guard
 from autograder.preflight import Prepared, prepare_guarded
 
@@ -56,11 +57,8 @@ class Drafts:
         return draft.record
 
     def write(self, done: Done, prepared: Prepared, fingerprint: str) -> Record:
-        results = {name: from_json(text) for name, text in done.results.items()}
-        scores = {}
-        for name, result in results.items():
-            show(prepared.notebooks[name], result)
-            scores[name] = automatic_marks(prepared.notebooks[name])
+        results = shown_results(done, prepared)
+        scores = {name: automatic_marks(prepared.notebooks[name]) for name in results}
         _, late = timestamp_of(self.course.submission(done.student, self.assignment))
         record = record_of(self.assignment, done, prepared, fingerprint, results, scores, late)
         self.save(Draft(record, dict(done.results), code=self.code))

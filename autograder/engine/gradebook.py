@@ -24,8 +24,6 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
-from autograder.engine.database import patiently
-
 Scores = dict[str, dict[str, float | None]]  # by notebook and cell: the automatic marks; None is no mark
 Same = Mapping[str, Collection[str]]  # by notebook: the cells whose answer is what it was at the last grading
 
@@ -40,27 +38,10 @@ def save_marks(
     notebooks: Mapping[str, Any],
     timestamp: str | None,
     config: Any,
-    same: Same | None = None,
-    patience: float | None = None,
-) -> Scores:
-    """Write a submission's marks, and return them; `notebooks` are the graded ones, by name. Other notebooks of the
-    assignment stay without a mark and wait to be marked by hand. Raises GradebookBusy if it cannot be written."""
-
-    def work() -> Scores:
-        return _save(gradebook, student, assignment, notebooks, timestamp, config, same or {})
-
-    return patiently(gradebook, work, patience)
-
-
-def _save(
-    gradebook: Any,
-    student: str,
-    assignment: str,
-    notebooks: Mapping[str, Any],
-    timestamp: str | None,
-    config: Any,
     same: Same,
 ) -> Scores:
+    """Write a submission's marks, and return them; `notebooks` are the graded ones, by name. Other notebooks of the
+    assignment stay without a mark and wait to be marked by hand."""
     about = gradebook.find_assignment(assignment)
     shape = _shape(gradebook.db, about)
     submission = _submission(gradebook.db, about, student, shape)
@@ -191,27 +172,24 @@ class GradeRow(NamedTuple):
 
 def grade_rows(gradebook: Any, assignment: str) -> Iterator[GradeRow]:
     """Every mark of everybody: one query for a class, not one per mark."""
-    found = (
-        gradebook.db.query(
-            SubmittedAssignment.student_id,
-            Notebook.name,
-            BaseCell.name,
-            BaseCell.type,
-            Grade.auto_score,
-            Grade.manual_score,
-            Grade.extra_credit,
-            Grade.needs_manual_grade,
-            SubmittedNotebook.late_submission_penalty,
-        )
-        .select_from(Grade)
-        .join(BaseCell, Grade.cell_id == BaseCell.id)
-        .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+    where = (SubmittedAssignment.student_id, Notebook.name, BaseCell.name, BaseCell.type)
+    marks = (Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade)
+    found = all_of(Grade, assignment, *where, *marks, SubmittedNotebook.late_submission_penalty)
+    return (GradeRow(*row) for row in gradebook.db.execute(found))
+
+
+def all_of(table: Any, assignment: str, *columns: Any) -> Any:
+    """A query for every grade, or comment (`table`), of an assignment, joined with all that it belongs to."""
+    return (
+        select(*columns)
+        .select_from(table)
+        .join(BaseCell, table.cell_id == BaseCell.id)
+        .join(SubmittedNotebook, table.notebook_id == SubmittedNotebook.id)
         .join(Notebook, SubmittedNotebook.notebook_id == Notebook.id)
         .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)
-        .filter(Assignment.name == assignment)
+        .where(Assignment.name == assignment)
     )
-    return (GradeRow(*row) for row in found)
 
 
 def scores_of(gradebook: Any, assignment: str) -> dict[str, Scores]:

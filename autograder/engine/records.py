@@ -7,13 +7,12 @@ with a matching record is done, and every other is graded again.
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder.files import write_whole
 from autograder.preflight.finding import scan
 
 
@@ -56,48 +55,6 @@ def from_json(text: str) -> NotebookResult:
 
 def result_file(root: Path, assignment: str, notebook: str, student: str) -> Path:
     return root / "grading" / assignment / student / f"{notebook}.result.json"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Writes the complete file or nothing, even if the process dies or the disk is full."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}{WRITING}")
-    try:
-        with open(beside, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
-
-
-WRITING = ".writing"  # how the names of half-made files and folders end: whoever finds one may remove it
-
-
-def sweep(folder: Path, deep: bool = False) -> None:
-    """Remove unfinished files that a killed process left in a folder; `deep`: also in its subfolders."""
-    for path in (folder.rglob if deep else folder.glob)(f".*{WRITING}"):
-        maker = path.name.removesuffix(WRITING).rpartition(".")[2]
-        if maker.isdecimal() and int(maker) != os.getpid() and _alive(int(maker)):
-            continue  # a report that is being written meanwhile
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-
-
-def _alive(process: int) -> bool:
-    if os.name != "posix":
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 State = Literal["graded", "blocked", "fault"]

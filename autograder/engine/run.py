@@ -27,6 +27,7 @@ from autograder.engine.records import Record
 from autograder.engine.seeds import course_secret
 from autograder.engine.write import Writer
 from autograder.exercise.find import exercises_of
+from autograder.files import sweep
 from autograder.guard import Guard
 from autograder.preflight import Master, Prepared, prepare_guarded
 from autograder.preflight.finding import shown
@@ -94,7 +95,7 @@ def grade(
     masters = course.masters(assignment)
     chosen = course.chosen(assignment, students)
     with Guard() as guard, only_one(course.root / "grading" / assignment), course.gradebook() as gradebook:
-        records.sweep(course.root / "grading" / assignment, deep=True)
+        sweep(course.root / "grading" / assignment, deep=True)
         files = course.files(assignment)
         basis = basis_of(assignment, masters, files)
         if again:

@@ -11,12 +11,12 @@ from typing import Any
 
 from autograder.box.tiers import Isolation, choose
 from autograder.engine.course import Course
-from autograder.engine.execute import show, work
+from autograder.engine.execute import work
 from autograder.engine.gradebook import automatic_marks
-from autograder.engine.records import Record, from_json
+from autograder.engine.records import Record
 from autograder.engine.run import task_of
 from autograder.engine.seeds import course_secret
-from autograder.engine.write import record_of
+from autograder.engine.write import record_of, shown_results
 from autograder.guard import Guard
 from autograder.preflight import Master, prepare_guarded
 
@@ -39,10 +39,8 @@ def grade_one(
         prepared = prepare_guarded(guard, folder, masters)
         task = task_of(student, assignment, prepared, files, course_secret(course.root), isolation)
         done = work(task)
-    results = {name: from_json(text) for name, text in done.results.items()}
+    results = shown_results(done, prepared)
     notebooks = {name: prepared.notebooks[name] for name in results}
-    for name, result in results.items():
-        show(notebooks[name], result)
     scores = {name: automatic_marks(notebook) for name, notebook in notebooks.items()}
     record = record_of(assignment, done, prepared, "", results, scores, "")
     return Single(record, notebooks, masters)

@@ -10,9 +10,11 @@ from autograder.engine import records
 from autograder.engine.answers import Known, digests
 from autograder.engine.beside import SECRET_FILE, secret_of, timestamp_of
 from autograder.engine.course import Course
+from autograder.engine.database import patiently
 from autograder.engine.execute import Done, show
 from autograder.engine.gradebook import Scores, save_marks, scores_of
-from autograder.engine.records import WRITING, NotebookResult, Record, from_json, result_file, sweep, write_whole
+from autograder.engine.records import NotebookResult, Record, from_json, result_file
+from autograder.files import WRITING, sweep, write_whole
 from autograder.preflight import Prepared
 
 
@@ -40,12 +42,11 @@ class Writer:
         """Write everything for one submission. If killed before the end, it has no record and is graded again."""
         course, student = self.course, done.student
         records.forget(course.root, self.assignment, student)
-        results = {name: from_json(text) for name, text in done.results.items()}
+        results = shown_results(done, prepared)
         graded = {name: prepared.notebooks[name] for name in results}
         source = course.submission(student, self.assignment)
         timestamp, late = timestamp_of(source)
-        for name, result in results.items():
-            show(graded[name], result)
+        for name in results:
             if self.kernels.get(name):
                 graded[name].metadata["kernelspec"] = self.kernels[name]
             write_whole(result_file(course.root, self.assignment, name, student), done.results[name])
@@ -57,7 +58,8 @@ class Writer:
             known = Known(course.root, self.assignment, student, course.directory.db_url)
             answers = {name: digests(notebook.cells, folder) for name, notebook in graded.items()}
             same = known.same(answers)
-            scores = save_marks(self.gradebook, student, self.assignment, graded, timestamp, course.config, same)
+            about = (self.gradebook, student, self.assignment, graded, timestamp, course.config, same)
+            scores = patiently(self.gradebook, lambda: save_marks(*about))
             known.keep(answers)
         made = record_of(self.assignment, done, prepared, fingerprint, results, scores, late)
         records.save(course.root, made)
@@ -99,6 +101,14 @@ def write_notebook(notebook: Any, path: Path) -> None:
     for cell in notebook.cells:
         cell.metadata.pop("trusted", None)
     path.write_text(json.dumps(notebook, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def shown_results(done: Done, prepared: Prepared) -> dict[str, NotebookResult]:
+    """The results by notebook; their outputs are now in the notebooks of `prepared`."""
+    results = {name: from_json(text) for name, text in done.results.items()}
+    for name, result in results.items():
+        show(prepared.notebooks[name], result)
+    return results
 
 
 def record_of(

@@ -11,7 +11,6 @@ import functools
 import hashlib
 import importlib
 import json
-import os
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from autograder.exercise.audit import exercise_faults, travel_faults
 from autograder.exercise.specification import Exercise
+from autograder.files import write_whole
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 KEPT = "exercises/.audited.json"
@@ -87,9 +87,6 @@ def _kept(checkout: Path) -> dict[str, str]:
 
 def _keep(checkout: Path, name: str, value: str) -> None:
     """If two processes write at the same time, one of the notes is lost, and the audit is simply done again."""
-    target = checkout / KEPT
-    temporary = target.with_name(f"{target.name}.{os.getpid()}")
     with contextlib.suppress(OSError):  # where nothing can be written, everything is audited
-        target.parent.mkdir(exist_ok=True)
-        temporary.write_text(json.dumps(_kept(checkout) | {name: value}, indent=1, sort_keys=True) + "\n", "utf-8")
-        temporary.replace(target)
+        text = json.dumps(_kept(checkout) | {name: value}, indent=1, sort_keys=True)
+        write_whole(checkout / KEPT, text + "\n")

@@ -5,6 +5,7 @@ A submission that could not be graded gets a page as well: it says why, and that
 command and formgrader's button give the same pages, through `FeedbackExporter`.
 """
 
+import io
 import secrets
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -19,10 +20,10 @@ from traitlets import default
 
 from autograder.engine.beside import SECRET_FILE, secret_of, timestamp_of
 from autograder.engine.course import Course
-from autograder.engine.records import sweep, write_whole
 from autograder.feedback.facts import Facts, facts
 from autograder.feedback.hide import HideFromStudents
 from autograder.feedback.page import feedback_page
+from autograder.files import sweep, write_whole
 from autograder.guard import Guard, NotRead
 from autograder.preflight.choose import renamed
 
@@ -68,11 +69,11 @@ def for_moodle(course: Course, assignment: str, numbers: Mapping[str, str]) -> P
         pages += [(f"{inside}/{page.name}", page) for page in there if page.is_file()]
     if not pages:
         return None
-    beside = path.with_name(f".{path.name}.new")
-    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, page in pages:
             archive.write(page, name)
-    beside.replace(path)
+    write_whole(path, made.getvalue())
     return path
 
 

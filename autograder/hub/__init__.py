@@ -18,7 +18,7 @@ from string import Template
 
 from autograder import temporary
 from autograder.engine.course import Course
-from autograder.engine.records import write_whole
+from autograder.files import write_whole
 from autograder.intake import exchange
 from autograder.launcher import notebooks, requirements
 from autograder.release.student_zip import TOP, write_zip

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.engine.course import Course
-from autograder.engine.records import write_whole
+from autograder.files import write_whole
 from autograder.instructor.rows import Asked, Row
 from autograder.instructor.table import Table, as_csv, plain
 from autograder.intake.naming import Names
@@ -158,10 +158,7 @@ def fill(
     there = set(owners.values())
     made.absent = sorted(name for name, mark in marks.items() if mark is not None and name not in there)
     made.without = sorted(name for name, mark in marks.items() if mark is None)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_bytes(form.write(row for _, row in raw))
-    beside.replace(path)
+    write_whole(path, form.write(row for _, row in raw))
     return made
 
 

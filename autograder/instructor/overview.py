@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from autograder.engine import records
 from autograder.engine.course import Course
-from autograder.engine.records import Record, write_whole
+from autograder.engine.records import Record
 from autograder.exercise.find import exercises_of
 from autograder.feedback import clean
+from autograder.files import write_whole
 from autograder.guard import Guard, NotRead
 from autograder.instructor import likeness
 from autograder.instructor.lessons import KINDS, Mistaken, difficulties, failures, mistakes, to_look_at, uncontained

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.engine.course import Course
-from autograder.engine.records import write_whole
+from autograder.files import write_whole
 from autograder.instructor.rows import Asked, Row, rows_asked_for
 
 Table = list[list[Any]]

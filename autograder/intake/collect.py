@@ -15,8 +15,8 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.engine.course import Course
-from autograder.engine.records import WRITING, write_whole
 from autograder.engine.run import only_one
+from autograder.files import WRITING, write_whole
 from autograder.intake.handed import Download, Expected, Piece, read_download
 from autograder.intake.naming import Found, Names, joined, spellings
 from autograder.intake.place import Place

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
+from autograder.files import write_whole
 from autograder.launcher import notebooks
 
 RECORD = "exercises/.built.json"  # what was built last: a digest of everything read, and one of every file written
@@ -126,7 +127,7 @@ def _changed_since(name: str) -> str:
 
 def _write_record(root: Path, digest: str, files: dict[str, str]) -> None:
     text = json.dumps({"inputs": {"digest": digest}, "files": files}, indent=1, sort_keys=True)
-    (root / RECORD).write_text(text + "\n", encoding="utf-8")
+    write_whole(root / RECORD, text + "\n")
 
 
 # --- a student's copy -------------------------------------------------------------------------------------

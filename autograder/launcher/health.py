@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 from urllib.request import url2pathname
 
+from autograder.files import write_whole
 from autograder.launcher.requirements import Wanted, canonical
 
 UNFINISHED = "the last set-up did not finish"
@@ -99,9 +100,7 @@ class Stamp:
             return None
 
     def write(self, path: Path) -> None:
-        temporary = path.with_suffix(".new")
-        temporary.write_text(json.dumps(vars(self), indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        write_whole(path, json.dumps(vars(self), indent=1, sort_keys=True) + "\n")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from autograder.files import write_whole
 from autograder.launcher.text import BUILT_FROM, as_json, canonical, digest, from_text, to_text
 
 FOLDERS = ("lectures/*.py", "solutions/*/*.py")
@@ -77,15 +78,8 @@ def write_notebook(pair: Pair, root: Path) -> None:
 
     notebook = from_text(pair.text.read_text(encoding="utf-8"), root)
     nbformat.validate(notebook)
-    _replace(pair.notebook, as_json(notebook))
+    write_whole(pair.notebook, as_json(notebook))
     _same_time(pair)
-
-
-def _replace(path: Path, content: str) -> None:
-    """Write a file completely or not at all."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(content, encoding="utf-8", newline="\n")
-    temporary.replace(path)
 
 
 def _same_time(pair: Pair) -> None:
@@ -166,7 +160,7 @@ def sync(root: Path) -> tuple[list[str], list[str]]:
         else:
             new = canonical(text, root)
             if new != text:
-                _replace(pair.text, new)
+                write_whole(pair.text, new)
             if state is Relation.SAME:
                 _same_time(pair)
             else:
@@ -180,7 +174,7 @@ def _take_in(pair: Pair, root: Path) -> None:
     """Write a notebook's changes to its text; the notebook, including its outputs, then belongs to that text."""
     notebook = _read(pair.notebook)
     text = to_text(notebook, root)
-    _replace(pair.text, text)
+    write_whole(pair.text, text)
     notebook.metadata["nlmcourse"] = {BUILT_FROM: digest(text)}
-    _replace(pair.notebook, as_json(notebook))
+    write_whole(pair.notebook, as_json(notebook))
     _same_time(pair)

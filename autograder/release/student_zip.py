@@ -3,10 +3,12 @@
 It has the same bytes for the same files: names in order, one date, one set of permissions.
 """
 
+import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.files import write_whole
 from autograder.launcher import exercises, notebooks
 from autograder.release.build import NotReleasedError
 from autograder.release.contents import contents
@@ -36,17 +38,13 @@ def write_zip(root: Path, folder: Path, assignments: Sequence[str]) -> Path:
 
 def pack(files: Mapping[str, bytes], path: Path, top: str = f"{TOP}/") -> None:
     """Write a zip. Files at its top that start with #! are executable."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        with zipfile.ZipFile(temporary, "w") as archive:
-            for name in sorted(files):
-                entry = zipfile.ZipInfo(f"{top}{name}", DATE)
-                entry.create_system = 3  # permissions are Unix's, wherever this runs
-                program = files[name].startswith(b"#!") and "/" not in name
-                entry.external_attr = (0o100755 if program else 0o100644) << 16
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, files[name], compresslevel=9)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(f"{top}{name}", DATE)
+            entry.create_system = 3  # permissions are Unix's, wherever this runs
+            program = files[name].startswith(b"#!") and "/" not in name
+            entry.external_attr = (0o100755 if program else 0o100644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, files[name], compresslevel=9)
+    write_whole(path, made.getvalue())

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder import temporary
-from autograder.engine import records
+from autograder import files, temporary
 
 MAKE = (
     "import sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
@@ -66,10 +65,10 @@ def test_half_made_files_of_the_dead_are_removed_and_those_of_the_living_are_not
     gone.wait()
     for name in (f".report.csv.{gone.pid}", f".report.csv.{os.getppid()}", f".report.csv.{os.getpid()}", ".begun"):
         (tmp_path / "ada").mkdir(exist_ok=True)
-        (tmp_path / "ada" / f"{name}{records.WRITING}").touch()
-    records.sweep(tmp_path)
+        (tmp_path / "ada" / f"{name}{files.WRITING}").touch()
+    files.sweep(tmp_path)
     assert len(list(tmp_path.rglob("*.writing"))) == 4
-    records.sweep(tmp_path, deep=True)
+    files.sweep(tmp_path, deep=True)
     assert [path.name for path in tmp_path.rglob("*.writing")] == [f".report.csv.{os.getppid()}.writing"]
 
 

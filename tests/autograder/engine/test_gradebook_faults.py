@@ -12,9 +12,8 @@ from autograder.commands import shared
 from autograder.commands.around import feedback, preflight
 from autograder.commands.grade import grade
 from autograder.commands.marks import report
-from autograder.engine import gradebook as module
 from autograder.engine.course import Course
-from autograder.engine.database import GradebookBusy, GradebookFault, opened
+from autograder.engine.database import GradebookBusy, GradebookFault, opened, patiently
 from autograder.nbgrader_config import _scripts_on_path
 
 pytestmark = pytest.mark.everything  # starts many programs; `.ci/run` has them
@@ -111,11 +110,10 @@ def test_a_url_that_leads_nowhere(url, words):
     assert "secret" not in str(caught.value)
 
 
-def test_a_full_disk_in_the_middle(root, monkeypatch):
+def test_a_full_disk_in_the_middle(root):
     def full(*_, **__):
         raise OperationalError("INSERT", {}, sqlite3.OperationalError("database or disk is full"))
 
-    monkeypatch.setattr(module, "_save", full)
     course = Course.load(root)
     with pytest.raises(GradebookFault, match="Make room on it, then run"), course.gradebook() as gradebook:
-        module.save_marks(gradebook, "ada", "plain", {}, None, course.config)
+        patiently(gradebook, full)

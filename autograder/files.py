@@ -1,0 +1,46 @@
+"""Files that are written as a whole. Standard library only."""
+
+import os
+import shutil
+from pathlib import Path
+
+WRITING = ".writing"  # how the names of half-made files and folders end: whoever finds one may remove it
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write the complete file or nothing, even if the process dies or the disk is full. A text's line ends stay."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}{WRITING}")
+    try:
+        with open(beside, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def sweep(folder: Path, deep: bool = False) -> None:
+    """Remove unfinished files that a killed process left in a folder; `deep`: also in its subfolders."""
+    for path in (folder.rglob if deep else folder.glob)(f".*{WRITING}"):
+        maker = path.name.removesuffix(WRITING).rpartition(".")[2]
+        if maker.isdecimal() and int(maker) != os.getpid() and _alive(int(maker)):
+            continue  # a report that is being written meanwhile
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
